@@ -1,0 +1,232 @@
+"""Placements: what a site offers, what to ask the scheduler for, and the proof from a run record.
+
+A placement is declared once in a site's ``placements.yaml``; the checks ask for it by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+#: The placements that every comparison between sites can rely on.
+BUILT_IN = ("one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts")
+
+#: Share of the payload that the interfaces of a node must have carried to call the path a network.
+#: With two ranks every byte is sent or received on either node, so an honest network path carries
+#: all of it; half leaves room for counters that are read a moment apart.
+NETWORK_SHARE = 0.5
+
+
+class PlacementError(ValueError):
+    """A placements file that cannot be used: names the file, the field and the mend."""
+
+
+class Placement(BaseModel):
+    """Where the ranks of a job are to be, how to ask for it, and what must be proved."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: One line for people.
+    summary: str
+    #: Number of nodes; the ranks are dealt evenly over them.
+    nodes: int = Field(ge=1)
+    #: How many different switches (or hosts, chassis, hypervisors) the nodes hang on.
+    switches: int = Field(default=1, ge=1)
+    #: The path that the bytes must take.
+    path: Literal["shared_memory", "network"]
+    #: Options for the scheduler, such as ``--switches=1``.
+    scheduler_options: tuple[str, ...] = ()
+    #: Options for the launcher, such as ``--distribution=cyclic``.
+    launcher_options: tuple[str, ...] = ()
+    #: Environment variables that force the path, by MPI family (``extras['mpi']`` of the
+    #: programming environment); ``any`` holds for all of them.
+    environment: dict[str, dict[str, str]] = {}
+
+    @field_validator("switches")
+    @classmethod
+    def _no_more_switches_than_nodes(cls, switches: int, info: Any) -> int:
+        if "nodes" in info.data and switches > info.data["nodes"]:
+            raise ValueError(f"{switches} switches cannot hold {info.data['nodes']} node(s)")
+        return switches
+
+    def variables(self, mpi_family: str) -> dict[str, str]:
+        """Environment variables that force this placement's path under ``mpi_family``."""
+        return {**self.environment.get("any", {}), **self.environment.get(mpi_family, {})}
+
+
+class Placements(BaseModel):
+    """A site's ``placements.yaml``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: Regular expression with one group that takes the switch (host, chassis) from a node's
+    #: name, for sites whose Slurm has no topology plugin.
+    switch_from_node_name: str | None = None
+    placements: dict[str, Placement]
+
+    @field_validator("placements")
+    @classmethod
+    def _names_are_identifiers(cls, placements: dict[str, Placement]) -> dict[str, Placement]:
+        for name in placements:
+            if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+                raise ValueError(f"'{name}': use lower-case letters, digits and underscores")
+        return placements
+
+    @field_validator("switch_from_node_name")
+    @classmethod
+    def _one_group(cls, pattern: str | None) -> str | None:
+        if pattern is not None and re.compile(pattern).groups != 1:
+            raise ValueError("needs exactly one group, such as '^(rack[0-9]+)'")
+        return pattern
+
+
+def load_placements(path: str | Path) -> Placements:
+    """Read and check a site's placements.
+
+    Parameters
+    ----------
+    path
+        The site's ``placements.yaml``.
+
+    Raises
+    ------
+    PlacementError
+        Names the file, each wrong field and what is wrong with it.
+    """
+    path = Path(path)
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlacementError(f"{path}: cannot be read: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise PlacementError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    try:
+        return Placements.model_validate(content)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc']) or 'top level'}: {problem['msg']}"
+            for problem in error.errors()
+        )
+        raise PlacementError(f"{path}: {problems}") from error
+
+
+def contradictions(
+    placement: Placement,
+    header: Mapping[str, Any],
+    footer: Mapping[str, Any],
+    switch_from_node_name: str | None = None,
+) -> list[str]:
+    """Hold the placement that was asked for against where the ranks really ran.
+
+    Parameters
+    ----------
+    placement
+        What was asked for.
+    header, footer
+        The two objects of a run record (``docs/reference/run-record.md``).
+    switch_from_node_name
+        The site's pattern, used where a rank carries no topology address.
+
+    Returns
+    -------
+    list of str
+        One sentence per contradiction; empty when the record proves the placement. What cannot
+        be seen counts as a contradiction: a placement is proved or it is not.
+    """
+    ranks = header["ranks"]
+    found = []
+
+    nodes = {_node(rank) for rank in ranks}
+    if len(nodes) != placement.nodes:
+        found.append(f"asked for {placement.nodes} node(s), ran on {_listing(nodes)}")
+
+    if placement.nodes > 1:
+        switches = {switch_of(rank, switch_from_node_name) for rank in ranks}
+        if None in switches:
+            found.append(
+                "cannot tell the ranks' switches: Slurm gave no topology address; "
+                "set switch_from_node_name in the site's placements.yaml"
+            )
+        elif len(switches) != placement.switches:
+            found.append(
+                f"asked for {placement.switches} switch(es), ran under {_listing(switches)}"
+            )
+
+    found += _shared_cores(ranks)
+
+    path, evidence = path_taken(header, footer)
+    if path != placement.path:
+        found.append(f"asked for the path '{placement.path}', bytes went by '{path}' ({evidence})")
+    return found
+
+
+def switch_of(rank: Mapping[str, Any], switch_from_node_name: str | None = None) -> str | None:
+    """Name of the switch above a rank's node, or None where nothing tells it.
+
+    Slurm's address reads ``core.host_a.a1`` with the pattern ``switch.switch.node``.
+    """
+    address = rank.get("topology_address")
+    if address and "." in address:
+        return str(address).rpartition(".")[0]
+    if switch_from_node_name:
+        match = re.search(switch_from_node_name, rank["host"])
+        return match.group(1) if match else None
+    return None
+
+
+def path_taken(header: Mapping[str, Any], footer: Mapping[str, Any]) -> tuple[str, str]:
+    """Which path the payload took, by the nodes' own interface counters.
+
+    Returns
+    -------
+    path : str
+        ``network`` when the interfaces of every node sent and received together at least
+        `NETWORK_SHARE` of a node's part in the payload; else ``shared_memory``.
+    evidence : str
+        The figures, for people.
+    """
+    payload = footer["verification"]["bytes_moved"]
+    after = {rank["rank"]: rank["after"] for rank in footer["ranks"]}
+    carried = {
+        _node(rank): _interface_bytes(after[rank["rank"]]) - _interface_bytes(rank["before"])
+        for rank in header["ranks"]
+    }
+    least = min(carried.values())
+    nodes_per_message = min(len(carried), 2)
+    on_network = least >= NETWORK_SHARE * payload * nodes_per_message / len(carried)
+    evidence = f"interfaces carried {least:,} B or more on each node, payload {payload:,} B"
+    return ("network" if on_network else "shared_memory"), evidence
+
+
+def _node(rank: Mapping[str, Any]) -> str:
+    return str(rank["host"])
+
+
+def _interface_bytes(conditions: Mapping[str, Any]) -> int:
+    return sum(entry["tx_bytes"] + entry["rx_bytes"] for entry in conditions["interfaces"])
+
+
+def _shared_cores(ranks: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Ranks of one operating system that are bound to one and the same core."""
+    bound: dict[tuple[str, int], list[int]] = {}
+    for rank in ranks:
+        if len(rank["cpus_allowed"]) == 1:
+            machine = rank["boot_id"] or rank["host"]
+            bound.setdefault((machine, rank["cpus_allowed"][0]), []).append(rank["rank"])
+    # More ranks than cores have to share: then it is oversubscription, which the record shows.
+    if any(len(ranks) > rank["cores_online"] for rank in ranks):
+        return []
+    return [
+        f"ranks {' and '.join(map(str, sharing))} share core {core}"
+        for (_, core), sharing in bound.items()
+        if len(sharing) > 1
+    ]
+
+
+def _listing(names: set[Any]) -> str:
+    return f"{len(names)} ({', '.join(sorted(map(str, names)))})"
