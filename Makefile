@@ -1,21 +1,124 @@
 # The front door. `make run` measures and reports; `make test` proves that all of it works.
 # Both install what is missing; nothing else needs to be run first.
 
-PYTHON ?= python3
-VENV := .venv
-BIN := $(VENV)/bin
-
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+BIN := .venv/bin
+SITE ?= testbed
+SETTINGS = site-configs/$(SITE)/settings.py
+TAG ?= sweep
+MPIS := openmpi mpich
+
+C_FILES = $(shell git ls-files --cached --others --exclude-standard 'src/*.[ch]' 'tests/*.[ch]')
+SHELL_FILES = $(shell git grep --untracked -lE '^\#!/(bin/(ba)?sh|usr/bin/env (ba)?sh)')
 
 .PHONY: help
-help:
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile | expand -t 16
 
-$(VENV)/.installed: pyproject.toml requirements/dev.lock
-	@echo "== Python packages into $(VENV)"
-	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@$(BIN)/uv pip sync --quiet --python $(BIN)/python requirements/dev.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+## Measuring
+
+.PHONY: run
+run: install  ## from nothing to an explained curve: cluster up, sweep, findings, report
+	@echo "== cluster"
+	@export TESTBED_NAME=make-run; \
+	trap '$(BIN)/testbed down --name $$TESTBED_NAME' EXIT; \
+	$(BIN)/testbed up --name $$TESTBED_NAME; \
+	$(MAKE) measure
+	@$(MAKE) findings
+
+.PHONY: measure
+measure: install  ## run the checks of SITE (default testbed) with TAG (default sweep), store the records
+	@mkdir -p build
+	@echo "== checks tagged $(TAG) on $(SITE); all of ReFrame's words in build/reframe.log"
+	@touch build/measure.start
+	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) --nocolor >build/reframe.log 2>&1 & \
+	reframe=$$!; \
+	tail --pid=$$reframe -n +1 -F build/reframe.log 2>/dev/null | \
+	    sed -nu -E 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p'; \
+	wait $$reframe || { sed -n '/^FAILURE INFO/,$$p' build/reframe.log; exit 1; }
+	@find output -name '*.record' -newer build/measure.start -print0 | \
+	    xargs -0 $(BIN)/switchpoint import
+
+.PHONY: findings
+findings: install  ## show what the store holds: findings in the terminal, curves in report/index.html
+	@$(BIN)/switchpoint detect
+	@$(BIN)/switchpoint report
+
+.PHONY: up down status
+up: install  ## bring the testbed up, to run reframe by hand
+	@$(BIN)/testbed up
+down:  ## take the testbed down; nothing of it is left
+	@$(BIN)/testbed down
+status:  ## what the testbed is doing
+	@$(BIN)/testbed status
+
+## Proving
+
+.PHONY: test
+test: install-test kernels-test  ## everything: kernels, testbed, checks, analysis, report
+	@$(BIN)/python -m pytest
+
+.PHONY: kernels-test
+kernels-test: install-test  ## the kernels' own tests, with each MPI and with sanitizers
+	@for mpi in $(MPIS); do $(MAKE) ctest MPI=$$mpi TREE=build/ctest/$$mpi; done
+	@$(MAKE) ctest MPI=openmpi TREE=build/ctest/sanitize OPTIONS=-DSWITCHPOINT_SANITIZE=ON
+
+.PHONY: ctest
+ctest:
+	@echo "== kernels' tests: $(TREE)"
+	@mkdir -p $(TREE)
+	@{ cmake -S src -B $(TREE) -DMPI_C_COMPILER=mpicc.$(MPI) $(OPTIONS) && \
+	   cmake --build $(TREE) --parallel && \
+	   ctest --test-dir $(TREE) --output-on-failure; } >$(TREE)/log 2>&1 || \
+	   { tail -n 40 $(TREE)/log; echo "make: the whole log is $(TREE)/log" >&2; exit 1; }
+	@grep -E 'tests passed' $(TREE)/log
+
+.PHONY: lint
+lint: install-test  ## formatters, linters and type checks, all strict
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@clang-format --dry-run -Werror $(C_FILES)
+	@cmake -S src -B build/ctest/openmpi -DMPI_C_COMPILER=mpicc.openmpi >/dev/null
+	@clang-tidy --quiet -p build/ctest/openmpi $(filter %.c,$(C_FILES)) 2>/dev/null
+	@shellcheck $(SHELL_FILES)
+	@echo "lint: clean"
+
+.PHONY: format
+format: install-test  ## apply the formatters
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+	@clang-format -i $(C_FILES)
+
+## Setting up
+
+.PHONY: install
+install: debian-packages .venv/.installed  ## Debian packages and Python environment, as far as they are missing
+
+.PHONY: install-test
+install-test: debian-packages-test install
+
+.PHONY: debian-packages debian-packages-test
+debian-packages:
+	@setup/debian.sh setup/debian-packages.txt
+debian-packages-test:
+	@setup/debian.sh setup/debian-packages.txt setup/debian-packages-test.txt
+
+.venv/.installed: pyproject.toml requirements/dev.lock | debian-packages
+	@echo "== Python packages into .venv"
+	@setup/venv.sh $(PYTHON)
 	@touch $@
+
+.PHONY: lock
+lock: .venv/.installed  ## renew requirements/dev.lock from pyproject.toml
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --upgrade \
+	    --extra checks --group dev pyproject.toml -o requirements/dev.lock
+
+.PHONY: clean
+clean:  ## remove what was built and measured, but not results/
+	@rm -rf build report output stage perflogs reframe.* .mypy_cache .ruff_cache .pytest_cache

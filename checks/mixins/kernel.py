@@ -1,0 +1,161 @@
+"""What every check of one of our kernels does: build, run a sweep, keep the record, judge it."""
+
+import re
+from pathlib import Path
+
+import reframe.utility.sanity as sn
+import reframe.utility.typecheck as typ
+from reframe.core.builtins import (
+    deferrable,
+    fixture,
+    run_after,
+    run_before,
+    sanity_function,
+    variable,
+)
+from reframe.core.exceptions import SanityError
+from switchpoint.placements import contradictions
+from switchpoint.record import RecordError, read_facts
+
+from .build import KernelBuild
+from .placement import PlacementMixin
+
+#: What ``timeout`` returns when it had to end the step.
+TIMED_OUT = 124
+
+
+class KernelMixin(PlacementMixin):
+    """One run of a kernel: a sweep over modes and sizes in one job.
+
+    A child defines ``kernel`` and ``modes`` in its class body and ``num_tasks`` by the end of its
+    init phase, and adds its performance variables after the sanity phase.
+    """
+
+    #: Name of the kernel's program.
+    #:
+    #: :type: :class:`str`
+    kernel = variable(str)
+
+    #: Modes to measure, in one random order with the sizes.
+    #:
+    #: :type: :class:`List[str]`
+    modes = variable(typ.List[str])
+
+    #: Message sizes in bytes.
+    #:
+    #: :type: :class:`List[int]`
+    sizes_bytes = variable(typ.List[int])
+
+    #: Passes over all points: drift hits them all alike.
+    #:
+    #: :type: :class:`int`
+    passes = variable(int, value=5)
+
+    #: Timed blocks a point and pass.
+    #:
+    #: :type: :class:`int`
+    samples = variable(int, value=8)
+
+    #: Time in milliseconds after which a point has had enough of a pass.
+    #:
+    #: :type: :class:`int`
+    pass_time_ms = variable(int, value=20)
+
+    #: Seed of the order; 0 takes a fresh one, which the record keeps.
+    #:
+    #: :type: :class:`int`
+    seed = variable(int, value=0)
+
+    #: The kernels, built once for each programming environment.
+    build = fixture(KernelBuild, scope="environment")
+
+    @run_after("init")
+    def describe(self):
+        """Say in the listing what is measured."""
+        self.descr = f"{self.kernel} ({', '.join(self.modes)}) on {self.placement}"
+
+    @run_before("run")
+    def prepare_run(self):
+        """Pass the sweep on, with labels that name the run in the record."""
+        self.record = f"{self.kernel}.record"
+        self.keep_files = [self.record]
+        self.executable = self.build.program(self.kernel)
+        labels = {
+            "site": self.current_system.name,
+            "partition": self.current_partition.name,
+            "environ": self.current_environ.name,
+            "placement": self.placement,
+            "check": type(self).__name__,
+        }
+        self.executable_opts = [
+            f"--mode={','.join(self.modes)}",
+            f"--sizes={','.join(map(str, self.sizes_bytes))}",
+            f"--passes={self.passes}",
+            f"--samples={self.samples}",
+            f"--pass-time={self.pass_time_ms}",
+            f"--record={self.record}",
+            *(f"--label={key}={value}" for key, value in labels.items()),
+        ]
+        if self.seed:
+            self.executable_opts.append(f"--seed={self.seed}")
+
+    @run_after("setup")
+    def take_references(self):
+        """Hold the performance variables against what the site expects, where it does."""
+        references = self.current_partition.extras.get("references", {})
+        expected = references.get(self.current_environ.name, {}).get(self.placement, {})
+        self.reference = {self.current_partition.fullname: expected}
+
+    @sanity_function
+    def validate_run(self):
+        """Assert the end marker, the record, every point, the payload and the placement.
+
+        The first thing that is wrong is the reason that ReFrame prints, so they stand in the order
+        in which one explains the next.
+        """
+        self.facts = sn.evaluate(self.read_complete_record())
+        points = {(p["mode"], p["size_bytes"]): p for p in self.facts.footer["points"]}
+        missing = [
+            f"{mode} {size} B"
+            for mode in self.modes
+            for size in self.sizes_bytes
+            if (mode, size) not in points or not points[mode, size]["count"]
+        ]
+        verification = self.facts.footer["verification"]
+        refuted = contradictions(
+            self.requested_placement,
+            self.facts.header,
+            self.facts.footer,
+            self.current_partition.extras.get("switch_from_node_name"),
+        )
+        return sn.all(
+            [
+                sn.assert_eq(verification["errors"], 0, "{0} payloads arrived damaged"),
+                sn.assert_gt(verification["checks"], 0, "no payload was checked"),
+                sn.assert_false(missing, f"points without a sample: {', '.join(missing[:8])}"),
+                sn.assert_false(
+                    refuted, f"placement '{self.placement}' is refuted: {'; '.join(refuted)}"
+                ),
+            ]
+        )
+
+    @deferrable
+    def read_complete_record(self):
+        """Header and footer of the record, or the reason why there is none."""
+        if self.job.exitcode == TIMED_OUT:
+            raise SanityError(
+                f"the step was ended after {self.step_limit_s} s: a rank, a node or a link is "
+                f"lost, or step_limit_s is too short for this sweep"
+            )
+        stdout = Path(sn.evaluate(self.stdout)).read_text(errors="replace")
+        if not re.search(r"^switchpoint: complete ", stdout, re.MULTILINE):
+            stderr = Path(sn.evaluate(self.stderr)).read_text(errors="replace")
+            complaint = next((line for line in stderr.splitlines() if line.strip()), "no message")
+            raise SanityError(f"no end marker; exit code {self.job.exitcode}; {complaint}")
+        try:
+            facts = read_facts(self.record)
+        except RecordError as error:
+            raise SanityError(str(error)) from error
+        if not facts.complete:
+            raise SanityError(f"{self.record}: {'; '.join(facts.warnings)}")
+        return facts

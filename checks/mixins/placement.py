@@ -1,0 +1,84 @@
+"""Where a check's ranks are to run: asks for a placement by name.
+
+The site's partition says what a name means (``extras['placements']``); nothing here does.
+"""
+
+import reframe as rfm
+import reframe.core.runtime as rt
+import reframe.utility.typecheck as typ
+from reframe.core.builtins import parameter, run_after, run_before, variable
+from switchpoint.placements import BUILT_IN, Placement
+
+
+def offered_placements():
+    """Names of the built-in placements and of those that the current system adds.
+
+    Assumes a configured runtime, which ReFrame has when it loads checks.
+    """
+    offered = dict.fromkeys(BUILT_IN)
+    for partition in rt.runtime().system.partitions:
+        offered.update(dict.fromkeys(partition.extras.get("placements", {})))
+    return list(offered)
+
+
+class PlacementMixin(rfm.RegressionMixin):
+    """Requests the nodes, the switches and the path of one placement.
+
+    A child sets ``num_tasks`` by the end of its init phase; the ranks are dealt evenly.
+    """
+
+    #: The placement that is asked for.
+    #:
+    #: :type: :class:`str`
+    placement = parameter(offered_placements(), loggable=True)
+
+    #: Longest time that the parallel step may take, in seconds. Slurm's own limit is counted in
+    #: minutes and comes late; a lost node or link shows as ranks that wait for ever.
+    #:
+    #: :type: :class:`int`
+    step_limit_s = variable(int, value=45)
+
+    #: Further environment variables for the ranks, over those of the placement.
+    #:
+    #: :type: :class:`Dict[str, str]`
+    rank_environment = variable(typ.Dict[str, str], value={})
+
+    @run_after("init")
+    def select_partitions(self):
+        """Run where the site offers the placement, with every MPI that it has."""
+        self.valid_systems = [f"+{self.placement}"]
+        self.valid_prog_environs = ["+mpi"]
+
+    @run_after("setup")
+    def request_placement(self):
+        """Turn the name into nodes, scheduler options and environment variables."""
+        wanted = self.requested_placement
+        if self.num_tasks % wanted.nodes:
+            raise ValueError(
+                f"{self.num_tasks} ranks cannot be dealt evenly over the {wanted.nodes} nodes "
+                f"of placement '{self.placement}'"
+            )
+        self.num_tasks_per_node = self.num_tasks // wanted.nodes
+        self.exclusive_access = True
+        self.time_limit = f"{self.step_limit_s + 60}s"
+        self.job.options += list(wanted.scheduler_options)
+        if wanted.nodes > 1 or not self.current_partition.scheduler.is_local:
+            self.job.options.append(f"--nodes={wanted.nodes}")
+        family = self.current_environ.extras.get("mpi", "any")
+        self.env_vars.update({**wanted.variables(family), **self.rank_environment})
+
+    @run_before("run")
+    def launch_with_a_limit(self):
+        """Add the site's launcher options, and end a step that hangs."""
+        launcher = self.job.launcher
+        launcher.options += self.current_environ.extras.get("launcher_options", [])
+        launcher.options += list(self.requested_placement.launcher_options)
+        launcher.modifier = "timeout"
+        launcher.modifier_options = ["--kill-after=5", str(self.step_limit_s)]
+
+    @property
+    def requested_placement(self):
+        """The site's definition of the placement."""
+        return Placement.model_validate(
+            self.current_partition.extras["placements"][self.placement]
+        )

@@ -1,0 +1,79 @@
+"""This machine without Slurm: each MPI's own mpiexec starts the ranks."""
+
+import os
+import sys
+from pathlib import Path
+
+from reframe.core.backends import register_launcher
+from reframe.core.launchers import JobLauncher
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import site_common  # noqa: E402
+
+# Debian's plain `mpirun` is whichever MPI its alternatives point to, so each is named in full.
+
+
+@register_launcher("mpiexec.openmpi", local=True)
+class OpenMpiLauncher(JobLauncher):
+    """Open MPI's mpiexec, each rank bound to a core of its own."""
+
+    def command(self, job):
+        """Words of the launch command."""
+        return ["mpiexec.openmpi", "--bind-to", "core", "-n", str(job.num_tasks)]
+
+
+@register_launcher("mpiexec.mpich", local=True)
+class MpichLauncher(JobLauncher):
+    """MPICH's mpiexec, each rank bound to a core of its own."""
+
+    def command(self, job):
+        """Words of the launch command."""
+        return ["mpiexec.mpich", "-bind-to", "core", "-n", str(job.num_tasks)]
+
+
+def _partition(mpi, env_vars=()):
+    return {
+        "name": mpi,
+        "descr": f"this machine, ranks started by mpiexec.{mpi}",
+        "scheduler": "local",
+        "launcher": f"mpiexec.{mpi}",
+        "environs": [mpi],
+        "max_jobs": 1,
+        "env_vars": list(env_vars),
+        **site_common.placed(HERE / "placements.yaml"),
+    }
+
+
+# Open MPI refuses to start as root, which is who one is in a container or a CI machine.
+_AS_ROOT = [["OMPI_ALLOW_RUN_AS_ROOT", "1"], ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"]]
+
+site_configuration = {
+    "systems": [
+        {
+            "name": "local",
+            "descr": "this machine, without Slurm",
+            "hostnames": [".*"],
+            "partitions": [
+                _partition("openmpi", _AS_ROOT if os.geteuid() == 0 else ()),
+                _partition("mpich"),
+            ],
+        }
+    ],
+    "environments": [
+        {
+            "name": "openmpi",
+            "cc": "mpicc.openmpi",
+            "features": ["mpi"],
+            "extras": {"mpi": "openmpi", "netpipe": "NPopenmpi"},
+        },
+        {
+            "name": "mpich",
+            "cc": "mpicc.mpich",
+            "features": ["mpi"],
+            "extras": {"mpi": "mpich", "netpipe": "NPmpich2"},
+        },
+    ],
+    "general": [site_common.GENERAL],
+}

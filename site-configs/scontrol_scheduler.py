@@ -1,0 +1,87 @@
+"""A ReFrame scheduler for Slurm without accounting: it reads ``scontrol show job``.
+
+Unlike ``squeue`` it knows a finished job's exit code, node list and reason, and unlike ``slurm``
+it needs no slurmdbd. An abnormal end becomes an error in words.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import reframe.utility.osext as osext
+from reframe.core.backends import register_scheduler
+from reframe.core.exceptions import JobError
+from reframe.core.schedulers.slurm import SlurmJobScheduler, slurm_state_completed
+
+#: Ask Slurm this often while a job is silent. Every question starts a program on the head node,
+#: which on the testbed is the machine that is being measured.
+QUIET_INTERVAL_S = 2.0
+#: A kernel prints when it is done: ask without delay for this long after the output moved.
+LIVELY_S = 1.5
+
+#: Ends that no sanity function should have to guess from a missing pattern.
+ABNORMAL = ("BOOT_FAIL", "CANCELLED", "DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY", "TIMEOUT")
+
+
+@register_scheduler("scontrol")
+class ScontrolJobScheduler(SlurmJobScheduler):
+    """Slurm jobs, polled with ``scontrol -o show job`` and quietly."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asked_at: dict[str, float] = {}
+        self._moved_at: dict[str, float] = {}
+        self._output_bytes: dict[str, int] = {}
+
+    def poll(self, *jobs):
+        """Update the state of those jobs that are worth a question now."""
+        for job in jobs:
+            if job is not None and self._is_due(job):
+                self._asked_at[job.jobid] = time.monotonic()
+                self._update(job)
+        self._cancel_if_pending_too_long([job for job in jobs if job is not None])
+
+    def wait(self, job):
+        """Wait for one job, as ReFrame's serial execution policy does."""
+        while not self.finished(job):
+            self.poll(job)
+            time.sleep(0.05)
+
+    def _is_due(self, job) -> bool:
+        now = time.monotonic()
+        output = sum(
+            path.stat().st_size
+            for path in (Path(job.workdir, job.stdout), Path(job.workdir, job.stderr))
+            if path.exists()
+        )
+        if output != self._output_bytes.get(job.jobid, 0):
+            self._output_bytes[job.jobid] = output
+            self._moved_at[job.jobid] = now
+        lively = now - self._moved_at.get(job.jobid, -LIVELY_S) < LIVELY_S
+        return lively or now - self._asked_at.get(job.jobid, 0.0) >= QUIET_INTERVAL_S
+
+    def _update(self, job) -> None:
+        completed = osext.run_command(f"scontrol -o show job {job.jobid}", log=False)
+        fields = dict(re.findall(r"(\w+)=(\S*)", completed.stdout))
+        if "JobState" not in fields:
+            # slurmctld forgets finished jobs after MinJobAge; one that was never seen to end
+            # must not pass for a good one.
+            if "Invalid job id" in completed.stderr:
+                job._state = "CANCELLED"
+                job._exception = JobError("Slurm no longer knows the job", job.jobid)
+            return
+        job._state = fields["JobState"]
+        job._nodespec = fields.get("NodeList", "")
+        if not slurm_state_completed(job.state):
+            self._cancel_if_blocked([job], {job.jobid: [fields.get("Reason", "")]})
+            return
+        exit_code, _, signal = fields.get("ExitCode", "0:0").partition(":")
+        job._exitcode = int(exit_code) or (128 + int(signal) if int(signal) else 0)
+        if job.state in ABNORMAL and not job.is_cancelling:
+            job._exception = JobError(
+                f"Slurm ended the job with {job.state} (Reason={fields.get('Reason')}) "
+                f"on {job._nodespec}",
+                job.jobid,
+            )

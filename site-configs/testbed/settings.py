@@ -1,0 +1,65 @@
+"""The embedded Slurm cluster of ``testbed up`` as a ReFrame site.
+
+ReFrame may run outside the cluster: the commands in the instance's ``bin/`` enter it.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import scontrol_scheduler  # noqa: E402, F401  (registers the scheduler)
+import site_common  # noqa: E402
+
+_INSTANCE = os.environ.get("TESTBED_NAME", "main")
+_STATE = Path(os.environ.get("SWITCHPOINT_TESTBED_DIR", HERE.parents[1] / ".testbed"))
+if "SWITCHPOINT_TESTBED" not in os.environ:
+    os.environ["PATH"] = f"{_STATE / _INSTANCE / 'bin'}{os.pathsep}{os.environ['PATH']}"
+
+site_configuration = {
+    "systems": [
+        {
+            "name": "testbed",
+            "descr": "Slurm cluster in network namespaces on one machine",
+            "hostnames": [".*"],
+            "partitions": [
+                {
+                    "name": "batch",
+                    "descr": "two nodes on each of two emulated hosts",
+                    "scheduler": "scontrol",
+                    "launcher": "srun",
+                    "environs": ["openmpi", "mpich"],
+                    # All nodes are one machine's cores: two jobs at once would measure each other.
+                    "max_jobs": 1,
+                    **site_common.placed(HERE / "placements.yaml"),
+                }
+            ],
+        }
+    ],
+    "environments": [
+        {
+            "name": "openmpi",
+            "cc": "mpicc.openmpi",
+            "features": ["mpi"],
+            "extras": {
+                "mpi": "openmpi",
+                "launcher_options": ["--mpi=pmix"],
+                "netpipe": "NPopenmpi",
+            },
+        },
+        {
+            "name": "mpich",
+            "cc": "mpicc.mpich",
+            "features": ["mpi"],
+            "extras": {
+                "mpi": "mpich",
+                # Under pmix MPICH starts unconnected single processes without a word.
+                "launcher_options": ["--mpi=pmi2"],
+                "netpipe": "NPmpich2",
+            },
+        },
+    ],
+    "general": [site_common.GENERAL],
+}
