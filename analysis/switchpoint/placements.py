@@ -13,6 +13,8 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from switchpoint.errors import InputError
+
 #: The placements that every comparison between sites can rely on.
 BUILT_IN = ("one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts")
 
@@ -22,7 +24,7 @@ BUILT_IN = ("one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two
 NETWORK_SHARE = 0.5
 
 
-class PlacementError(ValueError):
+class PlacementError(InputError):
     """A placements file that cannot be used: names the file, the field and the mend."""
 
 
@@ -80,7 +82,13 @@ class Placements(BaseModel):
     @field_validator("switch_from_node_name")
     @classmethod
     def _one_group(cls, pattern: str | None) -> str | None:
-        if pattern is not None and re.compile(pattern).groups != 1:
+        if pattern is None:
+            return None
+        try:
+            groups = re.compile(pattern).groups
+        except re.error as error:
+            raise ValueError(f"not a regular expression: {error}") from error
+        if groups != 1:
             raise ValueError("needs exactly one group, such as '^(rack[0-9]+)'")
         return pattern
 
@@ -102,9 +110,9 @@ def load_placements(path: str | Path) -> Placements:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise PlacementError(f"{path}: cannot be read: {error.strerror}") from error
+        raise PlacementError(path, f"cannot be read: {error.strerror}") from error
     except yaml.YAMLError as error:
-        raise PlacementError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+        raise PlacementError(path, f"not YAML: {' '.join(str(error).split())}") from error
     try:
         return Placements.model_validate(content)
     except ValidationError as error:
@@ -112,7 +120,7 @@ def load_placements(path: str | Path) -> Placements:
             f"{'.'.join(str(part) for part in problem['loc']) or 'top level'}: {problem['msg']}"
             for problem in error.errors()
         )
-        raise PlacementError(f"{path}: {problems}") from error
+        raise PlacementError(path, problems) from error
 
 
 def contradictions(

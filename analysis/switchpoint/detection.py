@@ -1,0 +1,246 @@
+"""Finds steps and changes of slope in curves of time against message size.
+
+What timing shows is a `step` or a `slope_change`; that a step is a switch of protocol needs proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from switchpoint.curves import summarise
+from switchpoint.measurements import Measurements, identity_columns
+from switchpoint.segments import MIN_SIZES, PIECE_PARAMETERS, PieceTable, cut
+from switchpoint.suspects import suspects_of_run
+
+Floats = npt.NDArray[np.float64]
+
+#: Columns that `detect` adds to the identity.
+FINDING_COLUMNS = [
+    "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence", "suspects",
+]  # fmt: skip
+
+#: Effects smaller than this are not reported: relative change of time.
+SMALLEST_STEP = 0.05
+SMALLEST_SLOPE_CHANGE = 0.25
+
+#: A finding must be at least this probable.
+LEAST_CONFIDENCE = 0.5
+
+#: Noise never counts as smaller than this, relative: below it curves are not made of lines.
+NOISE_FLOOR = 0.005
+
+#: Multiple of the Bayesian information criterion's penalty for one more piece.
+PENALTY_FACTOR = 1.5
+
+
+def detect(
+    source: Measurements | pd.DataFrame, progress: Callable[[], object] = lambda: None
+) -> pd.DataFrame:
+    """Find steps and changes of slope in every curve.
+
+    Parameters
+    ----------
+    source
+        Measurements or their samples table.
+    progress
+        Called after each curve.
+
+    Returns
+    -------
+    DataFrame
+        One row per finding, the curve's identity columns and:
+
+        kind
+            `step`: the time jumps between two neighbouring sizes. `slope_change`: the time per
+            byte changes without a jump.
+        size_bytes, last_size_before
+            First measured size on the far side and last on the near side.
+        magnitude
+            Relative change of time, positive when slower: of a step, both lines compared at
+            `size_bytes`; of a slope change, compared one octave past it.
+        confidence
+            Posterior probability, from 0 to 1, that the boundary exists and lies between exactly
+            these two sizes, against none there and against every other place within the two pieces
+            around it; equal prior odds, Gaussian noise estimated from the repeats and from the
+            scatter of neighbouring sizes. It says nothing of the cause.
+        evidence
+            Dictionary: the two lines (`latency_us`, `per_byte_us`), `jump_us`, relative `noise`,
+            `sizes`.
+        suspects
+            List of dictionaries: settings whose value lies in the bracket. Never proof.
+    """
+    table = summarise(source)
+    identity = [name for name in identity_columns(table) if name not in _SUMMARY]
+    rows: list[dict[str, Any]] = []
+    suspects_by_run: dict[str, Callable[[int, int], list[dict[str, Any]]]] = {}
+    for curve, points in _each_curve(table, identity):
+        found = detect_curve(
+            points["size_bytes"].to_numpy(dtype=float),
+            points["time_us"].to_numpy(dtype=float),
+            _standard_error(points),
+        )
+        run_id = curve.get("run_id")
+        if found and isinstance(source, Measurements) and isinstance(run_id, str):
+            if run_id not in suspects_by_run:
+                suspects_by_run[run_id] = suspects_of_run(*source.facts(run_id))
+            for finding in found:
+                finding["suspects"] = suspects_by_run[run_id](
+                    finding["last_size_before"], finding["size_bytes"]
+                )
+        rows += [curve | finding for finding in found]
+        progress()
+    return pd.DataFrame(rows, columns=[*identity, *FINDING_COLUMNS]).reset_index(drop=True)
+
+
+_SUMMARY = {"low_us", "high_us", "mad_us", "count", "bandwidth_MBps"}
+
+
+def _each_curve(table: pd.DataFrame, identity: list[str]) -> Any:
+    if not identity:
+        yield {}, table
+        return
+    for values, points in table.groupby(identity, dropna=False, observed=True, sort=False):
+        yield dict(zip(identity, values, strict=True)), points
+
+
+def _standard_error(points: pd.DataFrame) -> Floats:
+    """Relative standard error of each median; 0 where one sample leaves it unknown."""
+    spread = 1.4826 * points["mad_us"].to_numpy(dtype=float)
+    count = points["count"].to_numpy(dtype=float)
+    return np.asarray(1.2533 * spread / np.sqrt(count) / points["time_us"].to_numpy(dtype=float))
+
+
+def detect_curve(size: Floats, time: Floats, standard_error: Floats) -> list[dict[str, Any]]:
+    """Find steps and changes of slope in one curve.
+
+    Parameters
+    ----------
+    size, time, standard_error : array of float, shape (n,)
+        Bytes, ascending, each once; median time in microseconds; its relative standard error.
+
+    Returns
+    -------
+    list of dict
+        `FINDING_COLUMNS` without suspects, by size.
+    """
+    if len(size) < 2 * MIN_SIZES:
+        return []
+    noise = point_noise(size, time, standard_error)
+    penalty = PENALTY_FACTOR * PIECE_PARAMETERS * float(np.log(len(size)))
+    table = PieceTable(size, time, noise)
+    pieces = cut(table, penalty)
+    bounds = pieces.bounds
+    found = (
+        _judge(table, left, right, penalty, float(np.median(noise)))
+        for left, right in zip(bounds, bounds[1:], strict=False)
+    )
+    return [finding for finding in found if finding is not None]
+
+
+def point_noise(size: Floats, time: Floats, standard_error: Floats) -> Floats:
+    """Relative noise of each point: the repeats' own and what differs from size to size.
+
+    The second is read from how far each point lies from the straight line between its neighbours,
+    at a low quantile because both sides of every step are far from it. A point that alone is off a
+    line through two neighbours on either side is given the noise that it shows.
+    """
+    off, expected = _off_the_neighbours(size, time)
+    scatter = float(np.quantile(np.abs(off / expected), 0.4)) / 0.5244  # of a normal distribution
+    own = float(np.median(standard_error))
+    between = max(scatter**2 - own**2, 0.0)
+    noise = np.sqrt(between + standard_error**2 + NOISE_FLOOR**2)
+    noise[2:-2] = np.maximum(noise[2:-2], _lone_outliers(size, time, noise))
+    return np.asarray(noise)
+
+
+def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats]:
+    """Relative distance of inner points from the chord of their neighbours, and its unit noise."""
+    share = np.diff(size)[1:] / (size[2:] - size[:-2])
+    chord = share * time[:-2] + (1 - share) * time[2:]
+    off = (time[1:-1] - chord) / time[1:-1]
+    expected = np.sqrt(
+        1 + (share * time[:-2] / time[1:-1]) ** 2 + ((1 - share) * time[2:] / time[1:-1]) ** 2
+    )
+    return off, expected
+
+
+def _lone_outliers(size: Floats, time: Floats, noise: Floats) -> Floats:
+    """For each point but two at either end, its relative distance where it alone is off, else 0."""
+    n = len(size)
+    around = np.stack([np.arange(n - 4) + shift for shift in (0, 1, 3, 4)], axis=1)
+    x, y = size[around], time[around]
+    centre, mean = x.mean(1, keepdims=True), y.mean(1, keepdims=True)
+    slope = ((x - centre) * (y - mean)).sum(1) / ((x - centre) ** 2).sum(1)
+    line = mean + slope[:, None] * (x - centre)
+    aside = np.abs((y - line) / y).max(1)
+    here = slice(2, n - 2)
+    own = np.abs(time[here] / (mean[:, 0] + slope * (size[here] - centre[:, 0])) - 1)
+    alone = (own > 5 * noise[here]) & (own > 4 * aside)
+    return np.where(alone, own, 0.0)
+
+
+def _judge(
+    table: PieceTable, left: tuple[int, int], right: tuple[int, int], penalty: float, noise: float
+) -> dict[str, Any] | None:
+    """Describe the boundary between two pieces, or None where it is too small or too uncertain."""
+    last_before, first_after = float(table.size[left[1]]), float(table.size[right[0]])
+    before, before_error = table.line(*left, first_after)
+    after, after_error = table.line(*right, first_after)
+    jump = after - before
+    jump_error = float(np.hypot(before_error, after_error))
+    kind, magnitude = "step", jump / before
+    if abs(jump) < 3 * jump_error or abs(magnitude) < SMALLEST_STEP:
+        octave = 2 * first_after
+        before_later, _ = table.line(*left, octave)
+        after_later, _ = table.line(*right, octave)
+        kind, magnitude = "slope_change", after_later / before_later - 1
+        if abs(magnitude) < SMALLEST_SLOPE_CHANGE:
+            return None
+    confidence = _posterior(table, left, right, penalty)
+    if confidence < LEAST_CONFIDENCE:
+        return None
+    return {
+        "kind": kind,
+        "size_bytes": int(first_after),
+        "last_size_before": int(last_before),
+        "magnitude": magnitude,
+        "confidence": confidence,
+        "evidence": {
+            "before": _line_as_words(table, left),
+            "after": _line_as_words(table, right),
+            "jump_us": jump,
+            "noise": noise,
+            "sizes": right[1] - left[0] + 1,
+        },
+        "suspects": [],
+    }
+
+
+def _posterior(
+    table: PieceTable, left: tuple[int, int], right: tuple[int, int], penalty: float
+) -> float:
+    """Probability of a boundary exactly here among all places in the two pieces and none at all."""
+    first, last = left[0], right[1]
+    here = right[0]
+    places = np.arange(first + 1, last + 1)
+    costs = table.cost[first, places - 1] + table.cost[places, last] + penalty
+    whole = float(table.cost[first, last])
+    logs = -0.5 * np.r_[costs, whole]
+    logs -= logs.max()
+    odds = np.exp(logs)
+    return float(odds[here - first - 1] / odds.sum())
+
+
+def _line_as_words(table: PieceTable, piece: tuple[int, int]) -> dict[str, float]:
+    return {
+        "first_size_bytes": int(table.size[piece[0]]),
+        "last_size_bytes": int(table.size[piece[1]]),
+        "latency_us": float(table.intercept[piece]),
+        "per_byte_us": float(table.slope[piece]),
+    }

@@ -1,0 +1,33 @@
+"""What a user can mend: the one exception that the command prints as a single line.
+
+Everything else that escapes is a defect of ours and may show its traceback.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class InputError(Exception):
+    """A file, option or value that Switchpoint cannot use; its text says how to mend it.
+
+    Parameters
+    ----------
+    source
+        File, URL or option at fault; it begins the message.
+    problem
+        What is wrong, then the mend, in one line.
+    line
+        Line of the file, from 1, where that is known.
+    """
+
+    def __init__(self, source: str | Path, problem: str, line: int | None = None) -> None:
+        self.source = str(source)
+        self.problem = problem
+        self.line = line
+        place = self.source if line is None else f"{self.source}: line {line}"
+        super().__init__(f"{place}: {problem}")
+
+
+class RecordError(InputError):
+    """A run record that cannot be read."""

@@ -1,0 +1,123 @@
+"""Reads tidy CSV, the smallest input: `size_bytes`, `time_us` or `bandwidth_MBps`, optional `rep`.
+
+Every other column is part of the curve's identity.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pandas as pd
+
+from switchpoint.errors import InputError
+from switchpoint.importing.external import as_measurements, check_positive, check_sizes, content
+from switchpoint.measurements import MEASURES, Measurements
+
+NAME = "tidy CSV (with a size_bytes column)"
+
+_METRICS = ("time_us", "bandwidth_MBps")
+
+
+def recognises(head: bytes) -> bool:
+    """Tell whether the first line is a CSV heading that names `size_bytes` or a metric of ours."""
+    return b"\0" not in head and bool({"size_bytes", *_METRICS} & set(_heading(head)))
+
+
+def read(path: Path) -> Measurements:
+    """Read a tidy CSV file.
+
+    Of rows with an empty or NaN metric the run keeps a warning; any other value that cannot be a
+    size, time or bandwidth raises InputError with its line.
+    """
+    data = content(path)
+    names = _heading(data)
+    metric = _check_heading(path, names)
+    table = _parse(path, data, names)
+    lines = pd.Series(range(2, len(table) + 2), index=table.index)
+
+    absent = table[metric].str.strip().str.lower().isin(["", "nan", "na", "null", "none"])
+    absent |= table[metric].isna()
+    warnings = []
+    if absent.any():
+        warnings.append(
+            f"{path}: {int(absent.sum())} rows without {metric} are left out"
+            f" (the first is line {lines[absent].iloc[0]})"
+        )
+    table, lines = table[~absent], lines[~absent]
+    if table.empty:
+        raise InputError(path, f"has no rows with {metric}; add measurements, one a row")
+
+    size = _numbers(path, table, "size_bytes", lines)
+    value = _numbers(path, table, metric, lines)
+    check_sizes(path, size, lines)
+    check_positive(path, value, lines)
+    if metric == "bandwidth_MBps":
+        check_positive(path, size, lines)
+        value = size / value
+
+    samples = table.drop(columns=[*MEASURES, *_METRICS, "rep", "run_id"], errors="ignore")
+    samples = samples.apply(lambda column: column.astype("category"))
+    samples["size_bytes"] = size.astype("int64")
+    samples["time_us"] = value
+    if "rep" in table:
+        samples["pass"] = pd.factorize(table["rep"])[0]
+    return as_measurements(path, "tidy", data, samples.reset_index(drop=True), warnings)
+
+
+def _heading(data: bytes) -> list[str]:
+    line = data.lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", errors="replace")
+    return [name.strip() for name in next(csv.reader([line.rstrip("\r")]), [])]
+
+
+def _check_heading(path: Path, names: list[str]) -> str:
+    """Return the metric's column; raises InputError when the heading cannot be used."""
+    if "size_bytes" not in names:
+        raise InputError(path, "has no column size_bytes; name the message size's column so", 1)
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
+        raise InputError(path, f"has column {min(repeated)!r} twice; rename one", 1)
+    if "" in names:
+        raise InputError(path, f"has no name for column {names.index('') + 1}; name or drop it", 1)
+    for metric in _METRICS:
+        if metric in names:
+            return metric
+    raise InputError(path, "has neither column time_us nor bandwidth_MBps; name the metric so", 1)
+
+
+def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError(path, "is not UTF-8 text; save it as UTF-8", line) from None
+    try:
+        return pd.read_csv(
+            io.StringIO(text),
+            names=names,
+            header=None,
+            skiprows=1,
+            dtype=str,
+            keep_default_na=False,
+            skip_blank_lines=False,
+            index_col=False,
+            on_bad_lines="error",
+        ).loc[lambda table: ~table.isna().all(axis=1)]
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame(columns=names, dtype=str)
+    except pd.errors.ParserError as error:
+        problem = str(error).split("C error: ")[-1].strip()
+        raise InputError(path, f"{problem}; each row needs {len(names)} fields") from None
+
+
+def _numbers(path: Path, table: pd.DataFrame, name: str, lines: pd.Series[int]) -> pd.Series[float]:
+    numbers = pd.to_numeric(table[name].str.strip(), errors="coerce")
+    bad = numbers.isna()
+    if bad.any():
+        row = int(bad.to_numpy().argmax())
+        text = str(table[name].iloc[row])[:40]
+        raise InputError(
+            path, f"{name} is {text!r}, not a number; correct or remove the row", int(lines.iloc[row])
+        )
+    return numbers.astype(float)

@@ -1,0 +1,166 @@
+"""The one shape that every reader and the store produce: samples that know their curve, and runs.
+
+A curve is a metric against message size for one site, MPI, kernel, mode and placement, in one run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import union_categoricals
+
+if TYPE_CHECKING:
+    from switchpoint.record import Facts, Record
+
+#: What tells one curve of a run record from another, in the order in which people read it.
+IDENTITY = ["site", "partition", "mpi", "environ", "kernel", "placement", "mode", "run_id"]
+
+#: What was measured; every other column of a samples table is part of the curve's identity.
+MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
+
+#: One row of a runs table: what one filters on, then the record's own words as JSON.
+RUN_COLUMNS = [
+    "run_id", "format", "source", "site", "date", "start_utc", "partition", "mpi", "environ",
+    "kernel", "placement", "session", "complete", "header", "footer", "warnings",
+]  # fmt: skip
+
+
+@dataclass
+class Measurements:
+    """Samples of any number of curves, with the runs they came from.
+
+    Attributes
+    ----------
+    samples : DataFrame
+        Columns `MEASURES` and, as categories, the curve's identity; always with `run_id`.
+    runs : DataFrame
+        Columns `RUN_COLUMNS`; `header` and `footer` are JSON texts or null.
+    """
+
+    samples: pd.DataFrame
+    runs: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RUN_COLUMNS))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the readers warned of, over all runs, in order."""
+        return [line for text in self.runs["warnings"].dropna() for line in text.splitlines()]
+
+    def facts(self, run_id: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """Header and footer of one run, the header empty for runs that are not run records."""
+        rows = self.runs[self.runs["run_id"] == run_id]
+        if rows.empty or not isinstance(rows["header"].iloc[0], str):
+            return {}, None
+        footer = rows["footer"].iloc[0]
+        return json.loads(rows["header"].iloc[0]), (
+            json.loads(footer) if isinstance(footer, str) else None
+        )
+
+
+def identity_columns(samples: pd.DataFrame) -> list[str]:
+    """Columns that tell curves apart: the known ones in their order, then the file's own."""
+    known = [name for name in IDENTITY if name in samples]
+    return known + [name for name in samples if name not in {*known, *MEASURES}]
+
+
+def concat(parts: Iterable[Measurements]) -> Measurements:
+    """Join measurements from several sources; a run given twice counts once."""
+    parts = list(parts)
+    seen: set[str] = set()
+    samples = []
+    for part in parts:
+        again = part.samples["run_id"].isin(seen)
+        samples.append(part.samples[~again] if again.any() else part.samples)
+        seen.update(part.runs["run_id"])
+    runs = pd.concat([part.runs for part in parts], ignore_index=True)
+    return Measurements(_concat_samples(samples), runs.drop_duplicates("run_id", ignore_index=True))
+
+
+def from_record(record: Record) -> Measurements:
+    """Give a run record's samples their curve's identity.
+
+    A kernel's phase columns stay in the record; they are not part of a curve of `time_us`.
+    """
+    samples = record.samples[["mode", *MEASURES]].copy()
+    run = describe_run(record)
+    for name in IDENTITY:
+        if name != "mode":
+            samples[name] = constant(run[name], len(samples))
+    runs = pd.DataFrame([run], columns=RUN_COLUMNS)
+    return Measurements(samples[[*IDENTITY, *MEASURES]], runs)
+
+
+def constant(value: str | None, count: int) -> pd.Categorical:
+    """Return an identity column that holds one value, or null, `count` times."""
+    known = value is not None
+    categories = pd.Index([value] if known else [], dtype="str")
+    return pd.Categorical.from_codes(np.full(count, known - 1, dtype="int8"), categories=categories)
+
+
+def describe_run(facts: Facts) -> dict[str, Any]:
+    """One row of the runs table from a record's header and footer."""
+    header = facts.header
+    labels = header["labels"]
+    return {
+        "run_id": facts.run_id,
+        "format": "record",
+        "source": str(facts.path),
+        "site": labels.get("site"),
+        "date": header["start_utc"][:10],
+        "start_utc": header["start_utc"],
+        "partition": labels.get("partition"),
+        "mpi": mpi_name(header["mpi"].get("library", "")),
+        "environ": labels.get("environ"),
+        "kernel": header["kernel"].get("name"),
+        "placement": labels.get("placement"),
+        "session": labels.get("session"),
+        "complete": facts.complete,
+        "header": json.dumps(header),
+        "footer": None if facts.footer is None else json.dumps(facts.footer),
+        "warnings": "\n".join(facts.warnings) or None,
+    }
+
+
+def mpi_name(library: str) -> str:
+    """Shorten an MPI library's version string to the name that people use.
+
+    >>> mpi_name("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4")
+    'Open MPI 4.1.4'
+    >>> mpi_name("MPICH Version:\\t4.0.2")
+    'MPICH 4.0.2'
+    """
+    found = re.search(
+        r"(Open MPI|MPICH|Intel\(R\) MPI|MVAPICH2?|MVAPICH-Plus|CRAY MPICH|Spectrum MPI|ParaStation MPI)"
+        r"\D{0,40}?(\d+(?:\.\d+)+(?:[a-z]+\d*)?)",
+        library,
+        re.IGNORECASE,
+    )
+    if found is None:
+        return library.split(",")[0].strip()[:40] or "unknown MPI"
+    return f"{found[1].replace('(R)', '')} {found[2]}"
+
+
+def _concat_samples(samples: list[pd.DataFrame]) -> pd.DataFrame:
+    if len(samples) == 1:
+        return samples[0]
+    names = list(dict.fromkeys(name for part in samples for name in part))
+    columns: dict[str, Any] = {}
+    for name in names:
+        if name in MEASURES:
+            columns[name] = pd.concat([part[name] for part in samples], ignore_index=True)
+        else:  # unioned categories stay small where texts would be copied for every sample
+            columns[name] = union_categoricals([_categories(part, name) for part in samples])
+    return pd.DataFrame(columns)
+
+
+def _categories(samples: pd.DataFrame, name: str) -> pd.Categorical:
+    """Return an identity column with text categories, all null where the samples lack it."""
+    if name not in samples:
+        return pd.Categorical.from_codes([-1] * len(samples), categories=pd.Index([], dtype="str"))
+    column = samples[name].cat
+    return pd.Categorical.from_codes(column.codes, categories=column.categories.astype("str"))

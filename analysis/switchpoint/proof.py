@@ -1,0 +1,81 @@
+"""What a run record proves, in one flat shape for reports: where the ranks were, what carried them.
+
+Labels are claims. The rules that hold a claim against the facts are in `placements.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from switchpoint.placements import path_taken, switch_of
+
+
+@dataclass
+class Proof:
+    """Facts of one run, derived from its record.
+
+    Attributes
+    ----------
+    hosts : list of str
+        Host name of each rank, in rank order.
+    switches : list of str or None
+        Switch above each rank's node, where Slurm's topology tells it.
+    cpus_allowed : list of list of int
+        CPUs that each rank was allowed to run on.
+    path, evidence : str
+        `network`, `shared_memory`, or `unknown` for a truncated record; the figures behind it.
+    interface, mtu : str or None, int or None
+        The interface that carried most, and its largest packet in bytes.
+    involuntary_switches, steal_ticks : int or None
+        Growth during the run: of all ranks together, and of the worst machine.
+    """
+
+    hosts: list[str]
+    switches: list[str | None]
+    cpus_allowed: list[list[int]]
+    path: str = "unknown"
+    evidence: str = "truncated record"
+    interface: str | None = None
+    mtu: int | None = None
+    involuntary_switches: int | None = None
+    steal_ticks: int | None = None
+
+
+def prove(header: dict[str, Any], footer: dict[str, Any] | None) -> Proof:
+    """Derive the proof from a record's header and footer (None when truncated)."""
+    ranks = header["ranks"]
+    proof = Proof(
+        hosts=[rank["host"] for rank in ranks],
+        switches=[switch_of(rank) for rank in ranks],
+        cpus_allowed=[rank["cpus_allowed"] for rank in ranks],
+    )
+    if footer is None:
+        return proof
+    after = {rank["rank"]: rank["after"] for rank in footer["ranks"]}
+    changes = [(rank["before"], after[rank["rank"]]) for rank in ranks]
+    proof.path, proof.evidence = path_taken(header, footer)
+    if proof.path == "network":
+        proof.interface, proof.mtu = _busiest_interface(changes)
+    proof.involuntary_switches = sum(_growth(*change, "involuntary_switches") for change in changes)
+    proof.steal_ticks = max(_growth(*change, "steal_ticks") for change in changes)
+    return proof
+
+
+def _growth(before: dict[str, Any], after: dict[str, Any], counter: str) -> int:
+    return int(after[counter] - before[counter])
+
+
+def _busiest_interface(
+    changes: list[tuple[dict[str, Any], dict[str, Any]]],
+) -> tuple[str | None, int | None]:
+    """Name and MTU of the interface that sent most between two readings."""
+    sent = [
+        (_growth(early, late, "tx_bytes"), late["name"], late["mtu"])
+        for before, after in changes
+        for early in before["interfaces"]
+        for late in after["interfaces"]
+        if early["name"] == late["name"]
+    ]
+    _, name, mtu = max(sent, default=(0, None, None))
+    return name, mtu

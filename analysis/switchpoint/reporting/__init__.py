@@ -1,0 +1,84 @@
+"""Writes the report: one HTML page that works offline, from a file, for as long as browsers do.
+
+`figures` draws the curves, `tables` words the facts, `templates/index.html` is the page.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime, timezone
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+from plotly.offline import get_plotlyjs
+
+from switchpoint import __name__ as _package
+from switchpoint.curves import summarise
+from switchpoint.detection import detect
+from switchpoint.errors import InputError
+from switchpoint.measurements import Measurements
+from switchpoint.reporting import figures, tables
+from switchpoint.units import bracket_text, change_text, significant, size_text
+
+
+def report(
+    measurements: Measurements,
+    folder: str | os.PathLike[str] = "report",
+    findings: pd.DataFrame | None = None,
+) -> Path:
+    """Write `index.html` into a folder, whole or not at all.
+
+    Parameters
+    ----------
+    measurements
+        What to report.
+    folder
+        Created where it does not exist; an older page in it is replaced.
+    findings
+        As from `detect`, which is run when they are not given.
+
+    Returns
+    -------
+    Path
+        Of the page.
+    """
+    found = detect(measurements) if findings is None else findings
+    page = render(measurements, found)
+    target = Path(folder) / "index.html"
+    hidden = target.with_name(f".index.html.{os.getpid()}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        hidden.write_text(page, encoding="utf-8")
+        hidden.replace(target)
+    except OSError as error:
+        raise InputError(folder, f"cannot be written ({error.strerror}); choose another") from None
+    return target
+
+
+def render(measurements: Measurements, findings: pd.DataFrame) -> str:
+    """Render the page as text; every name from a record is escaped."""
+    curves = summarise(measurements)
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(_package, "reporting/templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "size": size_text,
+        "number": significant,
+        "change": change_text,
+    }
+    environment.globals["bracket"] = bracket_text
+    return environment.get_template("index.html").render(
+        written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        plotly=jinja2.utils.markupsafe.Markup(get_plotlyjs()),
+        figures=figures.draw(curves, findings),
+        summary=tables.summary(measurements, curves, findings),
+        findings=tables.finding_rows(findings),
+        chosen=tables.chosen_sizes(curves),
+        runs=tables.run_rows(measurements),
+        warnings=measurements.warnings,
+    )

@@ -1,0 +1,311 @@
+"""Draws curves with their findings as Plotly figures: a figure per kernel and mode, a panel per MPI."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.detection import FINDING_COLUMNS
+from switchpoint.measurements import identity_columns
+from switchpoint.units import bracket_text, change_text, significant, size_text
+
+#: Okabe and Ito's palette, told apart with any colour vision; black is kept for findings.
+_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+_DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]
+_SYMBOLS = ["circle", "square", "diamond", "triangle-up", "x", "star"]
+_INK = "#1a1a1a"
+_GRID = "#d9d9d9"
+
+_PANEL_HEIGHT = 460
+
+
+@dataclass
+class Figure:
+    """One figure of the page: a title, a sentence, and Plotly's data and layout."""
+
+    name: str
+    title: str
+    caption: str
+    data: list[dict[str, Any]]
+    layout: dict[str, Any]
+
+
+@dataclass
+class _Metric:
+    column: str
+    low: str
+    high: str
+    title: str
+    unit: str
+    word: str
+
+
+_TIME = _Metric("time_us", "low_us", "high_us", "Time per message (half round trip) / µs", "µs", "time")
+_BANDWIDTH = _Metric("bandwidth_MBps", "low_MBps", "high_MBps", "Bandwidth / (10<sup>6</sup> B/s)", "MB/s", "bandwidth")
+
+
+def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
+    """Draw every curve, in time and in bandwidth.
+
+    Parameters
+    ----------
+    curves
+        As from `summarise`.
+    findings
+        As from `detect`, of the same curves.
+    """
+    curves = curves[curves["size_bytes"] > 0].assign(
+        low_MBps=lambda table: table["size_bytes"] / table["high_us"],
+        high_MBps=lambda table: table["size_bytes"] / table["low_us"],
+    )
+    by = [name for name in ("site", "kernel", "mode") if name in curves]
+    parts = curves.groupby(by, dropna=False, observed=True) if by else [((), curves)]
+    figures = []
+    for values, part in parts:
+        title = ", ".join(str(value) for value in values if isinstance(value, str)) or "Curves"
+        for metric in (_TIME, _BANDWIDTH):
+            figures.append(_figure(f"figure-{len(figures)}", title, part, findings, metric, by))
+    return figures
+
+
+def _figure(
+    name: str, title: str, curves: pd.DataFrame, findings: pd.DataFrame, metric: _Metric, by: list[str]
+) -> Figure:
+    panels = _panels(curves)
+    styles = _Styles(curves, by)
+    data: list[dict[str, Any]] = []
+    for index, (_, panel) in enumerate(panels, start=1):
+        axes = {"xaxis": f"x{index if index > 1 else ''}", "yaxis": f"y{index if index > 1 else ''}"}
+        for series, points in styles.series(panel):
+            data += _curve_traces(series, points, metric, axes, styles, first_panel=index == 1)
+            data += _finding_traces(series, points, findings, metric, axes, styles)
+    shown = {trace["legendgroup"] for trace in data if trace.get("showlegend")}
+    for trace in data:  # a curve that the first panel lacks still needs its place in the legend
+        if trace["mode"] == "lines+markers" and trace["legendgroup"] not in shown:
+            trace["showlegend"] = True
+            shown.add(trace["legendgroup"])
+    return Figure(
+        name=name,
+        title=f"{title}: {metric.word} against message size",
+        caption="Medians with their 95 % confidence intervals; triangles mark steps (up: slower), "
+        "crosses changes of slope, at the first size on the far side.",
+        data=data,
+        layout=_layout(panels, curves, metric),
+    )
+
+
+def _panels(curves: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    if "mpi" not in curves:
+        return [("", curves)]
+    return [
+        (str(mpi) if isinstance(mpi, str) else "", panel)
+        for mpi, panel in curves.groupby("mpi", dropna=False, observed=True)
+    ]
+
+
+class _Styles:
+    """Gives each series of a figure one name, colour, dash and symbol in all panels."""
+
+    def __init__(self, curves: pd.DataFrame, by: list[str]) -> None:
+        identity = [
+            name for name in identity_columns(curves)
+            if name not in {*by, "mpi", *_NOT_IDENTITY}
+        ]  # fmt: skip
+        self._columns = [name for name in identity if name != "run_id"]
+        rest = [*by, *self._columns, *(["mpi"] if "mpi" in curves else [])]
+        runs = curves.groupby(rest, dropna=False, observed=True)["run_id"].nunique() if rest else curves[["run_id"]].nunique()
+        if (runs > 1).any():
+            self._columns.append("run_id")
+        self._names: list[str] = []
+        for name, _ in self.series(curves):
+            if name not in self._names:
+                self._names.append(name)
+
+    def series(self, panel: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Each series of a panel, with its points."""
+        if not self._columns:
+            yield "all", panel
+            return
+        for values, points in panel.groupby(self._columns, dropna=False, observed=True):
+            words = [str(v)[:8] if c == "run_id" else str(v) for c, v in zip(self._columns, values, strict=True) if isinstance(v, str)]
+            yield ", ".join(words) or "all", points
+
+    def look(self, series: str) -> tuple[str, str, str]:
+        """Colour, dash and symbol; the three cycle apart, so that many series stay different."""
+        index = self._names.index(series)
+        turn = index // len(_COLOURS)
+        return (
+            _COLOURS[index % len(_COLOURS)],
+            _DASHES[(index + turn) % len(_DASHES)],
+            _SYMBOLS[(index + 2 * turn) % len(_SYMBOLS)],
+        )
+
+
+_NOT_IDENTITY = {
+    "low_us", "high_us", "mad_us", "count", "bandwidth_MBps", "low_MBps", "high_MBps",
+}  # fmt: skip
+
+
+def _curve_traces(
+    series: str, points: pd.DataFrame, metric: _Metric, axes: dict[str, str], styles: _Styles, first_panel: bool
+) -> list[dict[str, Any]]:
+    colour, dash, symbol = styles.look(series)
+    name = html.escape(series)
+    x = points["size_bytes"].tolist()
+    shared = axes | {"legendgroup": name, "type": "scatter"}
+    ribbon = shared | {
+        "x": x + x[::-1],
+        "y": points[metric.high].tolist() + points[metric.low].tolist()[::-1],
+        "mode": "lines",
+        "fill": "toself",
+        "fillcolor": _with_alpha(colour, 0.18),
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    line = shared | {
+        "name": name,
+        "x": x,
+        "y": points[metric.column].tolist(),
+        "mode": "lines+markers",
+        "line": {"color": colour, "dash": dash, "width": 1.8},
+        "marker": {"symbol": symbol, "size": 5, "color": colour},
+        "customdata": [
+            [size_text(row.size_bytes), significant(low), significant(high), int(row.count_)]
+            for row, low, high in zip(
+                points.rename(columns={"count": "count_"}).itertuples(),
+                points[metric.low],
+                points[metric.high],
+                strict=True,
+            )
+        ],
+        "hovertemplate": f"%{{customdata[0]}}: %{{y:.4g}} {metric.unit}"
+        "<br>95 % interval %{customdata[1]} to %{customdata[2]}, %{customdata[3]} samples"
+        f"<extra>{_no_template(name)}</extra>",
+        "showlegend": first_panel,
+    }
+    return [ribbon, line]
+
+
+def _finding_traces(
+    series: str, points: pd.DataFrame, findings: pd.DataFrame, metric: _Metric, axes: dict[str, str], styles: _Styles
+) -> list[dict[str, Any]]:
+    """Marks of the findings on one series' curve."""
+    identity = [name for name in findings if name not in FINDING_COLUMNS and name in points]
+    mine = findings.merge(points[[*identity, "size_bytes", metric.column]], on=[*identity, "size_bytes"])
+    if mine.empty:
+        return []
+    name = html.escape(series)
+    symbols = np.where(
+        mine["kind"] == "step", np.where(mine["magnitude"] > 0, "triangle-up", "triangle-down"), "cross-thin"
+    )
+    return [
+        axes | {
+            "type": "scatter",
+            "mode": "markers",
+            "name": name,
+            "legendgroup": name,
+            "showlegend": False,
+            "x": mine["size_bytes"].tolist(),
+            "y": mine[metric.column].tolist(),
+            "marker": {
+                "symbol": symbols.tolist(), "size": 12, "color": "rgba(255,255,255,0.6)",
+                "line": {"color": _INK, "width": 1.6},
+            },
+            "customdata": [
+                [
+                    row["kind"].replace("_", " "),
+                    bracket_text(row["last_size_before"], row["size_bytes"]),
+                    change_text(row["magnitude"]),
+                    "".join(f"<br>suspect: {html.escape(s['reason'])}" for s in row["suspects"]),
+                ]
+                for row in mine.to_dict("records")
+            ],
+            "hovertemplate": "%{customdata[0]} in %{customdata[1]}: %{customdata[2]}%{customdata[3]}"
+            f"<extra>{_no_template(name)}</extra>",
+        }
+    ]  # fmt: skip
+
+
+def _layout(
+    panels: list[tuple[str, pd.DataFrame]], curves: pd.DataFrame, metric: _Metric
+) -> dict[str, Any]:
+    count = len(panels)
+    gap = 0.03
+    width = (1 - gap * (count - 1)) / count
+    layout: dict[str, Any] = {
+        "height": _PANEL_HEIGHT,
+        "margin": {"l": 70, "r": 15, "t": 40, "b": 110},
+        "paper_bgcolor": "#ffffff",
+        "plot_bgcolor": "#ffffff",
+        "font": {"family": "system-ui, 'Liberation Sans', sans-serif", "size": 13, "color": _INK},
+        "legend": {"orientation": "h", "y": -0.24, "x": 0, "itemwidth": 50},
+        "hovermode": "closest",
+        "annotations": [],
+    }
+    ticks = size_ticks(curves["size_bytes"].min(), curves["size_bytes"].max(), 8 if count > 1 else 14)
+    low, high = curves[metric.low].min(), curves[metric.high].max()
+    for index, (mpi, _) in enumerate(panels):
+        suffix = str(index + 1) if index else ""
+        left = index * (width + gap)
+        layout[f"xaxis{suffix}"] = _axis() | {
+            "title": {"text": "Message size / B"},
+            "type": "log",
+            "domain": [left, left + width],
+            "anchor": f"y{suffix}",
+            "tickvals": ticks,
+            "ticktext": [size_text(tick) for tick in ticks],
+            "tickangle": -45,
+        }
+        layout[f"yaxis{suffix}"] = _axis() | {
+            "title": {"text": metric.title if index == 0 else ""},
+            "type": "log",
+            "anchor": f"x{suffix}",
+            "range": [float(np.log10(low)) - 0.08, float(np.log10(high)) + 0.12],
+            "dtick": 1,
+            "minor": {"dtick": "D1", "showgrid": True, "gridcolor": "#f0f0f0"},
+            "exponentformat": "none",
+            "separatethousands": True,
+            "showticklabels": index == 0,
+        } | ({"matches": "y"} if index else {})
+        layout["annotations"].append(
+            {
+                "text": f"<b>{html.escape(mpi)}</b>",
+                "xref": "paper", "yref": "paper", "x": left, "y": 1.0,
+                "xanchor": "left", "yanchor": "bottom", "showarrow": False,
+            }  # fmt: skip
+        )
+    return layout
+
+
+def size_ticks(smallest: float, largest: float, most: int) -> list[int]:
+    """Powers of two to label an axis with, evenly spaced and no more than `most`."""
+    first, last = int(np.floor(np.log2(smallest))), int(np.ceil(np.log2(largest)))
+    step = max(1, int(np.ceil((last - first + 1) / most)))
+    return [2**power for power in range(first - first % step, last + 1, step) if power >= 0]
+
+
+def _axis() -> dict[str, Any]:
+    return {
+        "gridcolor": _GRID,
+        "linecolor": _INK,
+        "showline": True,
+        "ticks": "outside",
+        "mirror": True,
+        "zeroline": False,
+    }
+
+
+def _with_alpha(colour: str, alpha: float) -> str:
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{alpha})"
+
+
+def _no_template(text: str) -> str:
+    """Keep a name's own braces from being read as one of Plotly's templates."""
+    return text.replace("%{", "%&#123;")

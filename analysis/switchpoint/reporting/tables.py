@@ -1,0 +1,154 @@
+"""Words the facts of the report: the summary, findings, chosen sizes, and each run's provenance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.detection import FINDING_COLUMNS
+from switchpoint.measurements import Measurements, identity_columns
+from switchpoint.proof import prove
+from switchpoint.reporting.figures import _NOT_IDENTITY
+
+#: Sizes that people quote: smallest latency, a cache line's order, both sides of 64 KiB, streaming.
+CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
+
+
+def summary(
+    measurements: Measurements, curves: pd.DataFrame, findings: pd.DataFrame
+) -> dict[str, int]:
+    """Count what the report holds."""
+    identity = [name for name in identity_columns(curves) if name not in _NOT_IDENTITY]
+    return {
+        "curves": len(curves.groupby(identity, dropna=False, observed=True).size()),
+        "samples": len(measurements.samples),
+        "runs": len(measurements.runs),
+        "steps": int((findings["kind"] == "step").sum()),
+        "slope_changes": int((findings["kind"] == "slope_change").sum()),
+    }
+
+
+def finding_rows(findings: pd.DataFrame) -> list[dict[str, Any]]:
+    """Each finding with its curve in words."""
+    identity = [name for name in findings if name not in {*FINDING_COLUMNS, "run_id"}]
+    rows: list[dict[str, Any]] = findings.to_dict("records")
+    for row in rows:
+        row["curve"] = [row[name] for name in identity if isinstance(row[name], str)]
+        row["run"] = row["run_id"][:8]
+    return rows
+
+
+def chosen_sizes(curves: pd.DataFrame) -> dict[str, Any]:
+    """Median time and bandwidth at sizes that people quote, a row per MPI and placement."""
+    sizes = [size for size in CHOSEN_SIZES if (curves["size_bytes"] == size).any()]
+    identity = [name for name in identity_columns(curves) if name not in _NOT_IDENTITY]
+    modes = _texts(curves, "mode")
+    rows = []
+    keys = [name for name in identity if name != "mode"]
+    for values, part in curves.groupby(keys, dropna=False, observed=True):
+        cells = []
+        for mode in modes:
+            of_mode = part if mode is None else part[part["mode"] == mode]
+            for size in sizes:
+                point = of_mode[of_mode["size_bytes"] == size]
+                cells.append(
+                    None if point.empty else (point["time_us"].iloc[0], point["bandwidth_MBps"].iloc[0])
+                )
+        words = [
+            str(value) for name, value in zip(keys, values, strict=True)
+            if isinstance(value, str) and name != "run_id"
+        ]  # fmt: skip
+        rows.append({"words": words, "cells": cells})
+    return {"sizes": sizes, "modes": modes, "rows": rows}
+
+
+def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
+    """Provenance and proof of each run: a heading and (term, text) pairs."""
+    rows = []
+    for run in measurements.runs.to_dict("records"):
+        header, footer = measurements.facts(run["run_id"])
+        words = [run[name] for name in ("site", "mpi", "kernel", "placement") if isinstance(run[name], str)]
+        terms = _record_terms(header, footer) if header else []
+        rows.append(
+            {
+                "run_id": run["run_id"],
+                "title": ", ".join(words) or run["source"],
+                "complete": bool(run["complete"]),
+                "terms": [("Source", f"{run['source']} ({run['format']})"), *terms],
+            }
+        )
+    return rows
+
+
+def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list[tuple[str, str]]:
+    kernel, clock, plan, mpi = (header[name] for name in ("kernel", "clock", "plan", "mpi"))
+    proof = prove(header, footer)
+    ranks = header["ranks"]
+    where = "; ".join(
+        f"rank {rank['rank']} on {rank['host']}"
+        + (f" ({rank['topology_address']})" if rank.get("topology_address") else "")
+        + f", CPUs {_cpu_list(rank['cpus_allowed'])}"
+        for rank in ranks
+    )
+    path = f"{proof.path}: {proof.evidence}"
+    if proof.interface:
+        path += f"; {proof.interface}, MTU {proof.mtu}"
+    terms = [
+        ("Started", header["start_utc"]),
+        ("Labels (claims)", _pairs(header["labels"])),
+        ("Ranks (proof)", where),
+        ("Path of the payload (proof)", path),
+        (
+            "Kernel",
+            f"{kernel.get('name')} {kernel.get('version')}, commit {kernel.get('git_commit') or 'unknown'},"
+            f" built by {kernel.get('builder')}"
+            + (f" ({kernel['spec_hash']})" if kernel.get("spec_hash") else ""),
+        ),
+        ("Compiler", f"{kernel.get('compiler')} {kernel.get('flags')}"),
+        ("MPI", f"{mpi.get('library')} (standard {mpi.get('standard')})"),
+        ("MPI settings", _pairs(mpi.get("environment", {})) or "none in the environment"),
+        ("Arguments", " ".join(map(str, header.get("arguments", [])))),
+        (
+            "Clock",
+            f"{clock.get('source')}, tick {clock.get('tick_ns')} ns, smallest step"
+            f" {clock.get('step_ns')} ns, reading costs {clock.get('overhead_ns')} ns",
+        ),
+        ("Plan", f"seed {plan.get('seed')}, {plan.get('passes')} passes"),
+        ("Machine", "; ".join(sorted({_machine(rank) for rank in ranks}))),
+        ("Conditions", _conditions(proof, ranks)),
+    ]
+    if footer is not None:
+        checks = footer.get("verification", {})
+        terms.append(
+            ("Verification", f"{checks.get('checks')} payloads compared, {checks.get('errors')} errors")
+        )
+    return terms
+
+
+def _conditions(proof: Any, ranks: list[dict[str, Any]]) -> str:
+    load = f"load {max(rank['before']['load1'] for rank in ranks)} at start"
+    if proof.involuntary_switches is None:
+        return load
+    return (
+        f"{load}; {proof.involuntary_switches} involuntary context switches,"
+        f" {proof.steal_ticks} ticks stolen"
+    )
+
+
+def _machine(rank: dict[str, Any]) -> str:
+    return f"{rank['cpu_model']}, {rank['cores_online']} cores, kernel {rank['kernel_release']}"
+
+
+def _cpu_list(cpus: list[int]) -> str:
+    return ",".join(map(str, cpus)) if len(cpus) <= 8 else f"{cpus[0]} to {cpus[-1]} ({len(cpus)})"
+
+
+def _pairs(entries: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in entries.items())
+
+
+def _texts(curves: pd.DataFrame, name: str) -> list[str | None]:
+    if name not in curves or not curves[name].notna().any():
+        return [None]
+    return sorted(curves[name].dropna().unique())

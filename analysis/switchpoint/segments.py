@@ -1,0 +1,157 @@
+"""Fits a curve with straight pieces of time against bytes, as many as the noise justifies.
+
+Optimal partitioning by dynamic programming (Jackson et al. 2005) over every possible piece; a piece
+is Hockney's line, time = intercept + bytes * slope, with neither negative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+#: A piece holds at least this many sizes, so that a line through it can miss.
+MIN_SIZES = 3
+
+#: Parameters that one more piece costs: intercept, slope and where it begins.
+PIECE_PARAMETERS = 3
+
+
+@dataclass
+class Pieces:
+    """A curve cut into pieces.
+
+    Attributes
+    ----------
+    starts : list of int
+        Index of the first size of each piece, beginning with 0.
+    table : PieceTable
+        Every possible piece, for what else one wants to know about the cut.
+    """
+
+    starts: list[int]
+    table: PieceTable
+
+    @property
+    def bounds(self) -> list[tuple[int, int]]:
+        """First and last index of each piece, both included."""
+        return list(
+            zip(self.starts, [start - 1 for start in self.starts[1:]] + [len(self.table.size) - 1])
+        )
+
+
+class PieceTable:
+    """The weighted least-squares line through every run of neighbouring sizes.
+
+    Parameters
+    ----------
+    size, time : array of float, shape (n,)
+        Message sizes in bytes, ascending, each once; times in microseconds, positive.
+    noise : array of float, shape (n,)
+        Standard error of each time relative to it.
+
+    Attributes
+    ----------
+    intercept, slope, cost : array of float, shape (n, n)
+        Of the piece from row index to column index, both included: microseconds, microseconds per
+        byte, and the sum of squared residuals in units of the noise. `cost` is infinite for pieces
+        too short to stand alone; entries below the diagonal mean nothing.
+    """
+
+    def __init__(self, size: Floats, time: Floats, noise: Floats) -> None:
+        self.size, self.time, self.noise = size, time, noise
+        weight = 1.0 / (noise * time) ** 2
+        # Sizes relative to the largest keep the sums of squares in range.
+        self._unit = max(float(size[-1]), 1.0)
+        x = size / self._unit
+        sums = [
+            _sums_over_runs(values)
+            for values in (weight, weight * x, weight * x * x, weight * time, weight * x * time)
+        ]
+        total, sx, sxx, sy, sxy = sums
+        syy = _sums_over_runs(weight * time * time)
+        self._moments = (total, sx, sxx)
+        self.intercept, slope, cost = _constrained_lines(total, sx, sxx, sy, sxy, syy)
+        self.slope = slope / self._unit
+        self.cost = np.where(self._may_stand(), np.maximum(cost, 0.0), np.inf)
+        self.cost[0, -1] = max(float(cost[0, -1]), 0.0)  # the whole curve is always a piece
+
+    def line(self, first: int, last: int, size: float) -> tuple[float, float]:
+        """Time of a piece's line at `size`, and its standard error, both in microseconds."""
+        total, sx, sxx = (float(moment[first, last]) for moment in self._moments)
+        value = float(self.intercept[first, last] + self.slope[first, last] * size)
+        x = size / self._unit
+        determinant = total * sxx - sx * sx
+        if determinant <= 1e-12 * total * sxx:
+            return value, total**-0.5
+        return value, ((sxx - 2 * x * sx + x * x * total) / determinant) ** 0.5
+
+    def _may_stand(self) -> npt.NDArray[np.bool_]:
+        """Whether a piece has enough sizes and spans enough to be extrapolated to its neighbours.
+
+        Sizes a few bytes apart would otherwise aim a line anywhere across the gap beside them.
+        """
+        n = len(self.size)
+        index = np.arange(n)
+        enough = index[None, :] - index[:, None] >= MIN_SIZES - 1
+        gaps = np.diff(self.size)
+        before = np.r_[0.0, gaps][:, None]
+        after = np.r_[gaps, 0.0][None, :]
+        span = self.size[None, :] - self.size[:, None]
+        return enough & (2 * span >= np.maximum(before, after))
+
+
+def cut(table: PieceTable, penalty: float) -> Pieces:
+    """Choose the pieces that minimise cost + penalty * number of pieces, exactly.
+
+    Parameters
+    ----------
+    table
+        Every possible piece.
+    penalty
+        Cost of one more piece; `PIECE_PARAMETERS * log(n)` is the Bayesian information criterion.
+    """
+    n = len(table.size)
+    best = np.full(n + 1, np.inf)
+    best[0] = -penalty
+    previous = np.zeros(n, dtype=int)
+    for last in range(n):
+        totals = best[: last + 1] + table.cost[: last + 1, last]
+        previous[last] = int(totals.argmin())
+        best[last + 1] = totals[previous[last]] + penalty
+    starts: list[int] = []
+    last = n - 1
+    while last >= 0:
+        starts.append(int(previous[last]))
+        last = starts[-1] - 1
+    return Pieces(starts[::-1], table)
+
+
+def _sums_over_runs(values: Floats) -> Floats:
+    """Sum of values[i..j], both included, for every i (rows) and j (columns)."""
+    prefix = np.r_[0.0, np.cumsum(values)]
+    return np.asarray(prefix[None, 1:] - prefix[:-1, None])
+
+
+def _constrained_lines(
+    total: Floats, sx: Floats, sxx: Floats, sy: Floats, sxy: Floats, syy: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Least-squares lines with intercept and slope >= 0, and their costs, from weighted sums."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        determinant = total * sxx - sx * sx
+        sloped = determinant > 1e-10 * total * sxx
+        slope = np.where(sloped, (total * sxy - sx * sy) / determinant, 0.0)
+        intercept = (sy - slope * sx) / total
+        # Outside the allowed quadrant the best line lies on one of its two edges.
+        flat = (slope < 0) | ~sloped
+        through_origin = ~flat & (intercept < 0)
+        slope = np.where(flat, 0.0, np.where(through_origin, sxy / sxx, slope))
+        intercept = np.where(flat, sy / total, np.where(through_origin, 0.0, intercept))
+        cost = (
+            syy - 2 * intercept * sy - 2 * slope * sxy
+            + intercept**2 * total + 2 * intercept * slope * sx + slope**2 * sxx
+        )  # fmt: skip
+    return intercept, slope, cost

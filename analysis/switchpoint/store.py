@@ -1,0 +1,241 @@
+"""The store: a Parquet dataset of samples and runs by site and date, on any fsspec URL.
+
+Each run is two files, written under a hidden name and renamed, the samples first: a run is in the
+store when its row in `runs` is. Many writers never touch the same file, so none loses anything.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import uuid
+from typing import Any
+from urllib.parse import quote
+
+import fsspec
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from fsspec.implementations.local import LocalFileSystem
+
+from switchpoint.errors import InputError
+from switchpoint.measurements import (
+    IDENTITY,
+    MEASURES,
+    RUN_COLUMNS,
+    Measurements,
+    constant,
+    identity_columns,
+)
+
+_PARTITIONS = pa.schema([("site", pa.string()), ("date", pa.string())])
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # Hive's name for null, which Arrow reads back as null
+
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+
+#: Identity columns that are not ours travel as one JSON text, so that every file has one schema.
+_OTHER = "other_identity"
+
+_SAMPLES = pa.schema(
+    [(name, _TEXT) for name in IDENTITY if name != "site"]
+    + [
+        (_OTHER, _TEXT),
+        ("size_bytes", pa.int64()),
+        ("pass", pa.int32()),
+        ("sample", pa.int32()),
+        ("iterations", pa.int64()),
+        ("time_us", pa.float64()),
+    ]
+)
+_RUNS = pa.schema(
+    [
+        (name, pa.bool_() if name == "complete" else pa.string())
+        for name in RUN_COLUMNS
+        if name not in _PARTITIONS.names
+    ]
+)
+
+
+class Store:
+    """Measurements kept under one folder or URL.
+
+    Parameters
+    ----------
+    url
+        A folder, or any URL that fsspec knows (`s3://bucket/results`, `memory://results`).
+    """
+
+    def __init__(self, url: str | os.PathLike[str] = "results") -> None:
+        self.url = os.fspath(url)
+        try:
+            self._files, self._root = fsspec.url_to_fs(self.url)
+        except (ValueError, ImportError) as error:
+            raise InputError(self.url, f"cannot be a store ({error})") from None
+
+    def add(self, measurements: Measurements) -> int:
+        """Store every run that is not there yet, or that was truncated and now is complete.
+
+        Returns
+        -------
+        int
+            How many runs were written.
+        """
+        written = 0
+        for _, run in measurements.runs.iterrows():
+            if self._holds(run):
+                continue
+            samples = measurements.samples[measurements.samples["run_id"] == run["run_id"]]
+            self._write("samples", run, _samples_table(samples))
+            self._write("runs", run, pa.Table.from_pylist([_plain(run)], schema=_RUNS))
+            written += 1
+        return written
+
+    def runs(self, **wanted: str) -> pd.DataFrame:
+        """Read the runs table (`RUN_COLUMNS`), oldest first.
+
+        Parameters
+        ----------
+        **wanted
+            Columns and the value that each must have; only matching partitions are opened.
+        """
+        folder = f"{self._root}/runs"
+        if not self._files.isdir(folder):
+            raise InputError(
+                self.url, "is no store yet; fill it with `switchpoint import FILE...` first"
+            )
+        table = self._scan(folder, _RUNS, _equals(wanted))
+        runs: pd.DataFrame = table.select(RUN_COLUMNS).to_pandas()
+        return runs.sort_values(["start_utc", "run_id"], ignore_index=True)
+
+    def read(self, **wanted: str) -> Measurements:
+        """Read measurements whose columns have the wanted values, such as `kernel="pingpong"`.
+
+        Values of `mode` select samples, all others select runs; both are pushed down to Parquet.
+        """
+        mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
+        return self._samples_of(self.runs(**wanted), mode)
+
+    def latest(self, **wanted: str) -> Measurements:
+        """Read as `read`, of every curve only the newest run."""
+        mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
+        runs = self.runs(**wanted)
+        ours = runs[runs["format"] == "record"].drop_duplicates(
+            ["site", "partition", "mpi", "environ", "kernel", "placement"], keep="last"
+        )
+        return self._samples_of(pd.concat([ours, runs[runs["format"] != "record"]]), mode)
+
+    def _samples_of(self, runs: pd.DataFrame, wanted: dict[str, str]) -> Measurements:
+        if runs.empty:
+            raise InputError(self.url, "holds no run that matches; see what it holds with `report`")
+        paths = [self._path("samples", run) for _, run in runs.iterrows()]
+        table = self._scan(paths, _SAMPLES, _equals(wanted))
+        return Measurements(_samples_frame(table), runs.reset_index(drop=True))
+
+    def _scan(self, source: str | list[str], schema: pa.Schema, condition: Any) -> pa.Table:
+        dictionaries = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+        try:
+            return ds.dataset(
+                source,
+                schema=pa.schema([*schema, *_PARTITIONS]),
+                filesystem=self._files,
+                format=ds.ParquetFileFormat(read_options={"dictionary_columns": dictionaries}),
+                partitioning=ds.partitioning(_PARTITIONS, flavor="hive"),
+            ).to_table(filter=condition)
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(
+                self.url, f"holds a damaged file ({reason}); remove it and import its run again"
+            ) from None
+
+    def _holds(self, run: pd.Series[Any]) -> bool:
+        path = self._path("runs", run)
+        if not self._files.exists(path):
+            return False
+        with self._files.open(path, "rb") as stream:
+            stored = pq.read_table(stream, columns=["complete"]).column(0)[0].as_py()
+        return bool(stored) or not run["complete"]
+
+    def _path(self, table: str, run: pd.Series[Any]) -> str:
+        site, date = (
+            quote(run[name], safe="") if isinstance(run[name], str) else _NO_VALUE
+            for name in _PARTITIONS.names
+        )
+        name = quote(run["run_id"], safe="")
+        return f"{self._root}/{table}/site={site}/date={date}/{name}.parquet"
+
+    def _write(self, table: str, run: pd.Series[Any], content: pa.Table) -> None:
+        """Write one file whole or not at all."""
+        path = self._path(table, run)
+        buffer = io.BytesIO()
+        pq.write_table(content, buffer, compression="zstd")
+        folder, _, name = path.rpartition("/")
+        try:
+            self._files.makedirs(folder, exist_ok=True)
+            if isinstance(self._files, LocalFileSystem):
+                hidden = f"{folder}/.{name}.{uuid.uuid4().hex}"
+                self._files.pipe_file(hidden, buffer.getvalue())
+                os.replace(hidden, path)
+            else:  # object stores show an object only when all of it is there
+                self._files.pipe_file(path, buffer.getvalue())
+        except OSError as error:
+            raise InputError(
+                self.url, f"cannot be written ({error.strerror or error}); choose another --store"
+            ) from None
+
+
+def _samples_table(samples: pd.DataFrame) -> pa.Table:
+    """Arrow table of one run's samples in the store's schema."""
+    own = [name for name in identity_columns(samples) if name not in IDENTITY]
+    columns = {
+        name: samples[name] if name in samples else constant(None, len(samples))
+        for name in _SAMPLES.names
+        if name != _OTHER
+    }
+    frame = pd.DataFrame(columns, index=samples.index)
+    frame[_OTHER] = _pack(samples, own) if own else constant(None, len(samples))
+    return pa.Table.from_pandas(frame[_SAMPLES.names], preserve_index=False).cast(_SAMPLES)
+
+
+def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Categorical:
+    """One JSON text for each combination of the file's own identity columns."""
+    groups = samples.groupby(own, dropna=False, observed=True, sort=False)
+    texts = [
+        json.dumps({k: v for k, v in zip(own, values, strict=True) if isinstance(v, str)})
+        for values in groups.groups
+    ] if len(own) > 1 else [
+        json.dumps({own[0]: value} if isinstance(value, str) else {}) for value in groups.groups
+    ]  # fmt: skip
+    return pd.Categorical.from_codes(groups.ngroup(), categories=pd.Index(texts))
+
+
+def _samples_frame(table: pa.Table) -> pd.DataFrame:
+    """Samples in the shape of `Measurements`, without identity columns that no run has."""
+    table = table.unify_dictionaries()
+    frame: pd.DataFrame = table.select(_SAMPLES.names).to_pandas()
+    site = table.column("site").dictionary_encode().unify_dictionaries()
+    frame["site"] = pd.Series(site.to_pandas())
+    other = frame.pop(_OTHER)
+    unpacked = [json.loads(text) for text in other.cat.categories]
+    for name in dict.fromkeys(key for entry in unpacked for key in entry):
+        values = pd.Series([entry.get(name) for entry in unpacked], dtype="object")
+        frame[name] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
+    identity = [name for name in identity_columns(frame) if frame[name].notna().any()]
+    return frame[[*identity, *MEASURES]]
+
+
+def _plain(run: pd.Series[Any]) -> dict[str, Any]:
+    return {name: None if pd.isna(value) else value for name, value in run.items() if name in _RUNS.names}
+
+
+def _equals(wanted: dict[str, str]) -> Any:
+    """Filter expression for Arrow; raises InputError for a column that cannot be asked for."""
+    known = {*_RUNS.names, *_PARTITIONS.names, "mode"}
+    condition = None
+    for name, value in wanted.items():
+        if name not in known:
+            raise InputError(name, f"is no column of the store; use one of {', '.join(sorted(known))}")
+        term = ds.field(name) == value
+        condition = term if condition is None else condition & term
+    return condition
