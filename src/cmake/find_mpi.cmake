@@ -1,0 +1,27 @@
+# Finds the MPI asked for with MPI_C_COMPILER, and its own launcher. Debian's `mpicc` and `mpiexec`
+# are links that may name another MPI, so neither may be swapped in silently.
+
+if(DEFINED MPI_C_COMPILER)
+  set(asked ${MPI_C_COMPILER})
+  find_program(asked_path NAMES ${asked} NO_CACHE)
+  if(NOT asked_path)
+    message(FATAL_ERROR "MPI_C_COMPILER=${asked}: no such program; install it or name another")
+  endif()
+  set(MPI_C_COMPILER ${asked_path} CACHE FILEPATH "MPI compiler wrapper" FORCE)
+endif()
+
+# The launcher beside the wrapper, with the same suffix: mpicc.openmpi goes with mpiexec.openmpi.
+if(DEFINED MPI_C_COMPILER AND NOT DEFINED MPIEXEC_EXECUTABLE)
+  get_filename_component(folder ${MPI_C_COMPILER} DIRECTORY)
+  get_filename_component(suffix ${MPI_C_COMPILER} LAST_EXT)
+  if(EXISTS ${folder}/mpiexec${suffix})
+    set(MPIEXEC_EXECUTABLE ${folder}/mpiexec${suffix} CACHE FILEPATH "Starts MPI programs" FORCE)
+  endif()
+endif()
+
+find_package(MPI REQUIRED COMPONENTS C)
+
+if(DEFINED asked_path AND NOT MPI_C_COMPILER STREQUAL asked_path)
+  message(FATAL_ERROR "MPI_C_COMPILER=${asked} does not work; CMake would take ${MPI_C_COMPILER}")
+endif()
+message(STATUS "MPI: ${MPI_C_COMPILER}, started with ${MPIEXEC_EXECUTABLE}")

@@ -1,0 +1,10 @@
+/* How this rank's machine fares right now: load, stolen time, switches, traffic. */
+#ifndef SWITCHPOINT_CONDITIONS_H
+#define SWITCHPOINT_CONDITIONS_H
+
+#include "json.h"
+
+/* Writes the conditions object of the run record. */
+void conditions_write(struct json *json, const char *key);
+
+#endif

@@ -1,0 +1,237 @@
+/* The record's two JSON lines: the header before the samples and the footer after them. */
+#include "contents.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "cvars.h"
+#include "environment.h"
+#include "memory.h"
+#include "mpi_check.h"
+#include "provenance.h"
+#include "random.h"
+#include "rank_facts.h"
+
+enum { SCHEMA = 1 };
+
+static const char *const COLUMNS[] = {"mode",   "size_bytes", "pass",
+                                      "sample", "iterations", "time_us"};
+enum { COLUMN_COUNT = sizeof COLUMNS / sizeof COLUMNS[0] };
+
+static void write_identity(struct json *json);
+static void write_kernel(struct json *json, const struct kernel *kernel);
+static void write_arguments(struct json *json, int argc, char **argv,
+                            const struct options *options);
+static void write_plan(struct json *json, const struct options *options);
+static void write_clock(struct json *json);
+static void write_mpi(struct json *json);
+static void write_columns(struct json *json, const struct kernel *kernel);
+static void write_point(struct json *json, const struct point *point);
+
+void header_write(struct json *json, MPI_Comm comm, int argc, char **argv,
+                  const struct kernel *kernel, const struct options *options)
+{
+    int rank = 0;
+    MPI_CHECK(MPI_Comm_rank(comm, &rank));
+    if (rank == 0) {
+        json_open(json, NULL, '{');
+        write_identity(json);
+        write_kernel(json, kernel);
+        write_arguments(json, argc, argv, options);
+        write_plan(json, options);
+        write_clock(json);
+        write_mpi(json);
+        environment_write_slurm(json, "slurm");
+        write_columns(json, kernel);
+    }
+    ranks_write_before(comm, json, "ranks");
+    if (rank == 0) {
+        json_close(json, '}');
+    }
+}
+
+static void write_identity(struct json *json)
+{
+    unsigned char random[16];
+    char run_id[2 * sizeof random + 1];
+    char now[UTC_LENGTH];
+    random_entropy(random, sizeof random);
+    for (size_t i = 0; i < sizeof random; i++) {
+        snprintf(run_id + 2 * i, 3, "%02x", random[i]);
+    }
+    clock_utc(now);
+    json_string(json, "record", "switchpoint");
+    json_integer(json, "schema", SCHEMA);
+    json_string(json, "run_id", run_id);
+    json_string(json, "start_utc", now);
+}
+
+static void write_kernel(struct json *json, const struct kernel *kernel)
+{
+    json_open(json, "kernel", '{');
+    json_string(json, "name", kernel->name);
+    json_string(json, "version", PROVENANCE.version);
+    json_string(json, "git_commit", PROVENANCE.git_commit);
+    json_string(json, "builder", PROVENANCE.builder);
+    json_string(json, "spec_hash", PROVENANCE.spec_hash);
+    json_string(json, "compiler", PROVENANCE.compiler);
+    json_string(json, "flags", PROVENANCE.flags);
+    json_close(json, '}');
+}
+
+static void write_arguments(struct json *json, int argc, char **argv, const struct options *options)
+{
+    json_open(json, "arguments", '[');
+    for (int i = 0; i < argc; i++) {
+        json_string(json, NULL, argv[i]);
+    }
+    json_close(json, ']');
+
+    json_open(json, "labels", '{');
+    for (size_t i = 0; i < options->label_count; i++) {
+        const char *label = options->labels[i];
+        const size_t length = strcspn(label, "=");
+        char *key = allocate(length + 1, 1);
+        memcpy(key, label, length);
+        json_string(json, key, label + length + 1);
+        free(key);
+    }
+    json_close(json, '}');
+}
+
+static void write_plan(struct json *json, const struct options *options)
+{
+    json_open(json, "plan", '{');
+    json_integer(json, "seed", options->seed);
+    json_open(json, "modes", '[');
+    for (size_t m = 0; m < options->mode_count; m++) {
+        json_string(json, NULL, options->modes[m]->name);
+    }
+    json_close(json, ']');
+    json_open(json, "sizes_bytes", '[');
+    for (size_t s = 0; s < options->sizes.count; s++) {
+        json_integer(json, NULL, options->sizes.bytes[s]);
+    }
+    json_close(json, ']');
+    json_integer(json, "passes", options->passes);
+    json_integer(json, "samples_per_pass", options->samples);
+    json_integer(json, "block_time_us", options->block_time_us);
+    json_integer(json, "pass_time_us", options->pass_time_ms * 1000);
+    json_integer(json, "warmup", options->warmup);
+    json_integer(json, "window", options->window);
+    json_integer(json, "kept_per_point", options->kept);
+    json_close(json, '}');
+}
+
+static void write_clock(struct json *json)
+{
+    const struct clock_facts clock = clock_measure();
+    json_open(json, "clock", '{');
+    json_string(json, "source", "MPI_Wtime");
+    json_number(json, "tick_ns", clock.tick_ns);
+    json_number(json, "step_ns", clock.step_ns);
+    json_number(json, "overhead_ns", clock.overhead_ns);
+    json_close(json, '}');
+}
+
+static void write_mpi(struct json *json)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    char standard[32];
+    int length = 0;
+    int version = 0;
+    int subversion = 0;
+    MPI_CHECK(MPI_Get_library_version(library, &length));
+    MPI_CHECK(MPI_Get_version(&version, &subversion));
+    library[strcspn(library, "\n")] = '\0';
+    snprintf(standard, sizeof standard, "%d.%d", version, subversion);
+
+    json_open(json, "mpi", '{');
+    json_string(json, "library", library);
+    json_string(json, "standard", standard);
+    cvars_write(json, "cvars");
+    environment_write_mpi(json, "environment");
+    json_close(json, '}');
+}
+
+static void write_columns(struct json *json, const struct kernel *kernel)
+{
+    json_open(json, "columns", '[');
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        json_string(json, NULL, COLUMNS[i]);
+    }
+    for (const char *const *phase = kernel->phases; phase != NULL && *phase != NULL; phase++) {
+        json_string(json, NULL, *phase);
+    }
+    json_close(json, ']');
+}
+
+void column_names_write(FILE *out, const struct kernel *kernel)
+{
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        fprintf(out, "%s%s", i > 0 ? "," : "", COLUMNS[i]);
+    }
+    for (const char *const *phase = kernel->phases; phase != NULL && *phase != NULL; phase++) {
+        fprintf(out, ",%s", *phase);
+    }
+    fputc('\n', out);
+}
+
+void row_write(FILE *out, const struct point *point, int pass, long sample, const double *values_us,
+               size_t columns)
+{
+    fprintf(out, "%s,%d,%d,%ld,%ld", point->mode->name, point->size_bytes, pass, sample,
+            point->iterations);
+    for (size_t i = 0; i < columns; i++) {
+        fprintf(out, ",%.6f", values_us[i]);
+    }
+    fputc('\n', out);
+}
+
+void footer_write(struct json *json, MPI_Comm comm, const struct plan *plan,
+                  const struct totals *totals)
+{
+    int rank = 0;
+    MPI_CHECK(MPI_Comm_rank(comm, &rank));
+    if (rank == 0) {
+        char now[UTC_LENGTH];
+        clock_utc(now);
+        json_open(json, NULL, '{');
+        json_string(json, "end", "switchpoint");
+        json_string(json, "end_utc", now);
+        json_integer(json, "samples", totals->samples_kept);
+        json_open(json, "points", '[');
+        for (size_t i = 0; i < plan->count; i++) {
+            write_point(json, &plan->points[i]);
+        }
+        json_close(json, ']');
+        json_open(json, "verification", '{');
+        json_integer(json, "checks", totals->payloads);
+        json_integer(json, "errors", totals->payload_errors);
+        json_integer(json, "bytes_moved", totals->bytes_moved);
+        json_close(json, '}');
+    }
+    ranks_write_after(comm, json, "ranks");
+    if (rank == 0) {
+        json_close(json, '}');
+    }
+}
+
+static void write_point(struct json *json, const struct point *point)
+{
+    const struct samples *samples = &point->samples;
+    json_open(json, NULL, '{');
+    json_string(json, "mode", point->mode->name);
+    json_integer(json, "size_bytes", point->size_bytes);
+    json_integer(json, "count", samples->count);
+    json_integer(json, "kept", (int64_t)samples->kept);
+    json_integer(json, "stride", samples->stride);
+    json_number(json, "mean_us", samples->mean_us);
+    json_number(json, "variance_us2", samples_variance_us2(samples));
+    json_number(json, "min_us", samples->min_us);
+    json_number(json, "max_us", samples->max_us);
+    json_integer(json, "payload_errors", point->payload_errors);
+    json_close(json, '}');
+}

@@ -1,0 +1,277 @@
+/* The order of things in a run: options, buffers, record, sweep, footer, table. */
+#include "engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "contents.h"
+#include "measure.h"
+#include "memory.h"
+#include "options.h"
+#include "plan.h"
+#include "provenance.h"
+#include "random.h"
+#include "record.h"
+#include "table.h"
+
+enum { EXIT_VERIFIED = 0, EXIT_PAYLOAD = 1, EXIT_USAGE = 2 };
+
+static int run(int argc, char **argv, const struct kernel *kernel, struct options *options,
+               struct task *task);
+static bool ranks_suit(const struct kernel *kernel, int ranks, struct refusal *refusal);
+static void agree_on_seed(MPI_Comm comm, struct options *options);
+static void buffers_needed(const struct plan *plan, struct task task, size_t *send_bytes,
+                           size_t *receive_bytes);
+static int sweep(int argc, char **argv, const struct kernel *kernel, const struct options *options,
+                 struct task *task, struct plan *plan, struct record *record);
+static bool start_record(int argc, char **argv, const struct kernel *kernel,
+                         const struct options *options, MPI_Comm comm, struct record *record);
+static void take_samples(struct point *point, int pass, const struct visit *visit,
+                         struct record *record);
+static struct totals total_up(MPI_Comm comm, struct plan *plan, int64_t bytes_moved);
+static bool finish_record(MPI_Comm comm, const struct plan *plan, const struct totals *totals,
+                          struct record *record);
+static bool root_says(MPI_Comm comm, bool answer);
+static void print_outcome(const struct kernel *kernel, const struct options *options,
+                          struct plan *plan, const struct totals *totals);
+static void print_version(const struct kernel *kernel);
+
+int engine_main(int argc, char **argv, const struct kernel *kernel)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+
+    struct task task = {.comm = MPI_COMM_WORLD, .settings = kernel->settings};
+    MPI_CHECK(MPI_Comm_rank(task.comm, &task.rank));
+    MPI_CHECK(MPI_Comm_size(task.comm, &task.ranks));
+
+    struct options options;
+    struct refusal refusal = {""};
+    int exit_code = EXIT_VERIFIED;
+    const bool understood = options_parse(argc, argv, kernel, &options, &refusal);
+    if (understood && (options.help || options.version)) {
+        if (task.rank == 0 && options.help) {
+            options_help(stdout, kernel);
+        } else if (task.rank == 0) {
+            print_version(kernel);
+        }
+    } else {
+        if (understood) {
+            ranks_suit(kernel, task.ranks, &refusal);
+        }
+        exit_code = refused_anywhere(task.comm, kernel->name, &refusal)
+                        ? EXIT_USAGE
+                        : run(argc, argv, kernel, &options, &task);
+    }
+    options_free(&options);
+    MPI_CHECK(MPI_Finalize());
+    return exit_code;
+}
+
+static bool ranks_suit(const struct kernel *kernel, int ranks, struct refusal *refusal)
+{
+    if (kernel->ranks_max == kernel->ranks_min && ranks != kernel->ranks_min) {
+        return refuse(refusal, "started with %d rank%s but needs exactly %d; use mpirun -n %d",
+                      ranks, ranks == 1 ? "" : "s", kernel->ranks_min, kernel->ranks_min);
+    }
+    if (ranks < kernel->ranks_min) {
+        return refuse(refusal, "started with %d rank%s but needs %d or more; use mpirun -n %d",
+                      ranks, ranks == 1 ? "" : "s", kernel->ranks_min, kernel->ranks_min);
+    }
+    if (kernel->ranks_max > 0 && ranks > kernel->ranks_max) {
+        return refuse(refusal, "started with %d ranks but takes %d at most; use mpirun -n %d",
+                      ranks, kernel->ranks_max, kernel->ranks_max);
+    }
+    return true;
+}
+
+/* Everything that can still be refused, then the sweep. */
+static int run(int argc, char **argv, const struct kernel *kernel, struct options *options,
+               struct task *task)
+{
+    struct refusal refusal = {""};
+    struct plan plan;
+    struct record record = {0};
+    size_t send_bytes = 0;
+    size_t receive_bytes = 0;
+    int exit_code = EXIT_USAGE;
+
+    agree_on_seed(task->comm, options);
+    plan_start(&plan, options);
+    task->window = (int)options->window;
+    task->requests = allocate((size_t)task->window, sizeof(MPI_Request));
+    buffers_needed(&plan, *task, &send_bytes, &receive_bytes);
+    message_buffers(task->comm, send_bytes, receive_bytes, &task->send, &task->receive, &refusal);
+
+    if (!refused_anywhere(task->comm, kernel->name, &refusal)) {
+        if (task->rank == 0) {
+            record_open(&record, options->record, &refusal);
+        }
+        if (!refused_anywhere(task->comm, kernel->name, &refusal)) {
+            exit_code = sweep(argc, argv, kernel, options, task, &plan, &record);
+        }
+    }
+    record_free(&record);
+    free(task->receive);
+    free(task->send);
+    free(task->requests);
+    plan_free(&plan);
+    return exit_code;
+}
+
+static void agree_on_seed(MPI_Comm comm, struct options *options)
+{
+    if (options->seed < 0) {
+        uint32_t seed = 0;
+        random_entropy(&seed, sizeof seed);
+        options->seed = (long)seed;
+    }
+    MPI_CHECK(MPI_Bcast(&options->seed, 1, MPI_LONG, 0, comm));
+}
+
+static void buffers_needed(const struct plan *plan, struct task task, size_t *send_bytes,
+                           size_t *receive_bytes)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct mode *mode = plan->points[i].mode;
+        task.size_bytes = plan->points[i].size_bytes;
+        const size_t send = send_bytes_needed(mode, &task);
+        const size_t receive = receive_bytes_needed(mode, &task);
+        *send_bytes = send > *send_bytes ? send : *send_bytes;
+        *receive_bytes = receive > *receive_bytes ? receive : *receive_bytes;
+    }
+}
+
+static int sweep(int argc, char **argv, const struct kernel *kernel, const struct options *options,
+                 struct task *task, struct plan *plan, struct record *record)
+{
+    struct visit visit = {.columns = 1};
+    for (const char *const *phase = kernel->phases; phase != NULL && *phase != NULL; phase++) {
+        visit.columns++;
+    }
+    visit.values_us = allocate((size_t)options->samples * visit.columns, sizeof(double));
+
+    bool writable = start_record(argc, argv, kernel, options, task->comm, record);
+    int64_t bytes_moved = 0;
+    for (int pass = 0; writable && pass < options->passes; pass++) {
+        plan_shuffle(plan, (uint64_t)options->seed, pass);
+        for (size_t i = 0; i < plan->count; i++) {
+            struct point *point = &plan->points[plan->order[i]];
+            bytes_moved += measure(kernel, options, task, point, pass, &visit);
+            if (task->rank == 0) {
+                take_samples(point, pass, &visit, record);
+            }
+        }
+        writable = root_says(task->comm, record_flush(record));
+    }
+    free(visit.values_us);
+    if (!writable) {
+        return EXIT_USAGE;
+    }
+
+    const struct totals totals = total_up(task->comm, plan, bytes_moved);
+    if (!finish_record(task->comm, plan, &totals, record)) {
+        return EXIT_USAGE;
+    }
+    if (task->rank == 0) {
+        print_outcome(kernel, options, plan, &totals);
+    }
+    return root_says(task->comm, totals.payload_errors == 0) ? EXIT_VERIFIED : EXIT_PAYLOAD;
+}
+
+static bool start_record(int argc, char **argv, const struct kernel *kernel,
+                         const struct options *options, MPI_Comm comm, struct record *record)
+{
+    struct json header = {0};
+    header_write(&header, comm, argc, argv, kernel, options);
+    if (record->file != NULL) {
+        fprintf(record->file, "%s\n", header.text);
+        column_names_write(record->file, kernel);
+    }
+    json_free(&header);
+    return root_says(comm, record_flush(record));
+}
+
+static void take_samples(struct point *point, int pass, const struct visit *visit,
+                         struct record *record)
+{
+    const double *values_us = visit->values_us;
+    for (long block = 0; block < visit->blocks; block++, values_us += visit->columns) {
+        const bool kept = samples_add(&point->samples, values_us[0]);
+        if (kept && record->file != NULL) {
+            row_write(record->file, point, pass, block, values_us, visit->columns);
+        }
+    }
+}
+
+static struct totals total_up(MPI_Comm comm, struct plan *plan, int64_t bytes_moved)
+{
+    struct totals totals = {0};
+    int rank = 0;
+    MPI_CHECK(MPI_Comm_rank(comm, &rank));
+    MPI_CHECK(MPI_Reduce(&bytes_moved, &totals.bytes_moved, 1, MPI_INT64_T, MPI_SUM, 0, comm));
+    for (size_t i = 0; i < plan->count; i++) {
+        struct point *point = &plan->points[i];
+        int64_t mine[] = {point->payloads, point->payload_errors};
+        int64_t all[] = {0, 0};
+        MPI_CHECK(MPI_Reduce(mine, all, 2, MPI_INT64_T, MPI_SUM, 0, comm));
+        if (rank == 0) {
+            point->payloads = all[0];
+            point->payload_errors = all[1];
+        }
+        totals.payloads += all[0];
+        totals.payload_errors += all[1];
+        totals.samples_kept += (int64_t)point->samples.kept;
+    }
+    return totals;
+}
+
+static bool finish_record(MPI_Comm comm, const struct plan *plan, const struct totals *totals,
+                          struct record *record)
+{
+    struct json footer = {0};
+    footer_write(&footer, comm, plan, totals);
+    if (record->file != NULL) {
+        fprintf(record->file, "%s\n", footer.text);
+    }
+    json_free(&footer);
+    return root_says(comm, record_finish(record));
+}
+
+/* Rank 0's answer, on every rank. */
+static bool root_says(MPI_Comm comm, bool answer)
+{
+    int said = answer;
+    MPI_CHECK(MPI_Bcast(&said, 1, MPI_INT, 0, comm));
+    return said != 0;
+}
+
+static void print_outcome(const struct kernel *kernel, const struct options *options,
+                          struct plan *plan, const struct totals *totals)
+{
+    if (!options->quiet) {
+        table_print(stdout, plan);
+    }
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct point *point = &plan->points[i];
+        if (point->payload_errors > 0) {
+            fprintf(stderr, "%s: payload errors: mode %s, %d bytes: %lld of %lld payloads wrong\n",
+                    kernel->name, point->mode->name, point->size_bytes,
+                    (long long)point->payload_errors, (long long)point->payloads);
+        }
+    }
+    printf(
+        "switchpoint: complete kernel=%s points=%zu samples=%lld payload_errors=%lld record=%s\n",
+        kernel->name, plan->count, (long long)totals->samples_kept,
+        (long long)totals->payload_errors, options->record != NULL ? options->record : "none");
+}
+
+static void print_version(const struct kernel *kernel)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_CHECK(MPI_Get_library_version(library, &length));
+    printf("%s %s (commit %s, %s, %s, %s)\n%s\n", kernel->name, PROVENANCE.version,
+           PROVENANCE.git_commit != NULL ? PROVENANCE.git_commit : "unknown", PROVENANCE.builder,
+           PROVENANCE.compiler, PROVENANCE.flags, library);
+}

@@ -1,0 +1,84 @@
+/* The interface between a kernel and the engine.
+ * A kernel fills one `struct kernel` and calls engine_main; the engine does all the rest. */
+#ifndef SWITCHPOINT_ENGINE_H
+#define SWITCHPOINT_ENGINE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mpi_check.h"
+#include "refusal.h"
+
+/* What a mode works on: one message size, in buffers that the engine owns. */
+struct task {
+    MPI_Comm comm;
+    int rank;
+    int ranks;
+    int size_bytes;         /* message size; always fits an MPI count */
+    int window;             /* messages in flight, for modes that stream */
+    unsigned char *send;    /* page-aligned, holds this rank's payload */
+    unsigned char *receive; /* page-aligned, apart from `send` */
+    MPI_Request *requests;  /* `window` of them */
+    double *phase_us;       /* one per phase of the kernel; zero when a block starts; add to it */
+    const void *settings;   /* the kernel's own options */
+};
+
+/* Bytes that one repetition leaves in this rank's receive buffer, and whose payload they are. */
+struct arrival {
+    size_t offset; /* in the receive buffer */
+    size_t bytes;
+    int sender;
+    size_t sent_offset; /* in the sender's send buffer */
+};
+
+/* A variant of the pattern. */
+struct mode {
+    const char *name;
+    const char *summary; /* one line, with what time_us means */
+    const char *source;  /* paper, equation or program that it follows */
+
+    /* The pattern, `iterations` times over: all that the timed section holds. */
+    void (*run)(const struct task *task, long iterations);
+
+    /* Messages that one iteration's time is divided by. */
+    long (*messages)(const struct task *task);
+
+    /* The index-th arrival at this rank, for verification and for sizing the receive buffer;
+     * false when there is none. Arrivals do not overlap. */
+    bool (*arrival)(const struct task *task, int index, struct arrival *arrival);
+
+    /* Bytes of send buffer that this rank needs; NULL when one message is enough. */
+    size_t (*send_bytes)(const struct task *task);
+};
+
+/* An option of one kernel, beside those that every kernel has. */
+struct kernel_option {
+    const char *name;       /* with its dashes: "--grain" */
+    const char *value_name; /* "US" */
+    const char *help;       /* with unit and default */
+    /* Stores the value in the settings, or refuses it with what would do. */
+    bool (*accept)(void *settings, const char *value, struct refusal *refusal);
+};
+
+/* Whose clock counts: rank 0's, for patterns that end where they start, or that of the slowest
+ * rank, each block then starting from a barrier. */
+enum timing { TIME_AT_ROOT, TIME_OF_SLOWEST };
+
+struct kernel {
+    const char *name;
+    const char *summary; /* one line */
+    int ranks_min;
+    int ranks_max; /* 0: no bound */
+    enum timing timing;
+    const struct mode *modes;  /* ends with an entry without a name */
+    const char *const *phases; /* extra columns, names ending in _us, NULL at the end; or NULL */
+    const struct kernel_option *options; /* ends with an entry without a name; or NULL */
+    void *settings;                      /* what `options` fill and `task.settings` shows */
+};
+
+/* Runs the kernel: options, sweep, verification, record, table. Returns the exit code:
+ * 0 measured and verified, 1 payload errors, 2 bad usage or an unwritable record. */
+int engine_main(int argc, char **argv, const struct kernel *kernel);
+
+#endif

@@ -1,0 +1,152 @@
+/* One visit to one point: warm up, calibrate, poison, time the blocks, verify. */
+#include "measure.h"
+
+#include <string.h>
+
+#include "clock.h"
+#include "mpi_check.h"
+#include "payload.h"
+
+static long calibrate(const struct options *options, struct task *task, struct point *point,
+                      long *blocks);
+static void time_blocks(const struct kernel *kernel, struct task *task, const struct point *point,
+                        struct visit *visit);
+static void poison(const struct mode *mode, const struct task *task, int pass);
+static void verify(const struct task *task, struct point *point, int pass);
+
+size_t send_bytes_needed(const struct mode *mode, const struct task *task)
+{
+    return mode->send_bytes != NULL ? mode->send_bytes(task) : (size_t)task->size_bytes;
+}
+
+size_t receive_bytes_needed(const struct mode *mode, const struct task *task)
+{
+    size_t needed = 0;
+    struct arrival arrival;
+    for (int i = 0; mode->arrival(task, i, &arrival); i++) {
+        const size_t end = arrival.offset + arrival.bytes;
+        needed = end > needed ? end : needed;
+    }
+    return needed;
+}
+
+static int64_t bytes_per_iteration(const struct mode *mode, const struct task *task)
+{
+    int64_t bytes = 0;
+    struct arrival arrival;
+    for (int i = 0; mode->arrival(task, i, &arrival); i++) {
+        bytes += (int64_t)arrival.bytes;
+    }
+    return bytes;
+}
+
+int64_t measure(const struct kernel *kernel, const struct options *options, struct task *task,
+                struct point *point, int pass, struct visit *visit)
+{
+    const struct mode *mode = point->mode;
+    task->size_bytes = point->size_bytes;
+    payload_fill(task->send, send_bytes_needed(mode, task),
+                 payload_key(task->rank, task->size_bytes, pass));
+
+    mode->run(task, options->warmup);
+    const long calibration = calibrate(options, task, point, &visit->blocks);
+
+    /* Poisoned after the last untimed transfer, so that only timed ones can mend it. */
+    poison(mode, task, pass);
+    MPI_CHECK(MPI_Barrier(task->comm));
+    time_blocks(kernel, task, point, visit);
+    verify(task, point, pass);
+
+    const int64_t iterations = options->warmup + calibration + visit->blocks * point->iterations;
+    return iterations * bytes_per_iteration(mode, task);
+}
+
+/* Finds how many iterations fill a block and how many blocks fit the pass. Starts from what the
+ * last pass found and only grows, so that a slow moment cannot leave short blocks behind. Returns
+ * the iterations spent. */
+static long calibrate(const struct options *options, struct task *task, struct point *point,
+                      long *blocks)
+{
+    enum { GROWTH_MAX = 16 };
+    static const long ITERATIONS_MAX = 1L << 30;
+    static const double MARGIN = 1.2; /* over the least block time, so that most blocks reach it */
+
+    const double target_us = (double)options->block_time_us;
+    long spent = 0;
+    long next = point->iterations;
+    double block_us = 0;
+    while (next > 0) {
+        point->iterations = next;
+        const double start = clock_us();
+        point->mode->run(task, point->iterations);
+        block_us = clock_us() - start;
+        spent += point->iterations;
+
+        if (block_us >= target_us || point->iterations == ITERATIONS_MAX) {
+            next = 0;
+        } else {
+            const double factor = block_us > 0 ? MARGIN * target_us / block_us : GROWTH_MAX;
+            const double grown =
+                (double)point->iterations * (factor < GROWTH_MAX ? factor : GROWTH_MAX);
+            next = grown < (double)ITERATIONS_MAX ? (long)grown + 1 : ITERATIONS_MAX;
+        }
+        MPI_CHECK(MPI_Bcast(&next, 1, MPI_LONG, 0, task->comm));
+    }
+
+    const double fitting = (double)options->pass_time_ms * 1e3 / (block_us > 0 ? block_us : 1);
+    *blocks = fitting < 1                          ? 1
+              : fitting < (double)options->samples ? (long)fitting
+                                                   : options->samples;
+    MPI_CHECK(MPI_Bcast(blocks, 1, MPI_LONG, 0, task->comm));
+    return spent;
+}
+
+static void time_blocks(const struct kernel *kernel, struct task *task, const struct point *point,
+                        struct visit *visit)
+{
+    const double messages = (double)point->mode->messages(task) * (double)point->iterations;
+    double *values_us = visit->values_us;
+    for (long block = 0; block < visit->blocks; block++, values_us += visit->columns) {
+        task->phase_us = values_us + 1;
+        memset(values_us, 0, visit->columns * sizeof *values_us);
+        if (kernel->timing == TIME_OF_SLOWEST) {
+            MPI_CHECK(MPI_Barrier(task->comm));
+        }
+
+        const double start = clock_us();
+        point->mode->run(task, point->iterations);
+        values_us[0] = clock_us() - start;
+
+        for (size_t i = 0; i < visit->columns; i++) {
+            values_us[i] /= messages;
+        }
+    }
+    if (kernel->timing == TIME_OF_SLOWEST) {
+        const int count = (int)((size_t)visit->blocks * visit->columns);
+        MPI_CHECK(MPI_Reduce(task->rank == 0 ? MPI_IN_PLACE : visit->values_us, visit->values_us,
+                             count, MPI_DOUBLE, MPI_MAX, 0, task->comm));
+    }
+}
+
+static void poison(const struct mode *mode, const struct task *task, int pass)
+{
+    struct arrival arrival;
+    for (int i = 0; mode->arrival(task, i, &arrival); i++) {
+        payload_poison(task->receive + arrival.offset, arrival.bytes,
+                       payload_key(arrival.sender, task->size_bytes, pass), arrival.sent_offset);
+    }
+}
+
+static void verify(const struct task *task, struct point *point, int pass)
+{
+    struct arrival arrival;
+    for (int i = 0; point->mode->arrival(task, i, &arrival); i++) {
+        if (arrival.bytes == 0) {
+            continue; /* nothing to compare */
+        }
+        const uint64_t key = payload_key(arrival.sender, task->size_bytes, pass);
+        point->payloads++;
+        point->payload_errors += payload_differences(task->receive + arrival.offset, arrival.bytes,
+                                                     key, arrival.sent_offset) > 0;
+    }
+}

@@ -1,0 +1,30 @@
+/* One visit to one point: warm up, calibrate, poison, time the blocks, verify. */
+#ifndef SWITCHPOINT_MEASURE_H
+#define SWITCHPOINT_MEASURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine.h"
+#include "options.h"
+#include "plan.h"
+
+/* The buffers that a point needs on this rank. */
+size_t send_bytes_needed(const struct mode *mode, const struct task *task);
+size_t receive_bytes_needed(const struct mode *mode, const struct task *task);
+
+/* What one visit measured; on rank 0. */
+struct visit {
+    long blocks;
+    /* Per block, in us per message: the time, then the kernel's phases. Room for
+     * options->samples blocks. */
+    double *values_us;
+    size_t columns; /* 1 and one per phase */
+};
+
+/* Collective. Measures a point in a pass and updates its calibration and its payload counts.
+ * Returns the payload bytes that arrived at this rank, warm-up included. */
+int64_t measure(const struct kernel *kernel, const struct options *options, struct task *task,
+                struct point *point, int pass, struct visit *visit);
+
+#endif

@@ -1,0 +1,302 @@
+/* The command line: what every kernel understands, and what one kernel adds. */
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+/* Every JSON reader holds integers up to 2^53 exactly. */
+static const long SEED_MAX = (1L << 53) - 1;
+
+static const char SIZES_DEFAULT[] = "1:4M/3";
+
+/* An option that takes a whole number. */
+struct number_option {
+    const char *name;
+    const char *value_name;
+    const char *help;
+    size_t field; /* of struct options */
+    long initial;
+    long least;
+    long most;
+};
+
+static const struct number_option NUMBERS[] = {
+    {"--passes", "N", "passes over the shuffled sweep", offsetof(struct options, passes), 3, 1,
+     1000000},
+    {"--samples", "N", "timed blocks per point and pass", offsetof(struct options, samples), 10, 1,
+     1000000},
+    {"--block-time", "US", "least duration of a timed block in us; 0: one repetition",
+     offsetof(struct options, block_time_us), 500, 0, 60000000},
+    {"--pass-time", "MS", "most time for one point's blocks in one pass in ms; one at least",
+     offsetof(struct options, pass_time_ms), 20, 1, 3600000},
+    {"--warmup", "N", "untimed repetitions before each point's blocks",
+     offsetof(struct options, warmup), 2, 0, 1000000},
+    {"--window", "N", "messages in flight in streaming modes", offsetof(struct options, window), 64,
+     1, 65536},
+    {"--kept", "N", "samples written per point at most; the rest is thinned out",
+     offsetof(struct options, kept), 1000, 1, 100000000},
+};
+enum { NUMBER_COUNT = sizeof NUMBERS / sizeof NUMBERS[0] };
+
+static bool parse_option(const char *name, const char *value, const struct kernel *kernel,
+                         struct options *options, struct refusal *refusal);
+static bool is_flag(const char *name, struct options *options);
+static bool parse_number(const char *name, const char *value, long least, long most, long *number,
+                         struct refusal *refusal);
+static bool parse_modes(const char *list, const struct kernel *kernel, struct options *options,
+                        struct refusal *refusal);
+static bool parse_label(const char *label, struct options *options, struct refusal *refusal);
+
+static long *number_field(struct options *options, const struct number_option *number)
+{
+    return (long *)(void *)((char *)options + number->field);
+}
+
+bool options_parse(int argc, char **argv, const struct kernel *kernel, struct options *options,
+                   struct refusal *refusal)
+{
+    *options = (struct options){.seed = -1};
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
+        *number_field(options, &NUMBERS[i]) = NUMBERS[i].initial;
+    }
+
+    for (int i = 1; i < argc; i++) {
+        char *name = argv[i];
+        if (is_flag(name, options)) {
+            continue;
+        }
+        if (strncmp(name, "--", 2) != 0) {
+            return refuse(refusal, "'%s' is not an option; --help lists them", name);
+        }
+        /* --name=value or --name value */
+        const size_t length = strcspn(name, "=");
+        const char *value = name[length] == '=' ? name + length + 1 : argv[i + 1];
+        if (name[length] != '=') {
+            i++;
+        }
+        char *bare = allocate(length + 1, 1);
+        memcpy(bare, name, length);
+        const bool understood = parse_option(bare, value, kernel, options, refusal);
+        free(bare);
+        if (!understood) {
+            return false;
+        }
+    }
+
+    if (options->mode_count == 0) {
+        for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
+            options->modes =
+                reallocate(options->modes, (options->mode_count + 1) * sizeof *options->modes);
+            options->modes[options->mode_count++] = mode;
+        }
+    }
+    return options->sizes.count > 0 || sizes_parse(SIZES_DEFAULT, &options->sizes, refusal);
+}
+
+static bool is_flag(const char *name, struct options *options)
+{
+    bool *flag = NULL;
+    if (strcmp(name, "--quiet") == 0) {
+        flag = &options->quiet;
+    } else if (strcmp(name, "--help") == 0) {
+        flag = &options->help;
+    } else if (strcmp(name, "--version") == 0) {
+        flag = &options->version;
+    } else {
+        return false;
+    }
+    *flag = true;
+    return true;
+}
+
+/* `value` is NULL when the command line ends at the name. */
+static bool parse_option(const char *name, const char *value, const struct kernel *kernel,
+                         struct options *options, struct refusal *refusal)
+{
+    const struct number_option *number = NULL;
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
+        number = strcmp(name, NUMBERS[i].name) == 0 ? &NUMBERS[i] : number;
+    }
+    const struct kernel_option *own = NULL;
+    for (const struct kernel_option *o = kernel->options; o != NULL && o->name != NULL; o++) {
+        own = strcmp(name, o->name) == 0 ? o : own;
+    }
+    const bool is_mode = strcmp(name, "--mode") == 0;
+    const bool is_sizes = strcmp(name, "--sizes") == 0;
+    const bool is_seed = strcmp(name, "--seed") == 0;
+    const bool is_record = strcmp(name, "--record") == 0;
+    const bool is_label = strcmp(name, "--label") == 0;
+
+    if (number == NULL && own == NULL &&
+        !(is_mode || is_sizes || is_seed || is_record || is_label)) {
+        return refuse(refusal, "%s: unknown option; --help lists them", name);
+    }
+    if (value == NULL || value[0] == '\0') {
+        return refuse(refusal, "%s: needs a value; --help shows which", name);
+    }
+    if (number != NULL) {
+        return parse_number(name, value, number->least, number->most, number_field(options, number),
+                            refusal);
+    }
+    if (own != NULL) {
+        return own->accept(kernel->settings, value, refusal);
+    }
+    if (is_mode) {
+        return parse_modes(value, kernel, options, refusal);
+    }
+    if (is_sizes) {
+        free(options->sizes.bytes);
+        return sizes_parse(value, &options->sizes, refusal);
+    }
+    if (is_seed) {
+        return parse_number(name, value, 0, SEED_MAX, &options->seed, refusal);
+    }
+    if (is_label) {
+        return parse_label(value, options, refusal);
+    }
+    options->record = value;
+    return true;
+}
+
+static bool parse_number(const char *name, const char *value, long least, long most, long *number,
+                         struct refusal *refusal)
+{
+    char *end = NULL;
+    errno = 0;
+    const long parsed = strtol(value, &end, 10);
+    const bool digits = isdigit((unsigned char)value[0]) && *end == '\0';
+    if (!digits || errno == ERANGE || parsed < least || parsed > most) {
+        return refuse(refusal, "%s: '%s' is not a whole number from %ld to %ld", name, value, least,
+                      most);
+    }
+    *number = parsed;
+    return true;
+}
+
+/* "send, ssend": what --mode accepts. */
+static void list_modes(const struct kernel *kernel, char *text, size_t capacity)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (const struct mode *mode = kernel->modes; mode->name != NULL && length < capacity; mode++) {
+        length += (size_t)snprintf(text + length, capacity - length, "%s%s",
+                                   mode == kernel->modes ? "" : ", ", mode->name);
+    }
+}
+
+static bool parse_modes(const char *list, const struct kernel *kernel, struct options *options,
+                        struct refusal *refusal)
+{
+    options->mode_count = 0;
+    for (const char *name = list;;) {
+        const size_t length = strcspn(name, ",");
+        const struct mode *found = NULL;
+        for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
+            if (strlen(mode->name) == length && strncmp(mode->name, name, length) == 0) {
+                found = mode;
+            }
+        }
+        if (found == NULL) {
+            char known[256];
+            list_modes(kernel, known, sizeof known);
+            return refuse(refusal, "--mode: no mode '%.*s'; choose from %s", (int)length, name,
+                          known);
+        }
+        bool listed = false;
+        for (size_t m = 0; m < options->mode_count; m++) {
+            listed = listed || options->modes[m] == found;
+        }
+        if (!listed) {
+            options->modes =
+                reallocate(options->modes, (options->mode_count + 1) * sizeof *options->modes);
+            options->modes[options->mode_count++] = found;
+        }
+        if (name[length] == '\0') {
+            return true;
+        }
+        name += length + 1;
+    }
+}
+
+static bool parse_label(const char *label, struct options *options, struct refusal *refusal)
+{
+    const size_t length = strcspn(label, "=");
+    if (length == 0 || label[length] == '\0') {
+        return refuse(refusal, "--label: '%s' is not KEY=VALUE", label);
+    }
+    for (size_t i = 0; i < options->label_count; i++) {
+        if (strncmp(options->labels[i], label, length + 1) == 0) {
+            return refuse(refusal, "--label: '%.*s' is given twice; give it once", (int)length,
+                          label);
+        }
+    }
+    options->labels =
+        reallocate(options->labels, (options->label_count + 1) * sizeof *options->labels);
+    options->labels[options->label_count++] = label;
+    return true;
+}
+
+static void help_line(FILE *out, const char *name, const char *value_name, const char *help)
+{
+    fprintf(out, "  %-13s %-9s %s", name, value_name, help);
+}
+
+void options_help(FILE *out, const struct kernel *kernel)
+{
+    fprintf(out, "%s: %s\n\n", kernel->name, kernel->summary);
+    if (kernel->ranks_max == kernel->ranks_min) {
+        fprintf(out, "usage: mpirun -n %d %s [options]\n\n", kernel->ranks_min, kernel->name);
+    } else {
+        fprintf(out, "usage: mpirun -n RANKS %s [options]   (%d ranks or more", kernel->name,
+                kernel->ranks_min);
+        fprintf(out, kernel->ranks_max > 0 ? ", %d at most)\n\n" : ")\n\n", kernel->ranks_max);
+    }
+
+    fprintf(out, "modes (time_us is what the table and the record show):\n");
+    for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
+        fprintf(out, "  %-13s %s\n  %-13s source: %s\n", mode->name, mode->summary, "",
+                mode->source);
+    }
+
+    fprintf(out, "\nwhat is measured:\n");
+    help_line(out, "--mode", "M[,M..]", "modes (all)\n");
+    help_line(out, "--sizes", "SPEC", "message sizes in bytes: a list of\n");
+    help_line(out, "", "", "  N       one size\n");
+    help_line(out, "", "", "  A:B     A, 2A, 4A, ... up to B\n");
+    help_line(out, "", "", "  A:B/n   n sizes an octave\n");
+    help_line(out, "", "", "  A:B:+S  A, A+S, A+2S, ... up to B\n");
+    help_line(out, "", "", "with K, M, G for 1024, 1024^2, 1024^3");
+    fprintf(out, " (%s)\n", SIZES_DEFAULT);
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
+        help_line(out, NUMBERS[i].name, NUMBERS[i].value_name, NUMBERS[i].help);
+        fprintf(out, " (%ld)\n", NUMBERS[i].initial);
+    }
+    help_line(out, "--seed", "N", "seed of the sweep's random order (random, recorded)\n");
+    for (const struct kernel_option *o = kernel->options; o != NULL && o->name != NULL; o++) {
+        help_line(out, o->name, o->value_name, o->help);
+        fprintf(out, "\n");
+    }
+
+    fprintf(out, "\nwhat becomes of it:\n");
+    help_line(out, "--record", "PATH", "write the run record here (none)\n");
+    help_line(out, "--label", "KEY=VALUE",
+              "say something about the run in its record; repeatable\n");
+    help_line(out, "--quiet", "", "print the last line only\n");
+    help_line(out, "--help", "", "this text\n");
+    help_line(out, "--version", "", "version, commit, compiler and MPI\n");
+    fprintf(out,
+            "\nTime is in us, bandwidth in MB/s (10^6 bytes). Exit code: 0 measured and "
+            "verified, 1 payload\nerrors, 2 bad usage or an unwritable record, 3 an MPI error.\n");
+}
+
+void options_free(struct options *options)
+{
+    free(options->modes);
+    free(options->sizes.bytes);
+    free(options->labels);
+}

@@ -1,0 +1,47 @@
+/* The sweep: every mode at every size, visited in a fresh seeded random order on each pass. */
+#include "plan.h"
+
+#include <stdlib.h>
+
+#include "memory.h"
+#include "random.h"
+
+void plan_start(struct plan *plan, const struct options *options)
+{
+    plan->count = options->mode_count * options->sizes.count;
+    plan->points = allocate(plan->count, sizeof *plan->points);
+    plan->order = allocate(plan->count, sizeof *plan->order);
+    struct point *point = plan->points;
+    for (size_t m = 0; m < options->mode_count; m++) {
+        for (size_t s = 0; s < options->sizes.count; s++, point++) {
+            point->mode = options->modes[m];
+            point->size_bytes = options->sizes.bytes[s];
+            point->iterations = 1;
+            samples_start(&point->samples, options->passes * options->samples, options->kept);
+        }
+    }
+}
+
+void plan_shuffle(struct plan *plan, uint64_t seed, int pass)
+{
+    uint64_t state = seed;
+    state = random_next(&state) + (uint64_t)pass;
+    for (size_t i = 0; i < plan->count; i++) {
+        plan->order[i] = i;
+    }
+    for (size_t i = plan->count; i > 1; i--) {
+        const size_t k = (size_t)random_below(&state, i);
+        const size_t swapped = plan->order[k];
+        plan->order[k] = plan->order[i - 1];
+        plan->order[i - 1] = swapped;
+    }
+}
+
+void plan_free(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        samples_free(&plan->points[i].samples);
+    }
+    free(plan->points);
+    free(plan->order);
+}

@@ -1,0 +1,35 @@
+/* The sweep: every mode at every size, visited in a fresh seeded random order on each pass. */
+#ifndef SWITCHPOINT_PLAN_H
+#define SWITCHPOINT_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine.h"
+#include "options.h"
+#include "samples.h"
+
+/* One mode at one size, and what has been found out about it. */
+struct point {
+    const struct mode *mode;
+    int size_bytes;
+    long iterations; /* repetitions that fill a block; same on all ranks; 1 until calibrated */
+    struct samples samples; /* rank 0 only */
+    int64_t payloads;       /* payloads compared on this rank */
+    int64_t payload_errors; /* those that were wrong */
+};
+
+struct plan {
+    struct point *points; /* by mode, then by size */
+    size_t count;
+    size_t *order; /* indices into `points` in the order of the current pass */
+};
+
+void plan_start(struct plan *plan, const struct options *options);
+
+/* Sets `order` for a pass: it depends on seed, pass and number of points alone. */
+void plan_shuffle(struct plan *plan, uint64_t seed, int pass);
+
+void plan_free(struct plan *plan);
+
+#endif

@@ -1,0 +1,72 @@
+/* One point's samples: exact statistics over all of them, and a bounded systematic thinning. */
+#include "samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "memory.h"
+
+void samples_start(struct samples *samples, long planned, long kept_max)
+{
+    *samples = (struct samples){
+        .stride = (planned + kept_max - 1) / kept_max,
+        .min_us = INFINITY,
+        .max_us = -INFINITY,
+    };
+}
+
+bool samples_add(struct samples *samples, double time_us)
+{
+    const bool keep = samples->count % samples->stride == 0;
+    if (keep) {
+        if ((samples->kept & (samples->kept - 1)) == 0) {
+            const size_t capacity = samples->kept > 0 ? 2 * samples->kept : 1;
+            samples->kept_us = reallocate(samples->kept_us, capacity * sizeof *samples->kept_us);
+        }
+        samples->kept_us[samples->kept++] = time_us;
+    }
+    samples->count++;
+    const double distance = time_us - samples->mean_us;
+    samples->mean_us += distance / (double)samples->count;
+    samples->squares_us2 += distance * (time_us - samples->mean_us);
+    samples->min_us = fmin(samples->min_us, time_us);
+    samples->max_us = fmax(samples->max_us, time_us);
+    return keep;
+}
+
+double samples_variance_us2(const struct samples *samples)
+{
+    return samples->count > 1 ? samples->squares_us2 / (double)(samples->count - 1) : NAN;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+void samples_sort(struct samples *samples)
+{
+    if (samples->kept > 0) {
+        qsort(samples->kept_us, samples->kept, sizeof *samples->kept_us, ascending);
+    }
+}
+
+double samples_quantile_us(const struct samples *samples, double probability)
+{
+    if (samples->kept == 0) {
+        return NAN;
+    }
+    const double position = probability * (double)(samples->kept - 1);
+    const size_t below = (size_t)position;
+    const size_t above = below + 1 < samples->kept ? below + 1 : below;
+    const double share = position - (double)below;
+    return samples->kept_us[below] * (1 - share) + samples->kept_us[above] * share;
+}
+
+void samples_free(struct samples *samples)
+{
+    free(samples->kept_us);
+    samples->kept_us = NULL;
+}

@@ -1,0 +1,37 @@
+/* One point's samples: exact statistics over all of them, and a bounded systematic thinning. */
+#ifndef SWITCHPOINT_SAMPLES_H
+#define SWITCHPOINT_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct samples {
+    long stride; /* every stride-th sample is kept */
+    double *kept_us;
+    size_t kept;
+    /* Over all samples, by Welford's recurrence (Technometrics 4, 1962). */
+    long count;
+    double mean_us;
+    double squares_us2; /* sum of squared distances from the mean */
+    double min_us;
+    double max_us;
+};
+
+/* For at most `planned` samples of which at most `kept_max` are kept. */
+void samples_start(struct samples *samples, long planned, long kept_max);
+
+/* Takes in one sample; true when it is one of those kept. */
+bool samples_add(struct samples *samples, double time_us);
+
+/* Unbiased variance in us^2; NaN for fewer than two samples. */
+double samples_variance_us2(const struct samples *samples);
+
+/* Sorts the kept samples, for samples_quantile_us. */
+void samples_sort(struct samples *samples);
+
+/* Quantile (0 to 1) of the sorted kept samples, interpolated linearly; NaN without samples. */
+double samples_quantile_us(const struct samples *samples, double probability);
+
+void samples_free(struct samples *samples);
+
+#endif

@@ -1,0 +1,25 @@
+/* Message sizes as the command line writes them: lists and ranges. */
+#ifndef SWITCHPOINT_SIZES_H
+#define SWITCHPOINT_SIZES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "refusal.h"
+
+/* Sizes in bytes, ascending, each once; free `bytes` with free(). */
+struct sizes {
+    int *bytes;
+    size_t count;
+};
+
+/* Reads a comma-separated list of
+ *   N        one size
+ *   A:B      A, 2A, 4A, ... up to B
+ *   A:B/n    n sizes an octave from A to B, rounded
+ *   A:B:+S   A, A+S, A+2S, ... up to B
+ * with suffixes K, M, G for 1024, 1024^2, 1024^3. Refuses what is malformed, empty, or larger than
+ * an MPI count (2^31 - 1). */
+bool sizes_parse(const char *specification, struct sizes *sizes, struct refusal *refusal);
+
+#endif
