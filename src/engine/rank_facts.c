@@ -61,6 +61,9 @@ static void write_facts(struct json *json)
     json_string(json, "kernel_release", uname(&kernel) == 0 ? kernel.release : NULL);
     json_integer(json, "pid", getpid());
     write_net_namespace(json);
+    char boot_id[64];
+    const bool booted = system_line("/proc/sys/kernel/random/boot_id", "", boot_id, sizeof boot_id);
+    json_string(json, "boot_id", booted ? boot_id : NULL);
 }
 
 /* What the operating system lets this process use: read back, not what was asked for. */
