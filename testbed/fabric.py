@@ -1,0 +1,164 @@
+"""The network between the nodes: a switch per host, extra hops, and a shaped link to the core.
+
+    a1 a2 -- host_a -- a_hop1 .. a_hop4 -- a_uplink ==rate== a_core -- core (the controller)
+
+All switches live in the controller's network namespace; a node's eth0 ends in `host_a` as `a1`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from testbed.errors import TestbedError
+from testbed.shape import Shape
+
+CONTROLLER_ADDRESS = "10.0.0.1"
+_PREFIX = 16
+
+
+@dataclass(frozen=True)
+class UplinkState:
+    """What the uplink of one host is like now; rate and delay in tc's words, mtu in bytes."""
+
+    cut: bool
+    rate: str
+    delay: str | None
+    mtu: int
+
+
+class Fabric:
+    """The switches and links of a shape, made in the network namespace of this process."""
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+        as_shaped = UplinkState(False, shape.uplink.rate, shape.uplink.delay, shape.mtu)
+        self._uplinks = dict.fromkeys(shape.hosts, as_shaped)
+
+    def build(self) -> None:
+        """Make the switches of all hosts and the core, where the controller is plugged in."""
+        lines = ["link set lo up", *_bridge("core", self._shape.mtu)]
+        lines.append(f"addr add {CONTROLLER_ADDRESS}/{_PREFIX} dev core")
+        for host in self._shape.hosts:
+            lines += self._host_lines(host)
+        _batch("ip", lines)
+        for host in self._shape.hosts:
+            self._shape_traffic(host, "add")
+
+    def _host_lines(self, host: str) -> list[str]:
+        mtu, hops = self._shape.mtu, self._shape.uplink.hops
+        switches = [f"host_{host}", *(f"{host}_hop{number}" for number in range(1, hops + 1))]
+        lines = [line for switch in switches for line in _bridge(switch, mtu)]
+        for number, (near, far) in enumerate(zip(switches, switches[1:], strict=False)):
+            lines += _link(f"{host}_out{number}", near, f"{host}_in{number}", far, mtu)
+        return lines + _link(f"{host}_uplink", switches[-1], f"{host}_core", "core", mtu)
+
+    def plug(self, pids: dict[str, int]) -> None:
+        """Give each node a cable from its host's switch to its eth0; `pids` are in the nodes."""
+        lines = []
+        for node, pid in pids.items():
+            host = self._shape.host_of(node)
+            mtu = self._uplinks[host].mtu
+            peer = f"peer name eth0 mtu {mtu} netns {pid}"
+            lines.append(f"link add {node} mtu {mtu} type veth {peer}")
+            lines.append(f"link set {node} addrgenmode none master host_{host} up")
+        _batch("ip", lines)
+
+    def unplug(self, node: str) -> None:
+        """Take the node's cable away."""
+        _batch("ip", [f"link delete {node}"])
+
+    def change(self, host: str, pids: Iterable[int], **changes: Any) -> None:
+        """Set `cut`, `rate`, `delay` or `mtu` of a host's uplink.
+
+        The mtu is that of everything on the host, its nodes' eth0 included: `pids` are in those.
+        """
+        before, after = self._uplinks[host], replace(self._uplinks[host], **changes)
+        self._uplinks[host] = after
+        try:
+            if (after.rate, after.delay) != (before.rate, before.delay):
+                self._shape_traffic(host, "replace")
+        except TestbedError:
+            self._uplinks[host] = before
+            raise
+        if after.mtu != before.mtu:
+            self._set_mtu(host, pids, after.mtu)
+        if after.cut != before.cut:
+            _batch("ip", [f"link set {host}_uplink {'down' if after.cut else 'up'}"])
+
+    def restore(self, host: str, pids: Iterable[int]) -> None:
+        """Make the host's uplink again as the shape says."""
+        shape = self._shape
+        shaped = {"rate": shape.uplink.rate, "delay": shape.uplink.delay, "mtu": shape.mtu}
+        self.change(host, pids, cut=False, **shaped)
+
+    def status(self) -> list[dict[str, Any]]:
+        """One entry per host, with the fields of `UplinkState`."""
+        return [{"host": host, **asdict(state)} for host, state in self._uplinks.items()]
+
+    def _shape_traffic(self, host: str, verb: str) -> None:
+        state, uplink = self._uplinks[host], self._shape.uplink
+        limits = f"rate {state.rate} burst {uplink.burst} latency {uplink.latency}"
+        lines = []
+        for device in (f"{host}_uplink", f"{host}_core"):
+            lines.append(f"qdisc {verb} dev {device} root handle 1: tbf {limits}")
+            if state.delay is not None:
+                # A queue of 100,000 packets, so that the delay itself never drops any.
+                delay = f"netem delay {state.delay} limit 100000"
+                lines.append(f"qdisc replace dev {device} parent 1:1 handle 10: {delay}")
+        try:
+            _batch("tc", lines)
+        except TestbedError as error:
+            if state.delay is None or "qdisc kind is unknown" not in str(error):
+                raise
+            raise TestbedError(
+                "delay: this kernel has no netem (module sch_netem); leave delay out, use hops"
+            ) from None
+
+    def _set_mtu(self, host: str, pids: Iterable[int], mtu: int) -> None:
+        hops = self._shape.uplink.hops
+        devices = [f"host_{host}", f"{host}_uplink", f"{host}_core"]
+        for number in range(hops):
+            devices += [f"{host}_hop{number + 1}", f"{host}_out{number}", f"{host}_in{number}"]
+        switch = _run(["ip", "-o", "link", "show", "master", f"host_{host}"])
+        devices += [node for node in self._shape.nodes_of(host) if f" {node}@" in switch]
+        _batch("ip", [f"link set {device} mtu {mtu}" for device in devices])
+        for pid in pids:
+            _run(["nsenter", "-t", str(pid), "-n", "ip", "link", "set", "eth0", "mtu", str(mtu)])
+
+
+def set_up_node(address: str) -> None:
+    """Configure the network of the node in which this process is."""
+    lines = ["link set lo up", "link set eth0 addrgenmode none"]
+    lines += [f"addr add {address}/{_PREFIX} dev eth0", "link set eth0 up"]
+    _batch("ip", lines)
+
+
+def _bridge(name: str, mtu: int) -> list[str]:
+    # No multicast snooping and no IPv6 addresses: their chatter would disturb measurements.
+    return [
+        f"link add {name} mtu {mtu} type bridge mcast_snooping 0",
+        f"link set {name} addrgenmode none up",
+    ]
+
+
+def _link(near: str, near_switch: str, far: str, far_switch: str, mtu: int) -> list[str]:
+    return [
+        f"link add {near} mtu {mtu} type veth peer name {far} mtu {mtu}",
+        f"link set {near} addrgenmode none master {near_switch} up",
+        f"link set {far} addrgenmode none master {far_switch} up",
+    ]
+
+
+def _batch(program: str, lines: Iterable[str]) -> None:
+    _run([program, "-batch", "-"], "\n".join(lines) + "\n")
+
+
+def _run(command: list[str], text: str = "") -> str:
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    if done.returncode != 0:
+        said = " ".join(done.stderr.split())
+        raise TestbedError(f"{' '.join(command)}: {said or f'exit code {done.returncode}'}")
+    return done.stdout

@@ -1,0 +1,229 @@
+"""A testbed by its name: where its files are, and how it is started, asked, entered and ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed import control, locks, namespaces, programs, slurm_conf, wrappers
+from testbed.control import Message
+from testbed.errors import TestbedError
+from testbed.node import lock_file
+from testbed.shape import Shape, from_data
+
+FOLDER_VARIABLE = "SWITCHPOINT_TESTBED_DIR"
+INSIDE_VARIABLE = "SWITCHPOINT_TESTBED"
+_DEFAULT_FOLDER = ".testbed"
+_KILL_TIMEOUT_MS = 10_000
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One testbed. `folder` holds all of its files; nodes see `shared`, even below /tmp."""
+
+    name: str
+    folder: Path
+    shared: Path
+
+    @property
+    def pid(self) -> int | None:
+        """The supervisor, or None if the testbed is down."""
+        return locks.holder(self.folder / "lock")
+
+    @property
+    def binaries(self) -> Path:
+        """The folder of wrappers, to be put first in PATH."""
+        return self.folder / "bin"
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the folder is one that a testbed made, or empty."""
+        return (self.folder / "lock").exists() or not any(self.folder.iterdir())
+
+
+def locate(name: str) -> Instance:
+    """Find the testbed `name` of the repository that holds the current folder."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,31}", name):
+        raise TestbedError(f"name {name!r}: use small letters, digits and -, at most 32")
+    parent, shared = _parent_and_shared()
+    return Instance(name, parent / name, shared)
+
+
+def all_instances() -> Iterator[Instance]:
+    """Every testbed of this repository that has left a folder."""
+    parent, shared = _parent_and_shared()
+    for folder in sorted(parent.glob("*/lock")):
+        yield Instance(folder.parent.name, folder.parent, shared)
+
+
+def _parent_and_shared() -> tuple[Path, Path]:
+    if chosen := os.environ.get(FOLDER_VARIABLE):
+        parent = Path(chosen).resolve()
+        return parent, parent
+    here = Path.cwd()
+    for root in (here, *here.parents):
+        if (root / "pyproject.toml").exists():
+            return root / _DEFAULT_FOLDER, root
+    raise TestbedError(
+        f"no pyproject.toml in {here} or above: go into the repository, or set {FOLDER_VARIABLE}"
+    )
+
+
+def up(instance: Instance, shape: Shape) -> bool:
+    """Start a testbed; return False if it already runs with this shape.
+
+    Raises
+    ------
+    TestbedError
+        In one line: what is missing, in the way, or did not start and which log tells more.
+    """
+    programs.check_installed()
+    _make_parent(instance)
+    with locks.alone(instance.folder):
+        if instance.pid is not None:
+            running = from_data(status(instance)["shape"])
+            if running != shape:
+                raise TestbedError(
+                    f"testbed {instance.name} is up with another shape: first end it with "
+                    f"`testbed down --name {instance.name}`, or choose another name"
+                )
+            return False
+        _clear(instance)
+        _write_files(instance, shape)
+        try:
+            _spawn(instance)
+        except BaseException:
+            _kill(instance)  # the logs stay, and `down` removes them
+            raise
+    return True
+
+
+def _make_parent(instance: Instance) -> None:
+    try:
+        instance.folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError, PermissionError) as error:
+        raise TestbedError(f"{instance.folder}: {error.strerror}; set {FOLDER_VARIABLE}") from None
+
+
+def _clear(instance: Instance) -> None:
+    """Remove what a testbed left that crashed, and nothing else."""
+    if not instance.is_ours:
+        raise TestbedError(
+            f"{instance.folder} holds files that are no testbed's: choose another name, "
+            f"or another {FOLDER_VARIABLE}"
+        )
+    for entry in instance.folder.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def _write_files(instance: Instance, shape: Shape) -> None:
+    folder = instance.folder
+    (folder / "lock").touch(mode=0o600)
+    for name in ("conf", "logs", "nodes"):
+        (folder / name).mkdir()
+    (folder / "shape.json").write_text(json.dumps(shape.as_data()))
+    slurm_conf.write(shape, folder / "conf")
+
+
+def _spawn(instance: Instance) -> None:
+    """Start the supervisor and wait until it says that all nodes are idle."""
+    folder = instance.folder
+    log = folder / "logs" / "supervisor.log"
+    with control.listen(folder) as server, log.open("wb") as output:
+        place = [str(folder), str(instance.shared), str(server.fileno())]
+        subprocess.Popen(
+            [*namespaces.unshare_command(), sys.executable, "-m", "testbed.supervisor", *place],
+            cwd=folder,
+            env={**os.environ, "PATH": programs.search_path(str(instance.binaries))},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=[server.fileno()],
+            start_new_session=True,
+        )
+    try:
+        control.ask(folder, {"do": "status"})
+    except ConnectionError:
+        namespaces.check_allowed()
+        last = log.read_text(errors="replace").splitlines()[-1:] or ["it says nothing"]
+        raise TestbedError(f"the testbed does not start: {last[0]} (see {log})") from None
+    if (pid := instance.pid) is None:
+        raise TestbedError(f"the testbed died as it came up: see {log}")
+    wrappers.write(folder, instance.name, pid)
+
+
+def down(instance: Instance) -> bool:
+    """End a testbed and remove its folder; return False if there is nothing to do."""
+    if not instance.folder.exists():
+        return False
+    with locks.alone(instance.folder):
+        if not instance.is_ours:
+            raise TestbedError(f"{instance.folder} holds files that are no testbed's: left alone")
+        _kill(instance)
+        shutil.rmtree(instance.folder)
+    if instance.folder.parent.name == _DEFAULT_FOLDER and not any(instance.folder.parent.iterdir()):
+        instance.folder.parent.rmdir()
+    return True
+
+
+def _kill(instance: Instance) -> None:
+    """Kill the supervisor, and with it all processes; return when all are gone."""
+    pid = instance.pid
+    if pid is None:
+        return
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        if instance.pid != pid:  # it died, and its number may be another's by now
+            return
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        ended = select.poll()
+        ended.register(process, select.POLLIN)
+        if not ended.poll(_KILL_TIMEOUT_MS):
+            raise TestbedError(f"testbed {instance.name}: process {pid} does not end")
+    finally:
+        os.close(process)
+
+
+def status(instance: Instance) -> Message:
+    """What the testbed says of itself; TestbedError if it is down."""
+    return ask(instance, {"do": "status"})
+
+
+def ask(instance: Instance, request: Message) -> Message:
+    """Send a request to the testbed; TestbedError if it is down or refuses."""
+    try:
+        return control.ask(instance.folder, request)
+    except ConnectionError:
+        raise TestbedError(_is_down(instance)) from None
+
+
+def enter(instance: Instance, node: str | None, command: list[str]) -> None:
+    """Replace this process by `command`, on the controller or a node, in the same folder."""
+    pid = locks.holder(lock_file(instance.folder, node)) if node else instance.pid
+    if pid is None:
+        known = [entry["node"] for entry in status(instance)["nodes"]]
+        if node in known:
+            raise TestbedError(f"node {node} is off: `testbed node {node} --restore`")
+        raise TestbedError(f"no node {node}; there are {', '.join(known)}")
+    os.environ[INSIDE_VARIABLE] = instance.name
+    line = [*namespaces.enter_command(pid, str(Path.cwd())), *command]
+    os.execvp(line[0], line)
+
+
+def _is_down(instance: Instance) -> str:
+    return f"testbed {instance.name} is down: start it with `testbed up --name {instance.name}`"

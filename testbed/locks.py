@@ -1,0 +1,65 @@
+"""Locks that say which process lives: a POSIX lock names its holder, and dies with it.
+
+So nothing is ever believed of a file that a dead process left.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+# struct flock of <fcntl.h> with 64-bit offsets: type, whence, start, length, pid
+_FLOCK = struct.Struct("hhqqi")
+
+
+def hold(file: Path) -> None:
+    """Lock `file` for as long as this process lives; OSError if another one holds it."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    request = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    fcntl.fcntl(descriptor, fcntl.F_SETLK, request)
+
+
+def holder(file: Path) -> int | None:
+    """The process that holds the lock on `file`, as its id is seen from here."""
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        request = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        kind, _, _, _, pid = _FLOCK.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, request))
+    finally:
+        os.close(descriptor)
+    return None if kind == fcntl.F_UNLCK else pid
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other commands from starting or removing what lives in `folder` meanwhile.
+
+    Makes the folder, again where another command has just removed it.
+    """
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if _is_still(folder, descriptor):
+                yield
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _is_still(folder: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(folder.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,128 @@
+"""Linux namespaces: how the testbed makes its own, and how a command enters them.
+
+Works as root, or as an ordinary user inside a user namespace that maps only that user.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+from pathlib import Path
+
+from testbed.errors import TestbedError
+
+# <sched.h>, <sys/mount.h>, <sys/prctl.h>: constants of the kernel's interface
+_CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
+_CLONE_NEWPID, _CLONE_NEWNET = 0x20000000, 0x40000000
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC = 2, 4, 8, 4096, 16384
+_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def unshare_command() -> list[str]:
+    """Start of a command that runs the rest as pid 1 of new namespaces, dead when it dies."""
+    user = [] if os.geteuid() == 0 else ["-U", "--map-current-user", "--keep-caps"]
+    return ["unshare", *user, "-nmuip", "--fork", "--kill-child", "--mount-proc"]
+
+
+def check_allowed() -> None:
+    """Raise TestbedError, naming the setting, if this machine refuses to make namespaces."""
+    trial = subprocess.run([*unshare_command(), "true"], capture_output=True, text=True)
+    if trial.returncode == 0:
+        return
+    said = trial.stderr.strip().removeprefix("unshare: ")
+    raise TestbedError(f"this machine refuses namespaces ({said}); {_mend()}")
+
+
+def _mend() -> str:
+    if os.geteuid() == 0:
+        return (
+            "root lacks CAP_SYS_ADMIN, as in a container: give it (docker run --privileged) "
+            "or run on the machine itself"
+        )
+    for setting, bad in (
+        ("user.max_user_namespaces", "0"),
+        ("kernel.unprivileged_userns_clone", "0"),
+        ("kernel.apparmor_restrict_unprivileged_userns", "1"),
+    ):
+        file = Path("/proc/sys", *setting.split("."))
+        if file.exists() and file.read_text().strip() == bad:
+            wanted = {"user.max_user_namespaces": "10000", "0": "1", "1": "0"}
+            value = wanted.get(setting, wanted[bad])
+            return f"{setting} is {bad}: set it with `sudo sysctl -w {setting}={value}`, or use root"
+    return "no setting is known to forbid it: use root, or leave the container"
+
+
+def enter_command(pid: int, cwd: str) -> list[str]:
+    """Start of a command that runs the rest in the namespaces of `pid`, in folder `cwd`.
+
+    The command gets SIGTERM when the one who entered is killed, so that it is not left alone.
+    """
+    user = [] if os.geteuid() == 0 else ["-U", "--preserve-credentials"]
+    enter = ["nsenter", "-t", str(pid), *user, "-n", "-m", "-u", "-i", "-p", f"--wdns={cwd}"]
+    return [*enter, "--", "setpriv", "--pdeathsig", "TERM", "--"]
+
+
+def unshare_node() -> None:
+    """Give this process its own network, mounts, host name and IPC, and its children pids."""
+    flags = _CLONE_NEWNET | _CLONE_NEWNS | _CLONE_NEWUTS | _CLONE_NEWIPC | _CLONE_NEWPID
+    _check(_libc.unshare(flags), "unshare")
+
+
+def mount_proc() -> None:
+    """Show the processes of this pid namespace in /proc."""
+    _mount("proc", "/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
+
+
+def mount_sys() -> None:
+    """Show the devices of this network namespace in /sys, and keep the control groups there.
+
+    Containers may forbid it; then /sys shows the machine's devices, which only misleads readers.
+    """
+    groups = os.open("/sys/fs/cgroup", os.O_PATH)
+    try:
+        _mount("sysfs", "/sys", "sysfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
+        bind(f"/proc/self/fd/{groups}", "/sys/fs/cgroup")
+    except PermissionError:
+        print("note: /sys shows the machine's devices, not the node's", flush=True)
+    finally:
+        os.close(groups)
+
+
+def mount_tmpfs(target: str, shared: Path) -> None:
+    """Make `target` an empty folder in memory, but keep `shared` visible if it lies inside."""
+    kept = os.open(shared, os.O_PATH) if shared.is_relative_to(target) else None
+    _mount("tmpfs", target, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=1777")
+    if kept is not None:
+        shared.mkdir(parents=True)
+        bind(f"/proc/self/fd/{kept}", str(shared))
+        os.close(kept)
+
+
+def bind(source: str, target: str) -> None:
+    """Show `source` at `target`, too."""
+    _mount(source, target, None, _MS_BIND | _MS_REC)
+
+
+def drop_capabilities() -> None:
+    """Let programs that this process starts have no more rights than the user has."""
+    _check(_libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "prctl")
+
+
+def _mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
+    result = _libc.mount(
+        source.encode(),
+        target.encode(),
+        kind.encode() if kind else None,
+        ctypes.c_ulong(flags),
+        data.encode() or None,
+    )
+    _check(result, f"mount {target}")
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code), what)

@@ -1,0 +1,137 @@
+"""A node: its own network, mounts, host name and processes, with a slurmd in it.
+
+The node's pid 1 is a fork of the supervisor; when it dies, all of the node is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed import fabric, locks, namespaces
+from testbed.errors import TestbedError
+
+_PRIVATE_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108  a leftover in a shared one breaks PMIx
+
+
+@dataclass
+class Node:
+    """A node that runs: `pid` is its pid 1, as the supervisor sees it."""
+
+    name: str
+    pid: int
+    _signals: socket.socket
+
+    def network_is_plugged(self) -> None:
+        """Tell the node to configure its eth0."""
+        self._signals.send(b"n")
+
+    def controller_listens(self) -> None:
+        """Tell the node to start its slurmd."""
+        self._signals.send(b"s")
+
+    def kill_slurmd(self) -> None:
+        """Kill the node's slurmd at once; jobs on the node run on."""
+        os.kill(self.pid, signal.SIGUSR1)
+
+    def power_off(self) -> None:
+        """Kill all processes of the node at once, as a power failure does."""
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+def lock_file(folder: Path, name: str) -> Path:
+    """The file that the node's pid 1 holds locked."""
+    return folder / "nodes" / name
+
+
+def start(name: str, address: str, folder: Path, shared: Path) -> Node:
+    """Start a node of the testbed in `folder`; `shared` stays visible in it.
+
+    It waits for `Node.network_is_plugged`, then for `Node.controller_listens`.
+    """
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        ours.close()
+        _die_after(_make_namespaces, name, address, folder, shared, theirs)
+    theirs.close()
+    pid = int.from_bytes(ours.recv(4), "little")
+    os.waitpid(child, 0)
+    if pid == 0:
+        raise TestbedError(f"node {name} cannot start: see {_log(folder, name)}")
+    return Node(name, pid, ours)
+
+
+def _die_after(work: object, *arguments: object) -> None:
+    """Run `work` and end this process, whatever happens: a fork never returns to the caller."""
+    try:
+        work(*arguments)  # type: ignore[operator]
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+def _log(folder: Path, name: str) -> Path:
+    return folder / "logs" / f"slurmd-{name}.log"
+
+
+def _make_namespaces(
+    name: str, address: str, folder: Path, shared: Path, signals: socket.socket
+) -> None:
+    log = os.open(_log(folder, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    namespaces.unshare_node()
+    init = os.fork()
+    if init == 0:
+        _die_after(_run, name, address, folder, shared, signals)
+    signals.send(init.to_bytes(4, "little"))
+    os._exit(0)
+
+
+def _run(name: str, address: str, folder: Path, shared: Path, signals: socket.socket) -> None:
+    socket.sethostname(name)
+    namespaces.mount_proc()
+    namespaces.mount_sys()
+    for private in _PRIVATE_FOLDERS:
+        namespaces.mount_tmpfs(private, shared)
+    locks.hold(lock_file(folder, name))
+
+    if signals.recv(1) != b"n":
+        return
+    fabric.set_up_node(address)
+    if signals.recv(1) != b"s":
+        return
+    _serve(["slurmd", "-D"])
+
+
+def _serve(command: list[str]) -> None:
+    """Run slurmd and be the node's pid 1: collect the dead, kill slurmd on SIGUSR1."""
+    awaited = {signal.SIGCHLD, signal.SIGUSR1}
+    signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+    slurmd = subprocess.Popen(command, preexec_fn=_leave_pid_1)
+    while True:
+        if signal.sigwait(awaited) == signal.SIGUSR1:
+            slurmd.kill()
+        collect_dead()
+
+
+def _leave_pid_1() -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, set())
+    namespaces.drop_capabilities()
+
+
+def collect_dead() -> None:
+    """Take the exit codes of all processes that have ended, which is a pid 1's duty."""
+    try:
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            pass
+    except ChildProcessError:
+        pass

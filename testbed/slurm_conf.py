@@ -1,0 +1,173 @@
+"""The configuration of Slurm for a shape, and the script that binds ranks to cores.
+
+Written into one folder, which the testbed shows as /etc/slurm to its processes alone.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from pathlib import Path
+
+from testbed.errors import TestbedError
+from testbed.fabric import CONTROLLER_ADDRESS
+from testbed.shape import Shape
+
+CONTROLLER = "ctl"
+CONTROLLER_PORT = 6817
+PARTITION = "batch"
+# Folders in the testbed's own /run
+RUN_MUNGE = Path("/run/munge")
+RUN_SLURM = Path("/run/slurm")
+
+_SLURM_CONF = """\
+ClusterName=testbed
+SlurmctldHost={controller}({controller_address})
+SlurmctldPort={controller_port}
+SlurmdPort=6818
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+StateSaveLocation={run}/ctld
+SlurmdSpoolDir={run}/%n
+SlurmctldPidFile={run}/slurmctld.pid
+SlurmdPidFile={run}/slurmd-%n.pid
+MailProg=/bin/true
+
+# No accounting and no control groups: what is left is fast to start and leaves nothing.
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+JobAcctGatherType=jobacct_gather/none
+ProctrackType=proctrack/linuxproc
+
+# A node claims more CPUs than the machine has, so that a job's ranks fit on one node; every
+# node believes that it owns core 0, so Slurm must not bind: the task prolog does.
+SlurmdParameters=config_overrides
+TaskPlugin=task/none
+TaskProlog=/etc/slurm/task-prolog
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+MpiDefault=none
+
+# A topology of switches, and the controller speaks with each node directly.
+TopologyPlugin=topology/tree
+TreeWidth=65533
+
+# Schedule at once.
+SchedulerType=sched/backfill
+SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=1,sched_interval=1
+EpilogMsgTime=0
+
+# Notice faults early, do not hide them by running a job again, and come back without a person.
+SlurmdTimeout=10
+MessageTimeout=5
+TCPTimeout=2
+KillWait=2
+OverTimeLimit=0
+CompleteWait=0
+JobRequeue=0
+ReturnToService=2
+
+{nodes}
+PartitionName={partition} Nodes=ALL Default=YES MaxTime=60 DefaultTime=10 State=UP
+"""
+
+_TASK_PROLOG = """\
+#!/bin/sh
+# Binds the rank that starts ($PPID) to a core of the machine, by its number in the job.
+# Slurm makes what this prints part of the rank's environment.
+echo 'export OMPI_MCA_hwloc_base_binding_policy=none'
+echo 'export PRTE_MCA_hwloc_default_binding_policy=none'
+echo 'export I_MPI_PIN=0'
+
+[ -n "$SLURM_PROCID" ] && [ -n "$SLURM_STEP_ID" ] || exit 0   # a batch script binds nothing
+case $SLURM_STEP_ID in *[!0-9]*|429496729?) exit 0 ;; esac    # nor does a special step
+
+# The daemons of mpirun, one on each node, must not hold all their ranks on one core. Ranks that
+# Slurm starts with an MPI know their number from it; of the others we go by their count.
+if [ -z "$PMIX_RANK$PMI_RANK" ] && [ "${SLURM_STEP_TASKS_PER_NODE%%[!0-9]*}" = 1 ] &&
+    [ "${SLURM_JOB_CPUS_PER_NODE%%[!0-9]*}" != 1 ]; then
+    exit 0
+fi
+
+rank=$SLURM_PROCID
+set -- @cpus@
+shift $((rank % $#))
+taskset -cp "$1" "$PPID" >/dev/null 2>&1
+exit 0
+"""
+
+
+def write(shape: Shape, folder: Path) -> None:
+    """Write slurm.conf, topology.conf, the task prolog and hosts into `folder`."""
+    (folder / "slurm.conf").write_text(_slurm_conf(shape))
+    (folder / "hosts").write_text(_hosts(shape))
+    (folder / "topology.conf").write_text(_topology(shape))
+    prolog = folder / "task-prolog"
+    prolog.write_text(_TASK_PROLOG.replace("@cpus@", " ".join(map(str, cpus_in_order()))))
+    prolog.chmod(0o755)
+
+
+def run_folders(shape: Shape) -> list[Path]:
+    """Folders that munge, the controller and each node expect, parents first."""
+    names = ["ctld", *shape.nodes()]
+    return [RUN_MUNGE, RUN_SLURM, *(RUN_SLURM / name for name in names)]
+
+
+def _slurm_conf(shape: Shape) -> str:
+    nodes = "\n".join(
+        f"NodeName={node} NodeAddr={shape.address(node)} CPUs={shape.cpus_per_node} "
+        f"Feature=host_{shape.host_of(node)} State=UNKNOWN"
+        for node in shape.nodes()
+    )
+    return _SLURM_CONF.format(
+        controller=CONTROLLER,
+        controller_address=CONTROLLER_ADDRESS,
+        controller_port=CONTROLLER_PORT,
+        user=_user(),
+        run=RUN_SLURM,
+        nodes=nodes,
+        partition=PARTITION,
+    )
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        raise TestbedError(
+            f"user id {os.getuid()} has no name in /etc/passwd, which Slurm needs: add the user"
+        ) from None
+
+
+def _topology(shape: Shape) -> str:
+    # Switches by name: Slurm refuses ranges of letters.
+    lines = [
+        f"SwitchName=host_{host} Nodes={','.join(shape.nodes_of(host))}" for host in shape.hosts
+    ]
+    switches = ",".join(f"host_{host}" for host in shape.hosts)
+    return "\n".join([*lines, f"SwitchName=core Switches={switches}", ""])
+
+
+def _hosts(shape: Shape) -> str:
+    """The /etc/hosts of the controller and all nodes."""
+    lines = ["127.0.0.1 localhost", f"{CONTROLLER_ADDRESS} {CONTROLLER}"]
+    lines += [f"{shape.address(node)} {node}" for node in shape.nodes()]
+    return "\n".join([*lines, ""])
+
+
+def cpus_in_order() -> list[int]:
+    """Give the CPUs that this process may use: one of each core first, then their siblings."""
+    allowed = sorted(os.sched_getaffinity(0))
+    seen: dict[str, int] = {}
+    order = []
+    for cpu in allowed:
+        core = _core(cpu)
+        order.append((seen.get(core, 0), cpu))
+        seen[core] = seen.get(core, 0) + 1
+    return [cpu for _, cpu in sorted(order)]
+
+
+def _core(cpu: int) -> str:
+    topology = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+    return topology.read_text().strip() if topology.exists() else str(cpu)

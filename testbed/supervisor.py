@@ -1,0 +1,231 @@
+"""Pid 1 of a testbed: starts munge, Slurm's controller and the nodes, and obeys the commands.
+
+When it dies, even by kill -9, the kernel ends every process of the testbed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from testbed import control, locks, namespaces, slurm_conf
+from testbed.control import Message
+from testbed.errors import TestbedError
+from testbed.fabric import Fabric
+from testbed.node import Node, collect_dead
+from testbed.node import start as start_node
+from testbed.shape import Shape, from_data
+
+_START_TIMEOUT_S = 20.0
+_POLL_S = 0.005
+
+
+def main() -> None:
+    """Run the testbed in folder argv[1], with argv[2] shared and listening on file argv[3]."""
+    folder, shared = Path(sys.argv[1]), Path(sys.argv[2])
+    server = socket.socket(fileno=int(sys.argv[3]))
+    server.set_inheritable(False)
+    locks.hold(folder / "lock")
+    testbed = Testbed(folder, shared)
+    try:
+        testbed.start()
+    except (TestbedError, OSError) as error:
+        said = str(error)
+        print(f"error: {said}", flush=True)
+        control.answer(server, lambda _: {"error": said})
+        sys.exit(1)
+    _serve(server, testbed)
+
+
+def _serve(server: socket.socket, testbed: Testbed) -> None:
+    """Answer requests and collect the dead, for ever."""
+    dead, wake_up = socket.socketpair()
+    for end in (dead, wake_up):
+        end.setblocking(False)
+    signal.set_wakeup_fd(wake_up.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    ready = selectors.DefaultSelector()
+    ready.register(server, selectors.EVENT_READ)
+    ready.register(dead, selectors.EVENT_READ)
+    while True:
+        for key, _ in ready.select():
+            if key.fileobj is dead:
+                dead.recv(4096)
+            else:
+                control.answer(server, testbed.obey)
+        collect_dead()
+
+
+class Testbed:
+    """The running cluster: its daemons, its network and its nodes."""
+
+    def __init__(self, folder: Path, shared: Path) -> None:
+        self._folder, self._shared = folder, shared
+        self._shape: Shape = from_data(json.loads((folder / "shape.json").read_text()))
+        self._fabric = Fabric(self._shape)
+        self._nodes: dict[str, Node] = {}
+        self._daemons: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self) -> None:
+        """Start all, and return when Slurm has every node idle."""
+        self._hide_machine()
+        self._start_daemon("munged", *_munged_options())
+        for name in self._shape.nodes():
+            self._start_node(name)
+        self._fabric.build()
+        self._plug(*self._nodes.values())
+        self._start_daemon("slurmctld", "-D", "-c")
+        self._wait_for_controller()
+        for node in self._nodes.values():
+            node.controller_listens()
+        self._wait_for_nodes()
+
+    def _hide_machine(self) -> None:
+        """Put the testbed's own names, run-time files and configuration in front of the machine's."""
+        socket.sethostname(slurm_conf.CONTROLLER)
+        namespaces.mount_sys()
+        namespaces.mount_tmpfs("/run", self._shared)
+        for folder in slurm_conf.run_folders(self._shape):
+            folder.mkdir(mode=0o755)
+        namespaces.bind(str(self._folder / "conf"), "/etc/slurm")
+        if Path("/etc/hosts").exists():  # Slurm has all addresses; this is for people and MPI
+            namespaces.bind(str(self._folder / "conf" / "hosts"), "/etc/hosts")
+
+    def _start_daemon(self, name: str, *options: str) -> None:
+        with (self._folder / "logs" / f"{name}.log").open("ab") as log:
+            self._daemons[name] = subprocess.Popen(
+                [name, *options],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                preexec_fn=namespaces.drop_capabilities,
+            )
+
+    def _start_node(self, name: str) -> None:
+        address = self._shape.address(name)
+        self._nodes[name] = start_node(name, address, self._folder, self._shared)
+
+    def _plug(self, *nodes: Node) -> None:
+        self._fabric.plug({node.name: node.pid for node in nodes})
+        for node in nodes:
+            node.network_is_plugged()
+
+    def _wait_for_controller(self) -> None:
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            self._check_daemons()
+            try:
+                socket.create_connection(("127.0.0.1", slurm_conf.CONTROLLER_PORT), 1).close()
+                return
+            except OSError:
+                time.sleep(_POLL_S)
+        raise TestbedError(self._no_start("slurmctld"))
+
+    def _wait_for_nodes(self) -> None:
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            self._check_daemons()
+            states = node_states()
+            if states and set(states.values()) == {"idle"}:
+                return
+            time.sleep(_POLL_S)
+        late = [name for name in self._shape.nodes() if states.get(name) != "idle"]
+        raise TestbedError(self._no_start(f"slurmd-{late[0]}"))
+
+    def _check_daemons(self) -> None:
+        for name, daemon in self._daemons.items():
+            if daemon.poll() is not None:
+                raise TestbedError(self._no_start(name))
+
+    def _no_start(self, name: str) -> str:
+        log = self._folder / "logs" / f"{name}.log"
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        said = [line for line in lines if "error" in line.lower() or "fatal" in line]
+        return f"{name} does not start: {(said or lines or ['it says nothing'])[-1]} (see {log})"
+
+    def obey(self, request: Message) -> Message:
+        """Do what a request says; the keys are those of `instance.status` and `faults`."""
+        match request:
+            case {"do": "status"}:
+                return self._status()
+            case {"do": "uplink", "host": host, **changes}:
+                self._change_uplink(host, changes)
+            case {"do": "node", "node": node, "action": action}:
+                self._change_node(node, action)
+            case _:
+                raise TestbedError(f"unknown request {request}")
+        return {}
+
+    def _status(self) -> Message:
+        states = node_states()
+        return {
+            "shape": self._shape.as_data(),
+            "daemons": {name: daemon.poll() is None for name, daemon in self._daemons.items()},
+            "nodes": [
+                {
+                    "node": name,
+                    "host": self._shape.host_of(name),
+                    "address": self._shape.address(name),
+                    "power": name in self._nodes,
+                    "state": states.get(name, "unknown"),
+                }
+                for name in self._shape.nodes()
+            ],
+            "uplinks": self._fabric.status(),
+        }
+
+    def _change_uplink(self, host: str, changes: Message) -> None:
+        if host not in self._shape.hosts:
+            raise TestbedError(f"no host {host}; there are {', '.join(self._shape.hosts)}")
+        pids = [node.pid for name, node in self._nodes.items() if self._shape.host_of(name) == host]
+        if changes.pop("restore", False):
+            self._fabric.restore(host, pids)
+        else:
+            self._fabric.change(host, pids, **changes)
+
+    def _change_node(self, name: str, action: str) -> None:
+        if name not in self._shape.nodes():
+            raise TestbedError(f"no node {name}; there are {', '.join(self._shape.nodes())}")
+        if action == "restore":
+            self._power_off(name)
+            self._start_node(name)
+            self._plug(self._nodes[name])
+            self._nodes[name].controller_listens()
+        elif name not in self._nodes:
+            raise TestbedError(f"node {name} is off: bring it back with `testbed node {name} --restore`")
+        elif action == "off":
+            self._power_off(name)
+        elif action == "kill-slurmd":
+            self._nodes[name].kill_slurmd()
+
+    def _power_off(self, name: str) -> None:
+        node = self._nodes.pop(name, None)
+        if node is not None:
+            self._fabric.unplug(name)
+            node.power_off()
+
+
+def _munged_options() -> list[str]:
+    """Give munged a key of its own; all of its files are in the testbed's own /run."""
+    run = slurm_conf.RUN_MUNGE
+    key = run / "munge.key"
+    key.touch(mode=0o600)
+    key.write_bytes(os.urandom(64))
+    places = [f"--{what}-file={run}/munged.{what}" for what in ("pid", "seed", "log")]
+    return ["--foreground", "--force", f"--key-file={key}", *places]
+
+
+def node_states() -> dict[str, str]:
+    """Each node's state in Slurm's words, such as ``idle``; empty if the controller is silent."""
+    answer = subprocess.run(["sinfo", "-hN", "-o", "%N %T"], capture_output=True, text=True)
+    return dict(line.split() for line in answer.stdout.splitlines())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""The Slurm commands as users call them from outside: scripts that enter the controller."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from testbed import programs
+from testbed.namespaces import enter_command
+
+_WRAPPER = """\
+#!/bin/sh
+# Runs {command} on the controller of the testbed {name}. Made by `testbed up`, gone after `down`.
+if [ "$SWITCHPOINT_TESTBED" = {name} ]; then
+    exec {program} "$@"
+fi
+if [ ! /proc/{pid}/cwd -ef {folder} ]; then
+    echo "{command}: the testbed {name} is not up: start it with: testbed up --name {name}" >&2
+    exit 2
+fi
+export SWITCHPOINT_TESTBED={name}
+exec {enter} {program} "$@"
+"""
+
+
+def write(folder: Path, name: str, pid: int) -> None:
+    """Write a wrapper for each Slurm command into `folder`/bin; `pid` is the supervisor's."""
+    binaries = folder / "bin"
+    binaries.mkdir()
+    nsenter, *options = enter_command(pid, "$PWD")
+    enter = [programs.find(nsenter, str(binaries)), *options]
+    for command in programs.CLIENTS:
+        wrapper = binaries / command
+        wrapper.write_text(
+            _WRAPPER.format(
+                command=command,
+                name=name,
+                pid=pid,
+                folder=shlex.quote(str(folder)),
+                program=programs.find(command, str(binaries)),
+                enter=" ".join('"--wdns=$PWD"' if "$PWD" in part else part for part in enter),
+            )
+        )
+        wrapper.chmod(0o755)
