@@ -10,6 +10,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from testbed.errors import TestbedError
@@ -51,7 +52,7 @@ class Fabric:
         mtu, hops = self._shape.mtu, self._shape.uplink.hops
         switches = [f"host_{host}", *(f"{host}_hop{number}" for number in range(1, hops + 1))]
         lines = [line for switch in switches for line in _bridge(switch, mtu)]
-        for number, (near, far) in enumerate(zip(switches, switches[1:], strict=False)):
+        for number, (near, far) in enumerate(pairwise(switches)):
             lines += _link(f"{host}_out{number}", near, f"{host}_in{number}", far, mtu)
         return lines + _link(f"{host}_uplink", switches[-1], f"{host}_core", "core", mtu)
 

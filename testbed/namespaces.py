@@ -42,16 +42,14 @@ def _mend() -> str:
             "root lacks CAP_SYS_ADMIN, as in a container: give it (docker run --privileged) "
             "or run on the machine itself"
         )
-    for setting, bad in (
-        ("user.max_user_namespaces", "0"),
-        ("kernel.unprivileged_userns_clone", "0"),
-        ("kernel.apparmor_restrict_unprivileged_userns", "1"),
+    for setting, bad, good in (
+        ("user.max_user_namespaces", "0", "10000"),
+        ("kernel.unprivileged_userns_clone", "0", "1"),
+        ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
     ):
         file = Path("/proc/sys", *setting.split("."))
         if file.exists() and file.read_text().strip() == bad:
-            wanted = {"user.max_user_namespaces": "10000", "0": "1", "1": "0"}
-            value = wanted.get(setting, wanted[bad])
-            return f"{setting} is {bad}: set it with `sudo sysctl -w {setting}={value}`, or use root"
+            return f"{setting} is {bad}: use root, or `sudo sysctl -w {setting}={good}`"
     return "no setting is known to forbid it: use root, or leave the container"
 
 

@@ -80,19 +80,11 @@ echo 'export OMPI_MCA_hwloc_base_binding_policy=none'
 echo 'export PRTE_MCA_hwloc_default_binding_policy=none'
 echo 'export I_MPI_PIN=0'
 
-[ -n "$SLURM_PROCID" ] && [ -n "$SLURM_STEP_ID" ] || exit 0   # a batch script binds nothing
-case $SLURM_STEP_ID in *[!0-9]*|429496729?) exit 0 ;; esac    # nor does a special step
-
-# The daemons of mpirun, one on each node, must not hold all their ranks on one core. Ranks that
-# Slurm starts with an MPI know their number from it; of the others we go by their count.
-if [ -z "$PMIX_RANK$PMI_RANK" ] && [ "${SLURM_STEP_TASKS_PER_NODE%%[!0-9]*}" = 1 ] &&
-    [ "${SLURM_JOB_CPUS_PER_NODE%%[!0-9]*}" != 1 ]; then
-    exit 0
-fi
-
-rank=$SLURM_PROCID
+# Only a task that an MPI plugin of Slurm made a rank is bound. A batch script is not, nor are the
+# daemons of mpirun, one on each node, which would hold all their ranks on one core.
+[ -n "$PMIX_RANK$PMI_RANK" ] || exit 0
 set -- @cpus@
-shift $((rank % $#))
+shift $((SLURM_PROCID % $#))
 taskset -cp "$1" "$PPID" >/dev/null 2>&1
 exit 0
 """

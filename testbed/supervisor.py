@@ -88,7 +88,7 @@ class Testbed:
         self._wait_for_nodes()
 
     def _hide_machine(self) -> None:
-        """Put the testbed's own names, run-time files and configuration in front of the machine's."""
+        """Put the testbed's own host name, /run and /etc in front of the machine's."""
         socket.sethostname(slurm_conf.CONTROLLER)
         namespaces.mount_sys()
         namespaces.mount_tmpfs("/run", self._shared)
@@ -198,7 +198,7 @@ class Testbed:
             self._plug(self._nodes[name])
             self._nodes[name].controller_listens()
         elif name not in self._nodes:
-            raise TestbedError(f"node {name} is off: bring it back with `testbed node {name} --restore`")
+            raise TestbedError(f"node {name} is off: `testbed node {name} --restore` starts it")
         elif action == "off":
             self._power_off(name)
         elif action == "kill-slurmd":
