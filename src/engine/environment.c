@@ -11,6 +11,10 @@
 static const char *const STEERING[] = {"OMPI_", "PMIX_MCA_", "PRTE_",  "MPICH_", "MPIR_",
                                        "UCX_",  "FI_",       "I_MPI_", "PSM",    "HCOLL_"};
 
+/* What Open MPI's launcher tells its processes: addresses and keys of one job, no settings. */
+static const char *const PLUMBING[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess_", "OMPI_COMMAND",
+                                       "OMPI_ARGV", "OMPI_FILE_"};
+
 static const struct {
     const char *variable;
     const char *key;
@@ -20,14 +24,20 @@ static const struct {
     {"SLURM_JOB_PARTITION", "partition"},
 };
 
-static bool steers(const char *entry)
+static bool starts_with_any(const char *entry, const char *const *prefixes, size_t count)
 {
-    for (size_t i = 0; i < sizeof STEERING / sizeof STEERING[0]; i++) {
-        if (strncmp(entry, STEERING[i], strlen(STEERING[i])) == 0) {
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(entry, prefixes[i], strlen(prefixes[i])) == 0) {
             return true;
         }
     }
     return false;
+}
+
+static bool steers(const char *entry)
+{
+    return starts_with_any(entry, STEERING, sizeof STEERING / sizeof STEERING[0]) &&
+           !starts_with_any(entry, PLUMBING, sizeof PLUMBING / sizeof PLUMBING[0]);
 }
 
 void environment_write_mpi(struct json *json, const char *key)

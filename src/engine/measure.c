@@ -1,6 +1,7 @@
 /* One visit to one point: warm up, calibrate, poison, time the blocks, verify. */
 #include "measure.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "clock.h"
@@ -9,6 +10,8 @@
 
 static long calibrate(const struct options *options, struct task *task, struct point *point,
                       long *blocks);
+static long longer_block(const struct options *options, long iterations, double block_us);
+static long blocks_that_fit(const struct options *options, double block_us);
 static void time_blocks(const struct kernel *kernel, struct task *task, const struct point *point,
                         struct visit *visit);
 static void poison(const struct mode *mode, const struct task *task, int pass);
@@ -45,6 +48,7 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
 {
     const struct mode *mode = point->mode;
     task->size_bytes = point->size_bytes;
+    task->phase_us = visit->values_us + 1; /* what untimed repetitions add is overwritten */
     payload_fill(task->send, send_bytes_needed(mode, task),
                  payload_key(task->rank, task->size_bytes, pass));
 
@@ -67,11 +71,6 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
 static long calibrate(const struct options *options, struct task *task, struct point *point,
                       long *blocks)
 {
-    enum { GROWTH_MAX = 16 };
-    static const long ITERATIONS_MAX = 1L << 30;
-    static const double MARGIN = 1.2; /* over the least block time, so that most blocks reach it */
-
-    const double target_us = (double)options->block_time_us;
     long spent = 0;
     long next = point->iterations;
     double block_us = 0;
@@ -81,24 +80,35 @@ static long calibrate(const struct options *options, struct task *task, struct p
         point->mode->run(task, point->iterations);
         block_us = clock_us() - start;
         spent += point->iterations;
-
-        if (block_us >= target_us || point->iterations == ITERATIONS_MAX) {
-            next = 0;
-        } else {
-            const double factor = block_us > 0 ? MARGIN * target_us / block_us : GROWTH_MAX;
-            const double grown =
-                (double)point->iterations * (factor < GROWTH_MAX ? factor : GROWTH_MAX);
-            next = grown < (double)ITERATIONS_MAX ? (long)grown + 1 : ITERATIONS_MAX;
-        }
+        next = longer_block(options, point->iterations, block_us);
         MPI_CHECK(MPI_Bcast(&next, 1, MPI_LONG, 0, task->comm));
     }
-
-    const double fitting = (double)options->pass_time_ms * 1e3 / (block_us > 0 ? block_us : 1);
-    *blocks = fitting < 1                          ? 1
-              : fitting < (double)options->samples ? (long)fitting
-                                                   : options->samples;
+    *blocks = blocks_that_fit(options, block_us);
     MPI_CHECK(MPI_Bcast(blocks, 1, MPI_LONG, 0, task->comm));
     return spent;
+}
+
+/* How many iterations to try next, or 0 when a block is long enough. */
+static long longer_block(const struct options *options, long iterations, double block_us)
+{
+    static const long ITERATIONS_MAX = 1L << 30;
+    static const double GROWTH_MAX = 16; /* in one step: short measurements mislead */
+    static const double MARGIN = 1.2;    /* over the least block time, so that most reach it */
+
+    const double target_us = (double)options->block_time_us;
+    if (block_us >= target_us || iterations == ITERATIONS_MAX) {
+        return 0;
+    }
+    const double growth =
+        block_us > 0 ? fmin(MARGIN * target_us / block_us, GROWTH_MAX) : GROWTH_MAX;
+    return (long)fmin((double)iterations * growth + 1, (double)ITERATIONS_MAX);
+}
+
+static long blocks_that_fit(const struct options *options, double block_us)
+{
+    const double pass_us = (double)options->pass_time_ms * 1e3;
+    const double fitting = block_us > 0 ? floor(pass_us / block_us) : (double)options->samples;
+    return (long)fmax(1, fmin(fitting, (double)options->samples));
 }
 
 static void time_blocks(const struct kernel *kernel, struct task *task, const struct point *point,

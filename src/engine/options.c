@@ -50,6 +50,7 @@ static bool parse_number(const char *name, const char *value, long least, long m
                          struct refusal *refusal);
 static bool parse_modes(const char *list, const struct kernel *kernel, struct options *options,
                         struct refusal *refusal);
+static void add_mode(struct options *options, const struct mode *mode);
 static bool parse_label(const char *label, struct options *options, struct refusal *refusal);
 
 static long *number_field(struct options *options, const struct number_option *number)
@@ -90,9 +91,7 @@ bool options_parse(int argc, char **argv, const struct kernel *kernel, struct op
 
     if (options->mode_count == 0) {
         for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
-            options->modes =
-                reallocate(options->modes, (options->mode_count + 1) * sizeof *options->modes);
-            options->modes[options->mode_count++] = mode;
+            add_mode(options, mode);
         }
     }
     return options->sizes.count > 0 || sizes_parse(SIZES_DEFAULT, &options->sizes, refusal);
@@ -189,6 +188,19 @@ static void list_modes(const struct kernel *kernel, char *text, size_t capacity)
     }
 }
 
+/* Unless it is listed already. */
+static void add_mode(struct options *options, const struct mode *mode)
+{
+    for (size_t m = 0; m < options->mode_count; m++) {
+        if (options->modes[m] == mode) {
+            return;
+        }
+    }
+    const size_t count = options->mode_count + 1;
+    options->modes = reallocate(options->modes, count * sizeof(const struct mode *));
+    options->modes[options->mode_count++] = mode;
+}
+
 static bool parse_modes(const char *list, const struct kernel *kernel, struct options *options,
                         struct refusal *refusal)
 {
@@ -207,15 +219,7 @@ static bool parse_modes(const char *list, const struct kernel *kernel, struct op
             return refuse(refusal, "--mode: no mode '%.*s'; choose from %s", (int)length, name,
                           known);
         }
-        bool listed = false;
-        for (size_t m = 0; m < options->mode_count; m++) {
-            listed = listed || options->modes[m] == found;
-        }
-        if (!listed) {
-            options->modes =
-                reallocate(options->modes, (options->mode_count + 1) * sizeof *options->modes);
-            options->modes[options->mode_count++] = found;
-        }
+        add_mode(options, found);
         if (name[length] == '\0') {
             return true;
         }
@@ -252,9 +256,12 @@ void options_help(FILE *out, const struct kernel *kernel)
     if (kernel->ranks_max == kernel->ranks_min) {
         fprintf(out, "usage: mpirun -n %d %s [options]\n\n", kernel->ranks_min, kernel->name);
     } else {
-        fprintf(out, "usage: mpirun -n RANKS %s [options]   (%d ranks or more", kernel->name,
+        fprintf(out, "usage: mpirun -n RANKS %s [options]\n\nRANKS: %d or more", kernel->name,
                 kernel->ranks_min);
-        fprintf(out, kernel->ranks_max > 0 ? ", %d at most)\n\n" : ")\n\n", kernel->ranks_max);
+        if (kernel->ranks_max > 0) {
+            fprintf(out, ", %d at most", kernel->ranks_max);
+        }
+        fprintf(out, "\n\n");
     }
 
     fprintf(out, "modes (time_us is what the table and the record show):\n");

@@ -15,9 +15,20 @@ static const char GRAMMAR[] =
     "write N, A:B (doubling), A:B/n (n an octave) or A:B:+S (steps of S), "
     "with K, M or G for 1024, 1024^2, 1024^3";
 
-static bool parse_item(const char *item, struct sizes *sizes, struct refusal *refusal);
+/* One item of the list: first, and what lies between it and last. */
+struct range {
+    int first;
+    int last;
+    int step;        /* 0: geometric */
+    long per_octave; /* where geometric */
+};
+
+static bool parse_item(const char *item, struct range *range, struct refusal *refusal);
+static bool parse_spacing(const char *item, const char **rest, struct range *range,
+                          struct refusal *refusal);
 static bool parse_size(const char **text, int *bytes);
-static bool append(struct sizes *sizes, double bytes);
+static bool append_range(struct sizes *sizes, const struct range *range);
+static bool append(struct sizes *sizes, int size);
 static void sort_unique(struct sizes *sizes);
 
 bool sizes_parse(const char *specification, struct sizes *sizes, struct refusal *refusal)
@@ -28,7 +39,12 @@ bool sizes_parse(const char *specification, struct sizes *sizes, struct refusal 
         const size_t length = strcspn(item, ",");
         char *copy = allocate(length + 1, 1);
         memcpy(copy, item, length);
-        const bool understood = parse_item(copy, sizes, refusal);
+        struct range range;
+        const bool understood =
+            parse_item(copy, &range, refusal) &&
+            (append_range(sizes, &range) ||
+             refuse(refusal, "--sizes: '%s' makes more than %d sizes; take larger steps", copy,
+                    COUNT_MAX));
         free(copy);
         if (!understood) {
             free(sizes->bytes);
@@ -44,71 +60,76 @@ bool sizes_parse(const char *specification, struct sizes *sizes, struct refusal 
     return true;
 }
 
-static bool parse_item(const char *item, struct sizes *sizes, struct refusal *refusal)
+static bool parse_item(const char *item, struct range *range, struct refusal *refusal)
 {
+    *range = (struct range){.per_octave = 1};
     const char *rest = item;
-    int first = 0;
-    int last = 0;
-    int step = 0;
-    long per_octave = 1;
-
-    if (!parse_size(&rest, &first)) {
+    if (!parse_size(&rest, &range->first)) {
         return refuse(refusal, "--sizes: '%s' is not a size from 0 to %d bytes; %s", item, INT_MAX,
                       GRAMMAR);
     }
-    last = first;
+    range->last = range->first;
     if (*rest == ':') {
         rest++;
-        if (!parse_size(&rest, &last)) {
+        if (!parse_size(&rest, &range->last)) {
             return refuse(refusal, "--sizes: '%s' does not end at a size from 0 to %d bytes; %s",
                           item, INT_MAX, GRAMMAR);
         }
-        if (last < first) {
+        if (range->last < range->first) {
             return refuse(refusal, "--sizes: '%s' ends below its start; write the smaller first",
                           item);
         }
-        if (rest[0] == ':' && rest[1] == '+') {
-            rest += 2;
-            if (!parse_size(&rest, &step) || step == 0) {
-                return refuse(refusal, "--sizes: '%s' needs a step of 1 byte or more; %s", item,
-                              GRAMMAR);
-            }
-        } else if (first == 0) {
-            return refuse(refusal,
-                          "--sizes: '%s' doubles from 0 and never grows; start at 1, or give a "
-                          "step as in 0:%d:+8",
-                          item, last);
-        } else if (*rest == '/') {
-            char *end = NULL;
-            per_octave = isdigit((unsigned char)rest[1]) ? strtol(rest + 1, &end, 10) : 0;
-            if (per_octave < 1 || per_octave > PER_OCTAVE_MAX) {
-                return refuse(refusal, "--sizes: '%s' needs 1 to %d sizes an octave; %s", item,
-                              PER_OCTAVE_MAX, GRAMMAR);
-            }
-            rest = end;
+        if (!parse_spacing(item, &rest, range, refusal)) {
+            return false;
         }
     }
-    if (*rest != '\0') {
-        return refuse(refusal, "--sizes: '%s' is not understood from '%s' on; %s", item, rest,
-                      GRAMMAR);
-    }
+    return *rest == '\0' ||
+           refuse(refusal, "--sizes: '%s' is not understood from '%s' on; %s", item, rest, GRAMMAR);
+}
 
-    bool room = true;
-    if (step > 0) {
-        for (double bytes = first; room && bytes <= last; bytes += step) {
-            room = append(sizes, bytes);
-        }
-    } else if (first == last) {
-        room = append(sizes, first);
-    } else {
-        double bytes = first;
-        for (long k = 1; room && bytes <= last; k++) {
-            room = append(sizes, bytes);
-            bytes = round(first * exp2((double)k / (double)per_octave));
-        }
+/* What may follow A:B, and whether A allows it. */
+static bool parse_spacing(const char *item, const char **rest, struct range *range,
+                          struct refusal *refusal)
+{
+    if (strncmp(*rest, ":+", 2) == 0) {
+        *rest += 2;
+        return (parse_size(rest, &range->step) && range->step > 0) ||
+               refuse(refusal, "--sizes: '%s' needs a step of 1 byte or more; %s", item, GRAMMAR);
     }
-    return room || refuse(refusal, "--sizes: '%s' makes more than %d sizes; take larger steps",
-                          item, COUNT_MAX);
+    if (range->first == 0) {
+        return refuse(refusal,
+                      "--sizes: '%s' doubles from 0 and never grows; start at 1, or give a step "
+                      "as in 0:%d:+8",
+                      item, range->last);
+    }
+    if (**rest == '/') {
+        const char *digits = *rest + 1;
+        char *end = NULL;
+        range->per_octave = isdigit((unsigned char)*digits) ? strtol(digits, &end, 10) : 0;
+        if (range->per_octave < 1 || range->per_octave > PER_OCTAVE_MAX) {
+            return refuse(refusal, "--sizes: '%s' needs 1 to %d sizes an octave; %s", item,
+                          PER_OCTAVE_MAX, GRAMMAR);
+        }
+        *rest = end;
+    }
+    return true;
+}
+
+/* False when there would be too many. */
+static bool append_range(struct sizes *sizes, const struct range *range)
+{
+    if (range->first == range->last) {
+        return append(sizes, range->first);
+    }
+    double bytes = range->first;
+    for (long k = 1; bytes <= range->last; k++) {
+        if (!append(sizes, (int)bytes)) {
+            return false;
+        }
+        bytes = range->step > 0 ? range->first + (double)k * range->step
+                                : round(range->first * exp2((double)k / (double)range->per_octave));
+    }
+    return true;
 }
 
 static bool parse_size(const char **text, int *bytes)
@@ -141,9 +162,8 @@ static bool parse_size(const char **text, int *bytes)
     return true;
 }
 
-static bool append(struct sizes *sizes, double bytes)
+static bool append(struct sizes *sizes, int size)
 {
-    const int size = (int)bytes;
     if (sizes->count > 0 && sizes->bytes[sizes->count - 1] == size) {
         return true;
     }

@@ -1,0 +1,96 @@
+/* A kernel that uses what ping-pong does not: any number of ranks, a phase, an option of its own,
+ * arrivals from all over the send buffer, the slowest rank's clock. And one mode that breaks MPI.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+
+struct settings {
+    int grain;
+};
+
+static bool accept_grain(void *settings, const char *value, struct refusal *refusal)
+{
+    struct settings *mine = settings;
+    if (strcmp(value, "none") != 0 && strcmp(value, "some") != 0) {
+        return refuse(refusal, "--grain: '%s' is neither none nor some", value);
+    }
+    mine->grain = strcmp(value, "some") == 0 ? 1000 : 0;
+    return true;
+}
+
+static void run_alltoall(const struct task *t, long iterations)
+{
+    const struct settings *settings = t->settings;
+    for (long i = 0; i < iterations; i++) {
+        const double start = MPI_Wtime();
+        for (volatile int work = 0; work < settings->grain; work = work + 1) {
+        }
+        t->phase_us[0] += (MPI_Wtime() - start) * 1e6;
+        MPI_CHECK(MPI_Alltoall(t->send, t->size_bytes, MPI_BYTE, t->receive, t->size_bytes,
+                               MPI_BYTE, t->comm));
+    }
+}
+
+/* Rank 0 sends one byte more than its neighbour takes. */
+static void run_overflow(const struct task *t, long iterations)
+{
+    if (iterations > 0 && t->rank == 0) {
+        MPI_CHECK(MPI_Send(t->send, t->size_bytes + 1, MPI_BYTE, 1, 0, t->comm));
+    }
+    if (iterations > 0 && t->rank == 1) {
+        MPI_CHECK(MPI_Recv(t->receive, t->size_bytes, MPI_BYTE, 0, 0, t->comm, MPI_STATUS_IGNORE));
+    }
+}
+
+static long one_exchange(const struct task *t)
+{
+    (void)t;
+    return 1;
+}
+
+static bool arrival(const struct task *t, int index, struct arrival *arrival)
+{
+    const size_t bytes = (size_t)t->size_bytes;
+    *arrival = (struct arrival){.offset = (size_t)index * bytes,
+                                .bytes = bytes,
+                                .sender = index,
+                                .sent_offset = (size_t)t->rank * bytes};
+    return index < t->ranks;
+}
+
+static size_t send_bytes(const struct task *t)
+{
+    return (size_t)t->ranks * (size_t)t->size_bytes;
+}
+
+static const struct mode MODES[] = {
+    {"alltoall", "MPI_Alltoall", "MPI standard", run_alltoall, one_exchange, arrival, send_bytes},
+    {"overflow", "too long a message", "none", run_overflow, one_exchange, arrival, send_bytes},
+    {0},
+};
+
+static const char *const PHASES[] = {"compute_us", NULL};
+
+static const struct kernel_option OPTIONS[] = {
+    {"--grain", "none|some", "work before each exchange (none)", accept_grain},
+    {0},
+};
+
+int main(int argc, char **argv)
+{
+    struct settings settings = {0};
+    const struct kernel exchange = {
+        .name = "exchange",
+        .summary = "a kernel for the engine's tests",
+        .ranks_min = 2,
+        .ranks_max = 3,
+        .timing = TIME_OF_SLOWEST,
+        .modes = MODES,
+        .phases = PHASES,
+        .options = OPTIONS,
+        .settings = &settings,
+    };
+    return engine_main(argc, argv, &exchange);
+}

@@ -1,0 +1,496 @@
+"""Whole runs of the kernels under the build's own mpiexec, judged by what users see.
+
+Exit code, the lines on standard error, the record on disk. Python's standard library only, since
+ctest runs this with whatever Python there is.
+"""
+
+# ruff: noqa: D101, D102 -- the names of the tests are sentences
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+import unittest
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+MPIEXEC = os.environ["SWITCHPOINT_MPIEXEC"]
+PINGPONG = Path(os.environ["SWITCHPOINT_KERNELS"]) / "pingpong"
+TEST_KERNELS = Path(os.environ["SWITCHPOINT_TEST_KERNELS"])
+EXCHANGE = TEST_KERNELS / "exchange"
+
+# Containers run as root and have fewer cores than ranks; tests care for neither.
+ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+}
+QUICK = ["--block-time", "20", "--samples", "3", "--passes", "2"]
+MODES = ["send", "ssend", "stream", "sstream"]
+
+
+def run(program: Path, *arguments: str, ranks: int = 2, **environment: str):
+    """Run a kernel to its end under mpiexec."""
+    return subprocess.run(
+        [MPIEXEC, "-n", str(ranks), program, *arguments],
+        env={**ENVIRONMENT, **environment},
+        capture_output=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+        timeout=60,
+    )
+
+
+def said(program: Path, done: subprocess.CompletedProcess) -> list[str]:
+    """Give what the kernel itself, not the launcher, printed on standard error."""
+    return [line for line in done.stderr.splitlines() if line.startswith(f"{program.name}: ")]
+
+
+def together(start: Callable, cases: Iterable) -> list:
+    """Start a run for each case, several at once: a refused run spends its time in the launcher."""
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(start, cases))
+
+
+class Record:
+    """A record split into its three parts."""
+
+    def __init__(self, path: Path):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        self.header = json.loads(lines[0])
+        self.columns = lines[1].split(",")
+        self.rows = [dict(zip(self.columns, line.split(","), strict=True)) for line in lines[2:-1]]
+        self.footer = json.loads(lines[-1])
+
+    def order(self, pass_: int) -> list[tuple[str, int]]:
+        """Give modes and sizes as they were visited in a pass."""
+        visits = [(r["mode"], int(r["size_bytes"])) for r in self.rows if int(r["pass"]) == pass_]
+        return list(dict.fromkeys(visits))
+
+
+class InAFolder(unittest.TestCase):
+    """Gives each test a folder of its own and a record's name in it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.path = self.folder / "run.record"
+
+    def measured(self, program: Path, *arguments: str, ranks: int = 2, **environment: str):
+        """Run and return the record, having asserted that all went well."""
+        done = run(program, *arguments, "--record", str(self.path), ranks=ranks, **environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return Record(self.path)
+
+
+class ACompleteRun(unittest.TestCase):
+    SIZES = (0, 1, 8, 1000, 70000)
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            cls.path = Path(folder) / "run.record"
+            cls.arguments = ["--sizes", "0,1,8,1000,70000", "--seed", "42", "--window", "4", *QUICK]
+            cls.arguments += ["--label", 'site=quo"te\\,\nµ', "--label", "empty="]
+            cls.arguments += ["--record", str(cls.path)]
+            cls.done = run(PINGPONG, *cls.arguments, OMPI_MCA_test="1", UCX_LOG_LEVEL="warn")
+            cls.left = sorted(p.name for p in Path(folder).iterdir())
+            cls.record = Record(cls.path) if cls.path.exists() else None
+
+    def test_ends_well_with_the_marker_as_its_last_line(self):
+        self.assertEqual(self.done.returncode, 0, self.done.stderr)
+        self.assertEqual(
+            self.done.stdout.splitlines()[-1],
+            f"switchpoint: complete kernel=pingpong points=20 samples={len(self.record.rows)} "
+            f"payload_errors=0 record={self.path}",
+        )
+
+    def test_prints_a_line_for_each_point(self):
+        points = [line.split()[:2] for line in self.done.stdout.splitlines()[1:-1]]
+        self.assertEqual(points, [[m, str(s)] for m in MODES for s in self.SIZES])
+
+    def test_leaves_the_record_and_nothing_else(self):
+        self.assertEqual(self.left, ["run.record"])
+
+    def test_header_says_what_ran(self):
+        header = self.record.header
+        self.assertEqual((header["record"], header["schema"]), ("switchpoint", 1))
+        self.assertRegex(header["run_id"], r"^[0-9a-f]{32}$")
+        self.assertRegex(header["start_utc"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
+        self.assertEqual(header["arguments"][1:], self.arguments)
+        self.assertEqual(header["labels"], {"site": 'quo"te\\,\nµ', "empty": ""})
+        kernel = header["kernel"]
+        self.assertEqual(kernel["name"], "pingpong")
+        self.assertRegex(kernel["version"], r"^\d+\.\d+\.\d+$")
+        self.assertIn(kernel["builder"], ["cmake", "spack"])
+        self.assertRegex(kernel["git_commit"] or "0" * 40, r"^[0-9a-f]{40}\+?$")
+        self.assertTrue(kernel["compiler"])
+        self.assertIn("flags", kernel)
+        self.assertIn("spec_hash", kernel)
+
+    def test_header_holds_the_plan(self):
+        self.assertEqual(
+            self.record.header["plan"],
+            {
+                "seed": 42,
+                "modes": MODES,
+                "sizes_bytes": list(self.SIZES),
+                "passes": 2,
+                "samples_per_pass": 3,
+                "block_time_us": 20,
+                "pass_time_us": 20000,
+                "warmup": 2,
+                "window": 4,
+                "kept_per_point": 1000,
+            },
+        )
+
+    def test_header_describes_clock_and_mpi(self):
+        clock = self.record.header["clock"]
+        self.assertEqual(clock["source"], "MPI_Wtime")
+        for fact in ("tick_ns", "step_ns", "overhead_ns"):
+            self.assertGreater(clock[fact], 0)
+        mpi = self.record.header["mpi"]
+        self.assertRegex(mpi["library"], "MPI")
+        self.assertRegex(mpi["standard"], r"^\d\.\d$")
+        self.assertGreater(len(mpi["cvars"]), 50)
+        self.assertEqual(mpi["environment"]["OMPI_MCA_test"], "1")
+        self.assertEqual(mpi["environment"]["UCX_LOG_LEVEL"], "warn")
+        self.assertNotIn("PATH", mpi["environment"])
+        self.assertFalse([name for name in mpi["environment"] if "transports" in name])
+
+    def test_header_and_footer_tell_where_each_rank_was_and_how_it_fared(self):
+        ranks = self.record.header["ranks"]
+        self.assertEqual([rank["rank"] for rank in ranks], [0, 1])
+        for rank in ranks:
+            self.assertEqual(rank["host"], os.uname().nodename)
+            self.assertEqual(rank["kernel_release"], os.uname().release)
+            self.assertEqual(rank["cpus_allowed"], sorted(os.sched_getaffinity(0)))
+            self.assertIn(rank["cpu"], rank["cpus_allowed"])
+            self.assertEqual(rank["net_namespace"], Path("/proc/self/ns/net").stat().st_ino)
+            self.assertEqual(rank["cores_online"], os.sysconf("SC_NPROCESSORS_ONLN"))
+            self.assertIn("cpu_model", rank)
+            self.assertIsNone(rank["topology_address"])
+        self.assertNotEqual(ranks[0]["pid"], ranks[1]["pid"])
+
+        self.assertEqual([rank["rank"] for rank in self.record.footer["ranks"]], [0, 1])
+        for before, after in zip(ranks, self.record.footer["ranks"], strict=True):
+            self.assertEqual(before["before"].keys(), after["after"].keys())
+            for counter in ("voluntary_switches", "involuntary_switches", "softirq_ticks"):
+                self.assertGreaterEqual(after["after"][counter], before["before"][counter])
+            loopback = [i for i in before["before"]["interfaces"] if i["name"] == "lo"]
+            mtu = int(Path("/sys/class/net/lo/mtu").read_text())
+            self.assertEqual([i["mtu"] for i in loopback], [mtu])
+
+    def test_columns_are_those_of_the_header(self):
+        columns = ["mode", "size_bytes", "pass", "sample", "iterations", "time_us"]
+        self.assertEqual(self.record.columns, columns)
+        self.assertEqual(self.record.header["columns"], columns)
+
+    def test_every_planned_point_is_there_in_every_pass(self):
+        planned = {(mode, size) for mode in MODES for size in self.SIZES}
+        for pass_ in (0, 1):
+            self.assertEqual(set(self.record.order(pass_)), planned)
+        for row in self.record.rows:
+            self.assertGreater(float(row["time_us"]), 0)
+            self.assertGreaterEqual(int(row["iterations"]), 1)
+
+    def test_each_block_lasts_as_long_as_was_asked(self):
+        messages = {"send": 2, "ssend": 2, "stream": 4, "sstream": 4}
+        blocks = [
+            float(row["time_us"]) * int(row["iterations"]) * messages[row["mode"]]
+            for row in self.record.rows
+        ]
+        self.assertGreaterEqual(statistics.median(blocks), 20)
+
+    def test_footer_sums_up_the_rows(self):
+        footer = self.record.footer
+        self.assertEqual(footer["end"], "switchpoint")
+        self.assertEqual(footer["samples"], len(self.record.rows))
+        self.assertEqual(len(footer["points"]), 20)
+        for point in footer["points"]:
+            times = [
+                float(row["time_us"])
+                for row in self.record.rows
+                if (row["mode"], int(row["size_bytes"])) == (point["mode"], point["size_bytes"])
+            ]
+            self.assertEqual(
+                (point["count"], point["kept"], point["stride"]), (len(times),) * 2 + (1,)
+            )
+            self.assertAlmostEqual(point["mean_us"], statistics.mean(times), places=5)
+            self.assertAlmostEqual(point["min_us"], min(times), places=5)
+            self.assertAlmostEqual(point["max_us"], max(times), places=5)
+            self.assertTrue(
+                math.isclose(
+                    point["variance_us2"], statistics.variance(times), rel_tol=1e-3, abs_tol=1e-9
+                )
+            )
+            self.assertEqual(point["payload_errors"], 0)
+
+    def test_every_payload_of_a_byte_or_more_was_compared(self):
+        # Per pass and size: one on each rank for the ping-pongs, four on rank 1 for the streams.
+        verification = self.record.footer["verification"]
+        self.assertEqual(verification["checks"], 2 * 4 * (2 + 2 + 4 + 4))
+        self.assertEqual(verification["errors"], 0)
+
+    def test_bytes_moved_cover_what_the_rows_account_for(self):
+        messages = {"send": 2, "ssend": 2, "stream": 4, "sstream": 4}
+        measured = sum(
+            int(row["size_bytes"]) * int(row["iterations"]) * messages[row["mode"]]
+            for row in self.record.rows
+        )
+        self.assertGreater(self.record.footer["verification"]["bytes_moved"], measured)
+
+
+class TheSweep(InAFolder):
+    SWEEP = ("--mode", "stream,send", "--sizes", "1:1K", *QUICK)
+
+    def test_a_seed_reproduces_the_order_and_another_does_not(self):
+        first = self.measured(PINGPONG, *self.SWEEP, "--seed", "5")
+        again = self.measured(PINGPONG, *self.SWEEP, "--seed", "5")
+        other = self.measured(PINGPONG, *self.SWEEP, "--seed", "6")
+        for pass_ in (0, 1):
+            self.assertEqual(first.order(pass_), again.order(pass_))
+            self.assertNotEqual(first.order(pass_), other.order(pass_))
+        self.assertNotEqual(first.order(0), first.order(1))
+
+    def test_a_drawn_seed_is_recorded_and_differs_from_run_to_run(self):
+        first = self.measured(PINGPONG, *self.SWEEP)
+        other = self.measured(PINGPONG, *self.SWEEP)
+        self.assertNotEqual(first.header["plan"]["seed"], other.header["plan"]["seed"])
+        self.assertNotEqual(first.header["run_id"], other.header["run_id"])
+        seed = str(first.header["plan"]["seed"])
+        self.assertEqual(
+            self.measured(PINGPONG, *self.SWEEP, "--seed", seed).order(0), first.order(0)
+        )
+
+    def test_thinning_keeps_every_stride_th_and_counts_all(self):
+        record = self.measured(
+            PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "4",
+            "--samples", "25", "--kept", "30",
+        )  # fmt: skip
+        (point,) = record.footer["points"]
+        self.assertEqual((point["count"], point["kept"], point["stride"]), (100, 25, 4))
+        taken = [int(row["pass"]) * 25 + int(row["sample"]) for row in record.rows]
+        self.assertEqual(taken, list(range(0, 100, 4)))
+        self.assertEqual({row["iterations"] for row in record.rows}, {"1"})
+
+    def test_pass_time_bounds_the_blocks_but_leaves_one(self):
+        record = self.measured(
+            PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "2000", "--pass-time", "1",
+            "--passes", "3", "--samples", "50",
+        )  # fmt: skip
+        self.assertEqual([(r["pass"], r["sample"]) for r in record.rows], [(p, "0") for p in "012"])
+
+    def test_quiet_prints_the_last_line_only(self):
+        done = run(PINGPONG, "--sizes", "1", "--quiet", *QUICK)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (line,) = done.stdout.splitlines()
+        self.assertRegex(line, r"^switchpoint: complete kernel=pingpong points=4 .* record=none$")
+
+
+class OtherKernels(InAFolder):
+    """What the engine offers beyond ping-pong, through a kernel of the tests."""
+
+    EXCHANGE = ("--mode", "alltoall", "--sizes", "1,13,4096", *QUICK)
+
+    def test_any_number_of_ranks_with_phases_and_an_option_of_its_own(self):
+        record = self.measured(EXCHANGE, *self.EXCHANGE, "--grain", "some", ranks=3)
+        self.assertEqual(record.header["columns"][-2:], ["time_us", "compute_us"])
+        self.assertEqual(record.columns, record.header["columns"])
+        self.assertEqual(len(record.header["ranks"]), 3)
+        for row in record.rows:
+            self.assertLess(0, float(row["compute_us"]))
+            self.assertLess(float(row["compute_us"]), float(row["time_us"]))
+        # Per pass and size: three ranks receive from three.
+        self.assertEqual(record.footer["verification"]["checks"], 2 * 3 * 9)
+        self.assertEqual(record.footer["verification"]["errors"], 0)
+
+    def test_ranks_and_values_that_it_cannot_serve_are_refused(self):
+        cases = [
+            (1, [], "needs 2 or more"),
+            (4, [], "takes 3 at most"),
+            (2, ["--grain", "lots"], "--grain: 'lots' is neither none nor some"),
+        ]
+        runs = together(lambda case: run(EXCHANGE, *self.EXCHANGE, *case[1], ranks=case[0]), cases)
+        for (ranks, arguments, words), done in zip(cases, runs, strict=True):
+            with self.subTest(ranks=ranks, arguments=arguments):
+                self.assertEqual(done.returncode, 2, done.stderr)
+                (line,) = said(EXCHANGE, done)
+                self.assertIn(words, line)
+
+    def test_an_mpi_error_ends_the_job_and_names_the_call(self):
+        done = run(EXCHANGE, "--mode", "overflow", "--sizes", "8", *QUICK, "--record", self.path)
+        self.assertNotIn(done.returncode, (0, 1, 2))
+        self.assertRegex(done.stderr, r"(?m)^switchpoint: rank 1: MPI_Recv failed: .*[Tt]runcat")
+        self.assertFalse(self.path.exists())
+
+    def test_help_shows_its_ranks_and_its_option(self):
+        done = run(EXCHANGE, "--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("RANKS: 2 or more, 3 at most", done.stdout)
+        self.assertRegex(done.stdout, r"--grain +none\|some +work before each exchange \(none\)")
+
+
+class AskingForHelp(unittest.TestCase):
+    def test_help_lists_modes_options_and_units_once(self):
+        done = run(PINGPONG, "--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout.count("usage: mpirun -n 2 pingpong"), 1)
+        for word in [*MODES, "--sizes", "--record", "--label", "--seed", "Exit code", "source:"]:
+            self.assertIn(word, done.stdout)
+
+    def test_version_names_the_mpi_it_runs_on(self):
+        done = run(PINGPONG, "--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^pingpong \d+\.\d+\.\d+ \(commit ")
+        self.assertRegex(done.stdout, "MPI")
+
+
+class BadInput(InAFolder):
+    """One line on rank 0 that names the option and what would do; exit code 2; no record."""
+
+    TABLE = (
+        (["--bogus", "1"], "--bogus: unknown option; --help"),
+        (["-n", "2"], "'-n' is not an option"),
+        (["stray"], "'stray' is not an option"),
+        (
+            ["--mode", "send,sned"],
+            "no mode 'sned'; choose from send, ssend, stream, sstream",
+        ),
+        (["--mode", ""], "--mode: needs a value"),
+        (["--mode", "send,"], "--mode: no mode ''"),
+        (["--sizes", "big"], "--sizes: 'big' is not a size"),
+        (["--sizes", "8:1"], "--sizes: '8:1' ends below its start"),
+        (["--sizes=4G"], "--sizes: '4G' is not a size from 0 to 2147483647"),
+        (["--sizes"], "--sizes: needs a value"),
+        (["--passes", "0"], "--passes: '0' is not a whole number from 1"),
+        (["--samples", "-3"], "--samples: '-3' is not a whole number from 1"),
+        (["--block-time", "1e3"], "--block-time: '1e3' is not a whole number"),
+        (["--window", "65537"], "--window: '65537' is not a whole number from 1 to 65536"),
+        (["--kept", "99999999999999999999"], "--kept: '99999999999999999999' is not a whole"),
+        (["--seed", "-1"], "--seed: '-1' is not a whole number"),
+        (["--warmup", "2 "], "--warmup: '2 ' is not a whole number"),
+        (["--label", "placement"], "--label: 'placement' is not KEY=VALUE"),
+        (["--label", "a=1", "--label", "a=2"], "--label: 'a' is given twice"),
+        (["--mode", "two\nlines"], "--mode: no mode 'two?lines'"),
+    )
+
+    def assert_refused(self, done: subprocess.CompletedProcess, words: str):
+        self.assertEqual(done.returncode, 2, done.stderr)
+        (line,) = said(PINGPONG, done)
+        self.assertIn(words, line)
+        self.assertEqual(done.stdout, "")
+
+    def test_each_mistake_gets_its_line(self):
+        # Started without mpiexec, all that is on standard error is the kernel's.
+        def start(case):
+            return subprocess.run(
+                [PINGPONG, "--record", self.path, *case[0]],
+                env=ENVIRONMENT, capture_output=True, text=True, timeout=60,
+            )  # fmt: skip
+
+        for (arguments, words), done in zip(self.TABLE, together(start, self.TABLE), strict=True):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assert_refused(done, words)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_all_ranks_leave_together(self):
+        cases = [
+            (2, ["--sizes", "none"], "--sizes: 'none' is not a size"),
+            (1, [], "started with 1 rank but needs exactly 2"),
+            (3, [], "started with 3 ranks but needs exactly 2"),
+        ]
+        runs = together(lambda case: run(PINGPONG, *case[1], ranks=case[0]), cases)
+        for (ranks, arguments, words), done in zip(cases, runs, strict=True):
+            with self.subTest(ranks=ranks, arguments=arguments):
+                self.assert_refused(done, words)
+
+    def test_sizes_that_do_not_fit_memory(self):
+        done = run(PINGPONG, "--sizes", "2147483647", "--window", "65536", "--record", self.path)
+        self.assert_refused(done, "GiB available; choose smaller --sizes or a smaller --window")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_record_that_cannot_be_written(self):
+        blocked = self.folder / "blocked.record"
+        Path(f"{blocked}.partial").mkdir()
+        cases = [
+            (self.folder / "missing" / "run.record", "No such file or directory"),
+            (self.folder, "is not a regular file; name a file"),
+            (Path("/dev/full"), "is not a regular file; name a file"),
+            (blocked, "Is a directory"),
+        ]
+        runs = together(lambda case: run(PINGPONG, *QUICK, "--record", case[0]), cases)
+        for (path, words), done in zip(cases, runs, strict=True):
+            with self.subTest(path=path):
+                self.assert_refused(done, words)
+        self.assertEqual([p.name for p in self.folder.iterdir()], ["blocked.record.partial"])
+
+
+class WhenThingsGoWrong(InAFolder):
+    def test_a_full_disk_is_reported_and_leaves_the_old_record_alone(self):
+        self.path.write_text("an older record")
+        Path(f"{self.path}.partial").symlink_to("/dev/full")
+        done = run(PINGPONG, "--sizes", "1:64", *QUICK, "--record", self.path)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        (line,) = [x for x in done.stderr.splitlines() if x.startswith("switchpoint: --record: ")]
+        self.assertIn("No space left on device", line)
+        self.assertNotIn("complete", done.stdout)
+        self.assertEqual(self.path.read_text(), "an older record")
+
+    def test_a_killed_run_leaves_its_whole_passes_and_no_record(self):
+        partial = Path(f"{self.path}.partial")
+        command = [MPIEXEC, "-n", "2", PINGPONG, "--sizes", "1:16", "--passes", "1000000"]
+        with subprocess.Popen(
+            [*command, "--record", self.path],
+            env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        ) as job:  # fmt: skip
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline and b",1,0," not in b"".join(
+                partial.read_bytes().splitlines()[2:] if partial.exists() else []
+            ):
+                time.sleep(0.05)
+            job.send_signal(signal.SIGTERM)
+            job.wait(timeout=30)
+        self.assertFalse(self.path.exists())
+        header, columns, *rows = partial.read_text().splitlines()
+        self.assertEqual(json.loads(header)["columns"], columns.split(","))
+        first_pass = {tuple(r.split(",")[:2]) for r in rows if r.split(",")[2] == "0"}
+        self.assertEqual(len(first_pass), len(MODES) * 5)
+
+    def test_messages_that_never_move_are_caught_in_every_mode(self):
+        program = TEST_KERNELS / "pingpong_no_transfer"
+        done = run(program, "--sizes", "1,8,70000", *QUICK, "--record", self.path)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        record = Record(self.path)
+        verification = record.footer["verification"]
+        self.assertGreater(verification["checks"], 0)
+        self.assertEqual(verification["errors"], verification["checks"])
+        self.assertTrue(all(point["payload_errors"] > 0 for point in record.footer["points"]))
+        self.assertIn(f"payload_errors={verification['errors']} ", done.stdout.splitlines()[-1])
+        self.assertEqual(len(said(PINGPONG, done)), len(MODES) * 3)
+
+    def test_a_warm_up_does_not_vouch_for_timed_messages_that_never_move(self):
+        program = TEST_KERNELS / "pingpong_stale_transfer"
+        done = run(program, "--mode", "send", "--sizes", "1,8", *QUICK, "--record", self.path)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        verification = Record(self.path).footer["verification"]
+        self.assertEqual(verification["errors"], verification["checks"])
+
+
+if __name__ == "__main__":
+    unittest.main()

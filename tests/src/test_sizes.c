@@ -1,0 +1,114 @@
+/* The grammar of --sizes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "sizes.h"
+
+/* True when the specification means exactly these sizes, written as "1 2 4 ". */
+static bool means(const char *specification, const char *expected)
+{
+    struct sizes sizes;
+    struct refusal refusal = {""};
+    char text[512] = "";
+    size_t length = 0;
+    if (!sizes_parse(specification, &sizes, &refusal)) {
+        fprintf(stderr, "%s: refused: %s\n", specification, refusal.text);
+        return false;
+    }
+    for (size_t i = 0; i < sizes.count && length < sizeof text; i++) {
+        length += (size_t)snprintf(text + length, sizeof text - length, "%d ", sizes.bytes[i]);
+    }
+    free(sizes.bytes);
+    if (strcmp(text, expected) != 0) {
+        fprintf(stderr, "%s: means %s\n", specification, text);
+        return false;
+    }
+    return true;
+}
+
+/* True when the specification is refused on one line that names the option and has these words. */
+static bool refused_with(const char *specification, const char *words)
+{
+    struct sizes sizes;
+    struct refusal refusal = {""};
+    if (sizes_parse(specification, &sizes, &refusal)) {
+        free(sizes.bytes);
+        return false;
+    }
+    return strncmp(refusal.text, "--sizes: ", strlen("--sizes: ")) == 0 &&
+           strstr(refusal.text, words) != NULL && strchr(refusal.text, '\n') == NULL &&
+           sizes.bytes == NULL;
+}
+
+static void sizes_are_lists_and_ranges(void)
+{
+    CHECK(means("8", "8 "));
+    CHECK(means("0", "0 "));
+    CHECK(means("1,2,3", "1 2 3 "));
+    CHECK(means("1:16", "1 2 4 8 16 "));
+    CHECK(means("1:20", "1 2 4 8 16 "));
+    CHECK(means("3:50", "3 6 12 24 48 "));
+    CHECK(means("16:32/3", "16 20 25 32 "));
+    CHECK(means("100:400/2", "100 141 200 283 400 "));
+    CHECK(means("0:24:+8", "0 8 16 24 "));
+    CHECK(means("10:35:+10", "10 20 30 "));
+    CHECK(means("7:7", "7 "));
+}
+
+static void suffixes_are_powers_of_1024(void)
+{
+    CHECK(means("1K", "1024 "));
+    CHECK(means("1M:4M", "1048576 2097152 4194304 "));
+    CHECK(means("1G", "1073741824 "));
+    CHECK(means("64K:65K:+1K", "65536 66560 "));
+}
+
+static void sizes_come_sorted_and_once(void)
+{
+    CHECK(means("8,1:16,3", "1 2 3 4 8 16 "));
+    /* Close to 1 byte the rounded points coincide. */
+    CHECK(means("1:4/3", "1 2 3 4 "));
+    CHECK(means("5,5,5", "5 "));
+}
+
+static void an_mpi_count_is_the_bound(void)
+{
+    CHECK(means("2147483647", "2147483647 "));
+    CHECK(refused_with("2147483648", "2147483647"));
+    CHECK(refused_with("2G", "2147483647"));
+    CHECK(refused_with("1:4G", "2147483647"));
+    CHECK(refused_with("99999999999999999999999", "2147483647"));
+    CHECK(means("1G:2147483647", "1073741824 "));
+}
+
+static void nonsense_is_refused_with_the_way_out(void)
+{
+    CHECK(refused_with("", "is not a size"));
+    CHECK(refused_with("8,", "is not a size"));
+    CHECK(refused_with("-8", "is not a size"));
+    CHECK(refused_with(" 8", "is not a size"));
+    CHECK(refused_with("big", "A:B/n"));
+    CHECK(refused_with("1.5K", "from '.5K' on"));
+    CHECK(refused_with("8k", "from 'k' on"));
+    CHECK(refused_with("1:", "does not end at a size"));
+    CHECK(refused_with("16:8", "smaller first"));
+    CHECK(refused_with("0:8", "start at 1"));
+    CHECK(refused_with("1:8/0", "sizes an octave"));
+    CHECK(refused_with("1:8/x", "sizes an octave"));
+    CHECK(refused_with("1:8/-3", "sizes an octave"));
+    CHECK(refused_with("1:8:+0", "step"));
+    CHECK(refused_with("1:8:2", "from ':2' on"));
+    CHECK(refused_with("8/3", "from '/3' on"));
+    CHECK(refused_with("0:1G:+1", "larger steps"));
+}
+
+int main(void)
+{
+    sizes_are_lists_and_ranges();
+    suffixes_are_powers_of_1024();
+    sizes_come_sorted_and_once();
+    an_mpi_count_is_the_bound();
+    nonsense_is_refused_with_the_way_out();
+    return check_result();
+}
