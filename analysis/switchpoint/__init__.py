@@ -24,7 +24,7 @@ _HOMES = {
     "report": "reporting",
 }
 
-__all__ = sorted(_HOMES)  # noqa: PLE0605
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

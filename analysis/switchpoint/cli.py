@@ -34,7 +34,9 @@ _BAD = 2
 
 Files = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="FILE...", help="Run records, tidy CSV, NetPIPE output; plain or gzipped."),
+    typer.Argument(
+        metavar="FILE...", help="Run records, tidy CSV, NetPIPE output; plain or gzipped."
+    ),
 ]
 Store = Annotated[str, typer.Option("--store", help="The store: a folder or an fsspec URL.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
@@ -66,7 +68,9 @@ def detect_command(files: Files = None, store: Store = "results", as_json: Json 
 def report_command(
     files: Files = None,
     store: Store = "results",
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the page.")] = Path("report"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the page.")] = Path(
+        "report"
+    ),
     as_json: Json = False,
 ) -> None:
     """Write one offline HTML page from FILES, or from the store's latest runs."""
@@ -113,12 +117,13 @@ def import_command(
 
 def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
     """Shape findings as documented in docs/reference/findings.md, the curve as its own object."""
-    from switchpoint.detection import FINDING_COLUMNS
+    from switchpoint.shapes import FINDING_COLUMNS, identity_columns
 
-    identity = [name for name in findings if name not in FINDING_COLUMNS]
+    identity = [name for name in identity_columns(findings) if name != "run_id"]
     return [
         {name: row[name] for name in FINDING_COLUMNS}
         | {"curve": {name: row[name] for name in identity if isinstance(row[name], str)}}
+        | {"run_id": row["run_id"]}
         for row in findings.to_dict("records")
     ]
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from switchpoint.measurements import Measurements, identity_columns
+from switchpoint.measurements import Measurements
+from switchpoint.shapes import CURVE_COLUMNS, identity_columns
 
-#: Columns that `summarise` adds to the identity.
-CURVE_COLUMNS = [
-    "size_bytes", "time_us", "low_us", "high_us", "mad_us", "count", "bandwidth_MBps",
-]  # fmt: skip
+_NORMAL_SD_PER_MAD = 1.4826
+#: By the number of values, from 0: what makes the deviation of few unbiased (Croux and Rousseeuw
+#: 1992, table 2); nearly 1 beyond.
+_MAD_CORRECTION = np.array([0, 0, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107, 1.08])
+_MEDIAN_PER_MEAN_ERROR = 1.2533  # of normal samples, sqrt(pi / 2)
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.integer[Any]]
 
 
 def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
@@ -29,9 +34,11 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
     DataFrame
         The identity columns and, ordered by size within a curve:
         `size_bytes`; `time_us`, the median; `low_us` and `high_us`, its distribution-free 95 %
-        confidence interval from order statistics (Hoefler and Belli 2015, section 3.1.3; the range
-        of the samples where there are fewer than six); `mad_us`, the median absolute deviation;
-        `count` of samples; `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
+        confidence interval from order statistics (Hoefler and Belli 2015, section 3.1.3; of fewer
+        than six samples their range); `mad_us`, the median absolute deviation; `error_us`, the
+        median's standard error, from the scatter of samples or of the passes' medians, whichever
+        says more, 0 where one sample leaves it unknown; `count` of samples; `bandwidth_MBps` =
+        size_bytes / time_us (10^6 B/s).
     """
     samples = source.samples if isinstance(source, Measurements) else source
     identity = identity_columns(samples)
@@ -41,31 +48,59 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
     codes = samples.groupby(keys, dropna=False, observed=True, sort=True).ngroup().to_numpy()
     time = samples["time_us"].to_numpy(dtype=float)
     order = np.lexsort((time, codes))
-    sorted_time, sorted_codes = time[order], codes[order]
-    starts = np.flatnonzero(np.r_[True, np.diff(sorted_codes) > 0])
-    counts = np.diff(np.r_[starts, len(sorted_codes)])
+    sorted_time = time[order]
+    starts, counts = _runs(codes[order])
 
-    median = _median_of_sorted(sorted_time, starts, counts)
-    deviation = np.abs(sorted_time - np.repeat(median, counts))
-    mad = _median_of_sorted(
-        deviation[np.lexsort((deviation, sorted_codes))], starts, counts
-    )
+    median, mad, within = _robust_summary(codes, time)
+    between = _error_between_passes(codes, samples["pass"].to_numpy(), time)
     below = _interval_rank(counts)
     table = samples.iloc[order[starts]][keys].reset_index(drop=True)
     table["time_us"] = median
     table["low_us"] = sorted_time[starts + below]
     table["high_us"] = sorted_time[starts + counts - 1 - below]
     table["mad_us"] = mad
+    table["error_us"] = np.maximum(within, between)
     table["count"] = counts
     table["bandwidth_MBps"] = table["size_bytes"] / table["time_us"]
     return table
 
 
-def _median_of_sorted(values: Floats, starts: npt.NDArray[np.intp], counts: npt.NDArray[np.intp]) -> Floats:
-    return (values[starts + (counts - 1) // 2] + values[starts + counts // 2]) / 2
+def _error_between_passes(codes: Indices, passes: Indices, time: Floats) -> Floats:
+    """Standard error of each curve point from its medians over passes, 0 for one pass.
+
+    A machine's state often lasts for a pass; samples of one pass then agree and prove little. A
+    pass spoilt by another job is outvoted, for the scatter is a median absolute deviation too.
+    """
+    cells = codes * (int(passes.max()) + 1) + passes
+    order = np.lexsort((time, cells))
+    starts, counts = _runs(cells[order])
+    medians = _median_of_sorted(time[order], starts, counts)
+    return _robust_summary(codes[order][starts], medians)[2]
 
 
-def _interval_rank(counts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def _robust_summary(codes: Indices, values: Floats) -> tuple[Floats, Floats, Floats]:
+    """Median of the values of each code, their median absolute deviation, the median's error."""
+    order = np.lexsort((values, codes))
+    starts, counts = _runs(codes[order])
+    median = _median_of_sorted(values[order], starts, counts)
+    deviation = np.abs(values - median[codes])
+    order = np.lexsort((deviation, codes))
+    mad = _median_of_sorted(deviation[order], starts, counts)
+    sd = _NORMAL_SD_PER_MAD * mad * _MAD_CORRECTION[np.minimum(counts, len(_MAD_CORRECTION) - 1)]
+    return median, mad, _MEDIAN_PER_MEAN_ERROR * sd / np.sqrt(counts)
+
+
+def _runs(sorted_codes: Indices) -> tuple[Indices, Indices]:
+    """Where each run of equal codes starts and how long it is."""
+    starts = np.flatnonzero(np.r_[True, np.diff(sorted_codes) > 0])
+    return starts, np.diff(np.r_[starts, len(sorted_codes)])
+
+
+def _median_of_sorted(values: Floats, starts: Indices, counts: Indices) -> Floats:
+    return np.asarray((values[starts + (counts - 1) // 2] + values[starts + counts // 2]) / 2)
+
+
+def _interval_rank(counts: Indices) -> Indices:
     """How many order statistics to step in from each end for a 95 % interval of the median."""
     rank = np.floor((counts - 1.96 * np.sqrt(counts)) / 2).astype(int)
     return np.where(counts < 6, 0, np.clip(rank, 0, None))

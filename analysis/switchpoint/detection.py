@@ -5,8 +5,8 @@ What timing shows is a `step` or a `slope_change`; that a step is a switch of pr
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.curves import summarise
-from switchpoint.measurements import Measurements, identity_columns
+from switchpoint.measurements import Measurements
 from switchpoint.segments import MIN_SIZES, PIECE_PARAMETERS, PieceTable, cut
+from switchpoint.shapes import FINDING_COLUMNS, identity_columns
 from switchpoint.suspects import suspects_of_run
 
 Floats = npt.NDArray[np.float64]
-
-#: Columns that `detect` adds to the identity.
-FINDING_COLUMNS = [
-    "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence", "suspects",
-]  # fmt: skip
 
 #: Effects smaller than this are not reported: relative change of time.
 SMALLEST_STEP = 0.05
@@ -35,8 +31,12 @@ LEAST_CONFIDENCE = 0.5
 #: Noise never counts as smaller than this, relative: below it curves are not made of lines.
 NOISE_FLOOR = 0.005
 
+#: Scatter is read at this quantile of absolute values, and its place in a normal distribution.
+_QUANTILE = 0.4
+_NORMAL_QUANTILE = 0.5244
+
 #: Multiple of the Bayesian information criterion's penalty for one more piece.
-PENALTY_FACTOR = 1.5
+PENALTY_FACTOR = 2.0
 
 
 def detect(
@@ -76,14 +76,14 @@ def detect(
             List of dictionaries: settings whose value lies in the bracket. Never proof.
     """
     table = summarise(source)
-    identity = [name for name in identity_columns(table) if name not in _SUMMARY]
+    identity = identity_columns(table)
     rows: list[dict[str, Any]] = []
     suspects_by_run: dict[str, Callable[[int, int], list[dict[str, Any]]]] = {}
     for curve, points in _each_curve(table, identity):
         found = detect_curve(
             points["size_bytes"].to_numpy(dtype=float),
             points["time_us"].to_numpy(dtype=float),
-            _standard_error(points),
+            (points["error_us"] / points["time_us"]).to_numpy(dtype=float),
         )
         run_id = curve.get("run_id")
         if found and isinstance(source, Measurements) and isinstance(run_id, str):
@@ -98,22 +98,12 @@ def detect(
     return pd.DataFrame(rows, columns=[*identity, *FINDING_COLUMNS]).reset_index(drop=True)
 
 
-_SUMMARY = {"low_us", "high_us", "mad_us", "count", "bandwidth_MBps"}
-
-
 def _each_curve(table: pd.DataFrame, identity: list[str]) -> Any:
     if not identity:
         yield {}, table
         return
     for values, points in table.groupby(identity, dropna=False, observed=True, sort=False):
         yield dict(zip(identity, values, strict=True)), points
-
-
-def _standard_error(points: pd.DataFrame) -> Floats:
-    """Relative standard error of each median; 0 where one sample leaves it unknown."""
-    spread = 1.4826 * points["mad_us"].to_numpy(dtype=float)
-    count = points["count"].to_numpy(dtype=float)
-    return np.asarray(1.2533 * spread / np.sqrt(count) / points["time_us"].to_numpy(dtype=float))
 
 
 def detect_curve(size: Floats, time: Floats, standard_error: Floats) -> list[dict[str, Any]]:
@@ -138,7 +128,7 @@ def detect_curve(size: Floats, time: Floats, standard_error: Floats) -> list[dic
     bounds = pieces.bounds
     found = (
         _judge(table, left, right, penalty, float(np.median(noise)))
-        for left, right in zip(bounds, bounds[1:], strict=False)
+        for left, right in itertools.pairwise(bounds)
     )
     return [finding for finding in found if finding is not None]
 
@@ -150,24 +140,37 @@ def point_noise(size: Floats, time: Floats, standard_error: Floats) -> Floats:
     at a low quantile because both sides of every step are far from it. A point that alone is off a
     line through two neighbours on either side is given the noise that it shows.
     """
-    off, expected = _off_the_neighbours(size, time)
-    scatter = float(np.quantile(np.abs(off / expected), 0.4)) / 0.5244  # of a normal distribution
-    own = float(np.median(standard_error))
-    between = max(scatter**2 - own**2, 0.0)
-    noise = np.sqrt(between + standard_error**2 + NOISE_FLOOR**2)
+    off, left, right = _off_the_neighbours(size, time)
+    variance = np.maximum(standard_error, _typical_around(standard_error)) ** 2 + NOISE_FLOOR**2
+    # For each guess of the scatter, how far the points are off in units of the noise it implies.
+    guesses = np.r_[0.0, np.geomspace(NOISE_FLOOR, 1.0, 40)][:, None]
+    total = variance + guesses**2
+    expected = np.sqrt(total[:, 1:-1] + left**2 * total[:, :-2] + right**2 * total[:, 2:])
+    off_in_noise = np.quantile(np.abs(off) / expected, _QUANTILE, axis=1)
+    scatter = float(np.interp(0.0, _NORMAL_QUANTILE - off_in_noise, guesses[:, 0]))
+    noise = np.sqrt(variance + scatter**2)
     noise[2:-2] = np.maximum(noise[2:-2], _lone_outliers(size, time, noise))
     return np.asarray(noise)
 
 
-def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats]:
-    """Relative distance of inner points from the chord of their neighbours, and its unit noise."""
+def _typical_around(values: Floats) -> Floats:
+    """Median of each point and up to four on either side.
+
+    Errors estimated from few repeats are now and then far too small; no point may count as surer
+    than those around it usually are.
+    """
+    reach = 4
+    padded = np.pad(values, reach, constant_values=np.nan)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1)
+    return np.asarray(np.nanmedian(windows, axis=1))
+
+
+def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Floats]:
+    """Relative distance of inner points from the chord of their neighbours, and its two weights."""
     share = np.diff(size)[1:] / (size[2:] - size[:-2])
-    chord = share * time[:-2] + (1 - share) * time[2:]
-    off = (time[1:-1] - chord) / time[1:-1]
-    expected = np.sqrt(
-        1 + (share * time[:-2] / time[1:-1]) ** 2 + ((1 - share) * time[2:] / time[1:-1]) ** 2
-    )
-    return off, expected
+    left = share * time[:-2] / time[1:-1]
+    right = (1 - share) * time[2:] / time[1:-1]
+    return 1 - left - right, left, right
 
 
 def _lone_outliers(size: Floats, time: Floats, noise: Floats) -> Floats:
@@ -181,7 +184,7 @@ def _lone_outliers(size: Floats, time: Floats, noise: Floats) -> Floats:
     aside = np.abs((y - line) / y).max(1)
     here = slice(2, n - 2)
     own = np.abs(time[here] / (mean[:, 0] + slope * (size[here] - centre[:, 0])) - 1)
-    alone = (own > 5 * noise[here]) & (own > 4 * aside)
+    alone = (own > 5 * noise[here]) & (aside < 2 * np.median(noise[around], axis=1))
     return np.where(alone, own, 0.0)
 
 

@@ -5,7 +5,7 @@ Everything else that escapes is a defect of ours and may show its traceback.
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 
 class InputError(Exception):
@@ -21,8 +21,10 @@ class InputError(Exception):
         Line of the file, from 1, where that is known.
     """
 
-    def __init__(self, source: str | Path, problem: str, line: int | None = None) -> None:
-        self.source = str(source)
+    def __init__(
+        self, source: str | os.PathLike[str], problem: str, line: int | None = None
+    ) -> None:
+        self.source = os.fspath(source)
         self.problem = problem
         self.line = line
         place = self.source if line is None else f"{self.source}: line {line}"

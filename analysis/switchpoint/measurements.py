@@ -15,20 +15,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
+from switchpoint.shapes import IDENTITY, MEASURES, RUN_COLUMNS
+
 if TYPE_CHECKING:
     from switchpoint.record import Facts, Record
-
-#: What tells one curve of a run record from another, in the order in which people read it.
-IDENTITY = ["site", "partition", "mpi", "environ", "kernel", "placement", "mode", "run_id"]
-
-#: What was measured; every other column of a samples table is part of the curve's identity.
-MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
-
-#: One row of a runs table: what one filters on, then the record's own words as JSON.
-RUN_COLUMNS = [
-    "run_id", "format", "source", "site", "date", "start_utc", "partition", "mpi", "environ",
-    "kernel", "placement", "session", "complete", "header", "footer", "warnings",
-]  # fmt: skip
 
 
 @dataclass
@@ -60,12 +50,6 @@ class Measurements:
         return json.loads(rows["header"].iloc[0]), (
             json.loads(footer) if isinstance(footer, str) else None
         )
-
-
-def identity_columns(samples: pd.DataFrame) -> list[str]:
-    """Columns that tell curves apart: the known ones in their order, then the file's own."""
-    known = [name for name in IDENTITY if name in samples]
-    return known + [name for name in samples if name not in {*known, *MEASURES}]
 
 
 def concat(parts: Iterable[Measurements]) -> Measurements:
@@ -127,15 +111,16 @@ def describe_run(facts: Facts) -> dict[str, Any]:
 
 
 def mpi_name(library: str) -> str:
-    """Shorten an MPI library's version string to the name that people use.
+    r"""Shorten an MPI library's version string to the name that people use.
 
     >>> mpi_name("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4")
     'Open MPI 4.1.4'
-    >>> mpi_name("MPICH Version:\\t4.0.2")
+    >>> mpi_name("MPICH Version:\t4.0.2")
     'MPICH 4.0.2'
     """
     found = re.search(
-        r"(Open MPI|MPICH|Intel\(R\) MPI|MVAPICH2?|MVAPICH-Plus|CRAY MPICH|Spectrum MPI|ParaStation MPI)"
+        r"(Open MPI|CRAY MPICH|MPICH|Intel\(R\) MPI|MVAPICH-Plus|MVAPICH2?|Spectrum MPI|"
+        r"ParaStation MPI)"
         r"\D{0,40}?(\d+(?:\.\d+)+(?:[a-z]+\d*)?)",
         library,
         re.IGNORECASE,
@@ -148,7 +133,7 @@ def mpi_name(library: str) -> str:
 def _concat_samples(samples: list[pd.DataFrame]) -> pd.DataFrame:
     if len(samples) == 1:
         return samples[0]
-    names = list(dict.fromkeys(name for part in samples for name in part))
+    names: list[str] = list(dict.fromkeys(str(name) for part in samples for name in part))
     columns: dict[str, Any] = {}
     for name in names:
         if name in MEASURES:

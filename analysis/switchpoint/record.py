@@ -1,4 +1,4 @@
-"""Reads run records: a JSON header line, CSV samples, a JSON footer line (docs/reference/run-record.md).
+"""Reads run records: a JSON header, CSV samples, a JSON footer (docs/reference/run-record.md).
 
 Importing this module is cheap (no pandas), so that ReFrame's sanity functions can use `read_facts`.
 """
@@ -120,7 +120,7 @@ def read_record(path: str | os.PathLike[str]) -> Record:
 
 
 def read_facts(path: str | os.PathLike[str]) -> Facts:
-    """Read a record's header and footer without its samples, in a time that does not grow with them.
+    """Read a record's header and footer without its samples, in a time independent of them.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def open_maybe_gzip(path: Path) -> io.BufferedIOBase:
     except OSError as error:
         raise RecordError(path, f"{error.strerror}; check the path") from None
     if stream.peek(2)[:2] == _GZIP_MAGIC:
-        return gzip.open(stream)  # type: ignore[return-value]
+        return gzip.open(stream)
     return stream
 
 

@@ -39,7 +39,11 @@ class Pieces:
     def bounds(self) -> list[tuple[int, int]]:
         """First and last index of each piece, both included."""
         return list(
-            zip(self.starts, [start - 1 for start in self.starts[1:]] + [len(self.table.size) - 1])
+            zip(
+                self.starts,
+                [start - 1 for start in self.starts[1:]] + [len(self.table.size) - 1],
+                strict=True,
+            )
         )
 
 
@@ -101,7 +105,7 @@ class PieceTable:
         before = np.r_[0.0, gaps][:, None]
         after = np.r_[gaps, 0.0][None, :]
         span = self.size[None, :] - self.size[:, None]
-        return enough & (2 * span >= np.maximum(before, after))
+        return np.asarray(enough & (2 * span >= np.maximum(before, after)))
 
 
 def cut(table: PieceTable, penalty: float) -> Pieces:

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import uuid
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -21,14 +22,8 @@ import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
 from switchpoint.errors import InputError
-from switchpoint.measurements import (
-    IDENTITY,
-    MEASURES,
-    RUN_COLUMNS,
-    Measurements,
-    constant,
-    identity_columns,
-)
+from switchpoint.measurements import Measurements, constant
+from switchpoint.shapes import IDENTITY, MEASURES, RUN_COLUMNS, identity_columns
 
 _PARTITIONS = pa.schema([("site", pa.string()), ("date", pa.string())])
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # Hive's name for null, which Arrow reads back as null
@@ -176,7 +171,7 @@ class Store:
             if isinstance(self._files, LocalFileSystem):
                 hidden = f"{folder}/.{name}.{uuid.uuid4().hex}"
                 self._files.pipe_file(hidden, buffer.getvalue())
-                os.replace(hidden, path)
+                Path(hidden).replace(path)
             else:  # object stores show an object only when all of it is there
                 self._files.pipe_file(path, buffer.getvalue())
         except OSError as error:
@@ -198,16 +193,15 @@ def _samples_table(samples: pd.DataFrame) -> pa.Table:
     return pa.Table.from_pandas(frame[_SAMPLES.names], preserve_index=False).cast(_SAMPLES)
 
 
-def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Categorical:
+def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Series[Any]:
     """One JSON text for each combination of the file's own identity columns."""
-    groups = samples.groupby(own, dropna=False, observed=True, sort=False)
-    texts = [
-        json.dumps({k: v for k, v in zip(own, values, strict=True) if isinstance(v, str)})
-        for values in groups.groups
-    ] if len(own) > 1 else [
-        json.dumps({own[0]: value} if isinstance(value, str) else {}) for value in groups.groups
-    ]  # fmt: skip
-    return pd.Categorical.from_codes(groups.ngroup(), categories=pd.Index(texts))
+    code = samples.groupby(own, dropna=False, observed=True, sort=False).ngroup()
+    combinations = samples[own].assign(code=code).drop_duplicates("code").set_index("code")
+    texts = {
+        code: json.dumps({name: value for name, value in row.items() if isinstance(value, str)})
+        for code, row in combinations.to_dict("index").items()
+    }
+    return code.map(texts).astype("category")
 
 
 def _samples_frame(table: pa.Table) -> pd.DataFrame:
@@ -226,7 +220,7 @@ def _samples_frame(table: pa.Table) -> pd.DataFrame:
 
 
 def _plain(run: pd.Series[Any]) -> dict[str, Any]:
-    return {name: None if pd.isna(value) else value for name, value in run.items() if name in _RUNS.names}
+    return {name: None if pd.isna(run[name]) else run[name] for name in _RUNS.names}
 
 
 def _equals(wanted: dict[str, str]) -> Any:
@@ -235,7 +229,9 @@ def _equals(wanted: dict[str, str]) -> Any:
     condition = None
     for name, value in wanted.items():
         if name not in known:
-            raise InputError(name, f"is no column of the store; use one of {', '.join(sorted(known))}")
+            raise InputError(
+                name, f"is no column of the store; use one of {', '.join(sorted(known))}"
+            )
         term = ds.field(name) == value
         condition = term if condition is None else condition & term
     return condition

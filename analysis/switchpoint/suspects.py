@@ -86,7 +86,7 @@ def _candidates(header: dict[str, Any], footer: dict[str, Any] | None) -> Iterat
             "last_size": last,
             "first_size": last + 1,
             "governs": entry["governs"],
-            "reason": f"{entry['variable']} = {value} ({entry['offset_is']}):"
+            "reason": f"{entry['variable']} = {value} {entry['offset_is']}:"
             f" last eager byte {last}, first rendezvous byte {last + 1}",
             "source": entry["source"],
         }

@@ -2,75 +2,88 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
-from switchpoint.measurements import IDENTITY, Measurements
-from switchpoint.units import bracket_text, change_text
+from switchpoint.measurements import Measurements
+from switchpoint.shapes import identity_columns
+from switchpoint.units import bracket_text, percent
 
-_KIND = {"step": "step", "slope_change": "slope"}
+#: Columns that head a group of findings; the rest of the identity is a table's columns.
+_HEADING = ["site", "partition", "mpi", "environ", "kernel"]
 
 
 def print_findings(findings: pd.DataFrame, measurements: Measurements) -> None:
-    """Print findings as one table, strongest curves in their own order, with suspects named."""
-    console = Console(highlight=False, soft_wrap=True)
-    curves = _count_curves(measurements)
+    """Print findings as a table per MPI, then what is suspected behind them."""
+    console = Console(highlight=False)
+    samples = measurements.samples
+    curves = len(samples.groupby(identity_columns(samples), dropna=False, observed=True).size())
     if findings.empty:
-        console.print(f"No step or change of slope in {curves} curves.")
+        console.print(f"No step and no change of slope in {_count(curves, 'curve')}.")
         return
-    shown = [name for name in _telling(findings) if name != "run_id"]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in shown:
-        table.add_column(name.replace("_", " "), overflow="fold")
-    table.add_column("finding")
-    table.add_column("between", justify="right", no_wrap=True)
+    heading = [name for name in _HEADING if name in findings]
+    groups = findings.groupby(heading, dropna=False, sort=False) if heading else [((), findings)]
+    for values, group in groups:
+        console.print(Text(", ".join(v for v in values if isinstance(v, str)), style="bold"))
+        console.print(_table(group))
+        _print_suspects(console, group)
+        console.print()
+    console.print(f"{_count(len(findings), 'finding')} in {_count(curves, 'curve')}.")
+
+
+def _table(findings: pd.DataFrame) -> Table:
+    curve_columns = [
+        name for name in identity_columns(findings)
+        if name not in {*_HEADING, "run_id"} and findings[name].notna().any()
+    ]  # fmt: skip
+    if _curves_repeat(findings, curve_columns):
+        curve_columns.append("run_id")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name in curve_columns:
+        table.add_column(name.removesuffix("_id"), no_wrap=True)
+    table.add_column("finding", no_wrap=True)
+    table.add_column("between sizes / B", justify="right", no_wrap=True)
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("sure", justify="right", no_wrap=True)
     for row in findings.to_dict("records"):
         table.add_row(
-            *("-" if pd.isna(row[name]) else escape(str(row[name])) for name in shown),
-            _KIND.get(row["kind"], row["kind"]),
+            *(Text(_cell(name, row[name])) for name in curve_columns),
+            row["kind"].replace("_change", "").replace("_", " "),
             bracket_text(row["last_size_before"], row["size_bytes"]),
-            change_text(row["magnitude"]),
+            Text(percent(row["magnitude"]), style="red" if row["magnitude"] > 0 else "green"),
             f"{100 * row['confidence']:.0f} %",
         )
-    console.print(table)
-    console.print(f"{len(findings)} findings in {curves} curves.")
-    for line in suspect_lines(findings):
-        console.print(escape(line))
+    return table
 
 
-def suspect_lines(findings: pd.DataFrame) -> list[str]:
-    """One sentence per distinct suspicion, with the curves it concerns."""
-    reasons: dict[str, list[str]] = {}
+def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
+    """Print each suspicion once, with the steps that it would explain."""
+    brackets: dict[str, list[str]] = {}
     for row in findings.to_dict("records"):
-        where = " ".join(
-            str(row[name]) for name in ("mpi", "placement", "mode") if isinstance(row.get(name), str)
-        )
         for suspect in row["suspects"]:
-            text = f"suspect in {bracket_text(row['last_size_before'], row['size_bytes'])}: {suspect['reason']}"
-            reasons.setdefault(text, []).append(where)
-    return [f"{text}  [{'; '.join(places)}]" for text, places in reasons.items()]
+            steps = brackets.setdefault(suspect["reason"], [])
+            bracket = bracket_text(row["last_size_before"], row["size_bytes"])
+            if bracket not in steps:
+                steps.append(bracket)
+    for reason, steps in brackets.items():
+        console.print(Text(f"step at {', '.join(steps)}: suspect {reason}"))
 
 
-def _telling(findings: pd.DataFrame) -> list[str]:
-    """Identity columns that differ between the findings, or else say the most."""
-    from switchpoint.detection import FINDING_COLUMNS
-
-    identity = [name for name in findings if name not in FINDING_COLUMNS]
-    usual = {"mpi", "placement", "mode"}
-    return [
-        name for name in identity
-        if findings[name].nunique(dropna=False) > 1
-        or name in usual
-        or (name not in IDENTITY and findings[name].notna().any())
-    ]  # fmt: skip
+def _curves_repeat(findings: pd.DataFrame, columns: list[str]) -> bool:
+    """Whether several runs hold a curve of the same name."""
+    named = findings[[*columns, "run_id"]].drop_duplicates()
+    return bool(named.duplicated(columns).any()) if columns else len(named) > 1
 
 
-def _count_curves(measurements: Measurements) -> int:
-    from switchpoint.measurements import identity_columns
+def _cell(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        return "-"
+    return value[:8] if name == "run_id" else value
 
-    samples = measurements.samples
-    return len(samples.groupby(identity_columns(samples), dropna=False, observed=True).size())
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

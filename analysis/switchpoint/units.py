@@ -1,10 +1,12 @@
-"""Writes sizes, times and changes as people read them."""
+"""Writes sizes, numbers and changes as people read them."""
 
 from __future__ import annotations
 
+import math
+
 
 def size_text(size_bytes: float) -> str:
-    """Write a message size: binary units where they divide it, else bytes with thin groups.
+    """Write a message size: in binary units where they divide it, else in bytes.
 
     >>> size_text(65536), size_text(65481), size_text(8)
     ('64 KiB', '65,481 B', '8 B')
@@ -24,21 +26,23 @@ def significant(value: float, digits: int = 3) -> str:
     """
     if value == 0:
         return "0"
-    decimals = digits - len(f"{abs(value):.0f}") if abs(value) >= 1 else None
-    if decimals is None:
-        return f"{float(f'{value:.{digits}g}'):f}".rstrip("0").rstrip(".")
-    return f"{value:,.{max(decimals, 0)}f}"
+    before_point = math.floor(math.log10(abs(value))) + 1
+    return f"{value:,.{max(digits - before_point, 0)}f}"
 
 
-def change_text(relative: float) -> str:
-    """Write a relative change with its direction in words.
+def percent(relative: float) -> str:
+    """Write a relative change in percent with its sign.
 
-    >>> change_text(0.553), change_text(-0.2)
-    ('+55 % slower', '-20 % faster')
+    >>> percent(0.553), percent(-0.2)
+    ('+55 %', '-20 %')
     """
-    return f"{100 * relative:+.0f} % {'slower' if relative > 0 else 'faster'}"
+    return f"{100 * relative:+.0f} %"
 
 
 def bracket_text(last_size_before: int, size_bytes: int) -> str:
-    """Write the interval that holds a step's first byte, as (last before, first past]."""
-    return f"({last_size_before:,}, {size_bytes:,}] B"
+    """Write the interval that holds a step's first byte: past the first, up to the second size.
+
+    >>> bracket_text(57344, 65536)
+    '(57,344, 65,536]'
+    """
+    return f"({last_size_before:,}, {size_bytes:,}]"

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from switchpoint import measurements
 from switchpoint.errors import InputError
@@ -16,8 +17,21 @@ from switchpoint.importing import netpipe, record, tidy
 from switchpoint.measurements import Measurements
 from switchpoint.record import open_maybe_gzip
 
+
+class Reader(Protocol):
+    """What a module of this package offers."""
+
+    NAME: str
+
+    def recognises(self, head: bytes) -> bool:
+        """Tell whether a file that begins with `head` is of this format."""
+
+    def read(self, path: Path) -> Measurements:
+        """Read such a file; raises InputError."""
+
+
 #: Tried in this order; the first that recognises the beginning of a file reads it.
-READERS = [record, tidy, netpipe]
+READERS: list[Reader] = [record, tidy, netpipe]
 
 _HEAD_BYTES = 2**16
 

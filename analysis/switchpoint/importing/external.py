@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.measurements import MEASURES, RUN_COLUMNS, Measurements, constant
+from switchpoint.measurements import Measurements, constant
 from switchpoint.record import open_maybe_gzip
+from switchpoint.shapes import MEASURES, RUN_COLUMNS
 
 
 def content(path: Path) -> bytes:
@@ -62,7 +63,7 @@ def as_measurements(
 
 def check_sizes(path: Path, sizes: pd.Series[float], lines: pd.Series[int]) -> None:
     """Raise InputError at the first size that is not a whole number of bytes, 0 or more."""
-    bad = ~(sizes.ge(0) & sizes.eq(np.floor(sizes)) & sizes.lt(2**62))
+    bad = ~(sizes.ge(0) & sizes.mod(1).eq(0) & sizes.lt(2**62))
     _refuse(path, bad, sizes, lines, "size_bytes", "sizes are whole numbers of bytes, 0 or more")
 
 
@@ -73,7 +74,12 @@ def check_positive(path: Path, values: pd.Series[float], lines: pd.Series[int]) 
 
 
 def _refuse(
-    path: Path, bad: pd.Series[bool], values: pd.Series[float], lines: pd.Series[int], field: str, rule: str
+    path: Path,
+    bad: pd.Series[bool],
+    values: pd.Series[float],
+    lines: pd.Series[int],
+    field: str,
+    rule: str,
 ) -> None:
     if bad.any():
         row = int(bad.to_numpy().argmax())

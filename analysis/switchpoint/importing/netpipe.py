@@ -17,7 +17,7 @@ _ROW = re.compile(rb"\s*\d+\s+\d+\.\d+\s+\d+\.\d{6,}\s*")
 
 
 def recognises(head: bytes) -> bool:
-    """Tell whether the first lines are whole numbers with two decimals behind, the last in seconds."""
+    """Tell whether each of the first lines is a whole number and two decimals."""
     rows = head.splitlines()[:20]
     rows = rows[:-1] if len(rows) > 1 else rows
     return bool(rows) and all(_ROW.fullmatch(row) for row in rows)

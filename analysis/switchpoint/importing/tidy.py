@@ -13,7 +13,8 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.importing.external import as_measurements, check_positive, check_sizes, content
-from switchpoint.measurements import MEASURES, Measurements
+from switchpoint.measurements import Measurements
+from switchpoint.shapes import MEASURES, RESERVED
 
 NAME = "tidy CSV (with a size_bytes column)"
 
@@ -80,6 +81,9 @@ def _check_heading(path: Path, names: list[str]) -> str:
         raise InputError(path, f"has column {min(repeated)!r} twice; rename one", 1)
     if "" in names:
         raise InputError(path, f"has no name for column {names.index('') + 1}; name or drop it", 1)
+    taken = {*names} & (RESERVED - {"size_bytes", *_METRICS, *MEASURES})
+    if taken:
+        raise InputError(path, f"has column {min(taken)!r}, a name that is taken; rename it", 1)
     for metric in _METRICS:
         if metric in names:
             return metric
@@ -118,6 +122,8 @@ def _numbers(path: Path, table: pd.DataFrame, name: str, lines: pd.Series[int]) 
         row = int(bad.to_numpy().argmax())
         text = str(table[name].iloc[row])[:40]
         raise InputError(
-            path, f"{name} is {text!r}, not a number; correct or remove the row", int(lines.iloc[row])
+            path,
+            f"{name} is {text!r}, not a number; correct or remove the row",
+            int(lines.iloc[row]),
         )
     return numbers.astype(float)

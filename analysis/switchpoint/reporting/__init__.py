@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jinja2
 import pandas as pd
+from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from switchpoint import __name__ as _package
@@ -19,7 +20,7 @@ from switchpoint.detection import detect
 from switchpoint.errors import InputError
 from switchpoint.measurements import Measurements
 from switchpoint.reporting import figures, tables
-from switchpoint.units import bracket_text, change_text, significant, size_text
+from switchpoint.units import percent, significant, size_text
 
 
 def report(
@@ -69,12 +70,11 @@ def render(measurements: Measurements, findings: pd.DataFrame) -> str:
     environment.filters |= {
         "size": size_text,
         "number": significant,
-        "change": change_text,
+        "percent": percent,
     }
-    environment.globals["bracket"] = bracket_text
     return environment.get_template("index.html").render(
         written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        plotly=jinja2.utils.markupsafe.Markup(get_plotlyjs()),
+        plotly=Markup(get_plotlyjs()),  # noqa: S704, it is the library's own script
         figures=figures.draw(curves, findings),
         summary=tables.summary(measurements, curves, findings),
         findings=tables.finding_rows(findings),

@@ -1,4 +1,4 @@
-"""Draws curves with their findings as Plotly figures: a figure per kernel and mode, a panel per MPI."""
+"""Draws curves and findings with Plotly: a figure per kernel and mode, a panel per MPI."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.detection import FINDING_COLUMNS
-from switchpoint.measurements import identity_columns
-from switchpoint.units import bracket_text, change_text, significant, size_text
+from switchpoint.shapes import identity_columns
+from switchpoint.units import bracket_text, percent, significant, size_text
 
 #: Okabe and Ito's palette, told apart with any colour vision; black is kept for findings.
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
@@ -37,16 +36,20 @@ class Figure:
 
 @dataclass
 class _Metric:
-    column: str
-    low: str
-    high: str
+    """What a figure shows of a curve."""
+
+    word: str
     title: str
     unit: str
-    word: str
+    inverse: bool  # size over time instead of time
+
+    def of(self, points: pd.DataFrame, time_column: str = "time_us") -> pd.Series[float]:
+        """Values of the metric for a column of times."""
+        return points["size_bytes"] / points[time_column] if self.inverse else points[time_column]
 
 
-_TIME = _Metric("time_us", "low_us", "high_us", "Time per message (half round trip) / µs", "µs", "time")
-_BANDWIDTH = _Metric("bandwidth_MBps", "low_MBps", "high_MBps", "Bandwidth / (10<sup>6</sup> B/s)", "MB/s", "bandwidth")
+_TIME = _Metric("time", "Time per message (half round trip) / µs", "µs", inverse=False)
+_BANDWIDTH = _Metric("bandwidth", "Bandwidth / (10<sup>6</sup> B/s)", "MB/s", inverse=True)
 
 
 def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
@@ -59,13 +62,10 @@ def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
     findings
         As from `detect`, of the same curves.
     """
-    curves = curves[curves["size_bytes"] > 0].assign(
-        low_MBps=lambda table: table["size_bytes"] / table["high_us"],
-        high_MBps=lambda table: table["size_bytes"] / table["low_us"],
-    )
+    curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis has no place for 0
     by = [name for name in ("site", "kernel", "mode") if name in curves]
     parts = curves.groupby(by, dropna=False, observed=True) if by else [((), curves)]
-    figures = []
+    figures: list[Figure] = []
     for values, part in parts:
         title = ", ".join(str(value) for value in values if isinstance(value, str)) or "Curves"
         for metric in (_TIME, _BANDWIDTH):
@@ -74,13 +74,21 @@ def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
 
 
 def _figure(
-    name: str, title: str, curves: pd.DataFrame, findings: pd.DataFrame, metric: _Metric, by: list[str]
+    name: str,
+    title: str,
+    curves: pd.DataFrame,
+    findings: pd.DataFrame,
+    metric: _Metric,
+    by: list[str],
 ) -> Figure:
     panels = _panels(curves)
     styles = _Styles(curves, by)
     data: list[dict[str, Any]] = []
     for index, (_, panel) in enumerate(panels, start=1):
-        axes = {"xaxis": f"x{index if index > 1 else ''}", "yaxis": f"y{index if index > 1 else ''}"}
+        axes = {
+            "xaxis": f"x{index if index > 1 else ''}",
+            "yaxis": f"y{index if index > 1 else ''}",
+        }
         for series, points in styles.series(panel):
             data += _curve_traces(series, points, metric, axes, styles, first_panel=index == 1)
             data += _finding_traces(series, points, findings, metric, axes, styles)
@@ -112,15 +120,7 @@ class _Styles:
     """Gives each series of a figure one name, colour, dash and symbol in all panels."""
 
     def __init__(self, curves: pd.DataFrame, by: list[str]) -> None:
-        identity = [
-            name for name in identity_columns(curves)
-            if name not in {*by, "mpi", *_NOT_IDENTITY}
-        ]  # fmt: skip
-        self._columns = [name for name in identity if name != "run_id"]
-        rest = [*by, *self._columns, *(["mpi"] if "mpi" in curves else [])]
-        runs = curves.groupby(rest, dropna=False, observed=True)["run_id"].nunique() if rest else curves[["run_id"]].nunique()
-        if (runs > 1).any():
-            self._columns.append("run_id")
+        self._columns = _telling_columns(curves, by)
         self._names: list[str] = []
         for name, _ in self.series(curves):
             if name not in self._names:
@@ -132,7 +132,11 @@ class _Styles:
             yield "all", panel
             return
         for values, points in panel.groupby(self._columns, dropna=False, observed=True):
-            words = [str(v)[:8] if c == "run_id" else str(v) for c, v in zip(self._columns, values, strict=True) if isinstance(v, str)]
+            words = [
+                str(v)[:8] if c == "run_id" else str(v)
+                for c, v in zip(self._columns, values, strict=True)
+                if isinstance(v, str)
+            ]
             yield ", ".join(words) or "all", points
 
     def look(self, series: str) -> tuple[str, str, str]:
@@ -146,21 +150,39 @@ class _Styles:
         )
 
 
-_NOT_IDENTITY = {
-    "low_us", "high_us", "mad_us", "count", "bandwidth_MBps", "low_MBps", "high_MBps",
-}  # fmt: skip
+def _telling_columns(curves: pd.DataFrame, by: list[str]) -> list[str]:
+    """Identity columns that name a series: the placement, and all that differ in a panel."""
+    columns: list[str] = []
+    for name in identity_columns(curves):
+        told = [*by, *columns, *(["mpi"] if "mpi" in curves else [])]
+        if name in told:
+            continue
+        values = (
+            curves.groupby(told, dropna=False, observed=True)[name].nunique(dropna=False)
+            if told
+            else pd.Series([curves[name].nunique(dropna=False)])
+        )
+        if name == "placement" or (values > 1).any():
+            columns.append(name)
+    return columns
 
 
 def _curve_traces(
-    series: str, points: pd.DataFrame, metric: _Metric, axes: dict[str, str], styles: _Styles, first_panel: bool
+    series: str,
+    points: pd.DataFrame,
+    metric: _Metric,
+    axes: dict[str, str],
+    styles: _Styles,
+    first_panel: bool,
 ) -> list[dict[str, Any]]:
     colour, dash, symbol = styles.look(series)
     name = html.escape(series)
     x = points["size_bytes"].tolist()
+    bounds = metric.of(points, "low_us"), metric.of(points, "high_us")
     shared = axes | {"legendgroup": name, "type": "scatter"}
     ribbon = shared | {
         "x": x + x[::-1],
-        "y": points[metric.high].tolist() + points[metric.low].tolist()[::-1],
+        "y": bounds[0].tolist() + bounds[1].tolist()[::-1],
         "mode": "lines",
         "fill": "toself",
         "fillcolor": _with_alpha(colour, 0.18),
@@ -171,18 +193,13 @@ def _curve_traces(
     line = shared | {
         "name": name,
         "x": x,
-        "y": points[metric.column].tolist(),
+        "y": metric.of(points).tolist(),
         "mode": "lines+markers",
         "line": {"color": colour, "dash": dash, "width": 1.8},
         "marker": {"symbol": symbol, "size": 5, "color": colour},
         "customdata": [
-            [size_text(row.size_bytes), significant(low), significant(high), int(row.count_)]
-            for row, low, high in zip(
-                points.rename(columns={"count": "count_"}).itertuples(),
-                points[metric.low],
-                points[metric.high],
-                strict=True,
-            )
+            [size_text(size), significant(min(ends)), significant(max(ends)), count]
+            for size, count, *ends in zip(x, points["count"].tolist(), *bounds, strict=True)
         ],
         "hovertemplate": f"%{{customdata[0]}}: %{{y:.4g}} {metric.unit}"
         "<br>95 % interval %{customdata[1]} to %{customdata[2]}, %{customdata[3]} samples"
@@ -193,16 +210,25 @@ def _curve_traces(
 
 
 def _finding_traces(
-    series: str, points: pd.DataFrame, findings: pd.DataFrame, metric: _Metric, axes: dict[str, str], styles: _Styles
+    series: str,
+    points: pd.DataFrame,
+    findings: pd.DataFrame,
+    metric: _Metric,
+    axes: dict[str, str],
+    styles: _Styles,
 ) -> list[dict[str, Any]]:
     """Marks of the findings on one series' curve."""
-    identity = [name for name in findings if name not in FINDING_COLUMNS and name in points]
-    mine = findings.merge(points[[*identity, "size_bytes", metric.column]], on=[*identity, "size_bytes"])
+    identity = identity_columns(findings)
+    mine = findings.merge(
+        points[[*identity, "size_bytes", "time_us"]], on=[*identity, "size_bytes"]
+    )
     if mine.empty:
         return []
     name = html.escape(series)
     symbols = np.where(
-        mine["kind"] == "step", np.where(mine["magnitude"] > 0, "triangle-up", "triangle-down"), "cross-thin"
+        mine["kind"] == "step",
+        np.where(mine["magnitude"] > 0, "triangle-up", "triangle-down"),
+        "cross-thin",
     )
     return [
         axes | {
@@ -212,7 +238,7 @@ def _finding_traces(
             "legendgroup": name,
             "showlegend": False,
             "x": mine["size_bytes"].tolist(),
-            "y": mine[metric.column].tolist(),
+            "y": metric.of(mine).tolist(),
             "marker": {
                 "symbol": symbols.tolist(), "size": 12, "color": "rgba(255,255,255,0.6)",
                 "line": {"color": _INK, "width": 1.6},
@@ -221,12 +247,13 @@ def _finding_traces(
                 [
                     row["kind"].replace("_", " "),
                     bracket_text(row["last_size_before"], row["size_bytes"]),
-                    change_text(row["magnitude"]),
+                    percent(row["magnitude"]),
                     "".join(f"<br>suspect: {html.escape(s['reason'])}" for s in row["suspects"]),
                 ]
                 for row in mine.to_dict("records")
             ],
-            "hovertemplate": "%{customdata[0]} in %{customdata[1]}: %{customdata[2]}%{customdata[3]}"
+            "hovertemplate": "%{customdata[0]} in %{customdata[1]} B:"
+            " time %{customdata[2]}%{customdata[3]}"
             f"<extra>{_no_template(name)}</extra>",
         }
     ]  # fmt: skip
@@ -248,8 +275,10 @@ def _layout(
         "hovermode": "closest",
         "annotations": [],
     }
-    ticks = size_ticks(curves["size_bytes"].min(), curves["size_bytes"].max(), 8 if count > 1 else 14)
-    low, high = curves[metric.low].min(), curves[metric.high].max()
+    ticks = size_ticks(
+        curves["size_bytes"].min(), curves["size_bytes"].max(), 8 if count > 1 else 14
+    )
+    ends = pd.concat([metric.of(curves, "low_us"), metric.of(curves, "high_us")])
     for index, (mpi, _) in enumerate(panels):
         suffix = str(index + 1) if index else ""
         left = index * (width + gap)
@@ -262,23 +291,32 @@ def _layout(
             "ticktext": [size_text(tick) for tick in ticks],
             "tickangle": -45,
         }
-        layout[f"yaxis{suffix}"] = _axis() | {
-            "title": {"text": metric.title if index == 0 else ""},
-            "type": "log",
-            "anchor": f"x{suffix}",
-            "range": [float(np.log10(low)) - 0.08, float(np.log10(high)) + 0.12],
-            "dtick": 1,
-            "minor": {"dtick": "D1", "showgrid": True, "gridcolor": "#f0f0f0"},
-            "exponentformat": "none",
-            "separatethousands": True,
-            "showticklabels": index == 0,
-        } | ({"matches": "y"} if index else {})
+        layout[f"yaxis{suffix}"] = (
+            _axis()
+            | {
+                "title": {"text": metric.title if index == 0 else ""},
+                "type": "log",
+                "anchor": f"x{suffix}",
+                "range": [float(np.log10(ends.min())) - 0.08, float(np.log10(ends.max())) + 0.12],
+                "dtick": 1,
+                "minor": {"dtick": "D1", "showgrid": True, "gridcolor": "#f0f0f0"},
+                "exponentformat": "none",
+                "separatethousands": True,
+                "showticklabels": index == 0,
+            }
+            | ({"matches": "y"} if index else {})
+        )
         layout["annotations"].append(
             {
                 "text": f"<b>{html.escape(mpi)}</b>",
-                "xref": "paper", "yref": "paper", "x": left, "y": 1.0,
-                "xanchor": "left", "yanchor": "bottom", "showarrow": False,
-            }  # fmt: skip
+                "xref": "paper",
+                "yref": "paper",
+                "x": left,
+                "y": 1.0,
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "showarrow": False,
+            }
         )
     return layout
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.detection import FINDING_COLUMNS
-from switchpoint.measurements import Measurements, identity_columns
+from switchpoint.measurements import Measurements
 from switchpoint.proof import prove
-from switchpoint.reporting.figures import _NOT_IDENTITY
+from switchpoint.shapes import identity_columns
 
 #: Sizes that people quote: smallest latency, a cache line's order, both sides of 64 KiB, streaming.
 CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
@@ -19,7 +18,7 @@ def summary(
     measurements: Measurements, curves: pd.DataFrame, findings: pd.DataFrame
 ) -> dict[str, int]:
     """Count what the report holds."""
-    identity = [name for name in identity_columns(curves) if name not in _NOT_IDENTITY]
+    identity = identity_columns(curves)
     return {
         "curves": len(curves.groupby(identity, dropna=False, observed=True).size()),
         "samples": len(measurements.samples),
@@ -31,18 +30,19 @@ def summary(
 
 def finding_rows(findings: pd.DataFrame) -> list[dict[str, Any]]:
     """Each finding with its curve in words."""
-    identity = [name for name in findings if name not in {*FINDING_COLUMNS, "run_id"}]
-    rows: list[dict[str, Any]] = findings.to_dict("records")
-    for row in rows:
+    identity = [name for name in identity_columns(findings) if name != "run_id"]
+    rows = []
+    for row in _records(findings):
         row["curve"] = [row[name] for name in identity if isinstance(row[name], str)]
         row["run"] = row["run_id"][:8]
+        rows.append(row)
     return rows
 
 
 def chosen_sizes(curves: pd.DataFrame) -> dict[str, Any]:
     """Median time and bandwidth at sizes that people quote, a row per MPI and placement."""
     sizes = [size for size in CHOSEN_SIZES if (curves["size_bytes"] == size).any()]
-    identity = [name for name in identity_columns(curves) if name not in _NOT_IDENTITY]
+    identity = identity_columns(curves)
     modes = _texts(curves, "mode")
     rows = []
     keys = [name for name in identity if name != "mode"]
@@ -53,7 +53,9 @@ def chosen_sizes(curves: pd.DataFrame) -> dict[str, Any]:
             for size in sizes:
                 point = of_mode[of_mode["size_bytes"] == size]
                 cells.append(
-                    None if point.empty else (point["time_us"].iloc[0], point["bandwidth_MBps"].iloc[0])
+                    None
+                    if point.empty
+                    else (point["time_us"].iloc[0], point["bandwidth_MBps"].iloc[0])
                 )
         words = [
             str(value) for name, value in zip(keys, values, strict=True)
@@ -66,9 +68,13 @@ def chosen_sizes(curves: pd.DataFrame) -> dict[str, Any]:
 def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
     """Provenance and proof of each run: a heading and (term, text) pairs."""
     rows = []
-    for run in measurements.runs.to_dict("records"):
+    for run in _records(measurements.runs):
         header, footer = measurements.facts(run["run_id"])
-        words = [run[name] for name in ("site", "mpi", "kernel", "placement") if isinstance(run[name], str)]
+        words = [
+            run[name]
+            for name in ("site", "mpi", "kernel", "placement")
+            if isinstance(run[name], str)
+        ]
         terms = _record_terms(header, footer) if header else []
         rows.append(
             {
@@ -101,8 +107,8 @@ def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list
         ("Path of the payload (proof)", path),
         (
             "Kernel",
-            f"{kernel.get('name')} {kernel.get('version')}, commit {kernel.get('git_commit') or 'unknown'},"
-            f" built by {kernel.get('builder')}"
+            f"{kernel.get('name')} {kernel.get('version')},"
+            f" commit {kernel.get('git_commit') or 'unknown'}, built by {kernel.get('builder')}"
             + (f" ({kernel['spec_hash']})" if kernel.get("spec_hash") else ""),
         ),
         ("Compiler", f"{kernel.get('compiler')} {kernel.get('flags')}"),
@@ -121,7 +127,10 @@ def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list
     if footer is not None:
         checks = footer.get("verification", {})
         terms.append(
-            ("Verification", f"{checks.get('checks')} payloads compared, {checks.get('errors')} errors")
+            (
+                "Verification",
+                f"{checks.get('checks')} payloads compared, {checks.get('errors')} errors",
+            )
         )
     return terms
 
@@ -146,6 +155,10 @@ def _cpu_list(cpus: list[int]) -> str:
 
 def _pairs(entries: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in entries.items())
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def _texts(curves: pd.DataFrame, name: str) -> list[str | None]:

@@ -1,0 +1,43 @@
+"""The columns of every table, stage by stage: samples, runs, curves, findings.
+
+A curve is a metric against message size for one site, MPI, kernel, mode and placement, in one run;
+whatever column is none of the measured ones is part of its identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+#: What tells one curve of a run record from another, in the order in which people read it.
+IDENTITY = ["site", "partition", "mpi", "environ", "kernel", "placement", "mode", "run_id"]
+
+#: Samples: the identity and what was measured.
+MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
+
+#: Runs: what one filters on, then the record's own words as JSON.
+RUN_COLUMNS = [
+    "run_id", "format", "source", "site", "date", "start_utc", "partition", "mpi", "environ",
+    "kernel", "placement", "session", "complete", "header", "footer", "warnings",
+]  # fmt: skip
+
+#: Curves: the identity and one row per size.
+CURVE_COLUMNS = [
+    "size_bytes", "time_us", "low_us", "high_us", "mad_us", "error_us", "count", "bandwidth_MBps",
+]  # fmt: skip
+
+#: Findings: the identity and what is asserted.
+FINDING_COLUMNS = [
+    "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence", "suspects",
+]  # fmt: skip
+
+#: Names that no column of a curve's identity may have.
+RESERVED = frozenset([*MEASURES, *CURVE_COLUMNS, *FINDING_COLUMNS])
+
+
+def identity_columns(table: Iterable[Any]) -> list[str]:
+    """Columns of any of the tables that tell curves apart: ours in their order, then others."""
+    own = [name for name in table if name not in RESERVED]
+    return [name for name in IDENTITY if name in own] + [
+        name for name in own if name not in IDENTITY
+    ]
