@@ -58,7 +58,7 @@ def start(name: str, address: str, folder: Path, shared: Path) -> Node:
     ours, theirs = socket.socketpair()
     child = os.fork()
     if child == 0:
-        ours.close()
+        _close_all_but(theirs.fileno())
         _die_after(_make_namespaces, name, address, folder, shared, theirs)
     theirs.close()
     pid = int.from_bytes(ours.recv(4), "little")
@@ -66,6 +66,12 @@ def start(name: str, address: str, folder: Path, shared: Path) -> Node:
     if pid == 0:
         raise TestbedError(f"node {name} cannot start: see {_log(folder, name)}")
     return Node(name, pid, ours)
+
+
+def _close_all_but(descriptor: int) -> None:
+    """Let go of the supervisor's open files: who waits for it to close one must not wait for us."""
+    os.closerange(3, descriptor)
+    os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def _die_after(work: object, *arguments: object) -> None:
