@@ -233,6 +233,7 @@ static void write_point(struct json *json, const struct point *point)
     json_number(json, "min_us", samples->min_us);
     json_number(json, "max_us", samples->max_us);
     json_number(json, "median_us", samples_quantile_us(samples, 0.5));
+    json_number(json, "median_us", samples_quantile_us(samples, 0.5));
     json_integer(json, "payload_errors", point->payload_errors);
     json_close(json, '}');
 }

@@ -33,7 +33,7 @@ static bool finish_record(MPI_Comm comm, const struct plan *plan, const struct t
                           struct record *record);
 static bool root_says(MPI_Comm comm, bool answer);
 static void print_outcome(const struct kernel *kernel, const struct options *options,
-                          struct plan *plan, const struct totals *totals);
+                          const struct plan *plan, const struct totals *totals);
 static void print_version(const struct kernel *kernel);
 
 int engine_main(int argc, char **argv, const struct kernel *kernel)
@@ -169,6 +169,9 @@ static int sweep(int argc, char **argv, const struct kernel *kernel, const struc
         return EXIT_USAGE;
     }
 
+    for (size_t i = 0; i < plan->count; i++) {
+        samples_sort(&plan->points[i].samples);
+    }
     const struct totals totals = total_up(task->comm, plan, bytes_moved);
     if (!finish_record(task->comm, plan, &totals, record)) {
         return EXIT_USAGE;
@@ -247,7 +250,7 @@ static bool root_says(MPI_Comm comm, bool answer)
 }
 
 static void print_outcome(const struct kernel *kernel, const struct options *options,
-                          struct plan *plan, const struct totals *totals)
+                          const struct plan *plan, const struct totals *totals)
 {
     if (!options->quiet) {
         table_print(stdout, plan);

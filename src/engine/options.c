@@ -35,7 +35,7 @@ static const struct number_option NUMBERS[] = {
     {"--pass-time", "MS", "most time for one point's blocks in one pass in ms; one at least",
      offsetof(struct options, pass_time_ms), 20, 1, 3600000},
     {"--warmup", "N", "untimed repetitions before each point's blocks",
-     offsetof(struct options, warmup), 2, 0, 1000000},
+     offsetof(struct options, warmup), 1, 0, 1000000},
     {"--window", "N", "messages in flight in streaming modes", offsetof(struct options, window), 64,
      1, 65536},
     {"--kept", "N", "samples written per point at most; the rest is thinned out",

@@ -6,7 +6,7 @@
 
 #include "plan.h"
 
-/* One line per point: quantiles over the kept samples, in us per message. Sorts them. */
+/* One line per point, once its samples are sorted: quantiles over those kept, in us per message. */
 void table_print(FILE *out, const struct plan *plan);
 
 #endif

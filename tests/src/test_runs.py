@@ -152,7 +152,7 @@ class ACompleteRun(unittest.TestCase):
                 "samples_per_pass": 3,
                 "block_time_us": 20,
                 "pass_time_us": 20000,
-                "warmup": 2,
+                "warmup": 1,
                 "window": 4,
                 "kept_per_point": 1000,
             },
@@ -183,6 +183,8 @@ class ACompleteRun(unittest.TestCase):
             self.assertEqual(rank["net_namespace"], Path("/proc/self/ns/net").stat().st_ino)
             self.assertEqual(rank["cores_online"], os.sysconf("SC_NPROCESSORS_ONLN"))
             self.assertIn("cpu_model", rank)
+            boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+            self.assertEqual(rank["boot_id"], boot_id)
             self.assertIsNone(rank["topology_address"])
         self.assertNotEqual(ranks[0]["pid"], ranks[1]["pid"])
 
@@ -231,6 +233,7 @@ class ACompleteRun(unittest.TestCase):
                 (point["count"], point["kept"], point["stride"]), (len(times),) * 2 + (1,)
             )
             self.assertAlmostEqual(point["mean_us"], statistics.mean(times), places=5)
+            self.assertAlmostEqual(point["median_us"], statistics.median(times), places=5)
             self.assertAlmostEqual(point["min_us"], min(times), places=5)
             self.assertAlmostEqual(point["max_us"], max(times), places=5)
             self.assertTrue(
