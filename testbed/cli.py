@@ -1,161 +1,173 @@
-"""The `testbed` command: a real Slurm cluster on this machine, and faults for it."""
+"""The `testbed` command: a real Slurm cluster on this machine, and faults for it.
+
+Plain argparse: commands are called often, and a larger library costs each 0.3 s.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
-from typing import Annotated, Any, Optional
-
-import typer
+from typing import Any, NoReturn
 
 from testbed import faults
 from testbed import instance as instances
 from testbed.errors import TestbedError
 from testbed.shape import DEFAULT, load
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    help="A real Slurm cluster on this machine, in namespaces: no container engine.",
-)
-
-Name = Annotated[str, typer.Option("--name", help="Which testbed; several may run at once.")]
-
 
 def main() -> None:
     """Run the command; a TestbedError becomes one line and exit code 2."""
     try:
-        app()
+        arguments = _parser().parse_args()
+        sys.exit(arguments.run(arguments))
     except TestbedError as error:
         print(f"testbed: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
-@app.command()
-def up(
-    name: Name = "main",
-    shape: Annotated[str, typer.Option(help="A shape file, or a shipped shape.")] = DEFAULT,
-) -> None:
-    """Start a testbed, and return when all its nodes are idle."""
-    instance = instances.locate(name)
-    wanted = load(shape)
-    fresh = instances.up(instance, wanted)
-    nodes = ", ".join(wanted.nodes())
-    print(f"testbed {name} {'is up' if fresh else 'was already up'}: {nodes}")
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise TestbedError(f"{message}; see `{self.prog} --help`")
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="testbed",
+        description="A real Slurm cluster on this machine, made of namespaces.",
+        allow_abbrev=False,
+    )
+    verbs = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    up = _verb(verbs, "up", _up, "start a testbed, and return when all its nodes are idle")
+    up.add_argument("--shape", metavar="FILE", default=DEFAULT, help="or the name of a shipped one")
+
+    down = _verb(verbs, "down", _down, "end a testbed and remove all its files")
+    down.add_argument("--all", action="store_true", help="end all testbeds of this repository")
+
+    status = _verb(verbs, "status", _status, "show nodes and uplinks; exit code 1 if it is down")
+    status.add_argument("--json", action="store_true", help="for programs")
+
+    enter = _verb(verbs, "exec", _exec, "run a command inside: testbed exec -- sinfo")
+    enter.add_argument("--node", help="on this node; without it, on the controller")
+    enter.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
+
+    uplink = _verb(verbs, "uplink", _uplink, "cut, slow or restore a host's link to the others")
+    uplink.add_argument("host", metavar="HOST", help="such as a")
+    uplink.add_argument("--cut", action="store_true", help="take the link down")
+    uplink.add_argument("--rate", help="bandwidth, such as 100mbit")
+    uplink.add_argument("--delay", help="such as 50us; needs a kernel with netem")
+    uplink.add_argument("--mtu", type=int, help="in bytes, of the host's uplink and all its nodes")
+    uplink.add_argument("--restore", action="store_true", help="make it as the shape says")
+
+    node = _verb(verbs, "node", _node, "break a node, or bring it back")
+    node.add_argument("node", metavar="NODE", help="such as a1")
+    action = node.add_mutually_exclusive_group(required=True)
+    for name, does in faults.NODE_ACTIONS.items():
+        action.add_argument(f"--{name}", dest="action", action="store_const", const=name, help=does)
+    return parser
+
+
+def _verb(verbs: Any, name: str, run: Any, does: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        name, help=does, description=f"{does[0].upper()}{does[1:]}.", allow_abbrev=False
+    )
+    parser.add_argument("--name", default="main", help="which testbed: several may run at once")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _up(arguments: argparse.Namespace) -> int:
+    instance = instances.locate(arguments.name)
+    shape = load(arguments.shape)
+    fresh = instances.up(instance, shape)
+    nodes = ", ".join(shape.nodes())
+    print(f"testbed {instance.name} {'is up' if fresh else 'was already up'}: {nodes}")
     print(f'use it with: export PATH="{instance.binaries}:$PATH"')
+    return 0
 
 
-@app.command()
-def down(
-    name: Name = "main",
-    every: Annotated[bool, typer.Option("--all", help="End all of this repository.")] = False,
-) -> None:
-    """End a testbed and remove all its files."""
-    chosen = list(instances.all_instances()) if every else [instances.locate(name)]
+def _down(arguments: argparse.Namespace) -> int:
+    named = [instances.locate(arguments.name)]
+    chosen = list(instances.all_instances()) if arguments.all else named
     ended = [instance.name for instance in chosen if instances.down(instance)]
-    print(f"ended: {', '.join(ended)}" if ended else "nothing to do: no testbed is up")
+    print(f"ended: {', '.join(ended)}" if ended else "nothing to do: no such testbed is up")
+    return 0
 
 
-@app.command(context_settings={"allow_extra_args": True, "allow_interspersed_args": False})
-def exec(
-    context: typer.Context,
-    name: Name = "main",
-    node: Annotated[Optional[str], typer.Option(help="On this node.")] = None,  # noqa: UP045
-) -> None:
-    """Run a command inside, on the controller or a node: testbed exec -- sinfo."""
-    if not context.args:
-        raise TestbedError("no command: testbed exec [--node NODE] -- COMMAND...")
-    instances.enter(instances.locate(name), node, context.args)
-
-
-@app.command()
-def status(
-    name: Name = "main",
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
-) -> None:
-    """Show nodes and uplinks; exit code 1 if the testbed is down."""
-    instance = instances.locate(name)
+def _status(arguments: argparse.Namespace) -> int:
+    instance = instances.locate(arguments.name)
     is_up = instance.pid is not None
-    facts = {"name": name, "up": is_up, **(instances.status(instance) if is_up else {})}
-    facts |= {"folder": str(instance.folder), "bin": str(instance.binaries)} if is_up else {}
-    if as_json:
+    facts = {"name": instance.name, "up": is_up}
+    if is_up:
+        facts |= {"folder": str(instance.folder), "bin": str(instance.binaries)}
+        facts |= instances.status(instance)
+    if arguments.json:
         print(json.dumps(facts, indent=2))
     elif is_up:
         _print_status(facts)
     else:
-        left = f"; `testbed down` removes {instance.folder}" if instance.folder.exists() else ""
-        print(f"testbed {name} is down{left}")
-    if not is_up:
-        raise typer.Exit(1)
+        left = f", but left {instance.folder}" if instance.folder.exists() else ""
+        print(f"testbed {instance.name} is down{left}")
+    return 0 if is_up else 1
 
 
 def _print_status(facts: dict[str, Any]) -> None:
     dead = [daemon for daemon, alive in facts["daemons"].items() if not alive]
     print(f"testbed {facts['name']} is up" + (f", but {', '.join(dead)} died" if dead else ""))
-    _print_table(
-        ("node", "host", "address", "power", "state"),
-        [
-            (*_pick(n, "node", "host", "address"), _on(n["power"]), n["state"])
-            for n in facts["nodes"]
-        ],
-    )
-    _print_table(
-        ("host", "uplink", "rate", "delay", "mtu"),
-        [
-            (u["host"], "cut" if u["cut"] else "up", u["rate"], u["delay"] or "-", str(u["mtu"]))
-            for u in facts["uplinks"]
-        ],
-    )
+    nodes = [
+        (node["node"], node["host"], node["address"], _on(node["power"]), node["state"])
+        for node in facts["nodes"]
+    ]
+    _print_table(("node", "host", "address", "power", "state"), nodes)
+    uplinks = [
+        (link["host"], "cut" if link["cut"] else "up", link["rate"], link["delay"], link["mtu"])
+        for link in facts["uplinks"]
+    ]
+    _print_table(("host", "uplink", "rate", "delay", "mtu"), uplinks)
     print(f"commands in {facts['bin']}, logs in {facts['folder']}/logs")
-
-
-def _pick(entry: dict[str, Any], *keys: str) -> list[str]:
-    return [str(entry[key]) for key in keys]
 
 
 def _on(power: bool) -> str:
     return "on" if power else "off"
 
 
-def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for row in (head, *rows):
+def _print_table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+    texts = [head, *(["-" if cell is None else str(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    for row in texts:
         print("  " + "  ".join(map(str.ljust, row, widths)).rstrip())
 
 
-@app.command()
-def uplink(
-    host: Annotated[str, typer.Argument(help="Such as a.")],
-    name: Name = "main",
-    cut: Annotated[bool, typer.Option("--cut", help="Take the link down.")] = False,
-    restore: Annotated[bool, typer.Option("--restore", help="As the shape says.")] = False,
-    rate: Annotated[Optional[str], typer.Option(help="Such as 100mbit.")] = None,  # noqa: UP045
-    delay: Annotated[Optional[str], typer.Option(help="Such as 50us; needs netem.")] = None,  # noqa: UP045
-    mtu: Annotated[Optional[int], typer.Option(help="Bytes, on all of the host.")] = None,  # noqa: UP045
-) -> None:
-    """Cut, slow or restore the link between a host and the others."""
-    if restore == (cut or rate is not None or delay is not None or mtu is not None):
+def _exec(arguments: argparse.Namespace) -> int:
+    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    if not command:
+        raise TestbedError("no command: testbed exec [--node NODE] -- COMMAND")
+    instances.enter(instances.locate(arguments.name), arguments.node, command)
+
+
+def _uplink(arguments: argparse.Namespace) -> int:
+    instance = instances.locate(arguments.name)
+    changes = {
+        "cut": arguments.cut or None,
+        "rate": arguments.rate,
+        "delay": arguments.delay,
+        "mtu": arguments.mtu,
+    }
+    changes = {key: value for key, value in changes.items() if value is not None}
+    if arguments.restore == bool(changes):
         raise TestbedError("uplink: give --restore alone, or any of --cut, --rate, --delay, --mtu")
-    instance = instances.locate(name)
-    if restore:
-        faults.restore_uplink(instance, host)
+    if arguments.restore:
+        faults.restore_uplink(instance, arguments.host)
     else:
-        faults.change_uplink(instance, host, cut=cut, rate=rate, delay=delay, mtu=mtu)
+        faults.change_uplink(instance, arguments.host, **changes)
+    return 0
 
 
-@app.command()
-def node(
-    node: Annotated[str, typer.Argument(help="Such as a1.")],
-    name: Name = "main",
-    kill_slurmd: Annotated[bool, typer.Option("--kill-slurmd", help="Kill its slurmd.")] = False,
-    off: Annotated[bool, typer.Option("--off", help="As if its power failed.")] = False,
-    restore: Annotated[bool, typer.Option("--restore", help="Start it anew.")] = False,
-) -> None:
-    """Break a node, or bring it back."""
-    asked = [
-        a for a, on in zip(faults.NODE_ACTIONS, (kill_slurmd, off, restore), strict=True) if on
-    ]
-    if len(asked) != 1:
-        raise TestbedError("node: give one of --kill-slurmd, --off, --restore")
-    faults.change_node(instances.locate(name), node, asked[0])
+def _node(arguments: argparse.Namespace) -> int:
+    faults.change_node(instances.locate(arguments.name), arguments.node, arguments.action)
+    return 0

@@ -10,35 +10,35 @@ from testbed.errors import TestbedError
 from testbed.instance import Instance
 from testbed.shape import check_delay, check_mtu, check_rate
 
-#: What can be done to a node.
-NODE_ACTIONS = ("kill-slurmd", "off", "restore")
+#: What can be done to a node, in words.
+NODE_ACTIONS = {
+    "kill-slurmd": "kill its slurmd; what runs on the node runs on",
+    "off": "end all of it at once, as if its power failed",
+    "restore": "start it anew, and return when Slurm has it back",
+}
 
 _USABLE = {"idle", "mixed", "allocated", "completing"}
 _RESTORE_TIMEOUT_S = 60.0
 _POLL_S = 0.05
 
 
-def change_uplink(
-    instance: Instance,
-    host: str,
-    *,
-    cut: bool = False,
-    rate: str | None = None,
-    delay: str | None = None,
-    mtu: int | None = None,
-) -> None:
-    """Cut a host's uplink or change its rate, delay (tc's words) or mtu (bytes) till restored."""
+def change_uplink(instance: Instance, host: str, **changes: Any) -> None:
+    """Change a host's uplink until it is restored.
+
+    Parameters
+    ----------
+    changes
+        Any of ``cut`` (bool), ``rate`` and ``delay`` (in tc's words), ``mtu`` (bytes).
+    """
     try:
-        if rate is not None:
-            check_rate(rate)
-        if delay is not None:
-            check_delay(delay)
-        if mtu is not None:
-            check_mtu(mtu)
+        if "rate" in changes:
+            check_rate(changes["rate"])
+        if "delay" in changes:
+            check_delay(changes["delay"])
+        if "mtu" in changes:
+            check_mtu(changes["mtu"])
     except ValueError as error:
         raise TestbedError(str(error)) from None
-    asked = {"cut": cut or None, "rate": rate, "delay": delay, "mtu": mtu}
-    changes = {key: value for key, value in asked.items() if value is not None}
     instances.ask(instance, {"do": "uplink", "host": host, **changes})
 
 

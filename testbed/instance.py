@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from testbed import control, locks, namespaces, programs, slurm_conf, wrappers
 from testbed.control import Message
@@ -212,7 +213,7 @@ def ask(instance: Instance, request: Message) -> Message:
         raise TestbedError(_is_down(instance)) from None
 
 
-def enter(instance: Instance, node: str | None, command: list[str]) -> None:
+def enter(instance: Instance, node: str | None, command: list[str]) -> NoReturn:
     """Replace this process by `command`, on the controller or a node, in the same folder."""
     pid = locks.holder(lock_file(instance.folder, node)) if node else instance.pid
     if pid is None:

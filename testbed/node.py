@@ -39,6 +39,10 @@ class Node:
         """Kill the node's slurmd at once; jobs on the node run on."""
         os.kill(self.pid, signal.SIGUSR1)
 
+    def report(self) -> None:
+        """Let slurmd report to the controller now, rather than when the controller asks."""
+        os.kill(self.pid, signal.SIGHUP)
+
     def power_off(self) -> None:
         """Kill all processes of the node at once, as a power failure does."""
         os.kill(self.pid, signal.SIGKILL)
@@ -119,13 +123,16 @@ def _run(name: str, address: str, folder: Path, shared: Path, signals: socket.so
 
 
 def _serve(command: list[str]) -> None:
-    """Run slurmd and be the node's pid 1: collect the dead, kill slurmd on SIGUSR1."""
-    awaited = {signal.SIGCHLD, signal.SIGUSR1}
+    """Run slurmd and be the node's pid 1: collect the dead, and do what `Node` signals."""
+    awaited = {signal.SIGCHLD, signal.SIGUSR1, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     slurmd = subprocess.Popen(command, preexec_fn=_leave_pid_1)
     while True:
-        if signal.sigwait(awaited) == signal.SIGUSR1:
+        caught = signal.sigwait(awaited)
+        if caught == signal.SIGUSR1:
             slurmd.kill()
+        elif caught == signal.SIGHUP:
+            slurmd.send_signal(signal.SIGHUP)
         collect_dead()
 
 

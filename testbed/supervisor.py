@@ -120,11 +120,9 @@ class Testbed:
         deadline = time.monotonic() + _START_TIMEOUT_S
         while time.monotonic() < deadline:
             self._check_daemons()
-            try:
-                socket.create_connection(("127.0.0.1", slurm_conf.CONTROLLER_PORT), 1).close()
+            if _listens(slurm_conf.CONTROLLER_PORT):
                 return
-            except OSError:
-                time.sleep(_POLL_S)
+            time.sleep(_POLL_S)
         raise TestbedError(self._no_start("slurmctld"))
 
     def _wait_for_nodes(self) -> None:
@@ -146,8 +144,10 @@ class Testbed:
     def _no_start(self, name: str) -> str:
         log = self._folder / "logs" / f"{name}.log"
         lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-        said = [line for line in lines if "error" in line.lower() or "fatal" in line]
-        return f"{name} does not start: {(said or lines or ['it says nothing'])[-1]} (see {log})"
+        fatal = [line for line in lines if "fatal" in line]
+        wrong = [line for line in lines if "error" in line.lower()]
+        last = (fatal or wrong or lines or ["it says nothing"])[-1]
+        return f"{name} does not start: {last} (see {log})"
 
     def obey(self, request: Message) -> Message:
         """Do what a request says; the keys are those of `instance.status` and `faults`."""
@@ -183,9 +183,12 @@ class Testbed:
     def _change_uplink(self, host: str, changes: Message) -> None:
         if host not in self._shape.hosts:
             raise TestbedError(f"no host {host}; there are {', '.join(self._shape.hosts)}")
-        pids = [node.pid for name, node in self._nodes.items() if self._shape.host_of(name) == host]
+        nodes = [node for node in self._nodes.values() if self._shape.host_of(node.name) == host]
+        pids = [node.pid for node in nodes]
         if changes.pop("restore", False):
             self._fabric.restore(host, pids)
+            for node in nodes:
+                node.report()
         else:
             self._fabric.change(host, pids, **changes)
 
@@ -194,6 +197,8 @@ class Testbed:
             raise TestbedError(f"no node {name}; there are {', '.join(self._shape.nodes())}")
         if action == "restore":
             self._power_off(name)
+            # A machine that starts anew has lost its jobs; it is back when its slurmd reports.
+            subprocess.run(["scontrol", "update", f"nodename={name}", "state=down", "reason=new"])
             self._start_node(name)
             self._plug(self._nodes[name])
             self._nodes[name].controller_listens()
@@ -209,6 +214,17 @@ class Testbed:
         if node is not None:
             self._fabric.unplug(name)
             node.power_off()
+
+
+def _listens(port: int) -> bool:
+    """Whether someone listens in this network namespace; to connect would put errors in logs."""
+    listening = "0A"  # TCP_LISTEN of the kernel's tcp_states.h
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            _, local, _, state, *_ = line.split()
+            if state == listening and local.endswith(f":{port:04X}"):
+                return True
+    return False
 
 
 def _munged_options() -> list[str]:
