@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "clock.h"
-#include "cvars.h"
 #include "environment.h"
 #include "memory.h"
 #include "mpi_check.h"
+#include "mpi_library.h"
 #include "provenance.h"
 #include "random.h"
 #include "rank_facts.h"
@@ -140,18 +140,16 @@ static void write_mpi(struct json *json)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     char standard[32];
-    int length = 0;
     int version = 0;
     int subversion = 0;
-    MPI_CHECK(MPI_Get_library_version(library, &length));
     MPI_CHECK(MPI_Get_version(&version, &subversion));
-    library[strcspn(library, "\n")] = '\0';
+    mpi_library_name(library);
     snprintf(standard, sizeof standard, "%d.%d", version, subversion);
 
     json_open(json, "mpi", '{');
     json_string(json, "library", library);
     json_string(json, "standard", standard);
-    cvars_write(json, "cvars");
+    mpi_library_write_cvars(json, "cvars");
     environment_write_mpi(json, "environment");
     json_close(json, '}');
 }
@@ -232,7 +230,6 @@ static void write_point(struct json *json, const struct point *point)
     json_number(json, "variance_us2", samples_variance_us2(samples));
     json_number(json, "min_us", samples->min_us);
     json_number(json, "max_us", samples->max_us);
-    json_number(json, "median_us", samples_quantile_us(samples, 0.5));
     json_number(json, "median_us", samples_quantile_us(samples, 0.5));
     json_integer(json, "payload_errors", point->payload_errors);
     json_close(json, '}');

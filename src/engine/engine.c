@@ -75,7 +75,7 @@ int engine_main(int argc, char **argv, const struct kernel *kernel)
  * one run in ten between two nodes under MPICH 4.0.2, none in 120 with rank 0 coming last. */
 static void leave(int rank)
 {
-    const struct timespec head_start = {.tv_nsec = 50 * 1000 * 1000};
+    const struct timespec head_start = {.tv_nsec = 50000000};
     if (rank == 0) {
         nanosleep(&head_start, NULL);
     }

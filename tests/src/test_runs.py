@@ -64,15 +64,23 @@ def together(start: Callable, cases: Iterable) -> list:
         return list(pool.map(start, cases))
 
 
+def unique_keys(pairs: list[tuple[str, object]]) -> dict:
+    """Make a dictionary of a JSON object, in which no key may come twice."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError(f"a key comes twice among {[key for key, _ in pairs]}")
+    return made
+
+
 class Record:
     """A record split into its three parts."""
 
     def __init__(self, path: Path):
         lines = path.read_text(encoding="utf-8").splitlines()
-        self.header = json.loads(lines[0])
+        self.header = json.loads(lines[0], object_pairs_hook=unique_keys)
         self.columns = lines[1].split(",")
         self.rows = [dict(zip(self.columns, line.split(","), strict=True)) for line in lines[2:-1]]
-        self.footer = json.loads(lines[-1])
+        self.footer = json.loads(lines[-1], object_pairs_hook=unique_keys)
 
     def order(self, pass_: int) -> list[tuple[str, int]]:
         """Give modes and sizes as they were visited in a pass."""

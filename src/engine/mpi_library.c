@@ -1,12 +1,20 @@
-/* The MPI library's own settings: its control variables, read through MPI_T. */
-#include "cvars.h"
+/* Which MPI library this is, and its own settings: its control variables, read through MPI_T. */
+#include "mpi_library.h"
 
-#include <mpi.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "memory.h"
+#include "mpi_check.h"
 
 enum { NAME_LENGTH = 256 };
+
+void mpi_library_name(char name[MPI_MAX_LIBRARY_VERSION_STRING])
+{
+    int length = 0;
+    MPI_CHECK(MPI_Get_library_version(name, &length));
+    name[strcspn(name, "\n")] = '\0';
+}
 
 /* The name of a control variable, and what is needed to read it. */
 struct cvar {
@@ -67,7 +75,7 @@ static void write_cvar(struct json *json, int index)
     MPI_T_cvar_handle_free(&handle);
 }
 
-void cvars_write(struct json *json, const char *key)
+void mpi_library_write_cvars(struct json *json, const char *key)
 {
     json_open(json, key, '{');
     int thread_level = MPI_THREAD_SINGLE;
