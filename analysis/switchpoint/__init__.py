@@ -16,6 +16,7 @@ _HOMES = {
     "Store": "store",
     "summarise": "curves",
     "detect": "detection",
+    "doctor": "diagnosis",
     "read": "importing",
     "read_facts": "record",
     "read_files": "importing",

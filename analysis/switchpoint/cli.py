@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Find protocol switches in curves of MPI time against message size.",
@@ -32,14 +31,18 @@ app = typer.Typer(
 
 _BAD = 2
 
-Files = Annotated[
+_Files = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="FILE...", help="Run records, tidy CSV, NetPIPE output; plain or gzipped."
+        metavar="[FILE]...",
+        help="Run records, tidy CSV, NetPIPE's np.out, plain or gzipped. Without: the store.",
+        show_default=False,
     ),
 ]
-Store = Annotated[str, typer.Option("--store", help="The store: a folder or an fsspec URL.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+_Store = Annotated[
+    str, typer.Option("--store", metavar="URL", help="The store: a folder or an fsspec URL.")
+]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 
 
 def main() -> None:
@@ -47,15 +50,39 @@ def main() -> None:
     app()
 
 
+@app.command("import")
+def import_command(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="What to keep.", show_default=False)
+    ],
+    store: _Store = "results",
+    as_json: _Json = False,
+) -> None:
+    """Recognise FILEs by content and keep them in the store; the same run twice counts once."""
+    with _user_mistakes():
+        measurements, failures = _read(files)
+        from switchpoint.store import Store
+
+        added = Store(store).add(measurements)
+        known = len(measurements.runs) - added
+        _warn(measurements.warnings)
+        if as_json:
+            _print_json({"added": added, "already_stored": known, "failed": failures})
+        else:
+            again = f"; {known} already there" if known else ""
+            print(f"{added} run{'' if added == 1 else 's'} added to {store}{again}")
+
+
 @app.command("detect")
-def detect_command(files: Files = None, store: Store = "results", as_json: Json = False) -> None:
-    """Find steps and changes of slope in the curves of FILES, or of the store's latest runs."""
+def detect_command(files: _Files = None, store: _Store = "results", as_json: _Json = False) -> None:
+    """Find steps and changes of slope in the curves of FILEs, or of the store's newest runs."""
     with _user_mistakes():
         measurements = _load(files, store)
+        from switchpoint.curves import noise_warnings, summarise
         from switchpoint.detection import detect
 
         findings = detect(measurements)
-        _warn(measurements.warnings)
+        _warn([*measurements.warnings, *noise_warnings(summarise(measurements))])
         if as_json:
             _print_json({"findings": findings_as_json(findings)})
         else:
@@ -66,14 +93,14 @@ def detect_command(files: Files = None, store: Store = "results", as_json: Json 
 
 @app.command("report")
 def report_command(
-    files: Files = None,
-    store: Store = "results",
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the page.")] = Path(
-        "report"
-    ),
-    as_json: Json = False,
+    files: _Files = None,
+    store: _Store = "results",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where index.html goes.")
+    ] = Path("report"),
+    as_json: _Json = False,
 ) -> None:
-    """Write one offline HTML page from FILES, or from the store's latest runs."""
+    """Write one HTML page that works offline, from FILEs or the store's newest runs."""
     with _user_mistakes():
         measurements = _load(files, store)
         from switchpoint.reporting import report
@@ -86,62 +113,52 @@ def report_command(
             print(page)
 
 
-@app.command("import")
-def import_command(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What to store.")],
-    store: Store = "results",
-    as_json: Json = False,
-) -> None:
-    """Recognise FILES by content and keep them in the store; the same file twice counts once."""
-    with _user_mistakes():
-        from switchpoint.importing import read_files
-        from switchpoint.store import Store as Kept
+@app.command("doctor")
+def doctor_command(as_json: _Json = False) -> None:
+    """Show what this machine has and lacks for measuring MPI, each lack with its mend."""
+    from switchpoint.diagnosis import examine
 
-        gathered = read_files(files)
-        for failure in gathered.failures:
-            print(f"switchpoint: {failure}", file=sys.stderr)
-        if gathered.measurements is None:
-            raise typer.Exit(_BAD)
-        added = Kept(store).add(gathered.measurements)
-        _warn(gathered.measurements.warnings)
-        counts = {
-            "added": added,
-            "already_stored": len(gathered.measurements.runs) - added,
-            "failed": [str(failure) for failure in gathered.failures],
-        }
-        if as_json:
-            _print_json(counts)
-        else:
-            print(f"{added} runs added to {store}, {counts['already_stored']} were already there")
+    if as_json:
+        _print_json({"facts": [vars(fact) for fact in examine()]})
+    else:
+        from switchpoint.terminal import print_facts
+
+        print_facts(examine())
 
 
 def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
-    """Shape findings as documented in docs/reference/findings.md, the curve as its own object."""
+    """Shape findings as in docs/reference/findings.md, the curve as an object of its own."""
     from switchpoint.shapes import FINDING_COLUMNS, identity_columns
 
-    identity = [name for name in identity_columns(findings) if name != "run_id"]
-    return [
-        {name: row[name] for name in FINDING_COLUMNS}
-        | {"curve": {name: row[name] for name in identity if isinstance(row[name], str)}}
-        | {"run_id": row["run_id"]}
-        for row in findings.to_dict("records")
-    ]
+    curve_columns = [name for name in identity_columns(findings) if name != "run_id"]
+    shaped = []
+    for row in findings.to_dict("records"):
+        finding = {name: row[name] for name in FINDING_COLUMNS}
+        curve = {name: row[name] for name in curve_columns if isinstance(row[name], str)}
+        shaped.append(finding | {"curve": curve, "run_id": row["run_id"]})
+    return shaped
 
 
 def _load(files: list[Path] | None, store: str) -> Measurements:
-    """Measurements of the files given, or of the store; raises InputError if nothing is usable."""
+    """Return the measurements of the files given, or else the store's newest."""
+    if files:
+        return _read(files)[0]
+    from switchpoint.store import Store
+
+    return Store(store).latest()
+
+
+def _read(files: list[Path]) -> tuple[Measurements, list[str]]:
+    """Read what can be read and name each file that cannot, on stderr; exit 2 if none can."""
     from switchpoint.importing import read_files
 
-    if not files:
-        from switchpoint.store import Store as Kept
-
-        return Kept(store).latest()
     gathered = read_files(files)
-    for failure in gathered.failures:
+    failures = [str(failure) for failure in gathered.failures]
+    for failure in failures:
         print(f"switchpoint: {failure}", file=sys.stderr)
     if gathered.measurements is None:
         raise typer.Exit(_BAD)
-    return gathered.measurements
+    return gathered.measurements, failures
 
 
 def _warn(warnings: list[str]) -> None:

@@ -11,6 +11,9 @@ import pandas as pd
 from switchpoint.measurements import Measurements
 from switchpoint.shapes import CURVE_COLUMNS, identity_columns
 
+#: Relative standard error of a curve's typical median from which it is called noisy.
+_TOO_NOISY = 0.1
+
 _NORMAL_SD_PER_MAD = 1.4826
 #: By the number of values, from 0: what makes the deviation of few unbiased (Croux and Rousseeuw
 #: 1992, table 2); nearly 1 beyond.
@@ -63,6 +66,34 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
     table["count"] = counts
     table["bandwidth_MBps"] = table["size_bytes"] / table["time_us"]
     return table
+
+
+def noise_warnings(curves: pd.DataFrame) -> list[str]:
+    """Name each curve whose medians are too uncertain to see a step of that size.
+
+    Parameters
+    ----------
+    curves
+        As from `summarise`.
+    """
+    identity = identity_columns(curves)
+    noise = (
+        (curves["error_us"] / curves["time_us"])
+        .groupby([curves[name] for name in identity], dropna=False, observed=True)
+        .median()
+        if identity
+        else pd.Series([(curves["error_us"] / curves["time_us"]).median()], index=[()])
+    )
+    return [
+        f"{_curve_name(curve)}: too noisy to show steps under {300 * share:.0f} %;"
+        " measure again with more passes on quieter cores"
+        for curve, share in noise.items()
+        if share > _TOO_NOISY
+    ]
+
+
+def _curve_name(key: object) -> str:
+    return ", ".join(v for v in (key if isinstance(key, tuple) else (key,)) if isinstance(v, str))
 
 
 def _error_between_passes(codes: Indices, passes: Indices, time: Floats) -> Floats:

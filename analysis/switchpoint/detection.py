@@ -70,7 +70,7 @@ def detect(
             around it; equal prior odds, Gaussian noise estimated from the repeats and from the
             scatter of neighbouring sizes. It says nothing of the cause.
         evidence
-            Dictionary: the two lines (`latency_us`, `per_byte_us`), `jump_us`, relative `noise`,
+            Dictionary: the two lines (`intercept_us`, `per_byte_us`), `jump_us`, relative `noise`,
             `sizes`.
         suspects
             List of dictionaries: settings whose value lies in the bracket. Never proof.
@@ -198,12 +198,12 @@ def _judge(
     jump = after - before
     jump_error = float(np.hypot(before_error, after_error))
     kind, magnitude = "step", jump / before
-    if abs(jump) < 3 * jump_error or abs(magnitude) < SMALLEST_STEP:
-        octave = 2 * first_after
-        before_later, _ = table.line(*left, octave)
-        after_later, _ = table.line(*right, octave)
-        kind, magnitude = "slope_change", after_later / before_later - 1
-        if abs(magnitude) < SMALLEST_SLOPE_CHANGE:
+    no_jump = abs(jump) < 3 * jump_error or abs(magnitude) < SMALLEST_STEP
+    if no_jump or _lines_meet(table, left, right):
+        bend = _change_an_octave_on(table, left, right)
+        if abs(bend) >= SMALLEST_SLOPE_CHANGE:
+            kind, magnitude = "slope_change", bend
+        elif no_jump:
             return None
     confidence = _posterior(table, left, right, penalty)
     if confidence < LEAST_CONFIDENCE:
@@ -225,6 +225,21 @@ def _judge(
     }
 
 
+def _change_an_octave_on(table: PieceTable, left: tuple[int, int], right: tuple[int, int]) -> float:
+    """Relative change of time at twice the first size past a boundary, one line to the other."""
+    octave = 2 * float(table.size[right[0]])
+    return table.line(*right, octave)[0] / table.line(*left, octave)[0] - 1
+
+
+def _lines_meet(table: PieceTable, left: tuple[int, int], right: tuple[int, int]) -> bool:
+    """Whether two pieces' lines cross within one size of their boundary, and so make a bend."""
+    steeper = table.slope[right] - table.slope[left]
+    if steeper == 0:
+        return False
+    crossing = (table.intercept[left] - table.intercept[right]) / steeper
+    return bool(table.size[left[1] - 1] <= crossing <= table.size[right[0] + 1])
+
+
 def _posterior(
     table: PieceTable, left: tuple[int, int], right: tuple[int, int], penalty: float
 ) -> float:
@@ -244,6 +259,6 @@ def _line_as_words(table: PieceTable, piece: tuple[int, int]) -> dict[str, float
     return {
         "first_size_bytes": int(table.size[piece[0]]),
         "last_size_bytes": int(table.size[piece[1]]),
-        "latency_us": float(table.intercept[piece]),
+        "intercept_us": float(table.intercept[piece]),
         "per_byte_us": float(table.slope[piece]),
     }

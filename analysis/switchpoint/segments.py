@@ -1,7 +1,8 @@
 """Fits a curve with straight pieces of time against bytes, as many as the noise justifies.
 
 Optimal partitioning by dynamic programming (Jackson et al. 2005) over every possible piece; a piece
-is Hockney's line, time = intercept + bytes * slope, with neither negative.
+is Hockney's line, time = intercept + bytes * slope. Its slope is never negative; its intercept may
+be, for past a cache's size lines steepen and no longer begin at a latency.
 """
 
 from __future__ import annotations
@@ -143,17 +144,15 @@ def _sums_over_runs(values: Floats) -> Floats:
 def _constrained_lines(
     total: Floats, sx: Floats, sxx: Floats, sy: Floats, sxy: Floats, syy: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Least-squares lines with intercept and slope >= 0, and their costs, from weighted sums."""
+    """Least-squares lines with slope >= 0, and their costs, from weighted sums."""
     with np.errstate(divide="ignore", invalid="ignore"):
         determinant = total * sxx - sx * sx
         sloped = determinant > 1e-10 * total * sxx
         slope = np.where(sloped, (total * sxy - sx * sy) / determinant, 0.0)
         intercept = (sy - slope * sx) / total
-        # Outside the allowed quadrant the best line lies on one of its two edges.
         flat = (slope < 0) | ~sloped
-        through_origin = ~flat & (intercept < 0)
-        slope = np.where(flat, 0.0, np.where(through_origin, sxy / sxx, slope))
-        intercept = np.where(flat, sy / total, np.where(through_origin, 0.0, intercept))
+        slope = np.where(flat, 0.0, slope)
+        intercept = np.where(flat, sy / total, intercept)
         cost = (
             syy - 2 * intercept * sy - 2 * slope * sxy
             + intercept**2 * total + 2 * intercept * slope * sx + slope**2 * sxx

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -9,9 +10,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from switchpoint.diagnosis import Fact
 from switchpoint.measurements import Measurements
 from switchpoint.shapes import identity_columns
 from switchpoint.units import bracket_text, percent
+
+_STATE_STYLES = {"ok": "green", "poor": "yellow", "missing": "red"}
 
 #: Columns that head a group of findings; the rest of the identity is a table's columns.
 _HEADING = ["site", "partition", "mpi", "environ", "kernel"]
@@ -33,6 +37,22 @@ def print_findings(findings: pd.DataFrame, measurements: Measurements) -> None:
         _print_suspects(console, group)
         console.print()
     console.print(f"{_count(len(findings), 'finding')} in {_count(curves, 'curve')}.")
+
+
+def print_facts(facts: Iterable[Fact]) -> None:
+    """Print what `doctor` found as a table, each mend under its lack."""
+    console = Console(highlight=False)
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    lacks = 0
+    for fact in facts:
+        table.add_row(
+            Text(fact.state, style=_STATE_STYLES[fact.state]), Text(fact.topic), Text(fact.found)
+        )
+        if fact.mend:
+            lacks += 1
+            table.add_row("", "", Text(f"mend: {fact.mend}", style="bold"))
+    console.print(table)
+    console.print(f"{_count(lacks, 'thing')} to mend." if lacks else "Nothing to mend.")
 
 
 def _table(findings: pd.DataFrame) -> Table:

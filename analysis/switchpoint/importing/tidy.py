@@ -36,10 +36,9 @@ def read(path: Path) -> Measurements:
     names = _heading(data)
     metric = _check_heading(path, names)
     table = _parse(path, data, names)
-    lines = pd.Series(range(2, len(table) + 2), index=table.index)
+    lines = pd.Series(table.index + 2, index=table.index)
 
     absent = table[metric].str.strip().str.lower().isin(["", "nan", "na", "null", "none"])
-    absent |= table[metric].isna()
     warnings = []
     if absent.any():
         warnings.append(
@@ -69,7 +68,9 @@ def read(path: Path) -> Measurements:
 
 def _heading(data: bytes) -> list[str]:
     line = data.lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", errors="replace")
-    return [name.strip() for name in next(csv.reader([line.rstrip("\r")]), [])]
+    return [
+        name.strip() for name in next(csv.reader([line.rstrip("\r")], skipinitialspace=True), [])
+    ]
 
 
 def _check_heading(path: Path, names: list[str]) -> str:
@@ -96,23 +97,29 @@ def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError(path, "is not UTF-8 text; save it as UTF-8", line) from None
+    beyond = "\0"  # catches the field of a row that has one too many
     try:
-        return pd.read_csv(
+        table = pd.read_csv(
             io.StringIO(text),
-            names=names,
-            header=None,
+            names=[*names, beyond],
             skiprows=1,
             dtype=str,
             keep_default_na=False,
             skip_blank_lines=False,
+            skipinitialspace=True,
             index_col=False,
-            on_bad_lines="error",
-        ).loc[lambda table: ~table.isna().all(axis=1)]
+        )
     except pd.errors.EmptyDataError:
         return pd.DataFrame(columns=names, dtype=str)
     except pd.errors.ParserError as error:
         problem = str(error).split("C error: ")[-1].strip()
         raise InputError(path, f"{problem}; each row needs {len(names)} fields") from None
+    table = table.fillna("")
+    long = table.pop(beyond).ne("")
+    if long.any():
+        line = int(long.to_numpy().argmax()) + 2
+        raise InputError(path, f"has more than {len(names)} fields; give each column a name", line)
+    return table[(table != "").any(axis=1)]
 
 
 def _numbers(path: Path, table: pd.DataFrame, name: str, lines: pd.Series[int]) -> pd.Series[float]:

@@ -1,0 +1,284 @@
+"""What this machine has and lacks for measuring MPI, each lack with its mend.
+
+Nothing is changed and nothing runs for longer than a second.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import itertools
+import os
+import re
+import resource
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Compiler wrappers by the names that Debian, Spack and vendors give them.
+_WRAPPERS = ["mpicc", "mpicc.openmpi", "mpicc.mpich", "mpiicx", "mpiicc"]
+
+#: Clock sources that cost a system call or tick coarsely.
+_SLOW_CLOCKS = {"hpet", "acpi_pm", "jiffies", "pit", "xen"}
+
+_NOISE_SECONDS = 0.3
+_NOISE_GAP_NS = 20_000  # a loop that only reads the clock takes well under a microsecond a turn
+_NOISY = 0.01  # share of time that something else took
+
+
+@dataclass
+class Fact:
+    """One thing that was looked at.
+
+    Attributes
+    ----------
+    topic : str
+        What was looked at.
+    state : str
+        `ok`, `poor` (measurements suffer) or `missing` (something cannot run).
+    found : str
+        What is there, in words.
+    mend : str
+        What to do about it; empty when all is well.
+    """
+
+    topic: str
+    state: str
+    found: str
+    mend: str = ""
+
+
+def doctor() -> pd.DataFrame:
+    """Look at this machine.
+
+    Returns
+    -------
+    DataFrame
+        Columns `topic`, `state`, `found`, `mend`, as `Fact`.
+    """
+    import pandas as pd
+
+    return pd.DataFrame([asdict(fact) for fact in examine()])
+
+
+def examine() -> Iterator[Fact]:
+    """Look at one thing after the other."""
+    yield from _mpi()
+    yield _tool("C build", "cmake", "install CMake (Debian: apt install cmake)")
+    yield _slurm()
+    yield from _launch_types()
+    yield _reframe()
+    yield _spack()
+    yield _namespaces()
+    yield _cores()
+    yield _clock()
+    yield _frequency()
+    yield _noise()
+
+
+def _mpi() -> Iterator[Fact]:
+    """Which MPI each compiler wrapper on the path really is."""
+    found = False
+    for wrapper in _WRAPPERS:
+        path = shutil.which(wrapper)
+        if path is None:
+            continue
+        found = True
+        library = _library_behind(path)
+        state = "ok" if library else "poor"
+        mend = "" if library else f"see what `{wrapper} -show` says; it may be half installed"
+        yield Fact(f"MPI: {wrapper}", state, f"{library or 'unknown'}, {path}", mend)
+    if not found:
+        yield Fact(
+            "MPI", "missing", "no mpicc on the path",
+            "apt install openmpi-bin libopenmpi-dev, or load your site's MPI module",
+        )  # fmt: skip
+
+
+def _library_behind(wrapper: str) -> str | None:
+    """Name and version of the MPI library that a compiler wrapper links."""
+    told = _output(wrapper, "--showme:version")
+    if version := re.search(r"Open MPI:? v?(\S+)", told):
+        return f"Open MPI {version[1]}"
+    command = _output(wrapper, "-show")
+    beside = Path(wrapper).resolve().parent / "mpichversion"
+    for teller in (str(beside), "mpichversion"):
+        if "mpich" in command.lower() and (version := re.search(r"\d+\.\d+\S*", _output(teller))):
+            return f"MPICH {version[0]}"
+    if version := re.search(r"/mpi/(\d+\.\d+\S*?)[/\"\s]", command):
+        return f"Intel MPI {version[1]}"
+    return None
+
+
+def _tool(topic: str, program: str, mend: str) -> Fact:
+    path = shutil.which(program)
+    if path is None:
+        return Fact(topic, "missing", f"no {program}", mend)
+    return Fact(topic, "ok", _first_line(_output(program, "--version")) or path)
+
+
+def _slurm() -> Fact:
+    if shutil.which("srun") is None:
+        return Fact(
+            "Slurm", "missing", "no srun",
+            "use site-configs/local (mpirun), or apt install slurm-client",
+        )  # fmt: skip
+    told = re.search(r"^slurm\S* \S+$", _output("srun", "--version"), re.MULTILINE)
+    version = told[0] if told else "installed"
+    answer = _output("scontrol", "ping", seconds=3)
+    if "UP" in answer:
+        return Fact("Slurm", "ok", f"{version}, controller answers")
+    return Fact(
+        "Slurm", "missing", f"{version}, no controller answers",
+        "on a cluster ask its administrators; on one machine start the testbed: testbed up",
+    )  # fmt: skip
+
+
+def _launch_types() -> Iterator[Fact]:
+    if shutil.which("srun") is None:
+        return
+    kinds = _output("srun", "--mpi=list")
+    if "pmi" not in kinds:  # without its configuration srun lists nothing
+        return
+    for kind, library in (("pmix", "Open MPI"), ("pmi2", "MPICH and Intel MPI")):
+        if re.search(rf"\b{kind}\b", kinds):
+            yield Fact(f"srun --mpi={kind}", "ok", f"launches {library}")
+        else:
+            yield Fact(
+                f"srun --mpi={kind}", "missing", f"{library} cannot be launched by srun",
+                f"install Slurm's {kind} plugin (Debian: libpmix2, libpmi2-0), or use mpirun",
+            )  # fmt: skip
+
+
+def _reframe() -> Fact:
+    try:
+        return Fact("ReFrame", "ok", importlib.metadata.version("reframe-hpc"))
+    except importlib.metadata.PackageNotFoundError:
+        return Fact("ReFrame", "missing", "not installed", "pip install 'switchpoint[checks]'")
+
+
+def _spack() -> Fact:
+    if shutil.which("spack") is None:
+        return Fact("Spack", "ok", "none; only builds from the Spack environment need it")
+    return Fact("Spack", "ok", _first_line(_output("spack", "--version")))
+
+
+def _namespaces() -> Fact:
+    """Whether the testbed can emulate nodes here."""
+    if shutil.which("unshare") is None:
+        return Fact("testbed", "missing", "no unshare", "apt install util-linux")
+    if os.geteuid() == 0:
+        if _succeeds("unshare", "-nm", "true"):
+            return Fact("testbed", "ok", "network namespaces, as root")
+        return Fact(
+            "testbed", "missing", "root may not create namespaces here",
+            "start the container with --privileged, or use a virtual machine",
+        )  # fmt: skip
+    if _succeeds("unshare", "-U", "--map-current-user", "--keep-caps", "-nm", "true"):
+        return Fact("testbed", "ok", "user namespaces, no root needed")
+    blocked = _read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1"
+    setting = (
+        "kernel.apparmor_restrict_unprivileged_userns=0"
+        if blocked
+        else "user.max_user_namespaces=15000"
+    )
+    return Fact(
+        "testbed", "missing", "no user namespaces",
+        f"run as root, or have root set it: sysctl {setting}",
+    )  # fmt: skip
+
+
+def _cores() -> Fact:
+    allowed, online = len(os.sched_getaffinity(0)), os.cpu_count() or 1
+    found = f"{allowed} of {online} cores may be used"
+    if allowed < 2:
+        return Fact(
+            "CPU binding", "poor", found,
+            "two ranks will share a core and wait for each other: allow two (taskset, cpuset)",
+        )  # fmt: skip
+    return Fact("CPU binding", "ok", found)
+
+
+def _clock() -> Fact:
+    source = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    found = f"{source or 'unknown source'}, smallest step {_clock_step_ns()} ns"
+    if source in _SLOW_CLOCKS:
+        return Fact(
+            "clock", "poor", found,
+            "boot with clocksource=tsc where the processor's counter is steady",
+        )  # fmt: skip
+    return Fact("clock", "ok", found)
+
+
+def _clock_step_ns() -> int:
+    readings = [time.perf_counter_ns() for _ in range(10_000)]
+    steps = (later - earlier for earlier, later in itertools.pairwise(readings))
+    return min(step for step in steps if step > 0)
+
+
+def _frequency() -> Fact:
+    governor = _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    if governor is None:
+        return Fact("frequency", "ok", "not under Linux's control here")
+    if governor in {"powersave", "ondemand", "conservative"}:
+        return Fact(
+            "frequency", "poor", f"governor {governor}",
+            "have root set it: cpupower frequency-set -g performance",
+        )  # fmt: skip
+    return Fact("frequency", "ok", f"governor {governor}")
+
+
+def _noise() -> Fact:
+    """How much of a busy loop's time something else takes (fixed time quantum)."""
+    switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+    lost, start = 0, time.perf_counter_ns()
+    earlier = start
+    while earlier - start < _NOISE_SECONDS * 1e9:
+        now = time.perf_counter_ns()
+        if now - earlier > _NOISE_GAP_NS:
+            lost += now - earlier
+        earlier = now
+    switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches
+    share = lost / (earlier - start)
+    found = (
+        f"{100 * share:.1f} % of {_NOISE_SECONDS} s lost to others, {switches} involuntary context"
+        f" switches, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    )
+    if share > _NOISY:
+        return Fact("noise", "poor", found, "end what else runs here, then measure")
+    return Fact("noise", "ok", found)
+
+
+def _output(*command: str, seconds: float = 10) -> str:
+    """Everything that a program prints, empty when it cannot run."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=seconds, check=False, errors="replace"
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr
+
+
+def _succeeds(*command: str) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, timeout=10, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def _read(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+
+
+def _first_line(text: str) -> str:
+    return text.strip().split("\n", 1)[0]

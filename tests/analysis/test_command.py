@@ -1,0 +1,207 @@
+"""What a user of `switchpoint` types, sees and gets as exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import RECORDS, SIZES, write_record
+from typer.testing import Result
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A tidy CSV of two curves, one of them with a step at 65,536 B."""
+    rows = [
+        f"{net},{size},{(3 + size * 2e-4) * (1.5 if net == 'tcp' and size >= 65536 else 1):.4f}"
+        for net in ("tcp", "ib")
+        for size in SIZES
+    ]
+    path = tmp_path / "curves.csv"
+    path.write_text("net,size_bytes,time_us\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_detect_prints_json_in_the_documented_shape(switchpoint: Run, table: Path) -> None:
+    result = switchpoint("detect", table, "--json")
+
+    assert result.exit_code == 0
+    content = json.loads(result.stdout)
+    assert set(content) == {"findings"}
+    [finding] = content["findings"]
+    assert finding["kind"] == "step"
+    assert (finding["last_size_before"], finding["size_bytes"]) == (52015, 65536)
+    assert finding["magnitude"] == pytest.approx(0.5, abs=0.02)
+    assert 0.5 < finding["confidence"] <= 1
+    assert finding["curve"] == {"net": "tcp"}
+    assert set(finding["evidence"]) == {"before", "after", "jump_us", "noise", "sizes"}
+    assert finding["suspects"] == []
+
+
+def test_detect_names_the_suspect_to_people(switchpoint: Run) -> None:
+    result = switchpoint("detect", RECORDS / "openmpi-network-limit-65536.record.gz")
+
+    assert result.exit_code == 0
+    words = " ".join(result.stdout.split())
+    assert "one_node_network send step (52,016, 65,536]" in words
+    assert (
+        "suspect btl_tcp_eager_limit = 65536 less 56 B header:"
+        " last eager byte 65480, first rendezvous byte 65481"
+    ) in words
+
+
+def test_detect_says_when_there_is_nothing(switchpoint: Run, tmp_path: Path) -> None:
+    path = write_record(tmp_path / "run.record", step_at=None)
+
+    assert switchpoint("detect", path).stdout == "No step and no change of slope in 1 curve.\n"
+    assert json.loads(switchpoint("detect", path, "--json").stdout) == {"findings": []}
+
+
+def test_import_then_detect_and_report_from_the_store(
+    switchpoint: Run, tmp_path: Path, table: Path
+) -> None:
+    store = tmp_path / "results"
+    record = write_record(tmp_path / "run.record")
+
+    first = switchpoint("import", record, table, "--store", store)
+    again = switchpoint("import", record, "--store", store, "--json")
+    found = switchpoint("detect", "--store", store, "--json")
+    page = switchpoint("report", "--store", store, "--output", tmp_path / "page", "--json")
+
+    assert first.stdout == f"2 runs added to {store}\n"
+    assert json.loads(again.stdout) == {"added": 0, "already_stored": 1, "failed": []}
+    curves = [finding["curve"] for finding in json.loads(found.stdout)["findings"]]
+    assert {"net": "tcp"} in curves
+    assert {
+        "site": "here", "mpi": "Open MPI 4.1.4", "kernel": "pingpong",
+        "placement": "one_node_network", "mode": "send",
+    } in curves  # fmt: skip
+    assert json.loads(page.stdout) == {"report": str(tmp_path / "page" / "index.html")}
+    assert (tmp_path / "page" / "index.html").stat().st_size > 1_000_000
+
+
+def test_bad_files_are_named_one_a_line_and_the_rest_goes_on(
+    switchpoint: Run, tmp_path: Path, table: Path
+) -> None:
+    empty = tmp_path / "empty.record"
+    empty.touch()
+
+    result = switchpoint("detect", empty, "/none", table, "--json")
+
+    assert result.exit_code == 0
+    assert len(json.loads(result.stdout)["findings"]) == 1
+    assert [line.split(": ")[:2] for line in result.stderr.splitlines()] == [
+        ["switchpoint", str(empty)],
+        ["switchpoint", "/none"],
+    ]
+
+
+@pytest.mark.parametrize("verb", ["detect", "report", "import"])
+def test_nothing_usable_exits_with_2_and_writes_nothing(
+    switchpoint: Run, tmp_path: Path, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bad = tmp_path / "bad"
+    bad.write_bytes(b"\x00\x01")
+
+    result = switchpoint(verb, bad)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["bad"]
+
+
+def test_a_truncated_record_is_used_with_a_warning(switchpoint: Run, tmp_path: Path) -> None:
+    path = write_record(tmp_path / "run.record", footer=False)
+
+    result = switchpoint("detect", path, "--json")
+
+    assert result.exit_code == 0
+    assert len(json.loads(result.stdout)["findings"]) == 1
+    assert "warning" in result.stderr
+    assert "truncated" in result.stderr
+
+
+def test_curves_too_noisy_to_judge_are_warned_of(switchpoint: Run, tmp_path: Path) -> None:
+    quiet = write_record(tmp_path / "run.record", step_at=None)
+    lines = quiet.read_text().splitlines()
+    for number in range(2, len(lines) - 1):
+        *fields, time = lines[number].split(",")
+        lines[number] = ",".join([*fields, str(float(time) * (1 + number * 7919 % 10))])
+    noisy = tmp_path / "noisy.record"
+    noisy.write_text("\n".join(lines) + "\n")
+
+    assert switchpoint("detect", quiet).stderr == ""
+    assert "too noisy" in switchpoint("detect", noisy).stderr
+
+
+def test_an_output_that_cannot_be_written_is_named(
+    switchpoint: Run, tmp_path: Path, table: Path
+) -> None:
+    taken = tmp_path / "file"
+    taken.touch()
+
+    for arguments in (["report", table, "-o", taken], ["import", table, "--store", taken]):
+        result = switchpoint(*arguments)
+        assert result.exit_code == 2
+        assert "cannot be written" in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["detect", "--nonsense"], ["import"]], ids=" ".join
+)
+def test_bad_usage_exits_with_2(switchpoint: Run, arguments: list[str]) -> None:
+    assert switchpoint(*arguments).exit_code == 2
+
+
+def test_an_unknown_store_is_named(switchpoint: Run, tmp_path: Path) -> None:
+    for url in (tmp_path / "none", "nonsense://bucket/results"):
+        result = switchpoint("detect", "--store", url)
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"switchpoint: {url}: ")
+        assert result.stderr.count("\n") == 1
+
+
+def test_doctor_tells_what_is_there_and_how_to_mend_the_rest(switchpoint: Run) -> None:
+    result = switchpoint("doctor", "--json")
+
+    assert result.exit_code == 0
+    facts = json.loads(result.stdout)["facts"]
+    assert {"clock", "noise", "CPU binding", "Slurm", "testbed"} <= {f["topic"] for f in facts}
+    assert all(fact["found"] for fact in facts)
+    assert all(bool(fact["mend"]) == (fact["state"] != "ok") for fact in facts)
+
+
+def test_doctor_names_the_library_behind_each_compiler_wrapper(
+    switchpoint: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrapper = tmp_path / "mpicc"
+    wrapper.write_text('#!/bin/sh\n[ "$1" = --showme:version ] && echo "mpicc: Open MPI 9.8.7"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    facts = {
+        fact["topic"]: fact for fact in json.loads(switchpoint("doctor", "--json").stdout)["facts"]
+    }
+
+    assert facts["MPI: mpicc"]["found"] == f"Open MPI 9.8.7, {wrapper}"
+    assert facts["C build"]["state"] == "missing"
+    assert "apt install cmake" in facts["C build"]["mend"]
+
+
+def test_help_starts_without_loading_the_analysis() -> None:
+    program = (
+        "import sys; from switchpoint.cli import app\n"
+        "try: app(['--help'])\n"
+        "except SystemExit: pass\n"
+        "assert not {'pandas', 'pyarrow', 'plotly'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)

@@ -1,0 +1,266 @@
+"""Steps are found where they are, and not found where they are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import RECORDS, SIZES, curve_table, write_record
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from switchpoint import detect, read, summarise
+from switchpoint.segments import PieceTable, cut
+
+OCTAVES = 2.0 ** np.arange(23)
+THIRDS = np.array(SIZES, dtype=float)
+NINTHS = np.unique((2.0 ** (np.arange(198) / 9)).astype(int)).astype(float)
+
+
+def line(sizes: np.ndarray) -> np.ndarray:
+    return 2.0 + 3e-4 * sizes
+
+
+def steps_of(findings: pd.DataFrame) -> list[tuple[int, int]]:
+    steps = findings[findings["kind"] == "step"]
+    return list(zip(steps["last_size_before"], steps["size_bytes"], strict=True))
+
+
+# Real curves. The limits were set when they were recorded; Open MPI counts its header of 56 B.
+
+
+@pytest.mark.parametrize(
+    ("name", "bracket", "slower", "suspect"),
+    [
+        ("openmpi-network-limit-65536", (52016, 65536), True, "btl_tcp_eager_limit"),
+        ("openmpi-network-limit-24000", (20643, 26008), True, "btl_tcp_eager_limit"),
+        ("openmpi-memory-limit-4096", (3251, 4096), True, "btl_vader_eager_limit"),
+        ("openmpi-memory-limit-9000", (8192, 10321), False, "btl_vader_eager_limit"),
+        ("mpich-memory", (8192, 10321), True, None),
+    ],
+)
+def test_the_end_of_the_eager_protocol_is_found_in_real_curves(
+    name: str, bracket: tuple[int, int], slower: bool, suspect: str | None
+) -> None:
+    findings = detect(read(RECORDS / f"{name}.record.gz"))
+
+    here = findings[
+        (findings["kind"] == "step")
+        & (findings["size_bytes"] == bracket[1])
+        & (findings["mode"] == "send")
+    ]
+    assert here["last_size_before"].tolist() == [bracket[0]]
+    assert (here["magnitude"].iloc[0] > 0.05) == slower
+    assert here["confidence"].between(0.5, 1).all()
+    names = [entry["name"] for entry in here["suspects"].iloc[0]]
+    assert (names[:1] or [None]) == [suspect]
+
+
+def test_timing_alone_never_makes_a_protocol_switch() -> None:
+    for path in RECORDS.glob("*.gz"):
+        assert set(detect(read(path))["kind"]) <= {"step", "slope_change"}
+
+
+def test_a_suspect_predicts_both_sides_of_the_step() -> None:
+    findings = detect(read(RECORDS / "openmpi-network-limit-65536.record.gz"))
+
+    suspects = findings.set_index("size_bytes")["suspects"][65536]
+
+    assert [(entry["name"], entry["last_size"], entry["first_size"]) for entry in suspects] == [
+        ("btl_tcp_eager_limit", 65480, 65481),
+        ("TCP segment on lo", 65461, 65462),
+    ]
+
+
+def test_a_setting_of_another_path_is_no_suspect(tmp_path) -> None:
+    path = write_record(tmp_path / "run.record", step_at=4041)  # vader's limit, over the network
+
+    findings = detect(read(path))
+
+    assert steps_of(findings) == [(3250, 4096)]
+    assert findings["suspects"].tolist() == [[]]
+
+
+def test_a_limit_just_outside_the_bracket_is_no_suspect(tmp_path) -> None:
+    sizes = sorted({*SIZES, 65480, 65481})
+    inside = write_record(tmp_path / "inside.record", sizes=sizes, step_at=65481)
+    before = write_record(tmp_path / "before.record", sizes=sizes, step_at=65480)
+
+    assert steps_of(detect(read(inside))) == [(65480, 65481)]
+    assert [entry["name"] for entry in detect(read(inside))["suspects"][0]] == [
+        "btl_tcp_eager_limit"
+    ]
+    suspects = detect(read(before))["suspects"][0]
+    assert "btl_tcp_eager_limit" not in [entry["name"] for entry in suspects]
+
+
+# Curves whose truth is known, with fixed seeds.
+
+
+@pytest.mark.parametrize(
+    ("sizes", "noise", "height", "least"),
+    [(OCTAVES, 0.01, 0.3, 95), (THIRDS, 0.03, 0.3, 97), (NINTHS, 0.03, 0.2, 97)],
+    ids=["octaves", "thirds", "ninths"],
+)
+@pytest.mark.parametrize("sign", [1, -1], ids=["slower", "faster"])
+def test_a_step_above_the_noise_is_found_in_its_bracket(
+    sizes: np.ndarray, noise: float, height: float, least: int, sign: int
+) -> None:
+    rng = np.random.default_rng(1)
+    found = 0
+    for seed in range(100):
+        first = int(rng.integers(4, len(sizes) - 4))
+        times = line(sizes) * np.where(sizes >= sizes[first], 1 + sign * height, 1)
+        steps = steps_of(detect(curve_table(sizes, times, noise, seed)))
+        found += (sizes[first - 1], sizes[first]) in steps
+    assert found >= least
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.05, 0.2])
+@pytest.mark.parametrize("sizes", [OCTAVES, THIRDS, NINTHS], ids=["octaves", "thirds", "ninths"])
+def test_in_noise_alone_at_most_three_curves_in_a_hundred_show_something(
+    sizes: np.ndarray, noise: float
+) -> None:
+    alarms = sum(
+        not detect(curve_table(sizes, line(sizes), noise, seed)).empty for seed in range(100)
+    )
+    assert alarms <= 3
+
+
+def test_magnitude_is_the_relative_change_of_time_with_its_sign() -> None:
+    for height in (0.5, -0.3):
+        times = line(THIRDS) * np.where(THIRDS >= 65536, 1 + height, 1)
+        finding = detect(curve_table(THIRDS, times, 0.005, 3)).iloc[0]
+        assert finding["magnitude"] == pytest.approx(height, abs=0.05)
+
+
+def test_a_change_of_slope_without_a_jump_is_told_from_a_step() -> None:
+    times = line(NINTHS) + np.maximum(NINTHS - 20000, 0) * 1.2e-3
+
+    findings = detect(curve_table(NINTHS, times, 0.005, 4))
+
+    assert findings["kind"].tolist() == ["slope_change"]
+    assert 16000 < findings["size_bytes"][0] < 26000
+    assert findings["magnitude"][0] > 0.25
+
+
+def test_one_size_that_is_off_makes_no_step() -> None:
+    times = line(THIRDS)
+    times[30] *= 1.6
+
+    assert detect(curve_table(THIRDS, times, 0.01, 5)).empty
+
+
+def test_sizes_one_byte_apart_make_no_step_of_their_own() -> None:
+    sizes = np.unique([*THIRDS, *range(65470, 65490)])
+    times = line(sizes) * np.where(sizes >= 65481, 1.4, 1)
+
+    assert steps_of(detect(curve_table(sizes, times, 0.02, 6))) == [(65480, 65481)]
+
+
+def test_a_pass_spoilt_by_another_job_changes_nothing() -> None:
+    times = line(THIRDS) * np.where(THIRDS >= 65536, 1.4, 1)
+    clean = curve_table(THIRDS, times, 0.01, 7)
+    spoilt = clean.assign(time_us=clean["time_us"].where(clean["pass"] != 2, clean["time_us"] * 50))
+
+    assert steps_of(detect(spoilt)) == steps_of(detect(clean)) == [(52015, 65536)]
+
+
+@pytest.mark.parametrize(
+    "sizes", [[8], [8, 64], [8, 8, 8], [0], list(range(1, 6))],
+    ids=["one", "two", "one repeated", "zero", "five"],
+)  # fmt: skip
+def test_too_few_sizes_give_no_finding(sizes: list[int]) -> None:
+    assert detect(curve_table(sizes, np.full(len(sizes), 2.0), 0.1, 8)).empty
+
+
+def test_a_constant_curve_gives_no_finding() -> None:
+    assert detect(curve_table(THIRDS, np.full(len(THIRDS), 2.0), 0, 9)).empty
+
+
+def test_a_curve_from_zero_bytes_is_read_like_any_other() -> None:
+    sizes = np.array([0, *THIRDS])
+    times = line(sizes) * np.where(sizes >= 65536, 1.4, 1)
+
+    assert steps_of(detect(curve_table(sizes, times, 0.01, 10))) == [(52015, 65536)]
+
+
+def test_no_samples_give_an_empty_table_with_its_columns() -> None:
+    empty = curve_table([8], np.array([1.0]), 0, 1).iloc[:0]
+
+    assert detect(empty).empty
+    assert {"kind", "size_bytes", "confidence"} <= set(detect(empty))
+
+
+# What must hold for every curve.
+
+curve_values = st.lists(st.floats(0.1, 1e4), min_size=6, max_size=40)
+
+
+@settings(deadline=None, max_examples=40)
+@given(values=curve_values, power=st.integers(-10, 10))
+def test_the_unit_of_time_changes_nothing(values: list[float], power: int) -> None:
+    sizes = 2.0 ** (np.arange(len(values)) / 2 + 2) // 1
+    table = curve_table(sizes, np.array(values), 0.02, 11)
+
+    before = detect(table)
+    after = detect(table.assign(time_us=table["time_us"] * 2.0**power))
+
+    same = ["kind", "size_bytes", "last_size_before", "magnitude", "confidence"]
+    pd.testing.assert_frame_equal(before[same], after[same], rtol=1e-6)
+
+
+@settings(deadline=None, max_examples=40)
+@given(values=curve_values, seed=st.integers(0, 1000))
+def test_the_order_of_rows_changes_nothing(values: list[float], seed: int) -> None:
+    sizes = 2.0 ** (np.arange(len(values)) / 2 + 2) // 1
+    table = curve_table(sizes, np.array(values), 0.02, 12)
+
+    same = ["kind", "size_bytes", "last_size_before", "magnitude", "confidence"]
+    pd.testing.assert_frame_equal(
+        detect(table)[same], detect(table.sample(frac=1, random_state=seed))[same]
+    )
+
+
+@settings(deadline=None, max_examples=60)
+@given(values=st.lists(st.floats(0.1, 1e4), min_size=6, max_size=14), penalty=st.floats(1, 50))
+def test_the_cut_is_the_best_of_all(values: list[float], penalty: float) -> None:
+    table = PieceTable(2.0 ** np.arange(len(values)), np.array(values), np.full(len(values), 0.05))
+
+    def best(last: int) -> float:
+        """Cheapest way to cut the sizes up to `last`, by trying every way."""
+        if last < 0:
+            return 0.0
+        return min(best(first - 1) + table.cost[first, last] + penalty for first in range(last + 1))
+
+    bounds = cut(table, penalty).bounds
+    assert sum(table.cost[piece] + penalty for piece in bounds) == pytest.approx(
+        best(len(values) - 1)
+    )
+
+
+# Summaries of samples.
+
+
+def test_a_curve_is_the_median_with_its_interval() -> None:
+    samples = pd.DataFrame(
+        {"size_bytes": 1000, "pass": 0, "sample": range(101), "iterations": 1,
+         "time_us": np.random.default_rng(0).permutation(np.arange(101) + 50.0)}
+    )  # fmt: skip
+
+    point = summarise(samples).iloc[0]
+
+    assert point["time_us"] == 100
+    assert (point["low_us"], point["high_us"]) == (90, 110)  # ranks 40 and 60 of 0 to 100
+    assert point["mad_us"] == 25
+    assert point["count"] == 101
+    assert point["bandwidth_MBps"] == 10
+
+
+def test_passes_that_disagree_widen_the_error() -> None:
+    together = pd.DataFrame(
+        {"size_bytes": 8, "pass": np.repeat([0, 1, 2, 3], 25), "sample": 0, "iterations": 1,
+         "time_us": np.random.default_rng(1).normal(10, 0.1, 100)}
+    )  # fmt: skip
+    apart = together.assign(time_us=together["time_us"] + together["pass"])
+
+    assert summarise(together)["error_us"][0] < 0.1 < summarise(apart)["error_us"][0]

@@ -1,0 +1,196 @@
+"""Run records are read whole, or refused in one line that names the file and the mend."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import RECORDS, SIZES, write_record
+from switchpoint import RecordError, read_facts, read_header, read_record
+
+
+def test_a_record_gives_header_samples_and_footer(tmp_path: Path) -> None:
+    record = read_record(write_record(tmp_path / "run.record"))
+
+    assert record.run_id == "0123456789abcdef0123456789abcdef"
+    assert record.complete
+    assert record.warnings == []
+    assert len(record.samples) == len(SIZES) * 3 * 4 == record.footer["samples"]
+    assert set(record.samples["size_bytes"]) == set(SIZES)
+    assert record.samples["mode"].unique().tolist() == ["send"]
+    assert record.samples["time_us"].gt(0).all()
+
+
+@pytest.mark.parametrize("path", sorted(RECORDS.glob("*.gz")), ids=lambda path: path.stem)
+def test_real_records_are_read_without_a_warning(path: Path) -> None:
+    record = read_record(path)
+
+    assert record.warnings == []
+    assert len(record.samples) == record.footer["samples"]
+    counted = record.samples.groupby(["mode", "size_bytes"], observed=True).size()
+    told = {
+        (point["mode"], point["size_bytes"]): point["kept"] for point in record.footer["points"]
+    }
+    assert counted.to_dict() == told
+
+
+def test_gzip_is_unpacked_whatever_the_name(tmp_path: Path) -> None:
+    plain = write_record(tmp_path / "plain")
+    packed = tmp_path / "packed"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+
+    assert read_record(packed).samples.equals(read_record(plain).samples)
+    assert read_facts(packed).footer == read_facts(plain).footer
+
+
+@pytest.mark.parametrize("kept", [0.999, 0.9, 0.5])
+def test_of_a_truncated_record_the_complete_rows_are_used(tmp_path: Path, kept: float) -> None:
+    path = write_record(tmp_path / "cut.record")
+    whole = read_record(path).samples
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * kept)])
+
+    record = read_record(path)
+
+    assert not record.complete
+    assert "truncated" in record.warnings[0]
+    assert 0 < len(record.samples) <= len(whole)
+    assert record.samples.equals(whole.head(len(record.samples)))
+
+
+def test_a_last_row_without_its_line_end_is_not_trusted(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "cut.record", footer=False)
+    rows = len(read_record(path).samples)
+    path.write_bytes(path.read_bytes()[:-2])  # the time of the last row loses a digit
+
+    assert len(read_record(path).samples) == rows - 1
+
+
+def test_a_record_cut_right_after_its_header_has_no_samples(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "cut.record")
+    path.write_bytes(path.read_bytes().split(b"\n")[0] + b"\n")
+
+    assert read_record(path).samples.empty
+
+
+def test_facts_are_read_without_samples(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "run.record")
+
+    facts = read_facts(path)
+
+    assert facts.header == read_header(path)
+    assert facts.footer == read_record(path).footer
+    assert not hasattr(facts, "samples")
+
+
+def test_reading_facts_loads_no_pandas(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "run.record")
+    program = (
+        "import sys, switchpoint; switchpoint.read_facts(sys.argv[1]);"
+        "assert not {'pandas', 'pyarrow', 'plotly'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program, str(path)], check=True)
+
+
+def test_a_kernels_own_columns_are_read_as_numbers(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "run.record", sizes=[1, 2, 4])
+    lines = path.read_text().splitlines()
+    header = json.loads(lines[0])
+    header["columns"].append("wait_us")
+    lines[0] = json.dumps(header)
+    lines[1] += ",wait_us"
+    lines[2:-1] = [line + ",0.5" for line in lines[2:-1]]
+    path.write_text("\n".join(lines) + "\n")
+
+    assert read_record(path).samples["wait_us"].eq(0.5).all()
+
+
+def test_a_thinned_record_is_whole_although_fewer_rows_are_kept_than_taken(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "run.record", sizes=[8])
+    lines = path.read_text().splitlines()
+    footer = json.loads(lines[-1])
+    footer["points"] = [{"mode": "send", "size_bytes": 8, "count": 1200, "kept": 12, "stride": 100}]
+    path.write_text("\n".join([*lines[:-1], json.dumps(footer)]) + "\n")
+
+    record = read_record(path)
+
+    assert record.complete
+    assert record.warnings == []
+
+
+def test_a_footer_that_counts_other_rows_than_there_are_is_warned_of(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "run.record")
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:5], *lines[6:]]) + "\n")
+
+    assert "edited or damaged" in read_record(path).warnings[0]
+
+
+def test_damaged_payloads_are_warned_of(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "run.record")
+    path.write_text(path.read_text().replace('"errors": 0', '"errors": 3'))
+
+    assert "3 payloads arrived damaged" in read_record(path).warnings[0]
+
+
+def spoilt(tmp_path: Path, number: int, line: str) -> Path:
+    """Write a record whose line of that number, from 1, is replaced."""
+    path = write_record(tmp_path / "bad.record")
+    lines = path.read_text().splitlines()
+    lines[number - 1] = line
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("number", "line", "problem"),
+    [
+        (1, "not json", "line 1: is no run record"),
+        (1, '{"record": "other"}', "line 1: is no run record"),
+        (1, '{"record": "switchpoint", "schema": 7}', "schema 7, this Switchpoint reads schema 1"),
+        (1, '{"record": "switchpoint", "schema": 1}', "'run_id' is missing"),
+        (2, "mode,size", "line 2: the CSV heading 'mode,size'"),
+        (5, "send,8,0,0,10,fast", "line 5: malformed row"),
+        (5, "send,8,0,0", "line 5: malformed row"),
+        (5, "send,eight,0,0,10,1.0", "line 5: malformed row"),
+        (5, "send,8,0,0,10,-1.0", "line 5: size 8 B with time -1.0 us"),
+        (5, "send,8,0,0,10,nan", "line 5: size 8 B with time nan us"),
+        (5, "send,-8,0,0,10,1.0", "line 5: size -8 B"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, number: int, line: str, problem: str) -> None:
+    path = spoilt(tmp_path, number, line)
+
+    with pytest.raises(RecordError) as caught:
+        read_record(path)
+
+    assert str(caught.value).startswith(str(path))
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "begins with an empty line"),
+        (b"\x7fELF\0\0\0\0", "is a binary file"),
+        (gzip.compress(b"x" * 10000)[:40], "cannot be read"),
+    ],
+)
+def test_what_is_no_text_is_named(tmp_path: Path, content: bytes, problem: str) -> None:
+    path = tmp_path / "bad.record"
+    path.write_bytes(content)
+
+    for read in (read_record, read_facts):
+        with pytest.raises(RecordError, match=problem):
+            read(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match=r"none\.record: No such file or directory"):
+        read_record(tmp_path / "none.record")

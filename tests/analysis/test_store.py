@@ -1,0 +1,148 @@
+"""The store keeps every run once, whatever writes to it, and reads back what was put in."""
+
+from __future__ import annotations
+
+import uuid
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from conftest import write_record
+from switchpoint import InputError, Store, read, summarise
+
+
+@pytest.fixture(params=["folder", "memory"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a store is: a folder, or a URL of another file system."""
+    return (
+        f"memory://{uuid.uuid4().hex}" if request.param == "memory" else str(tmp_path / "results")
+    )
+
+
+def record(tmp_path: Path, number: int, **changes: object) -> Path:
+    return write_record(
+        tmp_path / f"{number}.record", run_id=f"{number:032x}", sizes=[8, 64, 512], **changes
+    )
+
+
+def test_what_is_stored_is_read_back_unchanged(tmp_path: Path, url: str) -> None:
+    found = read(record(tmp_path, 1))
+    Store(url).add(found)
+
+    again = Store(url).read()
+
+    pd.testing.assert_frame_equal(
+        again.samples, found.samples[again.samples.columns], check_categorical=False
+    )
+    assert again.facts(f"{1:032x}") == found.facts(f"{1:032x}")
+
+
+def test_the_same_run_twice_counts_once(tmp_path: Path, url: str) -> None:
+    found = read(record(tmp_path, 1))
+
+    assert Store(url).add(found) == 1
+    assert Store(url).add(found) == 0
+    assert len(Store(url).read().samples) == len(found.samples)
+
+
+def test_a_truncated_run_is_replaced_by_the_whole_one(tmp_path: Path, url: str) -> None:
+    whole = record(tmp_path, 1)
+    cut = tmp_path / "cut.record"
+    cut.write_text("\n".join(whole.read_text().splitlines()[:20]) + "\n")
+    store = Store(url)
+
+    assert [store.add(read(path)) for path in (cut, whole, cut)] == [1, 1, 0]
+    assert len(store.read().samples) == len(read(whole).samples)
+    assert store.runs()["complete"].tolist() == [True]
+
+
+def test_filters_select_runs_and_modes(tmp_path: Path, url: str) -> None:
+    store = Store(url)
+    store.add(read(record(tmp_path, 1, labels={"site": "a", "placement": "one_node"})))
+    store.add(read(record(tmp_path, 2, labels={"site": "b", "placement": "one_node"})))
+    store.add(read(record(tmp_path, 3, labels={"site": "b", "placement": "two_nodes_one_host"})))
+
+    assert set(store.read(site="b").samples["run_id"]) == {f"{2:032x}", f"{3:032x}"}
+    assert set(store.read(site="b", placement="one_node").samples["run_id"]) == {f"{2:032x}"}
+    assert len(store.read(mode="send").samples) == 3 * 36
+    assert store.read(mode="ssend").samples.empty
+    with pytest.raises(InputError, match="holds no run that matches"):
+        store.read(site="c")
+    with pytest.raises(InputError, match="colour: is no column of the store"):
+        store.read(colour="red")
+
+
+def test_the_latest_run_of_each_curve_is_found(tmp_path: Path, url: str) -> None:
+    store = Store(url)
+    for number, day, placement in [(1, 20, "one_node"), (2, 22, "one_node"), (3, 21, "far")]:
+        labels = {"site": "a", "placement": placement}
+        start = f"2026-11-{day}T10:00:00.000000Z"
+        store.add(read(record(tmp_path, number, labels=labels, start_utc=start)))
+
+    assert set(store.latest().runs["run_id"]) == {f"{2:032x}", f"{3:032x}"}
+
+
+@pytest.mark.parametrize("site", ["a/b", "../x", "100% ä", "a=b", "."])
+def test_any_name_of_a_site_stays_inside_the_store(tmp_path: Path, site: str) -> None:
+    url = tmp_path / "results"
+    Store(url).add(read(record(tmp_path, 1, labels={"site": site})))
+
+    assert Store(url).read(site=site).samples["site"].unique().tolist() == [site]
+    assert {path.name for path in tmp_path.iterdir()} == {"1.record", "results"}
+
+
+def test_tables_keep_their_own_identity_columns(tmp_path: Path, url: str) -> None:
+    path = tmp_path / "curves.csv"
+    path.write_text("size_bytes,time_us,net,nodes\n8,1,ib,2\n8,2,eth,2\n8,3,ib,4\n8,4,,\n")
+    store = Store(url)
+    store.add(read(path))
+    store.add(read(record(tmp_path, 1)))
+
+    table = summarise(store.read())
+
+    mine = table[table["net"].notna()].set_index(["net", "nodes"])["time_us"]
+    assert mine[("ib", "2")] == 1
+    assert mine[("eth", "2")] == 2
+    assert mine[("ib", "4")] == 3
+    assert len(table) == 4 + 3
+
+
+def _add(arguments: tuple[str, str]) -> int:
+    url, path = arguments
+    return Store(url).add(read(path))
+
+
+def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    url = str(tmp_path / "results")
+    paths = [str(record(tmp_path, number)) for number in range(12)]
+    with ProcessPoolExecutor(4) as pool:  # each record is added by two processes
+        list(pool.map(_add, [(url, path) for path in [*paths, *paths]]))
+
+    assert Store(url).runs()["run_id"].tolist() == [f"{number:032x}" for number in range(12)]
+    assert Store(url).read().samples.groupby("run_id", observed=True).size().eq(36).all()
+    assert not list(Path(url).rglob(".*"))
+
+
+def test_a_write_that_was_cut_short_is_not_seen(tmp_path: Path) -> None:
+    url = tmp_path / "results"
+    Store(url).add(read(record(tmp_path, 1)))
+    for table in ("samples", "runs"):
+        folder = next((url / table).rglob("*.parquet")).parent
+        (folder / ".half.parquet.0123").write_bytes(b"PAR1")
+
+    assert Store(url).runs()["run_id"].tolist() == [f"{1:032x}"]
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    url = tmp_path / "results"
+    Store(url).add(read(record(tmp_path, 1)))
+    next((url / "samples").rglob("*.parquet")).write_bytes(b"no parquet")
+
+    with pytest.raises(InputError, match="holds a damaged file"):
+        Store(url).read()
+
+
+def test_a_folder_that_is_no_store_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no store yet; fill it with `switchpoint import"):
+        Store(tmp_path / "results").read()
