@@ -45,8 +45,7 @@ class Fabric:
         for host in self._shape.hosts:
             lines += self._host_lines(host)
         _batch("ip", lines)
-        for host in self._shape.hosts:
-            self._shape_traffic(host, "add")
+        self._shape_traffic("add", *self._shape.hosts)
 
     def _host_lines(self, host: str) -> list[str]:
         mtu, hops = self._shape.mtu, self._shape.uplink.hops
@@ -80,7 +79,7 @@ class Fabric:
         self._uplinks[host] = after
         try:
             if (after.rate, after.delay) != (before.rate, before.delay):
-                self._shape_traffic(host, "replace")
+                self._shape_traffic("replace", host)
         except TestbedError:
             self._uplinks[host] = before
             raise
@@ -99,7 +98,18 @@ class Fabric:
         """One entry per host, with the fields of `UplinkState`."""
         return [{"host": host, **asdict(state)} for host, state in self._uplinks.items()]
 
-    def _shape_traffic(self, host: str, verb: str) -> None:
+    def _shape_traffic(self, verb: str, *hosts: str) -> None:
+        lines = [line for host in hosts for line in self._traffic_lines(verb, host)]
+        try:
+            _batch("tc", lines)
+        except TestbedError as error:
+            if " netem " not in "".join(lines) or "qdisc kind is unknown" not in str(error):
+                raise
+            raise TestbedError(
+                "delay: this kernel has no netem (module sch_netem); leave delay out, use hops"
+            ) from None
+
+    def _traffic_lines(self, verb: str, host: str) -> list[str]:
         state, uplink = self._uplinks[host], self._shape.uplink
         limits = f"rate {state.rate} burst {uplink.burst} latency {uplink.latency}"
         lines = []
@@ -109,14 +119,7 @@ class Fabric:
                 # A queue of 100,000 packets, so that the delay itself never drops any.
                 delay = f"netem delay {state.delay} limit 100000"
                 lines.append(f"qdisc replace dev {device} parent 1:1 handle 10: {delay}")
-        try:
-            _batch("tc", lines)
-        except TestbedError as error:
-            if state.delay is None or "qdisc kind is unknown" not in str(error):
-                raise
-            raise TestbedError(
-                "delay: this kernel has no netem (module sch_netem); leave delay out, use hops"
-            ) from None
+        return lines
 
     def _set_mtu(self, host: str, pids: Iterable[int], mtu: int) -> None:
         hops = self._shape.uplink.hops

@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 import traceback
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from testbed import fabric, locks, namespaces
@@ -19,13 +19,30 @@ from testbed.errors import TestbedError
 _PRIVATE_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108  a leftover in a shared one breaks PMIx
 
 
-@dataclass
 class Node:
-    """A node that runs: `pid` is its pid 1, as the supervisor sees it."""
+    """A node of the testbed in `folder`, which starts at once; `shared` stays visible in it.
 
-    name: str
-    pid: int
-    _signals: socket.socket
+    It waits for `network_is_plugged`, then for `controller_listens`.
+    """
+
+    def __init__(self, name: str, address: str, folder: Path, shared: Path) -> None:
+        self.name = name
+        self._log = folder / "logs" / f"slurmd-{name}.log"
+        self._signals, theirs = socket.socketpair()
+        self._child = os.fork()
+        if self._child == 0:
+            _close_all_but(theirs.fileno())
+            _die_after(_make_namespaces, name, address, folder, shared, self._log, theirs)
+        theirs.close()
+
+    @cached_property
+    def pid(self) -> int:
+        """The node's pid 1, as the supervisor sees it, as soon as it has its namespaces."""
+        pid = int.from_bytes(self._signals.recv(4), "little")
+        os.waitpid(self._child, 0)
+        if pid == 0:
+            raise TestbedError(f"node {self.name} cannot start: see {self._log}")
+        return pid
 
     def network_is_plugged(self) -> None:
         """Tell the node to configure its eth0."""
@@ -54,24 +71,6 @@ def lock_file(folder: Path, name: str) -> Path:
     return folder / "nodes" / name
 
 
-def start(name: str, address: str, folder: Path, shared: Path) -> Node:
-    """Start a node of the testbed in `folder`; `shared` stays visible in it.
-
-    It waits for `Node.network_is_plugged`, then for `Node.controller_listens`.
-    """
-    ours, theirs = socket.socketpair()
-    child = os.fork()
-    if child == 0:
-        _close_all_but(theirs.fileno())
-        _die_after(_make_namespaces, name, address, folder, shared, theirs)
-    theirs.close()
-    pid = int.from_bytes(ours.recv(4), "little")
-    os.waitpid(child, 0)
-    if pid == 0:
-        raise TestbedError(f"node {name} cannot start: see {_log(folder, name)}")
-    return Node(name, pid, ours)
-
-
 def _close_all_but(descriptor: int) -> None:
     """Let go of the supervisor's open files: who waits for it to close one must not wait for us."""
     os.closerange(3, descriptor)
@@ -88,14 +87,10 @@ def _die_after(work: object, *arguments: object) -> None:
         os._exit(1)
 
 
-def _log(folder: Path, name: str) -> Path:
-    return folder / "logs" / f"slurmd-{name}.log"
-
-
 def _make_namespaces(
-    name: str, address: str, folder: Path, shared: Path, signals: socket.socket
+    name: str, address: str, folder: Path, shared: Path, log_file: Path, signals: socket.socket
 ) -> None:
-    log = os.open(_log(folder, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    log = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(log, 1)
     os.dup2(log, 2)
     namespaces.unshare_node()

@@ -20,11 +20,10 @@ from testbed.control import Message
 from testbed.errors import TestbedError
 from testbed.fabric import Fabric
 from testbed.node import Node, collect_dead
-from testbed.node import start as start_node
 from testbed.shape import Shape, from_data
 
 _START_TIMEOUT_S = 20.0
-_POLL_S = 0.005
+_POLL_S = 0.01
 
 
 def main() -> None:
@@ -77,11 +76,11 @@ class Testbed:
         """Start all, and return when Slurm has every node idle."""
         self._hide_machine()
         self._start_daemon("munged", *_munged_options())
+        self._start_daemon("slurmctld", "-D", "-c")
         for name in self._shape.nodes():
             self._start_node(name)
         self._fabric.build()
         self._plug(*self._nodes.values())
-        self._start_daemon("slurmctld", "-D", "-c")
         self._wait_for_controller()
         for node in self._nodes.values():
             node.controller_listens()
@@ -109,7 +108,7 @@ class Testbed:
 
     def _start_node(self, name: str) -> None:
         address = self._shape.address(name)
-        self._nodes[name] = start_node(name, address, self._folder, self._shared)
+        self._nodes[name] = Node(name, address, self._folder, self._shared)
 
     def _plug(self, *nodes: Node) -> None:
         self._fabric.plug({node.name: node.pid for node in nodes})
