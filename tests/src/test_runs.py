@@ -162,6 +162,7 @@ class ACompleteRun(unittest.TestCase):
                 "pass_time_us": 20000,
                 "warmup": 1,
                 "window": 4,
+                "window_kib": 4096,
                 "kept_per_point": 1000,
             },
         )
@@ -432,7 +433,7 @@ class BadInput(InAFolder):
                 self.assert_refused(done, words)
 
     def test_sizes_that_do_not_fit_memory(self):
-        done = run(PINGPONG, "--sizes", "2147483647", "--window", "65536", "--record", self.path)
+        done = run(PINGPONG, "--sizes", "2147483647", "--window", "65536", "--window-kib", "1073741824", "--record", self.path)
         self.assert_refused(done, "GiB available; choose smaller --sizes or a smaller --window")
         self.assertEqual(list(self.folder.iterdir()), [])
 
