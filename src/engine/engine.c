@@ -22,8 +22,8 @@ static int run(int argc, char **argv, const struct kernel *kernel, struct option
                struct task *task);
 static bool ranks_suit(const struct kernel *kernel, int ranks, struct refusal *refusal);
 static void agree_on_seed(MPI_Comm comm, struct options *options);
-static void buffers_needed(const struct plan *plan, struct task task, size_t *send_bytes,
-                           size_t *receive_bytes);
+static void buffers_needed(const struct plan *plan, const struct options *options, struct task task,
+                           size_t *send_bytes, size_t *receive_bytes);
 static int sweep(int argc, char **argv, const struct kernel *kernel, const struct options *options,
                  struct task *task, struct plan *plan, struct record *record);
 static bool start_record(int argc, char **argv, const struct kernel *kernel,
@@ -112,9 +112,8 @@ static int run(int argc, char **argv, const struct kernel *kernel, struct option
 
     agree_on_seed(task->comm, options);
     plan_start(&plan, options);
-    task->window = (int)options->window;
-    task->requests = allocate((size_t)task->window, sizeof(MPI_Request));
-    buffers_needed(&plan, *task, &send_bytes, &receive_bytes);
+    task->requests = allocate((size_t)options->window, sizeof(MPI_Request));
+    buffers_needed(&plan, options, *task, &send_bytes, &receive_bytes);
     message_buffers(task->comm, send_bytes, receive_bytes, &task->send, &task->receive, &refusal);
 
     if (!refused_anywhere(task->comm, kernel->name, &refusal)) {
@@ -143,12 +142,12 @@ static void agree_on_seed(MPI_Comm comm, struct options *options)
     MPI_CHECK(MPI_Bcast(&options->seed, 1, MPI_LONG, 0, comm));
 }
 
-static void buffers_needed(const struct plan *plan, struct task task, size_t *send_bytes,
-                           size_t *receive_bytes)
+static void buffers_needed(const struct plan *plan, const struct options *options, struct task task,
+                           size_t *send_bytes, size_t *receive_bytes)
 {
     for (size_t i = 0; i < plan->count; i++) {
         const struct mode *mode = plan->points[i].mode;
-        task.size_bytes = plan->points[i].size_bytes;
+        task_turn_to(&task, options, &plan->points[i]);
         const size_t send = send_bytes_needed(mode, &task);
         const size_t receive = receive_bytes_needed(mode, &task);
         *send_bytes = send > *send_bytes ? send : *send_bytes;

@@ -8,14 +8,23 @@
 #include "mpi_check.h"
 #include "payload.h"
 
-static long calibrate(const struct options *options, struct task *task, struct point *point,
-                      long *blocks);
+static bool known_slow(const struct options *options, const struct point *point);
+static long calibrate(const struct options *options, struct task *task, struct point *point);
 static long longer_block(const struct options *options, long iterations, double block_us);
 static long blocks_that_fit(const struct options *options, double block_us);
 static void time_blocks(const struct kernel *kernel, struct task *task, const struct point *point,
                         struct visit *visit);
 static void poison(const struct mode *mode, const struct task *task, int pass);
 static void verify(const struct task *task, struct point *point, int pass);
+
+void task_turn_to(struct task *task, const struct options *options, const struct point *point)
+{
+    const long fitting =
+        options->window_kib * 1024 / (point->size_bytes > 0 ? point->size_bytes : 1);
+    const long bounded = fitting < options->window ? fitting : options->window;
+    task->size_bytes = point->size_bytes;
+    task->window = (int)(bounded > 1 ? bounded : 1);
+}
 
 size_t send_bytes_needed(const struct mode *mode, const struct task *task)
 {
@@ -47,13 +56,17 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
                 struct point *point, int pass, struct visit *visit)
 {
     const struct mode *mode = point->mode;
-    task->size_bytes = point->size_bytes;
+    task_turn_to(task, options, point);
     task->phase_us = visit->values_us + 1; /* what untimed repetitions add is overwritten */
     payload_fill(task->send, send_bytes_needed(mode, task),
                  payload_key(task->rank, task->size_bytes, pass));
 
-    mode->run(task, options->warmup);
-    const long calibration = calibrate(options, task, point, &visit->blocks);
+    long untimed = 0;
+    if (!known_slow(options, point)) {
+        mode->run(task, options->warmup);
+        untimed = options->warmup + calibrate(options, task, point);
+    }
+    visit->blocks = point->blocks;
 
     /* Poisoned after the last untimed transfer, so that only timed ones can mend it. */
     poison(mode, task, pass);
@@ -61,15 +74,21 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
     time_blocks(kernel, task, point, visit);
     verify(task, point, pass);
 
-    const int64_t iterations = options->warmup + calibration + visit->blocks * point->iterations;
+    const int64_t iterations = untimed + visit->blocks * point->iterations;
     return iterations * bytes_per_iteration(mode, task);
+}
+
+/* A single repetition is a long block, and the pass holds few: warming up and calibrating again
+ * would take most of the sweep's time and change nothing. */
+static bool known_slow(const struct options *options, const struct point *point)
+{
+    return point->iterations == 1 && point->blocks > 0 && point->blocks < options->samples;
 }
 
 /* Finds how many iterations fill a block and how many blocks fit the pass. Starts from what the
  * last pass found and only grows, so that a slow moment cannot leave short blocks behind. Returns
  * the iterations spent. */
-static long calibrate(const struct options *options, struct task *task, struct point *point,
-                      long *blocks)
+static long calibrate(const struct options *options, struct task *task, struct point *point)
 {
     long spent = 0;
     long next = point->iterations;
@@ -83,8 +102,8 @@ static long calibrate(const struct options *options, struct task *task, struct p
         next = longer_block(options, point->iterations, block_us);
         MPI_CHECK(MPI_Bcast(&next, 1, MPI_LONG, 0, task->comm));
     }
-    *blocks = blocks_that_fit(options, block_us);
-    MPI_CHECK(MPI_Bcast(blocks, 1, MPI_LONG, 0, task->comm));
+    point->blocks = blocks_that_fit(options, block_us);
+    MPI_CHECK(MPI_Bcast(&point->blocks, 1, MPI_LONG, 0, task->comm));
     return spent;
 }
 

@@ -38,6 +38,8 @@ static const struct number_option NUMBERS[] = {
      offsetof(struct options, warmup), 1, 0, 1000000},
     {"--window", "N", "messages in flight in streaming modes", offsetof(struct options, window), 64,
      1, 65536},
+    {"--window-kib", "KIB", "most payload in flight in streaming modes; one message at least",
+     offsetof(struct options, window_kib), 4096, 1, 1L << 30},
     {"--kept", "N", "samples written per point at most; the rest is thinned out",
      offsetof(struct options, kept), 1000, 1, 100000000},
 };
