@@ -55,7 +55,7 @@ class NetPipe(rfm.RunOnlyRegressionTest, PlacementMixin):
     @sanity_function
     def validate_run(self):
         """Both ranks on the nodes that were asked for, and a curve up to the largest size."""
-        hosts = sn.extractall(r"^[01]: (\S+)$", self.stderr, 1)
+        hosts = sn.extractall(r"^[01]: (\S+)$", self.stdout, 1)
         sizes = sn.extractall(r"^\s*(\d+)\s+\S+\s+\S+$", self.curve, 1, int)
         return sn.all(
             [

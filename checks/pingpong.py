@@ -52,4 +52,5 @@ class PingPongSweep(PingPong):
     """The whole curve, dense enough to find switches."""
 
     tags = {"sweep", "study-001"}
-    sizes_bytes = points_per_octave(1, 4 << 20, 3)
+    sizes_bytes = points_per_octave(1, 1 << 20, 3)
+    step_limit_s = 120

@@ -54,7 +54,12 @@ class KernelMixin(PlacementMixin):
     #: Timed blocks a point and pass.
     #:
     #: :type: :class:`int`
-    samples = variable(int, value=8)
+    samples = variable(int, value=6)
+
+    #: Least duration of a timed block in microseconds.
+    #:
+    #: :type: :class:`int`
+    block_time_us = variable(int, value=200)
 
     #: Time in milliseconds after which a point has had enough of a pass.
     #:
@@ -92,6 +97,7 @@ class KernelMixin(PlacementMixin):
             f"--sizes={','.join(map(str, self.sizes_bytes))}",
             f"--passes={self.passes}",
             f"--samples={self.samples}",
+            f"--block-time={self.block_time_us}",
             f"--pass-time={self.pass_time_ms}",
             f"--record={self.record}",
             *(f"--label={key}={value}" for key, value in labels.items()),

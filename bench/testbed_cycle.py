@@ -1,0 +1,37 @@
+"""How long the testbed takes to come up and to go down, over several cycles.
+
+Usage: ``.venv/bin/python bench/testbed_cycle.py [CYCLES]``
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+
+from on_testbed import BIN
+
+
+def timed(*words: str) -> float:
+    """Wall time of a testbed command in seconds."""
+    start = time.perf_counter()
+    subprocess.run([BIN / "testbed", *words], check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def main(cycles: int) -> None:
+    """Print minimum, median and maximum."""
+    up, down = [], []
+    for _ in range(cycles):
+        up.append(timed("up", "--name", "cycle"))
+        down.append(timed("down", "--name", "cycle"))
+    for what, seconds in (("up", up), ("down", down)):
+        print(
+            f"{what:5} min {min(seconds):.2f} s  median {statistics.median(seconds):.2f} s  "
+            f"max {max(seconds):.2f} s  ({cycles} cycles)"
+        )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)
