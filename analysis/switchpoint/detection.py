@@ -243,16 +243,16 @@ def _lines_meet(table: PieceTable, left: tuple[int, int], right: tuple[int, int]
 def _posterior(
     table: PieceTable, left: tuple[int, int], right: tuple[int, int], penalty: float
 ) -> float:
-    """Probability of a boundary exactly here among all places in the two pieces and none at all."""
+    """Probability of a boundary exactly here among all places in the two pieces and none at all.
+
+    Places next to either end count too: what looks like a step may be one odd first size.
+    """
     first, last = left[0], right[1]
-    here = right[0]
     places = np.arange(first + 1, last + 1)
-    costs = table.cost[first, places - 1] + table.cost[places, last] + penalty
-    whole = float(table.cost[first, last])
-    logs = -0.5 * np.r_[costs, whole]
-    logs -= logs.max()
-    odds = np.exp(logs)
-    return float(odds[here - first - 1] / odds.sum())
+    misfits = table.misfit[first, places - 1] + table.misfit[places, last] + penalty
+    logs = -0.5 * np.r_[misfits, table.misfit[first, last]]
+    odds = np.exp(logs - logs.max())
+    return float(odds[right[0] - first - 1] / odds.sum())
 
 
 def _line_as_words(table: PieceTable, piece: tuple[int, int]) -> dict[str, float]:

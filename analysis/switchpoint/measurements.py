@@ -139,7 +139,9 @@ def _concat_samples(samples: list[pd.DataFrame]) -> pd.DataFrame:
         if name in MEASURES:
             columns[name] = pd.concat([part[name] for part in samples], ignore_index=True)
         else:  # unioned categories stay small where texts would be copied for every sample
-            columns[name] = union_categoricals([_categories(part, name) for part in samples])
+            columns[name] = union_categoricals(
+                [_categories(part, name) for part in samples], sort_categories=True
+            )
     return pd.DataFrame(columns)
 
 

@@ -60,10 +60,10 @@ class PieceTable:
 
     Attributes
     ----------
-    intercept, slope, cost : array of float, shape (n, n)
+    intercept, slope, misfit, cost : array of float, shape (n, n)
         Of the piece from row index to column index, both included: microseconds, microseconds per
-        byte, and the sum of squared residuals in units of the noise. `cost` is infinite for pieces
-        too short to stand alone; entries below the diagonal mean nothing.
+        byte, and the sum of squared residuals in units of the noise. `cost` is the misfit, but
+        infinite for pieces too short to stand alone; entries below the diagonal mean nothing.
     """
 
     def __init__(self, size: Floats, time: Floats, noise: Floats) -> None:
@@ -81,8 +81,9 @@ class PieceTable:
         self._moments = (total, sx, sxx)
         self.intercept, slope, cost = _constrained_lines(total, sx, sxx, sy, sxy, syy)
         self.slope = slope / self._unit
-        self.cost = np.where(self._may_stand(), np.maximum(cost, 0.0), np.inf)
-        self.cost[0, -1] = max(float(cost[0, -1]), 0.0)  # the whole curve is always a piece
+        self.misfit = np.maximum(cost, 0.0)
+        self.cost = np.where(self._may_stand(), self.misfit, np.inf)
+        self.cost[0, -1] = self.misfit[0, -1]  # the whole curve is always a piece
 
     def line(self, first: int, last: int, size: float) -> tuple[float, float]:
         """Time of a piece's line at `size`, and its standard error, both in microseconds."""

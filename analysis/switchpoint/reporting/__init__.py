@@ -15,7 +15,7 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from switchpoint import __name__ as _package
-from switchpoint.curves import summarise
+from switchpoint.curves import noise_warnings, summarise
 from switchpoint.detection import detect
 from switchpoint.errors import InputError
 from switchpoint.measurements import Measurements
@@ -77,8 +77,8 @@ def render(measurements: Measurements, findings: pd.DataFrame) -> str:
         plotly=Markup(get_plotlyjs()),  # noqa: S704, it is the library's own script
         figures=figures.draw(curves, findings),
         summary=tables.summary(measurements, curves, findings),
-        findings=tables.finding_rows(findings),
-        chosen=tables.chosen_sizes(curves),
+        findings=tables.finding_table(findings),
+        sizes=tables.size_table(curves),
         runs=tables.run_rows(measurements),
-        warnings=measurements.warnings,
+        warnings=[*measurements.warnings, *noise_warnings(curves)],
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from switchpoint.naming import short, telling_columns
 from switchpoint.shapes import identity_columns
 from switchpoint.units import bracket_text, percent, significant, size_text
 
@@ -20,16 +21,18 @@ _SYMBOLS = ["circle", "square", "diamond", "triangle-up", "x", "star"]
 _INK = "#1a1a1a"
 _GRID = "#d9d9d9"
 
+#: Modes of the ping-pong kernel that time a window of messages, not a round trip.
+_STREAMING = ["stream", "sstream"]
+
 _PANEL_HEIGHT = 460
 
 
 @dataclass
 class Figure:
-    """One figure of the page: a title, a sentence, and Plotly's data and layout."""
+    """One figure of the page: its element's name, a title, and Plotly's data and layout."""
 
     name: str
     title: str
-    caption: str
     data: list[dict[str, Any]]
     layout: dict[str, Any]
 
@@ -48,8 +51,9 @@ class _Metric:
         return points["size_bytes"] / points[time_column] if self.inverse else points[time_column]
 
 
-_TIME = _Metric("time", "Time per message (half round trip) / µs", "µs", inverse=False)
-_BANDWIDTH = _Metric("bandwidth", "Bandwidth / (10<sup>6</sup> B/s)", "MB/s", inverse=True)
+_TIME = _Metric("time", "Half round trip / µs", "µs", inverse=False)
+_STREAM_TIME = replace(_TIME, title="Time per message in a stream / µs")
+_BANDWIDTH = _Metric("bandwidth", "Bandwidth / (10⁶ B/s)", "MB/s", inverse=True)
 
 
 def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
@@ -63,12 +67,13 @@ def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
         As from `detect`, of the same curves.
     """
     curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis has no place for 0
-    by = [name for name in ("site", "kernel", "mode") if name in curves]
+    by = _present(curves, "site", "kernel", "mode")
     parts = curves.groupby(by, dropna=False, observed=True) if by else [((), curves)]
     figures: list[Figure] = []
     for values, part in parts:
         title = ", ".join(str(value) for value in values if isinstance(value, str)) or "Curves"
-        for metric in (_TIME, _BANDWIDTH):
+        streaming = "mode" in part and part["mode"].isin(_STREAMING).all()
+        for metric in (_STREAM_TIME if streaming else _TIME, _BANDWIDTH):
             figures.append(_figure(f"figure-{len(figures)}", title, part, findings, metric, by))
     return figures
 
@@ -100,8 +105,6 @@ def _figure(
     return Figure(
         name=name,
         title=f"{title}: {metric.word} against message size",
-        caption="Medians with their 95 % confidence intervals; triangles mark steps (up: slower), "
-        "crosses changes of slope, at the first size on the far side.",
         data=data,
         layout=_layout(panels, curves, metric),
     )
@@ -120,7 +123,7 @@ class _Styles:
     """Gives each series of a figure one name, colour, dash and symbol in all panels."""
 
     def __init__(self, curves: pd.DataFrame, by: list[str]) -> None:
-        self._columns = _telling_columns(curves, by)
+        self._columns = telling_columns(curves, told=[*by, *_present(curves, "mpi")])
         self._names: list[str] = []
         for name, _ in self.series(curves):
             if name not in self._names:
@@ -133,9 +136,9 @@ class _Styles:
             return
         for values, points in panel.groupby(self._columns, dropna=False, observed=True):
             words = [
-                str(v)[:8] if c == "run_id" else str(v)
-                for c, v in zip(self._columns, values, strict=True)
-                if isinstance(v, str)
+                short(name, value)
+                for name, value in zip(self._columns, values, strict=True)
+                if isinstance(value, str)
             ]
             yield ", ".join(words) or "all", points
 
@@ -150,23 +153,6 @@ class _Styles:
         )
 
 
-def _telling_columns(curves: pd.DataFrame, by: list[str]) -> list[str]:
-    """Identity columns that name a series: the placement, and all that differ in a panel."""
-    columns: list[str] = []
-    for name in identity_columns(curves):
-        told = [*by, *columns, *(["mpi"] if "mpi" in curves else [])]
-        if name in told:
-            continue
-        values = (
-            curves.groupby(told, dropna=False, observed=True)[name].nunique(dropna=False)
-            if told
-            else pd.Series([curves[name].nunique(dropna=False)])
-        )
-        if name == "placement" or (values > 1).any():
-            columns.append(name)
-    return columns
-
-
 def _curve_traces(
     series: str,
     points: pd.DataFrame,
@@ -176,7 +162,7 @@ def _curve_traces(
     first_panel: bool,
 ) -> list[dict[str, Any]]:
     colour, dash, symbol = styles.look(series)
-    name = html.escape(series)
+    name = _literal(series)
     x = points["size_bytes"].tolist()
     bounds = metric.of(points, "low_us"), metric.of(points, "high_us")
     shared = axes | {"legendgroup": name, "type": "scatter"}
@@ -224,7 +210,7 @@ def _finding_traces(
     )
     if mine.empty:
         return []
-    name = html.escape(series)
+    name = _literal(series)
     symbols = np.where(
         mine["kind"] == "step",
         np.where(mine["magnitude"] > 0, "triangle-up", "triangle-down"),
@@ -248,7 +234,7 @@ def _finding_traces(
                     row["kind"].replace("_", " "),
                     bracket_text(row["last_size_before"], row["size_bytes"]),
                     percent(row["magnitude"]),
-                    "".join(f"<br>suspect: {html.escape(s['reason'])}" for s in row["suspects"]),
+                    "".join(f"<br>suspect: {_literal(s['reason'])}" for s in row["suspects"]),
                 ]
                 for row in mine.to_dict("records")
             ],
@@ -308,7 +294,7 @@ def _layout(
         )
         layout["annotations"].append(
             {
-                "text": f"<b>{html.escape(mpi)}</b>",
+                "text": f"<b>{_literal(mpi)}</b>",
                 "xref": "paper",
                 "yref": "paper",
                 "x": left,
@@ -339,9 +325,18 @@ def _axis() -> dict[str, Any]:
     }
 
 
+def _present(curves: pd.DataFrame, *names: str) -> list[str]:
+    return [name for name in names if name in curves]
+
+
 def _with_alpha(colour: str, alpha: float) -> str:
     red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha})"
+
+
+def _literal(text: str) -> str:
+    """Escape a name for Plotly, which reads a few tags and entities but no quotes."""
+    return html.escape(text, quote=False)
 
 
 def _no_template(text: str) -> str:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
 
 from switchpoint.measurements import Measurements
+from switchpoint.naming import shared_words, short, telling_columns
 from switchpoint.proof import prove
 from switchpoint.shapes import identity_columns
 
 #: Sizes that people quote: smallest latency, a cache line's order, both sides of 64 KiB, streaming.
 CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
+
+#: Relative change of time from which a finding heads the table.
+LARGE = 0.2
+
+
+#: Variables that Open MPI's launcher sets for its own processes.
+_BOOKKEEPING = re.compile(
+    r"OMPI_(?!MCA_)(?!ALLOW)|OMPI_MCA_(orte|ess|pmix|shmem_RUNTIME|initial_wdir|mpi_oversubscribe)"
+    r"|PMIX_|PRTE_MCA_(?!hwloc)|OMPI_ALLOW_RUN_AS_ROOT"
+)
 
 
 def summary(
@@ -28,41 +40,37 @@ def summary(
     }
 
 
-def finding_rows(findings: pd.DataFrame) -> list[dict[str, Any]]:
-    """Each finding with its curve in words."""
-    identity = [name for name in identity_columns(findings) if name != "run_id"]
-    rows = []
+def finding_table(findings: pd.DataFrame) -> dict[str, Any]:
+    """Each finding with its curve, those first that are large or have a suspect."""
+    columns = telling_columns(findings)
+    main: list[dict[str, Any]] = []
+    minor: list[dict[str, Any]] = []
     for row in _records(findings):
-        row["curve"] = [row[name] for name in identity if isinstance(row[name], str)]
-        row["run"] = row["run_id"][:8]
-        rows.append(row)
-    return rows
+        row["curve"] = [short(name, row[name]) for name in columns]
+        large = abs(row["magnitude"]) >= LARGE or row["suspects"]
+        (main if large else minor).append(row)
+    headings = [name.replace("_id", "") for name in columns]
+    return {"columns": headings, "common": shared_words(findings), "main": main, "minor": minor}
 
 
-def chosen_sizes(curves: pd.DataFrame) -> dict[str, Any]:
+def size_table(curves: pd.DataFrame) -> dict[str, Any]:
     """Median time and bandwidth at sizes that people quote, a row per MPI and placement."""
     sizes = [size for size in CHOSEN_SIZES if (curves["size_bytes"] == size).any()]
-    identity = identity_columns(curves)
+    points = curves[curves["size_bytes"].isin(sizes)]
     modes = _texts(curves, "mode")
+    columns = telling_columns(curves, told=_known(curves, "mode"))
     rows = []
-    keys = [name for name in identity if name != "mode"]
-    for values, part in curves.groupby(keys, dropna=False, observed=True):
-        cells = []
-        for mode in modes:
-            of_mode = part if mode is None else part[part["mode"] == mode]
-            for size in sizes:
-                point = of_mode[of_mode["size_bytes"] == size]
-                cells.append(
-                    None
-                    if point.empty
-                    else (point["time_us"].iloc[0], point["bandwidth_MBps"].iloc[0])
-                )
-        words = [
-            str(value) for name, value in zip(keys, values, strict=True)
-            if isinstance(value, str) and name != "run_id"
-        ]  # fmt: skip
-        rows.append({"words": words, "cells": cells})
-    return {"sizes": sizes, "modes": modes, "rows": rows}
+    for values, part in (
+        points.groupby(columns, dropna=False, observed=True) if columns else [((), points)]
+    ):
+        at = {(row.get("mode"), row["size_bytes"]): row for row in _records(part)}
+        rows.append(
+            {
+                "curve": [short(name, value) for name, value in zip(columns, values, strict=True)],
+                "cells": [at.get((mode, size)) for mode in modes for size in sizes],
+            }
+        )
+    return {"columns": columns, "sizes": sizes, "modes": modes, "rows": rows}
 
 
 def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
@@ -113,7 +121,7 @@ def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list
         ),
         ("Compiler", f"{kernel.get('compiler')} {kernel.get('flags')}"),
         ("MPI", f"{mpi.get('library')} (standard {mpi.get('standard')})"),
-        ("MPI settings", _pairs(mpi.get("environment", {})) or "none in the environment"),
+        ("MPI settings", _pairs(_settings(mpi.get("environment", {}))) or "none set"),
         ("Arguments", " ".join(map(str, header.get("arguments", [])))),
         (
             "Clock",
@@ -153,12 +161,21 @@ def _cpu_list(cpus: list[int]) -> str:
     return ",".join(map(str, cpus)) if len(cpus) <= 8 else f"{cpus[0]} to {cpus[-1]} ({len(cpus)})"
 
 
+def _settings(environment: dict[str, Any]) -> dict[str, Any]:
+    """Return what a person set, without the launcher's own bookkeeping."""
+    return {k: v for k, v in environment.items() if not _BOOKKEEPING.match(k)}
+
+
 def _pairs(entries: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in entries.items())
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _known(curves: pd.DataFrame, *names: str) -> list[str]:
+    return [name for name in names if name in curves]
 
 
 def _texts(curves: pd.DataFrame, name: str) -> list[str | None]:

@@ -1,0 +1,57 @@
+"""Names curves for people: by what tells them apart, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from switchpoint.shapes import identity_columns
+
+#: A curve is always named by these, where it has them.
+_ALWAYS = ("mpi", "placement", "mode")
+
+
+def telling_columns(table: pd.DataFrame, told: Sequence[str] = ()) -> list[str]:
+    """Identity columns that name the curves of a table.
+
+    Parameters
+    ----------
+    table
+        Samples, curves or findings.
+    told
+        Columns that are told elsewhere, such as in a heading, and so are left out.
+
+    Returns
+    -------
+    list of str
+        MPI, placement and mode where the table has them, then every column that still differs
+        between curves which all columns before it leave alike.
+    """
+    known = [name for name in identity_columns(table) if table[name].notna().any()]
+    named = [name for name in known if name in _ALWAYS and name not in told]
+    for name in known:
+        so_far = [*told, *named]
+        if name in so_far:
+            continue
+        distinct = table[[*so_far, name]].drop_duplicates()
+        if (distinct.duplicated(so_far) if so_far else distinct.index[1:].notna()).any():
+            named.append(name)
+    return named
+
+
+def shared_words(table: pd.DataFrame) -> str:
+    """Say what all curves of a table have in common, the run aside."""
+    words = [
+        str(table[name].iloc[0])
+        for name in identity_columns(table)
+        if name != "run_id" and table[name].notna().all() and len(set(table[name])) == 1
+    ]
+    return ", ".join(words)
+
+
+def short(column: str, value: object) -> str:
+    """Write one value of a curve's identity: runs by their first eight digits."""
+    if not isinstance(value, str):
+        return "-"
+    return value[:8] if column == "run_id" else value

@@ -1,0 +1,229 @@
+"""The report opens from a file in a real browser, offline, draws every curve and trusts no name."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+from switchpoint import read_files, report
+
+RECORDS = Path(__file__).parents[1] / "analysis" / "records"
+NETWORK = RECORDS / "openmpi-network-limit-65536.record.gz"
+MEMORY = RECORDS / "openmpi-memory-limit-4096.record.gz"
+MPICH = RECORDS / "mpich-memory.record.gz"
+
+#: What a label may hold: each would run, or break the page, if it were not escaped.
+HOSTILE = "</script><script>document.title='broken'</script>&\"'<b>%{x}"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[webdriver.Chrome]:
+    """Debian's Chromium, headless, that keeps a log of its console and of every request."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1300,2000"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options, webdriver.ChromeService("/usr/bin/chromedriver"))
+    yield driver
+    driver.quit()
+
+
+def opened(browser: webdriver.Chrome, tmp_path: Path, *files: Path) -> webdriver.Chrome:
+    """Report on files, and open the page once all figures are drawn."""
+    gathered = read_files(files)
+    assert gathered.measurements is not None
+    for kind in ("browser", "performance"):
+        browser.get_log(kind)  # forget what earlier pages logged
+    browser.get(report(gathered.measurements, tmp_path / "report").as_uri())
+    WebDriverWait(browser, 30).until(
+        lambda page: page.find_elements(By.CSS_SELECTOR, "[data-drawn]")
+    )
+    return browser
+
+
+def relabelled(tmp_path: Path, source: Path, **changes: Any) -> Path:
+    """Copy a record with other labels, host name or library and another identity."""
+    lines = gzip.decompress(source.read_bytes()).decode().splitlines()
+    header = json.loads(lines[0])
+    header["labels"] |= changes.get("labels", {})
+    header["mpi"]["library"] = changes.get("library", header["mpi"]["library"])
+    for rank in header["ranks"]:
+        rank["host"] = changes.get("host", rank["host"])
+    header["run_id"] = hashlib.sha256(repr(changes).encode()).hexdigest()[:32]
+    path = tmp_path / f"{header['run_id']}.record"
+    path.write_text("\n".join([json.dumps(header), *lines[1:]]) + "\n")
+    return path
+
+
+def figures(page: webdriver.Chrome) -> list[dict[str, Any]]:
+    """What Plotly drew: each figure's traces and axes."""
+    return page.execute_script(
+        "return [...document.querySelectorAll('.plot')].map(plot => ({"
+        "traces: plot.data.map(trace => ({name: trace.name, mode: trace.mode,"
+        "  dash: (trace.line || {}).dash, symbol: (trace.marker || {}).symbol,"
+        "  colour: (trace.line || {}).color, points: trace.x.length})),"
+        "titles: [...plot.querySelectorAll('.xtitle, .ytitle, .x2title')].map(e => e.textContent),"
+        "types: [plot.layout.xaxis.type, plot.layout.yaxis.type],"
+        "ticks: [...plot.querySelectorAll('.xtick text')].map(e => e.textContent)}))"
+    )
+
+
+def test_the_page_needs_no_network_and_logs_no_error(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    page = opened(browser, tmp_path, NETWORK, MEMORY, MPICH)
+
+    assert page.title == "Switchpoint report"
+    assert page.get_log("browser") == []
+    events = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
+    requests = [
+        event["params"]["request"]["url"]
+        for event in events
+        if event["method"] == "Network.requestWillBeSent"
+    ]
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_every_curve_is_drawn_on_logarithmic_axes_with_units(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    drawn = figures(opened(browser, tmp_path, NETWORK, MEMORY))
+
+    assert len(drawn) == 2
+    for figure, metric in zip(
+        drawn, ("Half round trip / µs", "Bandwidth / (10⁶ B/s)"), strict=True
+    ):
+        assert set(figure["titles"]) == {"Message size / B", metric}
+        assert figure["types"] == ["log", "log"]
+        assert {"1 B", "64 B", "4 KiB", "1 MiB"} & set(figure["ticks"])
+        curves = [trace for trace in figure["traces"] if trace["mode"] == "lines+markers"]
+        assert {trace["name"] for trace in curves} == {"one_node", "one_node_network"}
+        assert [trace["points"] for trace in curves] == [64, 64]
+
+
+def test_placements_are_told_apart_without_colour(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    placements = ["one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts"]
+    files = [relabelled(tmp_path, NETWORK, labels={"placement": name}) for name in placements]
+
+    curves = [
+        trace
+        for trace in figures(opened(browser, tmp_path, *files))[0]["traces"]
+        if trace["mode"] == "lines+markers"
+    ]
+
+    assert sorted(trace["name"] for trace in curves) == placements
+    for distinction in ("dash", "symbol", "colour"):
+        assert len({trace[distinction] for trace in curves}) == 4
+
+
+def test_steps_are_marked_on_their_curve_and_listed_with_suspects(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    page = opened(browser, tmp_path, NETWORK)
+
+    marks = [trace for trace in figures(page)[0]["traces"] if trace["mode"] == "markers"]
+    assert len(marks) == 1
+    assert "triangle-up" in marks[0]["symbol"]
+    row = next(
+        row.text
+        for row in page.find_elements(By.CSS_SELECTOR, "#findings-table tbody tr")
+        if "65,536" in row.text
+    )
+    assert "52,016" in row
+    assert "btl_tcp_eager_limit = 65536" in row
+    assert "first rendezvous byte 65481" in row
+
+
+def test_each_mpi_has_its_own_panel(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    ours = relabelled(tmp_path, MEMORY, labels={"site": "local"})
+
+    page = opened(browser, tmp_path, ours, MPICH)
+
+    panels = page.execute_script(
+        "return document.querySelector('.plot').layout.annotations.map(a => a.text)"
+    )
+    assert panels == ["<b>MPICH 4.0.2</b>", "<b>Open MPI 4.1.4</b>"]
+
+
+def test_provenance_and_proof_of_placement_are_shown(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    page = opened(browser, tmp_path, NETWORK)
+    page.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+
+    facts = page.find_element(By.CSS_SELECTOR, "#runs ~ details dl").text
+
+    for fact in (
+        "Path of the payload (proof)\nnetwork", "Open MPI v4.1.4", "GNU 12.2.0", "seed 3105243168",
+        "rank 0 on", "CPUs 0", "involuntary context switches", "OMPI_MCA_btl=self,tcp", "MPI_Wtime",
+    ):  # fmt: skip
+        assert fact in facts
+
+
+def test_names_from_records_are_shown_as_text_and_never_run(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    labels = {"placement": HOSTILE, "site": HOSTILE, "environ": HOSTILE}
+    hostile = relabelled(tmp_path, NETWORK, labels=labels, host=HOSTILE, library=HOSTILE)
+    plain = relabelled(tmp_path, NETWORK, labels={"placement": "one_node", "site": HOSTILE})
+
+    page = opened(browser, tmp_path, hostile, plain)
+    page.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+
+    assert page.title == "Switchpoint report"
+    assert page.get_log("browser") == []
+    assert page.execute_script("return document.querySelectorAll('b').length") == 0
+    assert HOSTILE in page.find_element(By.CSS_SELECTOR, "#runs ~ details dl").text
+    assert HOSTILE in page.find_element(By.CSS_SELECTOR, "#findings-table").text
+    legends = [entry.text for entry in page.find_elements(By.CSS_SELECTOR, ".legendtext")]
+    assert HOSTILE in legends
+
+
+def test_hostile_names_are_text_in_hover_labels_too(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    page = opened(browser, tmp_path, relabelled(tmp_path, NETWORK, labels={"placement": HOSTILE}))
+
+    page.execute_script(
+        "Plotly.Fx.hover(document.querySelector('.plot'), [{curveNumber: 1, pointNumber: 20}])"
+    )
+    WebDriverWait(page, 10).until(lambda p: p.find_elements(By.CSS_SELECTOR, ".hovertext"))
+
+    hover = page.find_element(By.CSS_SELECTOR, ".hovertext").text
+    assert "95 % interval" in hover
+    assert "</script>" in page.execute_script(
+        "return document.querySelector('.hoverlayer').textContent"
+    )
+
+
+def test_warnings_are_shown(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.record"
+    cut.write_bytes(gzip.decompress(NETWORK.read_bytes())[:-9000])
+
+    page = opened(browser, tmp_path, cut)
+
+    assert "truncated" in page.find_element(By.CSS_SELECTOR, ".warning").text
+    assert "truncated" in page.find_element(By.CSS_SELECTOR, "#runs ~ details summary").text
+
+
+def test_a_table_without_any_name_is_drawn(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    path = tmp_path / "bare.csv"
+    rows = (f"{2**power},{1 + 2**power * 1e-4}" for power in range(20))
+    path.write_text("size_bytes,time_us\n0,0.9\n" + "\n".join(rows) + "\n")
+
+    page = opened(browser, tmp_path, path)
+
+    assert page.get_log("browser") == []
+    assert [trace["points"] for trace in figures(page)[0]["traces"]][-1] == 20  # no place for 0 B
+    assert "No step and no change of slope" in page.find_element(By.TAG_NAME, "main").text
