@@ -8,7 +8,8 @@
 #include "mpi_check.h"
 #include "payload.h"
 
-static bool known_slow(const struct options *options, const struct point *point);
+static bool known_slow(const struct options *options, const struct task *task,
+                       const struct point *point);
 static long calibrate(const struct options *options, struct task *task, struct point *point);
 static long longer_block(const struct options *options, long iterations, double block_us);
 static long blocks_that_fit(const struct options *options, double block_us);
@@ -62,7 +63,7 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
                  payload_key(task->rank, task->size_bytes, pass));
 
     long untimed = 0;
-    if (!known_slow(options, point)) {
+    if (!known_slow(options, task, point)) {
         mode->run(task, options->warmup);
         untimed = options->warmup + calibrate(options, task, point);
     }
@@ -78,11 +79,20 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
     return iterations * bytes_per_iteration(mode, task);
 }
 
-/* A single repetition is a long block, and the pass holds few: warming up and calibrating again
- * would take most of the sweep's time and change nothing. */
-static bool known_slow(const struct options *options, const struct point *point)
+/* Collective. One repetition has never taken less than its share of a pass: warming up and
+ * calibrating again would take most of the sweep's time and change nothing. Judged by the fastest
+ * sample, since a slow moment during calibration says nothing about the point. */
+static bool known_slow(const struct options *options, const struct task *task,
+                       const struct point *point)
 {
-    return point->iterations == 1 && point->blocks > 0 && point->blocks < options->samples;
+    int slow = 0;
+    if (task->rank == 0 && point->iterations == 1 && point->samples.count > 0) {
+        const double fastest_us = point->samples.min_us * (double)point->mode->messages(task);
+        slow = fastest_us >= (double)options->pass_time_ms * 1e3 / (double)options->samples &&
+               fastest_us >= (double)options->block_time_us;
+    }
+    MPI_CHECK(MPI_Bcast(&slow, 1, MPI_INT, 0, task->comm));
+    return slow != 0;
 }
 
 /* Finds how many iterations fill a block and how many blocks fit the pass. Starts from what the

@@ -292,7 +292,7 @@ class TheSweep(InAFolder):
     def test_thinning_keeps_every_stride_th_and_counts_all(self):
         record = self.measured(
             PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "4",
-            "--samples", "25", "--kept", "30",
+            "--samples", "25", "--kept", "30", "--pass-time", "60000",
         )  # fmt: skip
         (point,) = record.footer["points"]
         self.assertEqual((point["count"], point["kept"], point["stride"]), (100, 25, 4))
@@ -343,6 +343,15 @@ class OtherKernels(InAFolder):
                 self.assertEqual(done.returncode, 2, done.stderr)
                 (line,) = said(EXCHANGE, done)
                 self.assertIn(words, line)
+
+    def test_a_slow_moment_during_calibration_leaves_no_short_blocks_behind(self):
+        record = self.measured(
+            EXCHANGE, "--mode", "hiccup", "--sizes", "8", "--passes", "3", "--samples", "3",
+            "--block-time", "20000",
+        )  # fmt: skip
+        iterations = {row["pass"]: int(row["iterations"]) for row in record.rows}
+        self.assertEqual(iterations["0"], 1)
+        self.assertGreater(iterations["2"], 1)
 
     def test_an_mpi_error_ends_the_job_and_names_the_call(self):
         done = run(EXCHANGE, "--mode", "overflow", "--sizes", "8", *QUICK, "--record", self.path)
@@ -433,7 +442,8 @@ class BadInput(InAFolder):
                 self.assert_refused(done, words)
 
     def test_sizes_that_do_not_fit_memory(self):
-        done = run(PINGPONG, "--sizes", "2147483647", "--window", "65536", "--window-kib", "1073741824", "--record", self.path)
+        in_flight = ["--window", "65536", "--window-kib", "1073741824"]
+        done = run(PINGPONG, "--sizes", "2147483647", *in_flight, "--record", self.path)
         self.assert_refused(done, "GiB available; choose smaller --sizes or a smaller --window")
         self.assertEqual(list(self.folder.iterdir()), [])
 
