@@ -100,11 +100,7 @@ def up(instance: Instance, shape: Shape) -> bool:
             return False
         _clear(instance)
         _write_files(instance, shape)
-        try:
-            _spawn(instance)
-        except BaseException:
-            _kill(instance)  # the logs stay, and `down` removes them
-            raise
+        _spawn(instance)
     return True
 
 
@@ -144,7 +140,7 @@ def _spawn(instance: Instance) -> None:
     log = folder / "logs" / "supervisor.log"
     with control.listen(folder) as server, log.open("wb") as output:
         place = [str(folder), str(instance.shared), str(server.fileno())]
-        subprocess.Popen(
+        supervisor = subprocess.Popen(
             [*namespaces.unshare_command(), sys.executable, "-m", "testbed.supervisor", *place],
             cwd=folder,
             env={**os.environ, "PATH": programs.search_path(str(instance.binaries))},
@@ -155,14 +151,23 @@ def _spawn(instance: Instance) -> None:
             start_new_session=True,
         )
     try:
-        control.ask(folder, {"do": "status"})
+        _wait_until_ready(instance, log)
+    except BaseException:  # the logs stay for the reader, and `down` removes them
+        _kill(instance)
+        supervisor.kill()
+        raise
+
+
+def _wait_until_ready(instance: Instance, log: Path) -> None:
+    try:
+        control.ask(instance.folder, {"do": "status"})
     except ConnectionError:
         namespaces.check_allowed()
         last = log.read_text(errors="replace").splitlines()[-1:] or ["it says nothing"]
         raise TestbedError(f"the testbed does not start: {last[0]} (see {log})") from None
     if (pid := instance.pid) is None:
         raise TestbedError(f"the testbed died as it came up: see {log}")
-    wrappers.write(folder, instance.name, pid)
+    wrappers.write(instance.folder, instance.name, pid)
 
 
 def down(instance: Instance) -> bool:
@@ -221,7 +226,7 @@ def enter(instance: Instance, node: str | None, command: list[str]) -> NoReturn:
         if node in known:
             raise TestbedError(f"node {node} is off: `testbed node {node} --restore`")
         raise TestbedError(f"no node {node}; there are {', '.join(known)}")
-    os.environ[INSIDE_VARIABLE] = instance.name
+    os.environ.update({INSIDE_VARIABLE: instance.name, **slurm_conf.NO_BINDING})
     line = [*namespaces.enter_command(pid, str(Path.cwd())), *command]
     os.execvp(line[0], line)  # noqa: S606  the shell would only stand in the way
 

@@ -20,6 +20,13 @@ PARTITION = "batch"
 RUN_MUNGE = Path("/run/munge")
 RUN_SLURM = Path("/run/slurm")
 
+#: Every node believes that it owns core 0, so what mpirun or MPI would bind, it binds there.
+NO_BINDING = {
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+    "I_MPI_PIN": "0",
+}
+
 _SLURM_CONF = """\
 ClusterName=testbed
 SlurmctldHost={controller}({controller_address})
@@ -76,9 +83,7 @@ _TASK_PROLOG = """\
 #!/bin/sh
 # Binds the rank that starts ($PPID) to a core of the machine, by its number in the job.
 # Slurm makes what this prints part of the rank's environment.
-echo 'export OMPI_MCA_hwloc_base_binding_policy=none'
-echo 'export PRTE_MCA_hwloc_default_binding_policy=none'
-echo 'export I_MPI_PIN=0'
+@exports@
 
 # Only a task that an MPI plugin of Slurm made a rank is bound. A batch script is not, nor are the
 # daemons of mpirun, one on each node, which would hold all their ranks on one core.
@@ -96,8 +101,14 @@ def write(shape: Shape, folder: Path) -> None:
     (folder / "hosts").write_text(_hosts(shape))
     (folder / "topology.conf").write_text(_topology(shape))
     prolog = folder / "task-prolog"
-    prolog.write_text(_TASK_PROLOG.replace("@cpus@", " ".join(map(str, cpus_in_order()))))
+    prolog.write_text(_task_prolog())
     prolog.chmod(0o755)
+
+
+def _task_prolog() -> str:
+    exports = "\n".join(f"echo export {name}={value}" for name, value in NO_BINDING.items())
+    cpus = " ".join(map(str, _cpus_in_order()))
+    return _TASK_PROLOG.replace("@exports@", exports).replace("@cpus@", cpus)
 
 
 def run_folders(shape: Shape) -> list[Path]:
@@ -148,8 +159,8 @@ def _hosts(shape: Shape) -> str:
     return "\n".join([*lines, ""])
 
 
-def cpus_in_order() -> list[int]:
-    """Give the CPUs that this process may use: one of each core first, then their siblings."""
+def _cpus_in_order() -> list[int]:
+    """The CPUs that this process may use: one of each core first, then their siblings."""
     allowed = sorted(os.sched_getaffinity(0))
     seen: dict[str, int] = {}
     order = []

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from testbed import programs
 from testbed.namespaces import enter_command
+from testbed.slurm_conf import NO_BINDING
 
 _WRAPPER = """\
 #!/bin/sh
@@ -18,7 +19,7 @@ if [ ! /proc/{pid}/cwd -ef {folder} ]; then
     echo "{command}: the testbed {name} is not up: start it with: testbed up --name {name}" >&2
     exit 2
 fi
-export SWITCHPOINT_TESTBED={name}
+export SWITCHPOINT_TESTBED={name} {no_binding}
 exec {enter} {program} "$@"
 """
 
@@ -35,6 +36,7 @@ def write(folder: Path, name: str, pid: int) -> None:
             _WRAPPER.format(
                 command=command,
                 name=name,
+                no_binding=" ".join(f"{key}={value}" for key, value in NO_BINDING.items()),
                 pid=pid,
                 folder=shlex.quote(str(folder)),
                 program=programs.find(command, str(binaries)),
