@@ -67,6 +67,8 @@ def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
         As from `detect`, of the same curves.
     """
     curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis has no place for 0
+    if curves.empty:
+        return []
     by = _present(curves, "site", "kernel", "mode")
     parts = curves.groupby(by, dropna=False, observed=True) if by else [((), curves)]
     figures: list[Figure] = []

@@ -49,7 +49,7 @@ def finding_table(findings: pd.DataFrame) -> dict[str, Any]:
         row["curve"] = [short(name, row[name]) for name in columns]
         large = abs(row["magnitude"]) >= LARGE or row["suspects"]
         (main if large else minor).append(row)
-    headings = [name.replace("_id", "") for name in columns]
+    headings = [_heading(name) for name in columns]
     return {"columns": headings, "common": shared_words(findings), "main": main, "minor": minor}
 
 
@@ -70,7 +70,12 @@ def size_table(curves: pd.DataFrame) -> dict[str, Any]:
                 "cells": [at.get((mode, size)) for mode in modes for size in sizes],
             }
         )
-    return {"columns": columns, "sizes": sizes, "modes": modes, "rows": rows}
+    return {
+        "columns": [_heading(name) for name in columns],
+        "sizes": sizes,
+        "modes": modes,
+        "rows": rows,
+    }
 
 
 def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
@@ -182,3 +187,7 @@ def _texts(curves: pd.DataFrame, name: str) -> list[str | None]:
     if name not in curves or not curves[name].notna().any():
         return [None]
     return sorted(curves[name].dropna().unique())
+
+
+def _heading(column: str) -> str:
+    return {"mpi": "MPI", "run_id": "run"}.get(column, column.replace("_", " "))
