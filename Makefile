@@ -34,13 +34,19 @@ run: install  ## from nothing to an explained curve: cluster up, sweep, findings
 .PHONY: measure
 measure: install  ## run the checks of SITE (default testbed) with TAG (default sweep), store the records
 	@mkdir -p build
+	@[ $(SITE) != testbed ] || $(BIN)/testbed status --name $${TESTBED_NAME:-main} >/dev/null || \
+	    { echo "start the testbed first: make up" >&2; exit 2; }
 	@echo "== checks tagged $(TAG) on $(SITE); all of ReFrame's words in build/reframe.log"
 	@touch build/measure.start
 	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) --nocolor >build/reframe.log 2>&1 & \
 	reframe=$$!; \
 	tail --pid=$$reframe -n +1 -F build/reframe.log 2>/dev/null | \
 	    sed -nu -E 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p'; \
-	wait $$reframe || { sed -n '/^FAILURE INFO/,$$p' build/reframe.log; exit 1; }
+	wait $$reframe || { sed -n '/ERROR:\|^FAILURE INFO/,$$p' build/reframe.log; exit 1; }
+	@# ReFrame passes over a check file that it cannot load, and ends well.
+	@if grep -A4 'WARNING: skipping test' build/reframe.log; then exit 1; fi
+	@if grep -q 'Ran 0/0 test' build/reframe.log; then \
+	    echo "no check of $(SITE) is tagged $(TAG)" >&2; exit 1; fi
 	@find output -name '*.record' -newer build/measure.start -print0 | \
 	    xargs -0 $(BIN)/switchpoint import
 

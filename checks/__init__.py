@@ -1,0 +1,1 @@
+"""ReFrame checks: one file for each kernel or baseline, over few mixins."""

@@ -1,8 +1,7 @@
-"""Ping-pong between two ranks (study 001): latency and bandwidth, standard and synchronous sends."""
+"""Ping-pong between two ranks (study 001): latency and bandwidth, standard and synchronous."""
 
 import reframe as rfm
-from reframe.core.builtins import run_before
-from reframe.utility import sanity as sn
+from reframe.core.builtins import performance_function, run_before
 
 from .mixins.kernel import KernelMixin
 from .mixins.sizes import points_per_octave
@@ -19,27 +18,33 @@ class PingPong(rfm.RunOnlyRegressionTest, KernelMixin):
     num_tasks = 2
 
     @run_before("performance")
-    def extract_curve_ends(self):
+    def name_performance_variables(self):
         """One number for each mode: latency at 8 B, or bandwidth at the largest message."""
-        points = {(p["mode"], p["size_bytes"]): p for p in self.facts.footer["points"]}
+        self.perf_variables = {
+            f"{mode}_bandwidth": self.bandwidth_MBps(mode)
+            for mode in self.modes
+            if mode.endswith("stream")
+        } | {
+            f"{mode}_latency": self.latency_us(mode)
+            for mode in self.modes
+            if not mode.endswith("stream")
+        }
+
+    @performance_function("us")
+    def latency_us(self, mode="send"):
+        """Median half round trip at 8 B."""
+        return self.median_us(mode, LATENCY_BYTES)
+
+    @performance_function("MB/s")
+    def bandwidth_MBps(self, mode="stream"):  # noqa: N802 (the unit's own capitals)
+        """Median bandwidth at the largest size."""
         largest = max(self.sizes_bytes)
-        self.perf_variables = {}
-        for mode in self.modes:
-            if mode.endswith("stream"):
-                value = largest / points[mode, largest]["median_us"]
-                self.perf_variables[f"{mode}_bandwidth"] = sn.make_performance_function(
-                    sn.defer(value), "MB/s"
-                )
-            else:
-                value = points[mode, LATENCY_BYTES]["median_us"]
-                self.perf_variables[f"{mode}_latency"] = sn.make_performance_function(
-                    sn.defer(value), "us"
-                )
+        return largest / self.median_us(mode, largest)
 
 
 @rfm.simple_test
 class PingPongSmoke(PingPong):
-    """Few sizes, few samples: does every part work?"""
+    """Few sizes, few samples: shows whether every part works."""
 
     tags = {"smoke", "study-001"}
     sizes_bytes = [1, 8, 1024, 65536, 1048576]

@@ -19,6 +19,7 @@ GENERAL = {
     "report_file": "output/reports/run-report-{sessionid}.json",
 }
 
+
 def placed(placements_file: Path, **extras: Any) -> dict[str, Any]:
     """Features and extras of a partition that offers the placements of a file.
 

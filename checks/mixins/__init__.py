@@ -1,0 +1,1 @@
+"""What checks share: the placement, the build, a kernel's run, grids of sizes."""

@@ -120,12 +120,12 @@ class KernelMixin(PlacementMixin):
         in which one explains the next.
         """
         self.facts = sn.evaluate(self.read_complete_record())
-        points = {(p["mode"], p["size_bytes"]): p for p in self.facts.footer["points"]}
+        self.points = {(p["mode"], p["size_bytes"]): p for p in self.facts.footer["points"]}
         missing = [
             f"{mode} {size} B"
             for mode in self.modes
             for size in self.sizes_bytes
-            if (mode, size) not in points or not points[mode, size]["count"]
+            if not self.points.get((mode, size), {"count": 0})["count"]
         ]
         verification = self.facts.footer["verification"]
         refuted = contradictions(
@@ -144,6 +144,10 @@ class KernelMixin(PlacementMixin):
                 ),
             ]
         )
+
+    def median_us(self, mode, size_bytes):
+        """Median time per message of a point; only after sanity."""
+        return self.points[mode, size_bytes]["median_us"]
 
     @deferrable
     def read_complete_record(self):

@@ -21,7 +21,7 @@ def offered_placements():
     return list(offered)
 
 
-class PlacementMixin(rfm.RegressionMixin):
+class PlacementMixin(rfm.RegressionTestPlugin):
     """Requests the nodes, the switches and the path of one placement.
 
     A child sets ``num_tasks`` by the end of its init phase; the ranks are dealt evenly.
@@ -79,6 +79,4 @@ class PlacementMixin(rfm.RegressionMixin):
     @property
     def requested_placement(self):
         """The site's definition of the placement."""
-        return Placement.model_validate(
-            self.current_partition.extras["placements"][self.placement]
-        )
+        return Placement.model_validate(self.current_partition.extras["placements"][self.placement])

@@ -1,4 +1,4 @@
-"""This machine without Slurm: each MPI's own mpiexec starts the ranks."""
+"""One machine without Slurm: each MPI's own mpiexec starts the ranks."""
 
 import os
 import sys

@@ -37,7 +37,7 @@ class Session:
         return [case["fail_reason"] for case in self.testcases if case["result"] == "fail"]
 
 
-def testbed(*words: str) -> None:
+def run_testbed(*words: str) -> None:
     """Run a testbed command that has to succeed."""
     subprocess.run([BIN / "testbed", *words], check=True, timeout=60)
 
@@ -63,9 +63,9 @@ def start_reframe(name: str, prefix: Path, *words: str, site: str) -> subprocess
 def cluster() -> Iterator[str]:
     """Name of a testbed that is up for all of these tests."""
     name = f"checks-{os.getpid()}"
-    testbed("up", "--name", name)
+    run_testbed("up", "--name", name)
     yield name
-    testbed("down", "--name", name)
+    run_testbed("down", "--name", name)
 
 
 @pytest.fixture
@@ -75,7 +75,9 @@ def reframe(cluster: str, tmp_path: Path) -> Callable[..., Session]:
     def run(
         *words: str, site: str = "site-configs/testbed/settings.py", checks: str = "checks"
     ) -> Session:
-        process = start_reframe(cluster, tmp_path, "-c", str(ROOT / checks), "-R", *words, site=site)
+        process = start_reframe(
+            cluster, tmp_path, "-c", str(ROOT / checks), "-R", *words, site=site
+        )
         output, _ = process.communicate(timeout=300)
         return Session(process.returncode, output, tmp_path)
 

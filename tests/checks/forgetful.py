@@ -8,7 +8,7 @@ from reframe.core.builtins import run_before
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from checks.pingpong import PingPong  # noqa: E402
+from checks.pingpong import PingPong
 
 
 @rfm.simple_test

@@ -3,24 +3,27 @@
 import pytest
 
 MISLABELLED = "tests/checks/sites/mislabelled/settings.py"
-ONE = ("-r", "-n", "PingPongSmoke", "-p", "openmpi")
+
+
+def only(placement):
+    return ("-r", "-p", "openmpi", "-n", f"PingPongSmoke.*%placement={placement}$")
 
 
 def test_shared_memory_does_not_pass_for_the_network(reframe):
-    session = reframe(*ONE, "-n", "%placement=one_node_network", site=MISLABELLED)
+    session = reframe(*only("one_node_network"), site=MISLABELLED)
     assert session.exit_code == 1
     assert "placement 'one_node_network' is refuted" in session.failures[0]
     assert "bytes went by 'shared_memory'" in session.failures[0]
 
 
 def test_one_host_does_not_pass_for_two(reframe):
-    session = reframe(*ONE, "-n", "%placement=two_nodes_two_hosts", site=MISLABELLED)
+    session = reframe(*only("two_nodes_two_hosts"), site=MISLABELLED)
     assert session.exit_code == 1
     assert "asked for 2 switch(es), ran under 1" in session.failures[0]
 
 
 def test_a_value_past_the_sites_reference_fails(reframe):
-    session = reframe(*ONE, "-n", "PingPongSmoke.*%placement=one_node$", site=MISLABELLED)
+    session = reframe(*only("one_node"), site=MISLABELLED)
     assert session.exit_code == 1
     assert "send_latency" in session.failures[0]
 
@@ -34,14 +37,12 @@ def test_a_point_without_a_sample_fails(reframe):
 
 
 def test_a_missing_program_is_named(reframe):
-    session = reframe(*ONE, "-n", "%placement=one_node$", "-S", "kernel=pongping")
+    session = reframe(*only("one_node"), "-S", "kernel=pongping")
     assert session.exit_code == 1
     assert "pongping" in session.failures[0]
 
 
 @pytest.mark.parametrize("site", ["template-slurm", "testbed", "local"])
 def test_a_dry_run_works_for_every_site(reframe, site):
-    session = reframe(
-        "--dry-run", "-t", "smoke", site=f"site-configs/{site}/settings.py"
-    )
+    session = reframe("--dry-run", "-t", "smoke", site=f"site-configs/{site}/settings.py")
     assert session.exit_code == 0, session.output

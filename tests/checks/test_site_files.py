@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from switchpoint.placements import PlacementError, load_placements
 
 ROOT = Path(__file__).resolve().parents[2]

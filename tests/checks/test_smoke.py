@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-
+from conftest import ROOT, Session, start_reframe
 from switchpoint.record import read_facts
 
 PLACEMENTS = ["one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts"]
@@ -11,8 +11,6 @@ PLACEMENTS = ["one_node", "one_node_network", "two_nodes_one_host", "two_nodes_t
 
 @pytest.fixture(scope="module")
 def smoke(cluster, tmp_path_factory):
-    from conftest import ROOT, Session, start_reframe
-
     prefix = tmp_path_factory.mktemp("smoke")
     process = start_reframe(
         cluster,
