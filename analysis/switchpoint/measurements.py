@@ -71,6 +71,8 @@ def from_record(record: Record) -> Measurements:
     A kernel's phase columns stay in the record; they are not part of a curve of `time_us`.
     """
     samples = record.samples[["mode", *MEASURES]].copy()
+    modes = samples["mode"].cat
+    samples["mode"] = modes.reorder_categories(sorted(modes.categories))  # not as the seed had it
     run = describe_run(record)
     for name in IDENTITY:
         if name != "mode":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import write_record
-from switchpoint import InputError, read, read_files
+from switchpoint import InputError, read, read_files, summarise
 from switchpoint.shapes import identity_columns
 
 
@@ -139,6 +139,15 @@ def test_a_run_given_twice_counts_once(tmp_path: Path) -> None:
     gathered = read_files([record, copy])
 
     assert len(gathered.measurements.samples) == len(read(record).samples)
+
+
+def test_curves_come_in_the_same_order_whatever_the_shuffle(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "run.record", sizes=[8])
+    lines = path.read_text().splitlines()
+    last = lines[-2].replace("send", "bcast")
+    path.write_text("\n".join([*lines[:-2], last, lines[-1]]) + "\n")
+
+    assert summarise(read(path))["mode"].tolist() == ["bcast", "send"]
 
 
 def test_a_record_tells_its_curve(tmp_path: Path) -> None:
