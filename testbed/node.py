@@ -31,7 +31,7 @@ class Node:
         self._signals, theirs = socket.socketpair()
         self._child = os.fork()
         if self._child == 0:
-            _close_all_but(theirs.fileno())
+            _leave_supervisor(theirs.fileno())
             _die_after(_make_namespaces, name, address, folder, shared, self._log, theirs)
         theirs.close()
 
@@ -71,10 +71,12 @@ def lock_file(folder: Path, name: str) -> Path:
     return folder / "nodes" / name
 
 
-def _close_all_but(descriptor: int) -> None:
-    """Let go of the supervisor's open files: who waits for it to close one must not wait for us."""
-    os.closerange(3, descriptor)
-    os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
+def _leave_supervisor(kept: int) -> None:
+    """Let go, in a fork, of all that the supervisor waits for: its signals, its open files."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.closerange(3, kept)
+    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def _die_after(work: object, *arguments: object) -> None:

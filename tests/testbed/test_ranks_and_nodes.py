@@ -109,7 +109,7 @@ def test_ranks_that_mpirun_starts_are_not_held_on_one_core(
 @pytest.mark.parametrize(
     ("options", "hosts"),
     [
-        (["-C", "[host_a*1&host_b*1]"], {"host_a", "host_b"}),
+        (["--ntasks-per-node=1", "-C", "[host_a*1&host_b*1]"], {"host_a", "host_b"}),
         (["-w", "a2,b1"], {"host_a", "host_b"}),
         (["-C", "host_b"], {"host_b"}),
         (["--switches=1", "-x", "a1"], {"host_b"}),

@@ -75,6 +75,11 @@ def test_the_next_job_runs_when_it_is_mended(broken: Broken, fault: str) -> None
     assert broken.next_jobs[fault] == " ".join(FAULTS[fault][0])
 
 
+def test_the_testbed_itself_meets_no_error(broken: Broken) -> None:
+    for log in (broken.bed.folder / "logs").iterdir():
+        assert "Traceback" not in log.read_text(), log
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_no_process_of_the_job_is_left(broken: Broken, fault: str) -> None:
     wait_until(lambda: not any(sleeps(broken.bed, node) for node in FAULTS[fault][0]))
