@@ -74,7 +74,14 @@ def import_command(
 
 
 @app.command("detect")
-def detect_command(files: _Files = None, store: _Store = "results", as_json: _Json = False) -> None:
+def detect_command(
+    files: _Files = None,
+    store: _Store = "results",
+    show_all: Annotated[
+        bool, typer.Option("--all", help="Print the minor findings too; --json always does.")
+    ] = False,
+    as_json: _Json = False,
+) -> None:
     """Find steps and changes of slope in the curves of FILEs, or of the store's newest runs."""
     with _user_mistakes():
         measurements = _load(files, store)
@@ -88,7 +95,7 @@ def detect_command(files: _Files = None, store: _Store = "results", as_json: _Js
         else:
             from switchpoint.terminal import print_findings
 
-            print_findings(findings, measurements)
+            print_findings(findings, measurements, show_all=show_all)
 
 
 @app.command("report")

@@ -28,6 +28,10 @@ SMALLEST_SLOPE_CHANGE = 0.25
 #: A finding must be at least this probable.
 LEAST_CONFIDENCE = 0.5
 
+#: From these on a finding is shown first; a suspect lifts a smaller one.
+PROMINENT_MAGNITUDE = 0.2
+PROMINENT_CONFIDENCE = 0.95
+
 #: Noise never counts as smaller than this, relative: below it curves are not made of lines.
 NOISE_FLOOR = 0.005
 
@@ -104,6 +108,13 @@ def _each_curve(table: pd.DataFrame, identity: list[str]) -> Any:
         return
     for values, points in table.groupby(identity, dropna=False, observed=True, sort=False):
         yield dict(zip(identity, values, strict=True)), points
+
+
+def prominent(findings: pd.DataFrame) -> pd.Series[bool]:
+    """Tell the findings that a reader wants first: large and sure, or with a suspect."""
+    large = findings["magnitude"].abs() >= PROMINENT_MAGNITUDE
+    sure = findings["confidence"] >= PROMINENT_CONFIDENCE
+    return (large & sure) | findings["suspects"].map(bool)
 
 
 def detect_curve(size: Floats, time: Floats, standard_error: Floats) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from switchpoint.detection import prominent
 from switchpoint.diagnosis import Fact
 from switchpoint.measurements import Measurements
 from switchpoint.shapes import identity_columns
@@ -21,14 +22,23 @@ _STATE_STYLES = {"ok": "green", "poor": "yellow", "missing": "red"}
 _HEADING = ["site", "partition", "mpi", "environ", "kernel"]
 
 
-def print_findings(findings: pd.DataFrame, measurements: Measurements) -> None:
-    """Print findings as a table per MPI, then what is suspected behind them."""
+def print_findings(
+    findings: pd.DataFrame, measurements: Measurements, *, show_all: bool = False
+) -> None:
+    """Print findings as a table per MPI, then what is suspected behind them.
+
+    Without `show_all` only the prominent ones; the last line counts the rest.
+    """
     console = Console(highlight=False)
     samples = measurements.samples
     curves = len(samples.groupby(identity_columns(samples), dropna=False, observed=True).size())
     if findings.empty:
         console.print(f"No step and no change of slope in {_count(curves, 'curve')}.")
         return
+    total, hidden = len(findings), 0
+    if not show_all:
+        findings = findings[prominent(findings)]
+        hidden = total - len(findings)
     heading = [name for name in _HEADING if name in findings]
     groups = findings.groupby(heading, dropna=False, sort=False) if heading else [((), findings)]
     for values, group in groups:
@@ -36,7 +46,8 @@ def print_findings(findings: pd.DataFrame, measurements: Measurements) -> None:
         console.print(_table(group))
         _print_suspects(console, group)
         console.print()
-    console.print(f"{_count(len(findings), 'finding')} in {_count(curves, 'curve')}.")
+    more = f", {hidden} of them minor: --all shows them" if hidden else ""
+    console.print(f"{_count(total, 'finding')} in {_count(curves, 'curve')}{more}.")
 
 
 def print_facts(facts: Iterable[Fact]) -> None:
@@ -81,16 +92,16 @@ def _table(findings: pd.DataFrame) -> Table:
 
 
 def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
-    """Print each suspicion once, with the steps that it would explain."""
-    brackets: dict[str, list[str]] = {}
+    """Print each suspicion once, with the placements and steps that it would explain."""
+    explained: dict[str, dict[str, None]] = {}
     for row in findings.to_dict("records"):
         for suspect in row["suspects"]:
-            steps = brackets.setdefault(suspect["reason"], [])
-            bracket = bracket_text(row["last_size_before"], row["size_bytes"])
-            if bracket not in steps:
-                steps.append(bracket)
-    for reason, steps in brackets.items():
-        console.print(Text(f"step at {', '.join(steps)}: suspect {reason}"))
+            step = f"step at {bracket_text(row['last_size_before'], row['size_bytes'])}"
+            if isinstance(row.get("placement"), str):
+                step = f"{row['placement']}, {step}"
+            explained.setdefault(suspect["reason"], {})[step] = None
+    for reason, steps in explained.items():
+        console.print(Text(f"{'; '.join(steps)}: suspect {reason}"), soft_wrap=True)
 
 
 def _curves_repeat(findings: pd.DataFrame, columns: list[str]) -> bool:

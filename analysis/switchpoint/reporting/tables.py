@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.detection import prominent
 from switchpoint.measurements import Measurements
 from switchpoint.naming import shared_words, short, telling_columns
 from switchpoint.proof import prove
@@ -14,10 +15,6 @@ from switchpoint.shapes import identity_columns
 
 #: Sizes that people quote: smallest latency, a cache line's order, both sides of 64 KiB, streaming.
 CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
-
-#: Relative change of time from which a finding heads the table.
-LARGE = 0.2
-
 
 #: Variables that Open MPI's launcher sets for its own processes.
 _BOOKKEEPING = re.compile(
@@ -41,41 +38,37 @@ def summary(
 
 
 def finding_table(findings: pd.DataFrame) -> dict[str, Any]:
-    """Each finding with its curve, those first that are large or have a suspect."""
+    """Each finding with its curve, the prominent ones apart from the rest."""
     columns = telling_columns(findings)
-    main: list[dict[str, Any]] = []
-    minor: list[dict[str, Any]] = []
-    for row in _records(findings):
+    heads = prominent(findings)
+    rows = _records(findings)
+    for row in rows:
         row["curve"] = [short(name, row[name]) for name in columns]
-        large = abs(row["magnitude"]) >= LARGE or row["suspects"]
-        (main if large else minor).append(row)
-    headings = [_heading(name) for name in columns]
-    return {"columns": headings, "common": shared_words(findings), "main": main, "minor": minor}
+    return {
+        "columns": [_heading(name) for name in columns],
+        "common": shared_words(findings),
+        "main": [row for row, head in zip(rows, heads, strict=True) if head],
+        "minor": [row for row, head in zip(rows, heads, strict=True) if not head],
+    }
 
 
 def size_table(curves: pd.DataFrame) -> dict[str, Any]:
-    """Median time and bandwidth at sizes that people quote, a row per MPI and placement."""
+    """Median time and bandwidth at sizes that people quote, a row per curve."""
     sizes = [size for size in CHOSEN_SIZES if (curves["size_bytes"] == size).any()]
     points = curves[curves["size_bytes"].isin(sizes)]
-    modes = _texts(curves, "mode")
-    columns = telling_columns(curves, told=_known(curves, "mode"))
+    columns = telling_columns(curves)
     rows = []
     for values, part in (
         points.groupby(columns, dropna=False, observed=True) if columns else [((), points)]
     ):
-        at = {(row.get("mode"), row["size_bytes"]): row for row in _records(part)}
+        at = {row["size_bytes"]: row for row in _records(part)}
         rows.append(
             {
                 "curve": [short(name, value) for name, value in zip(columns, values, strict=True)],
-                "cells": [at.get((mode, size)) for mode in modes for size in sizes],
+                "cells": [at.get(size) for size in sizes],
             }
         )
-    return {
-        "columns": [_heading(name) for name in columns],
-        "sizes": sizes,
-        "modes": modes,
-        "rows": rows,
-    }
+    return {"columns": [_heading(name) for name in columns], "sizes": sizes, "rows": rows}
 
 
 def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
@@ -177,16 +170,6 @@ def _pairs(entries: dict[str, Any]) -> str:
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-
-
-def _known(curves: pd.DataFrame, *names: str) -> list[str]:
-    return [name for name in names if name in curves]
-
-
-def _texts(curves: pd.DataFrame, name: str) -> list[str | None]:
-    if name not in curves or not curves[name].notna().any():
-        return [None]
-    return sorted(curves[name].dropna().unique())
 
 
 def _heading(column: str) -> str:
