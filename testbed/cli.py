@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from typing import Any, NoReturn
 
@@ -18,6 +19,7 @@ from testbed.shape import DEFAULT, load
 
 def main() -> None:
     """Run the command; a TestbedError becomes one line and exit code 2."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `testbed status | head` ends quietly
     try:
         arguments = _parser().parse_args()
         sys.exit(arguments.run(arguments))

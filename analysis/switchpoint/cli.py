@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 findings that fail a gate; 2 bad usage or bad data.
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,6 +48,7 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON for other progra
 
 def main() -> None:
     """Run the command."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `switchpoint detect | head` ends quietly
     app()
 
 
