@@ -1,62 +1,13 @@
-"""A testbed for the checks' tests, and ReFrame as a user runs it."""
+"""A testbed for the checks' tests, and ReFrame on it."""
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-BIN = Path(sys.executable).parent
-
-
-@dataclass
-class Session:
-    """One finished ReFrame session."""
-
-    exit_code: int
-    output: str
-    prefix: Path
-
-    @property
-    def testcases(self) -> list[dict[str, Any]]:
-        """Every test case of the run report, fixtures included."""
-        report = json.loads((self.prefix / "report.json").read_text())
-        return [case for run in report["runs"] for case in run["testcases"]]
-
-    @property
-    def failures(self) -> list[str]:
-        """Reasons of the test cases that failed, in ReFrame's words."""
-        return [case["fail_reason"] for case in self.testcases if case["result"] == "fail"]
-
-
-def run_testbed(*words: str) -> None:
-    """Run a testbed command that has to succeed."""
-    subprocess.run([BIN / "testbed", *words], check=True, timeout=60)
-
-
-def start_reframe(name: str, prefix: Path, *words: str, site: str) -> subprocess.Popen[str]:
-    """Start a session against the testbed ``name``."""
-    return subprocess.Popen(
-        [
-            BIN / "reframe",
-            *("-C", ROOT / site),
-            *("--prefix", prefix, "--report-file", prefix / "report.json", "--nocolor"),
-            *words,
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=prefix,
-        env={**os.environ, "TESTBED_NAME": name},
-    )
+from sessions import ROOT, Session, run_testbed, start_reframe
 
 
 @pytest.fixture(scope="session")

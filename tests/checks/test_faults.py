@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import BIN, ROOT, Session, run_testbed, start_reframe
+from sessions import BIN, ROOT, Session, run_testbed, start_reframe
 
 #: A sweep that outlasts the fault; nothing here depends on its timings.
 LONG = (

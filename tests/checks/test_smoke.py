@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Session, start_reframe
+from sessions import ROOT, Session, start_reframe
 from switchpoint.record import read_facts
 
 PLACEMENTS = ["one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts"]
