@@ -5,6 +5,12 @@ set -eu
 
 log=${SWITCHPOINT_SETUP_LOG:-build/setup.log}
 
+if ! command -v dpkg-query >/dev/null; then
+    echo "setup: not Debian or Ubuntu: install what $1 lists in your system's way, then" >&2
+    echo "  run the checks as docs/how-to/new-site.md says" >&2
+    exit 2
+fi
+
 wanted=$(sed 's/#.*//' "$@" | tr -s ' \n' ' ')
 
 missing=
