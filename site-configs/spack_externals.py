@@ -47,6 +47,8 @@ class External:
         Spack runs ``<prefix>/bin/<program>``.
     shims : dict of str to Path
         Programs to put into ``<prefix>/bin``: name to the program that it has to run.
+    include : Path or None
+        Folder that ``<prefix>/include`` has to lead to, where the prefix is ours.
     options : str
         Further words of the spec.
     compilers : dict of str to str
@@ -57,6 +59,7 @@ class External:
     version: str
     prefix: Path
     shims: dict[str, Path] = field(default_factory=dict)
+    include: Path | None = None
     options: str = ""
     compilers: dict[str, str] = field(default_factory=dict)
 
@@ -71,14 +74,23 @@ class External:
         return entry
 
 
-def mpi_identity(mpicc: Path | str) -> tuple[str, str] | None:
-    """Which MPI a compiler wrapper compiles for: Spack's name and the version, by its mpi.h.
+@dataclass(frozen=True)
+class Mpi:
+    """What a compiler wrapper compiles for: Spack's name of the MPI, its version, its mpi.h."""
 
-    None where it cannot compile, or where its MPI is not one of `MPI_MACROS`.
+    name: str
+    version: str
+    header: Path
+
+
+def mpi_of(mpicc: Path) -> Mpi | None:
+    """Ask a compiler wrapper which mpi.h it includes, and that which MPI it is of.
+
+    None where it does not compile, or where its MPI is not one of `MPI_MACROS`.
     """
     try:
         completed = subprocess.run(
-            [str(mpicc), "-E", "-dM", "-x", "c", "-"],
+            [str(mpicc), "-E", "-dD", "-x", "c", "-"],
             input="#include <mpi.h>\n",
             capture_output=True,
             text=True,
@@ -86,10 +98,12 @@ def mpi_identity(mpicc: Path | str) -> tuple[str, str] | None:
         )
     except OSError:
         return None
+    header = re.search(r'^# 1 "(/.*/mpi\.h)"', completed.stdout, re.MULTILINE)
     macros = dict(re.findall(r'^#define (\w+) "?([^"\n]+)"?$', completed.stdout, re.MULTILINE))
     for name, parts in MPI_MACROS.items():
-        if all(part in macros for part in parts):
-            return name, ".".join(macros[part] for part in parts)
+        if header and all(part in macros for part in parts):
+            version = ".".join(macros[part].strip() for part in parts)
+            return Mpi(name, version, Path(header.group(1)))
     return None
 
 
@@ -105,17 +119,18 @@ def find_mpis(folder: Path) -> list[External]:
         if "alternatives" in str(mpicc.readlink() if mpicc.is_symlink() else ""):
             print(f"  {mpicc} is one of Debian's alternatives: not taken for a prefix")
             continue
-        identity = mpi_identity(mpicc)
-        if identity is None:
+        mpi = mpi_of(mpicc)
+        if mpi is None:
             print(f"  {mpicc} does not compile, or for no MPI that is known here: not taken")
             continue
-        name, version = identity
+        external = External(mpi.name, mpi.version, mpicc.parent.parent)
         if mpicc.suffix:
-            prefix = folder / mpicc.suffix.lstrip(".")
-            shims = {program.stem: program for program in mpicc.parent.glob(f"mpi*{mpicc.suffix}")}
-        else:
-            prefix, shims = mpicc.parent.parent, {}
-        found.setdefault(identity, External(name, version, prefix, shims))
+            external.prefix = folder / mpicc.suffix.lstrip(".")
+            external.include = mpi.header.parent
+            external.shims = {
+                program.stem: program for program in mpicc.parent.glob(f"mpi*{mpicc.suffix}")
+            }
+        found.setdefault((mpi.name, mpi.version), external)
     return list(found.values())
 
 
@@ -192,6 +207,10 @@ def write(folder: Path, packages: dict[str, Any], found: list[External]) -> Path
             shim.parent.mkdir(parents=True, exist_ok=True)
             _write_whole(shim, f'#!/bin/sh\nexec {program} "$@"\n')
             shim.chmod(0o755)
+        if external.include:
+            partial = external.prefix / f"include.{os.getpid()}.partial"
+            partial.symlink_to(external.include)
+            partial.replace(external.prefix / "include")
     path = folder / "packages.yaml"
     folder.mkdir(parents=True, exist_ok=True)
     text = yaml.safe_dump({"packages": packages}, sort_keys=False)
@@ -200,23 +219,47 @@ def write(folder: Path, packages: dict[str, Any], found: list[External]) -> Path
 
 
 def generate(site: Path, folder: Path) -> dict[str, Any]:
-    """Complete the packages.yaml of the folder `site` and write it to `folder`, with the shims.
+    """Complete the packages.yaml of the folder `site` and write it to `folder`, with the prefixes.
 
     Says on standard output what was found. Returns the packages; raises SiteError.
     """
     packages = read_packages(site)
-    if not any(lacks(packages, package) for package in packages):
-        return packages
-    found = find_tools() + find_mpis(folder)
+    found: list[External] = []
+    if any(lacks(packages, package) for package in packages):
+        found = find_tools() + find_mpis(folder)
     for external in found:
         origin = external.shims.get("mpicc", external.prefix)
         print(f"  {external.package}@{external.version} from {origin}")
     packages = complete(packages, found)
     for package in packages:
         if lacks(packages, package):
-            print(f"  {package}: not found; install it, or put its module's folder into PATH")
+            print(f"  {package}: not found; install it, or put its folder into PATH")
     write(folder, packages, found)
     return packages
+
+
+def check_mpi(site: Path, packages: dict[str, Any], mpi: str) -> None:
+    """Raise SiteError unless Spack can take the MPI `mpi` (a spec) for what it is."""
+    path = site / "packages.yaml"
+    package = re.match(r"[\w-]+", mpi)
+    name = package.group() if package else mpi
+    if lacks(packages, name):
+        raise SiteError(
+            f"{path}: {name} is not to be built, names no external, and no mpicc in PATH is of "
+            f"it; install it, or add its external"
+        )
+    for external in packages.get(name, {}).get("externals", []):
+        if "prefix" not in external:
+            continue  # a module alone: only Spack can tell
+        mpicc = Path(external["prefix"], "bin", "mpicc")
+        if not mpicc.exists():
+            raise SiteError(f"{path}: {external['spec']}: there is no {mpicc}; correct its prefix")
+        is_of = mpi_of(mpicc)
+        if is_of and is_of.name != name:
+            raise SiteError(
+                f"{path}: {external['spec']}: {mpicc} compiles for {is_of.name}@{is_of.version}; "
+                f"give {name} a prefix whose bin/mpicc is its own"
+            )
 
 
 def _write_whole(path: Path, text: str) -> None:
@@ -240,18 +283,20 @@ def _output(*words: str) -> str:
 
 
 def main() -> int:
-    """Command line: ``spack_externals.py SITE [--output DIR]``."""
+    """Command line: ``spack_externals.py SITE [--output DIR] [--mpi SPEC]``."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("site", help="folder under site-configs, or an absolute path")
     parser.add_argument(
         "--output", type=Path, help="where to write; build/spack/SITE/externals by default"
     )
+    parser.add_argument("--mpi", help="fail unless this MPI is there and is what its name says")
     arguments = parser.parse_args()
-    # An absolute path stands for itself.
     site = ROOT / "site-configs" / arguments.site
     folder = (arguments.output or ROOT / "build/spack" / site.name / "externals").resolve()
     try:
-        generate(site, folder)
+        packages = generate(site, folder)
+        if arguments.mpi:
+            check_mpi(site, packages, arguments.mpi)
     except SiteError as error:
         print(f"spack_externals: {error}", file=sys.stderr)
         return 2

@@ -1,52 +1,186 @@
-"""Builds the kernels once for each programming environment."""
+"""Builds what the checks run, once for each programming environment, with CMake or with Spack."""
 
+import sys
 from pathlib import Path
 
 import reframe as rfm
+import reframe.core.runtime as rt
 import reframe.utility.sanity as sn
+import reframe.utility.typecheck as typ
 from reframe.core.builtins import run_before, sanity_function, variable
+from reframe.core.exceptions import SanityError
+from reframe.core.logging import getlogger
 
-#: The kernels' sources.
-SOURCES = Path(__file__).resolve().parents[2] / "src"
+from . import spack_environment
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
-class KernelBuild(rfm.CompileOnlyRegressionTest):
-    """Builds every kernel with CMake against the environment's own MPI.
+class ProgramBuild(rfm.CompileOnlyRegressionTest):
+    """Builds programs against the environment's own MPI.
 
-    The build tree stays between sessions, one for each system and environment, so that a second
-    session compiles nothing. The environment's ``cc`` is the MPI's compiler wrapper.
+    Build trees and Spack environments stay between sessions, one for each system and environment,
+    so that a second session compiles nothing. A child defines ``spack_spec``, what else than Spack
+    may build it in ``prepare_other_build``, and where the programs then are.
     """
 
-    descr = "build the kernels"
     build_system = "CustomBuild"
     sourcesdir = None
     valid_systems = ["*"]
     valid_prog_environs = ["+mpi"]
 
+    #: What builds: ``cmake`` with the environment's ``cc``, or ``spack`` with the MPI of the same
+    #: name (or the environment's ``extras['spack_mpi']``) from the site's ``packages.yaml``.
+    #:
+    #: :type: :class:`str`
+    builder = variable(typ.Str[r"cmake|spack"], value="cmake")
+
+    #: Spec to install when Spack builds.
+    #:
+    #: :type: :class:`str`
+    spack_spec = variable(str)
+
     #: Where the build trees are.
     #:
     #: :type: :class:`str`
-    build_root = variable(str, value=str(SOURCES.parent / "build"))
+    build_root = variable(str, value=str(ROOT / "build"))
 
     @run_before("compile")
     def prepare_build(self):
-        """Configure and build in a tree of the environment's own."""
-        self.tree = Path(
-            self.build_root, self.current_system.name, self.current_environ.name
-        ).resolve()
-        self.build_system.commands = [
-            f"cmake -S {SOURCES} -B {self.tree} -DMPI_C_COMPILER={self.current_environ.cc} "
-            "-DBUILD_TESTING=OFF",
-            f"cmake --build {self.tree} --parallel",
-        ]
+        """Hand over to the builder that was chosen, and to no other."""
+        if self.builder == "spack":
+            self.prepare_spack_build()
+        else:
+            self.prepare_other_build()
+
+    def prepare_spack_build(self):
+        """Complete the site's externals, then install an environment of the build's own.
+
+        Both programs say in one line what they lack. ReFrame's own word for a failed job is its
+        exit code, so failing is left to `validate_build`, which has that line.
+        """
+        here = self.current_system.name, self.current_environ.name
+        externals = Path(self.build_root, "spack", here[0], "externals").resolve()
+        package = self.spack_spec.partition("@")[0]
+        self.directory = Path(self.build_root, "spack", *here, package).resolve()
+        extras = self.current_environ.extras
+        mpi = extras.get("spack_mpi", extras["mpi"])
+        complete = (
+            f"{sys.executable} {ROOT}/site-configs/spack_externals.py {site_folder()} "
+            f"--output={externals} --mpi='{mpi}'"
+        )
+        install = (
+            f"{sys.executable} {spack_environment.__file__} --site={externals} "
+            f"--directory={self.directory} --mpi='{mpi}' --spec='{self.spack_spec}'"
+        )
+        self.build_system.commands = [f"{complete} && {install} || true"]
 
     @sanity_function
     def validate_build(self):
-        """Every program that the build announces must be there."""
+        """Spack must have ended well, and the programs must be there."""
+        if self.builder == "spack":
+            self.assert_spack_succeeded()
         return sn.assert_true(
-            any(self.tree.glob("bin/*")), f"the build left no program in {self.tree}/bin"
+            any(self.programs.glob("*")), f"the build left no program in {self.programs}"
         )
+
+    def assert_spack_succeeded(self):
+        """Raise with the one line that says why not; pass warnings on."""
+        said = Path(self.stagedir, sn.evaluate(self.stdout)).read_text()
+        if "\ninstalled in " not in said:
+            complaint = Path(self.stagedir, sn.evaluate(self.stderr)).read_text().strip()
+            raise SanityError(complaint.splitlines()[-1] if complaint else "Spack was ended")
+        for line in said.splitlines():
+            if line.startswith("warning: "):
+                getlogger().warning(line.removeprefix("warning: "))
+
+    @property
+    def provenance(self):
+        """What is known of the build beyond what the programs say, as labels."""
+        if self.builder != "spack" or not self.lockfile.exists():
+            return {}
+        spec_hash, spec = spack_environment.root_of(self.lockfile)
+        return {"spack_spec": spec, "spack_hash": spec_hash}
+
+    @property
+    def files_to_keep(self):
+        """Files that belong to each result."""
+        return [str(self.lockfile)] if self.builder == "spack" else []
+
+    @property
+    def lockfile(self):
+        """What Spack concretized."""
+        return self.directory / "spack.lock"
+
+
+class KernelBuild(ProgramBuild):
+    """Builds every kernel in ``src/``."""
+
+    descr = "build the kernels"
+    spack_spec = "switchpoint-kernels@main"
+
+    def prepare_other_build(self):
+        """Configure and build with CMake in a tree of the environment's own."""
+        self.directory = Path(
+            self.build_root, self.current_system.name, self.current_environ.name
+        ).resolve()
+        self.build_system.commands = [
+            f"cmake -S {ROOT}/src -B {self.directory} "
+            f"-DMPI_C_COMPILER={self.current_environ.cc} -DBUILD_TESTING=OFF",
+            f"cmake --build {self.directory} --parallel",
+        ]
+
+    @property
+    def programs(self):
+        """Folder of the built programs."""
+        return self.directory / "view/bin" if self.builder == "spack" else self.directory / "bin"
 
     def program(self, name):
         """Path of a built program."""
-        return str(self.tree / "bin" / name)
+        return str(self.programs / name)
+
+
+class OsuBuild(ProgramBuild):
+    """Builds the OSU Micro-Benchmarks with Spack, or takes those that the site already has."""
+
+    descr = "build the OSU Micro-Benchmarks"
+
+    #: Spec of the OSU Micro-Benchmarks; apart from the kernels' own.
+    #:
+    #: :type: :class:`str`
+    osu_spec = variable(str, value="osu-micro-benchmarks")
+
+    @run_before("setup")
+    def take_osu_spec(self):
+        """Give the spec to the builder under the name that it knows."""
+        self.spack_spec = self.osu_spec
+
+    def prepare_other_build(self):
+        """Build nothing: the environment names a folder with ``pt2pt`` and ``collective`` in it."""
+        folder = self.current_environ.extras.get("osu")
+        self.skip_if(
+            folder is None,
+            f"no OSU: build it with -S builder=spack, or name its folder (with pt2pt and "
+            f"collective in it) in extras['osu'] of environment '{self.current_environ.name}'",
+        )
+        self.directory = Path(folder)
+        self.build_system.commands = [f"ls {folder}/pt2pt {folder}/collective"]
+
+    @property
+    def programs(self):
+        """Folder with the programs' folders."""
+        if self.builder == "spack":
+            return self.directory / "view/libexec/osu-micro-benchmarks/mpi"
+        return self.directory
+
+    def program(self, name):
+        """Path of a program, named with its folder: ``pt2pt/osu_latency``."""
+        return str(self.programs / name)
+
+
+def site_folder():
+    """Folder of the site: where its ReFrame configuration lies, beside its ``packages.yaml``."""
+    sources = [Path(source) for source in rt.runtime().site_config.sources]
+    folders = [path.resolve().parent for path in sources if path.exists()]
+    with_packages = [folder for folder in folders if (folder / "packages.yaml").exists()]
+    return (with_packages or folders)[-1]

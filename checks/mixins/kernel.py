@@ -1,6 +1,7 @@
 """What every check of one of our kernels does: build, run a sweep, keep the record, judge it."""
 
 import re
+import shlex
 from pathlib import Path
 
 import reframe.utility.sanity as sn
@@ -83,7 +84,7 @@ class KernelMixin(PlacementMixin):
     def prepare_run(self):
         """Pass the sweep on, with labels that name the run in the record."""
         self.record = f"{self.kernel}.record"
-        self.keep_files = [self.record]
+        self.keep_files = [self.record, *self.build.files_to_keep]
         self.executable = self.build.program(self.kernel)
         labels = {
             "site": self.current_system.name,
@@ -91,6 +92,7 @@ class KernelMixin(PlacementMixin):
             "environ": self.current_environ.name,
             "placement": self.placement,
             "check": type(self).__name__,
+            **self.build.provenance,
         }
         self.executable_opts = [
             f"--mode={','.join(self.modes)}",
@@ -100,7 +102,7 @@ class KernelMixin(PlacementMixin):
             f"--block-time={self.block_time_us}",
             f"--pass-time={self.pass_time_ms}",
             f"--record={self.record}",
-            *(f"--label={key}={value}" for key, value in labels.items()),
+            *(f"--label={shlex.quote(f'{key}={value}')}" for key, value in labels.items()),
         ]
         if self.seed:
             self.executable_opts.append(f"--seed={self.seed}")
