@@ -125,6 +125,8 @@ class KernelBuild(ProgramBuild):
             self.build_root, self.current_system.name, self.current_environ.name
         ).resolve()
         self.build_system.commands = [
+            # Two sessions may want the same tree; the lock lasts as long as the build script.
+            f"mkdir -p {self.directory} && exec 9>{self.directory}/.lock && flock 9",
             f"cmake -S {ROOT}/src -B {self.directory} "
             f"-DMPI_C_COMPILER={self.current_environ.cc} -DBUILD_TESTING=OFF",
             f"cmake --build {self.directory} --parallel",
