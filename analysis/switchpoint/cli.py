@@ -36,7 +36,8 @@ _Files = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="[FILE]...",
-        help="Run records, tidy CSV, NetPIPE's np.out, plain or gzipped. Without: the store.",
+        help="Run records, tidy CSV, output of OSU, IMB or NetPIPE, plain or gzipped, or folders"
+        " of such. Without: the store.",
         show_default=False,
     ),
 ]
@@ -60,12 +61,14 @@ def import_command(
     store: _Store = "results",
     as_json: _Json = False,
 ) -> None:
-    """Recognise FILEs by content and keep them in the store; the same run twice counts once."""
+    """Recognise FILEs, and files in folders, by content and keep them; a run counts once."""
     with _user_mistakes():
         measurements, failures = _read(files)
         from switchpoint.store import Store
+        from switchpoint.terminal import progress
 
-        added = Store(store).add(measurements)
+        with progress("storing", len(measurements.runs)) as advance:
+            added = Store(store).add(measurements, advance)
         known = len(measurements.runs) - added
         _warn(measurements.warnings)
         if as_json:
@@ -159,15 +162,19 @@ def _load(files: list[Path] | None, store: str) -> Measurements:
 
 def _read(files: list[Path]) -> tuple[Measurements, list[str]]:
     """Read what can be read and name each file that cannot, on stderr; exit 2 if none can."""
-    from switchpoint.importing import read_files
+    from switchpoint.importing import find_files, read_files
+    from switchpoint.terminal import failure_lines, progress
 
-    gathered = read_files(files)
-    failures = [str(failure) for failure in gathered.failures]
-    for failure in failures:
-        print(f"switchpoint: {failure}", file=sys.stderr)
+    found = find_files(files)
+    with progress("reading", len(found)) as advance:
+        gathered = read_files(found, advance)
+    for line in failure_lines(gathered.failures, given=files):
+        print(f"switchpoint: {line}", file=sys.stderr)
     if gathered.measurements is None:
+        if not found:
+            print(f"switchpoint: {files[0]}: holds no file; measure first", file=sys.stderr)
         raise typer.Exit(_BAD)
-    return gathered.measurements, failures
+    return gathered.measurements, [str(failure) for failure in gathered.failures]
 
 
 def _warn(warnings: list[str]) -> None:

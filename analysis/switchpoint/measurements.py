@@ -91,7 +91,7 @@ def constant(value: str | None, count: int) -> pd.Categorical:
 def describe_run(facts: Facts) -> dict[str, Any]:
     """One row of the runs table from a record's header and footer."""
     header = facts.header
-    labels = header["labels"]
+    labels, kernel = header["labels"], header["kernel"]
     return {
         "run_id": facts.run_id,
         "format": "record",
@@ -102,10 +102,18 @@ def describe_run(facts: Facts) -> dict[str, Any]:
         "partition": labels.get("partition"),
         "mpi": mpi_name(header["mpi"].get("library", "")),
         "environ": labels.get("environ"),
-        "kernel": header["kernel"].get("name"),
+        "kernel": kernel.get("name"),
         "placement": labels.get("placement"),
         "session": labels.get("session"),
         "complete": facts.complete,
+        "tool": f"{kernel.get('name')} {kernel.get('version')}",
+        "builder": kernel.get("builder"),
+        "spec_hash": kernel.get("spec_hash"),
+        "spack_spec": labels.get("spack_spec"),
+        "spack_hash": labels.get("spack_hash"),
+        "lock_hash": None,  # what lies beside a record is read with it, see `importing.lock`
+        "lock": None,
+        "labels": json.dumps(labels),
         "header": json.dumps(header),
         "footer": None if facts.footer is None else json.dumps(facts.footer),
         "warnings": "\n".join(facts.warnings) or None,

@@ -18,7 +18,8 @@ MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
 #: Runs: what one filters on, then the record's own words as JSON.
 RUN_COLUMNS = [
     "run_id", "format", "source", "site", "date", "start_utc", "partition", "mpi", "environ",
-    "kernel", "placement", "session", "complete", "header", "footer", "warnings",
+    "kernel", "placement", "session", "complete", "tool", "builder", "spec_hash", "spack_spec",
+    "spack_hash", "lock_hash", "lock", "labels", "header", "footer", "warnings",
 ]  # fmt: skip
 
 #: Curves: the identity and one row per size.

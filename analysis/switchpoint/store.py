@@ -10,6 +10,7 @@ import io
 import json
 import os
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -69,8 +70,15 @@ class Store:
         except (ValueError, ImportError) as error:
             raise InputError(self.url, f"cannot be a store ({error})") from None
 
-    def add(self, measurements: Measurements) -> int:
+    def add(self, measurements: Measurements, progress: Callable[[], object] = lambda: None) -> int:
         """Store every run that is not there yet, or that was truncated and now is complete.
+
+        Parameters
+        ----------
+        measurements
+            What to store.
+        progress
+            Called after each run.
 
         Returns
         -------
@@ -78,13 +86,14 @@ class Store:
             How many runs were written.
         """
         written = 0
+        rows = measurements.samples.groupby("run_id", observed=True).indices
         for _, run in measurements.runs.iterrows():
-            if self._holds(run):
-                continue
-            samples = measurements.samples[measurements.samples["run_id"] == run["run_id"]]
-            self._write("samples", run, _samples_table(samples))
-            self._write("runs", run, pa.Table.from_pylist([_plain(run)], schema=_RUNS))
-            written += 1
+            if not self._holds(run):
+                samples = measurements.samples.iloc[rows.get(run["run_id"], [])]
+                self._write("samples", run, _samples_table(samples))
+                self._write("runs", run, pa.Table.from_pylist([_plain(run)], schema=_RUNS))
+                written += 1
+            progress()
         return written
 
     def runs(self, **wanted: str) -> pd.DataFrame:
@@ -113,13 +122,14 @@ class Store:
         return self._samples_of(self.runs(**wanted), mode)
 
     def latest(self, **wanted: str) -> Measurements:
-        """Read as `read`, of every curve only the newest run."""
+        """Read as `read`, of every curve only the newest run, and all runs without a date."""
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         runs = self.runs(**wanted)
-        ours = runs[runs["format"] == "record"].drop_duplicates(
-            ["site", "partition", "mpi", "environ", "kernel", "placement"], keep="last"
+        timed = runs["start_utc"].notna()
+        newest = runs[timed].drop_duplicates(
+            ["format", "site", "partition", "mpi", "environ", "kernel", "placement"], keep="last"
         )
-        return self._samples_of(pd.concat([ours, runs[runs["format"] != "record"]]), mode)
+        return self._samples_of(pd.concat([newest, runs[~timed]]), mode)
 
     def _samples_of(self, runs: pd.DataFrame, wanted: dict[str, str]) -> Measurements:
         if runs.empty:

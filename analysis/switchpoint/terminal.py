@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
 from switchpoint.detection import prominent
 from switchpoint.diagnosis import Fact
+from switchpoint.errors import InputError
+from switchpoint.importing import NotRecognisedError
 from switchpoint.measurements import Measurements
 from switchpoint.shapes import identity_columns
 from switchpoint.units import bracket_text, percent
@@ -20,6 +26,46 @@ _STATE_STYLES = {"ok": "green", "poor": "yellow", "missing": "red"}
 
 #: Columns that head a group of findings; the rest of the identity is a table's columns.
 _HEADING = ["site", "partition", "mpi", "environ", "kernel"]
+
+
+#: Fewer steps than these are done before a bar could be read.
+_WORTH_A_BAR = 50
+
+#: So many names of files that are no results are printed for each reason; --json has them all.
+_NAMES = 8
+
+
+@contextmanager
+def progress(task: str, total: int) -> Iterator[Callable[[], object]]:
+    """Show a bar on standard error while a long task runs at a terminal; yields its advance."""
+    console = Console(stderr=True)
+    hidden = total < _WORTH_A_BAR or not console.is_terminal
+    with Progress(console=console, disable=hidden, transient=True) as bar:
+        number = bar.add_task(task, total=total)
+        yield lambda: bar.advance(number)
+
+
+def failure_lines(failures: Iterable[InputError], given: Iterable[Path]) -> list[str]:
+    """Word what could not be read: a line for each file, but one for all that is no result.
+
+    A folder of results holds scripts and logs too: those are counted by name under their reason.
+    """
+    asked, lines = {str(path) for path in given}, []
+    other: dict[str, Counter[str]] = {}
+    for failure in failures:
+        if isinstance(failure, NotRecognisedError) and failure.source not in asked:
+            reason = failure.problem.split(";")[0].removeprefix("is ")
+            other.setdefault(reason, Counter())[Path(failure.source).name] += 1
+        else:
+            lines.append(str(failure))
+    for reason, names in other.items():
+        shown = [
+            name if number == 1 else f"{name} ({number} times)"
+            for name, number in names.most_common(_NAMES)
+        ]
+        more = f" and {len(names) - _NAMES} more names" if len(names) > _NAMES else ""
+        lines.append(f"left out, {reason}: {', '.join(shown)}{more}")
+    return lines
 
 
 def print_findings(

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import json
+import shutil
 from pathlib import Path
 
 import pytest
 from conftest import write_record
 from switchpoint import InputError, read, read_files, summarise
 from switchpoint.shapes import identity_columns
+
+#: Printed by OSU 7.4 (Open MPI) and IMB 2021.11 (Intel MPI), with few repetitions.
+OUTPUTS = Path(__file__).parent / "outputs"
 
 
 def written(tmp_path: Path, text: str, name: str = "curves.csv") -> Path:
@@ -122,11 +127,11 @@ def test_bad_files_are_listed_and_the_rest_is_read(tmp_path: Path) -> None:
     binary = tmp_path / "program"
     binary.write_bytes(b"\x7fELF\0\0")
 
-    gathered = read_files([record, prose, table, binary, tmp_path, tmp_path / "none"])
+    gathered = read_files([record, prose, table, binary, tmp_path / "none"])
 
     assert sorted(gathered.measurements.runs["format"]) == ["record", "tidy"]
     assert [str(failure).split(": ")[0] for failure in gathered.failures] == [
-        str(path) for path in (prose, binary, tmp_path, tmp_path / "none")
+        str(path) for path in (prose, binary, tmp_path / "none")
     ]
     assert "is not recognised; known are run records" in str(gathered.failures[0])
 
@@ -159,3 +164,186 @@ def test_a_record_tells_its_curve(tmp_path: Path) -> None:
         "here", "batch", "Open MPI 4.1.4", "gnu", "pingpong",
     ]  # fmt: skip
     assert (first["placement"], first["mode"]) == ("one_node", "send")
+
+
+def test_a_folder_is_walked_and_what_is_no_result_is_left_out(tmp_path: Path) -> None:
+    deep = tmp_path / "testbed" / "openmpi" / "PingPong"
+    deep.mkdir(parents=True)
+    write_record(deep / "run.record")
+    shutil.copy(OUTPUTS / "osu-bw.txt", deep / "rfm_job.out")
+    (deep / "rfm_job.err").touch()
+    (deep / ".hidden").write_text("no result")
+
+    gathered = read_files([tmp_path])
+
+    assert sorted(gathered.measurements.runs["kernel"]) == ["osu_bw", "pingpong"]
+    assert [str(failure) for failure in gathered.failures] == [
+        f"{deep / 'rfm_job.err'}: is empty; measure again, or remove it"
+    ]
+
+
+def test_reframes_logs_and_reports_are_known_for_what_they_are(tmp_path: Path) -> None:
+    log = written(tmp_path, "result|job_completion_time|descr|x_value|x_unit\npass|||1|us\n")
+    report = written(tmp_path, '{\n "session_info": {\n "version": "4.10.4"}}', "report.json")
+
+    problems = [failure.problem for failure in read_files([log, report]).failures]
+
+    assert [problem.split(",")[0] for problem in problems] == [
+        "is a performance log of ReFrame's", "is a run report of ReFrame's"
+    ]  # fmt: skip
+
+
+def points(path: Path) -> dict[str, dict[int, float]]:
+    """Times by size for each kernel of a file."""
+    samples = read(path).samples
+    return {
+        str(kernel): dict(zip(part["size_bytes"], part["time_us"], strict=True))
+        for kernel, part in samples.groupby("kernel", observed=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel", "size", "time_us"),
+    [
+        ("osu-latency.txt", "osu_latency", 65536, 7.21),
+        ("osu-latency-c.txt", "osu_latency", 4096, 2.25),
+        ("osu-tail.txt", "osu_latency", 1024, 0.26),
+        ("osu-multi-lat.txt", "osu_multi_lat", 4096, 2.43),
+        ("osu-bw.txt", "osu_bw", 65536, 65536 / 2398.01),
+        ("osu-bibw.txt", "osu_bibw", 65536, 65536 / 19966.34),
+        ("osu-mbw-mr.txt", "osu_mbw_mr", 4096, 4096 / 1614.34),
+        ("osu-alltoall.txt", "osu_alltoall", 4096, 3.96),
+        ("osu-ibcast.txt", "osu_ibcast", 4096, 5.61),
+        ("osu-barrier.txt", "osu_barrier", 0, 4589.52),
+    ],
+)
+def test_osu_output_becomes_a_curve(name: str, kernel: str, size: int, time_us: float) -> None:
+    [(found, curve)] = points(OUTPUTS / name).items()
+
+    assert found == kernel
+    assert curve[size] == pytest.approx(time_us, rel=1e-6)
+    assert read(OUTPUTS / name).runs["tool"].tolist() == ["OSU Micro-Benchmarks 7.4"]
+
+
+@pytest.mark.parametrize(
+    ("title", "kernel"),
+    [
+        ("OSU MPI-CUDA Bi-Directional Bandwidth Test v5.6.3", "osu_bibw"),
+        ("OSU MPI Broadcast Latency Test v5.9", "osu_bcast"),
+        ("OSU MPI Non-blocking All-to-All Latency Test v7.3", "osu_ialltoall"),
+        ("OSU MPI All-to-Allv Personalized Exchange Latency Test v6.2", "osu_alltoallv"),
+        ("OSU MPI_Put Latency Test v7.4", "osu_put_latency"),
+        ("OSU MPI Multi-threaded Latency Test v5.3.2", "osu_latency_mt"),
+    ],
+)
+def test_osu_titles_name_the_program(tmp_path: Path, title: str, kernel: str) -> None:
+    text = f"# {title}\n# Size          Latency (us)\n0                       1.05\n"
+
+    assert points(written(tmp_path, text)) == {kernel: {0: 1.05}}
+
+
+def test_osu_tables_among_a_jobs_other_words_are_found(tmp_path: Path) -> None:
+    table = "# OSU MPI Latency Test v5.6.3\n# Size          Latency (us)\n8      {}\n16     {}\n"
+    text = (
+        "[node1:12] WARNING: 8 somethings went 1.5 times\n"
+        + table.format(1.5, 1.7)
+        + "mpiexec: all is well\n"
+        + table.format(1.6, 1.8)
+    )
+
+    samples = read(written(tmp_path, text)).samples
+
+    assert samples["time_us"].tolist() == [1.5, 1.7, 1.6, 1.8]
+    assert samples["pass"].tolist() == [0, 0, 1, 1]
+
+
+def test_rows_that_cannot_be_used_are_left_out_with_a_warning(tmp_path: Path) -> None:
+    text = (
+        "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)        Validation\n"
+        "1    1.0    Pass\n2    2.0    Fail\n4    nan    Pass\n8    1."
+    )
+
+    found = read(written(tmp_path, text))
+
+    assert found.samples["size_bytes"].tolist() == [1, 2]
+    assert "2 rows without a usable Avg Latency(us) left out" in found.warnings[0]
+    assert "payloads of 1 sizes arrived damaged" in found.warnings[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("# OSU MPI Latency Test v7.4\n", "holds the heading of a table and no results"),
+        ("# Benchmarking PingPong\n#bytes #repetitions t[usec]\n", "and no results"),
+        ("# Benchmarking PingPong\n#bytes #repetitions t[sec]\n 0 1 1\n", "line 3: no column"),
+    ],
+)
+def test_a_benchmark_that_did_not_run_is_named(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        read(written(tmp_path, text))
+
+
+def test_every_table_of_imb_becomes_a_run(tmp_path: Path) -> None:
+    found = read(OUTPUTS / "imb-mpi1.txt")
+    curves = points(OUTPUTS / "imb-mpi1.txt")
+
+    assert len(found.runs) == found.runs["run_id"].nunique() == len(curves) == 19
+    assert set(found.runs["tool"]) == {"Intel MPI Benchmarks 2021.11"}
+    assert curves["imb_pingpong"][256] == 2.29
+    assert curves["imb_barrier"].keys() == {0}
+    assert set(found.samples["processes"]) == {"2"}
+    assert found.warnings == []
+
+
+def test_imb_message_rates_become_times() -> None:
+    curves = points(OUTPUTS / "imb-bands.txt")
+
+    assert curves["imb_uniband"][256] == pytest.approx(1e6 / 6535606)
+    assert curves["imb_biband"][0] == pytest.approx(1e6 / 7687029)
+
+
+LABELS = {
+    "site": "testbed", "partition": "batch", "environ": "openmpi", "placement": "one_node",
+    "mpi": "Open MPI v4.1.4, package: Debian", "session": "s1", "check": "OsuLatency",
+    "start_utc": "2026-11-21T10:00:00Z", "builder": "spack", "spack_hash": "abcdef",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_labels_beside_a_curve_say_where_it_was_measured(tmp_path: Path, packed: bool) -> None:
+    curve = tmp_path / ("rfm_job.out" + ".gz" * packed)
+    text = (OUTPUTS / "osu-latency.txt").read_bytes()
+    curve.write_bytes(gzip.compress(text) if packed else text)
+    (tmp_path / "rfm_job.out.labels.json").write_text(json.dumps(LABELS))
+
+    gathered = read_files([tmp_path])
+
+    assert gathered.failures == []
+    run = gathered.measurements.runs.iloc[0]
+    for name in ("site", "partition", "environ", "placement", "session", "builder", "spack_hash"):
+        assert run[name] == LABELS[name]
+    assert (run["mpi"], run["date"]) == ("Open MPI 4.1.4", "2026-11-21")
+    assert json.loads(run["labels"])["check"] == "OsuLatency"
+    assert set(gathered.measurements.samples["placement"]) == {"one_node"}
+
+
+def test_the_same_output_under_other_labels_is_another_run(tmp_path: Path) -> None:
+    identities = set()
+    for placement in ("one_node", "two_nodes_one_host"):
+        folder = tmp_path / placement
+        folder.mkdir()
+        shutil.copy(OUTPUTS / "osu-bw.txt", folder)
+        labels = folder / "osu-bw.txt.labels.json"
+        labels.write_text(json.dumps({"placement": placement}))
+        identities.add(read(folder / "osu-bw.txt").runs["run_id"].iloc[0])
+
+    assert len(identities) == 2
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"site": 3}'])
+def test_labels_that_cannot_be_used_are_named(tmp_path: Path, text: str) -> None:
+    shutil.copy(OUTPUTS / "osu-bw.txt", tmp_path / "curve")
+    (tmp_path / "curve.labels.json").write_text(text)
+
+    with pytest.raises(InputError, match=r"curve\.labels\.json: "):
+        read(tmp_path / "curve")

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from switchpoint import measurements
 from switchpoint.errors import InputError
-from switchpoint.importing import netpipe, record, tidy
+from switchpoint.importing import imb, labels, lock, netpipe, osu, record, reframe, tidy
 from switchpoint.measurements import Measurements
 from switchpoint.record import open_maybe_gzip
 
@@ -31,9 +31,13 @@ class Reader(Protocol):
 
 
 #: Tried in this order; the first that recognises the beginning of a file reads it.
-READERS: list[Reader] = [record, tidy, netpipe]
+READERS: list[Reader] = [record, tidy, netpipe, osu, imb]
 
 _HEAD_BYTES = 2**16
+
+
+class NotRecognisedError(InputError):
+    """A file of no known format."""
 
 
 @dataclass
@@ -45,7 +49,7 @@ class Gathered:
 
 
 def read(path: str | os.PathLike[str]) -> Measurements:
-    """Read one file of any known format.
+    """Read one file of any known format, with what lies beside it: labels, Spack's lock.
 
     Raises
     ------
@@ -54,36 +58,58 @@ def read(path: str | os.PathLike[str]) -> Measurements:
     """
     path = Path(path)
     if path.is_dir():
-        raise InputError(path, "is a folder; give files, such as its *.record")
+        raise InputError(path, "is a folder; give a file, such as one of its *.record")
     with open_maybe_gzip(path) as stream:
         try:
             head = stream.read(_HEAD_BYTES)
         except (OSError, EOFError) as error:
             raise InputError(path, f"cannot be read ({error}); copy it again") from None
     if not head.strip():
-        raise InputError(path, "is empty; measure again, or remove it")
+        raise NotRecognisedError(path, "is empty; measure again, or remove it")
     for reader in READERS:
         if reader.recognises(head):
-            return reader.read(path)
+            return lock.attach(reader.read(path), path.parent)
     if b"\0" in head:
-        raise InputError(path, "is a binary file; give text: " + _known())
-    raise InputError(path, "is not recognised; known are " + _known())
+        raise NotRecognisedError(path, "is a binary file; give text: " + _known())
+    if name := reframe.recognised(head):
+        raise NotRecognisedError(path, f"{name}; import the curves that its checks kept instead")
+    raise NotRecognisedError(path, "is not recognised; known are " + _known())
+
+
+def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """Replace each folder by the files under it, in order of name.
+
+    Hidden files and folders, and what is read together with another file, are left out.
+    """
+    found: list[Path] = []
+    for path in map(Path, paths):
+        if not path.is_dir():
+            found.append(path)
+            continue
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            found += [
+                Path(folder, name)
+                for name in sorted(names)
+                if not name.startswith(".") and not name.endswith((labels.SUFFIX, lock.NAME))
+            ]
+    return found
 
 
 def read_files(
     paths: Iterable[str | os.PathLike[str]], progress: Callable[[], object] = lambda: None
 ) -> Gathered:
-    """Read many files; a bad one is kept as its error and the rest goes on.
+    """Read many files and all files under folders; a bad one is kept as its error.
 
     Parameters
     ----------
     paths
-        Files of any known formats.
+        Files of any known formats, and folders of such.
     progress
         Called after each file.
     """
     parts, failures = [], []
-    for path in paths:
+    for path in find_files(paths):
         try:
             parts.append(read(path))
         except InputError as error:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.measurements import Measurements, constant
+from switchpoint.importing.labels import IDENTITY_LABELS, RUN_LABELS, read_labels
+from switchpoint.measurements import Measurements, concat, constant, mpi_name
 from switchpoint.record import open_maybe_gzip
 from switchpoint.shapes import MEASURES, RUN_COLUMNS
 
@@ -24,39 +26,76 @@ def content(path: Path) -> bytes:
 
 
 def as_measurements(
-    path: Path, form: str, data: bytes, samples: pd.DataFrame, warnings: list[str]
+    path: Path,
+    form: str,
+    data: bytes,
+    samples: pd.DataFrame,
+    warnings: list[str],
+    tool: str | None = None,
 ) -> Measurements:
-    """Join samples with the row of their run, whose identity is the file's content.
+    """Join samples with the row of each run: one per kernel, whose identity is the content.
+
+    The labels beside the file say what its own words do not (`importing.labels`).
 
     Parameters
     ----------
     path, form, data
         The file, the name of its format, its unpacked content.
     samples
-        `size_bytes`, `time_us`, perhaps `pass`, and the identity columns as strings.
+        `size_bytes`, `time_us`, perhaps `pass` and `iterations`, and the identity columns.
     warnings
         One sentence each.
+    tool
+        Name and version of what measured, where the file says it.
     """
-    run_id = hashlib.sha256(data).hexdigest()[:32]
-    samples = samples.assign(run_id=constant(run_id, len(samples)), iterations=1)
-    if "pass" not in samples:
-        samples["pass"] = 0
-    repeats = samples.groupby([name for name in samples if name != "time_us"], observed=True)
+    labels = read_labels(path)
+    if "mpi" in labels:
+        labels["mpi"] = mpi_name(labels["mpi"])
+    for name in IDENTITY_LABELS:
+        if name in labels and name not in samples:
+            samples[name] = constant(labels[name], len(samples))
+    for name in ("pass", "iterations"):
+        if name not in samples:
+            samples[name] = int(name == "iterations")
+    repeats = samples.groupby(
+        [name for name in samples if name not in {"time_us", "iterations"}], observed=True
+    )
     samples["sample"] = repeats.cumcount()
     samples = samples.astype(
         {"size_bytes": "int64", "pass": "int32", "sample": "int32", "iterations": "int64"}
     )
+    content_hash = hashlib.sha256(data)
+    if labels:
+        content_hash.update(json.dumps(labels, sort_keys=True).encode())
+    shared: dict[str, object] = {name: labels.get(name) for name in RUN_LABELS}
+    shared |= {
+        "format": form,
+        "source": str(path),
+        "date": labels.get("start_utc", "")[:10] or None,
+        "complete": True,
+        "tool": tool,
+        "labels": json.dumps(labels) if labels else None,
+        "warnings": "\n".join(warnings) or None,
+    }
+    kernels = samples["kernel"].unique() if "kernel" in samples else [None]
+    parts = []
+    for kernel in kernels:
+        identity = content_hash.copy()
+        part = samples
+        if len(kernels) > 1:
+            identity.update(str(kernel).encode())
+            part = samples[samples["kernel"] == kernel]
+        parts.append(_one_run(part, identity.hexdigest()[:32], shared))
+    return concat(parts)
+
+
+def _one_run(samples: pd.DataFrame, run_id: str, shared: dict[str, object]) -> Measurements:
+    samples = samples.reset_index(drop=True).assign(run_id=constant(run_id, len(samples)))
     run: dict[str, object] = dict.fromkeys(RUN_COLUMNS)
     for name in set(RUN_COLUMNS) & set(samples):
         values = samples[name].unique()
         run[name] = values[0] if len(values) == 1 else None
-    run |= {
-        "run_id": run_id,
-        "format": form,
-        "source": str(path),
-        "complete": True,
-        "warnings": "\n".join(warnings) or None,
-    }
+    run |= shared | {"run_id": run_id}
     order = [name for name in samples if name not in MEASURES] + MEASURES
     return Measurements(samples[order], pd.DataFrame([run], columns=RUN_COLUMNS))
 
