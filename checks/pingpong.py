@@ -59,3 +59,15 @@ class PingPongSweep(PingPong):
     tags = {"sweep", "study-001"}
     sizes_bytes = points_per_octave(1, 1 << 20, 3)
     step_limit_s = 120
+
+
+@rfm.simple_test
+class PingPongModes(PingPong):
+    """Every way of sending that MPI has (study 001), at the sizes of study 004's echo."""
+
+    tags = {"study-001", "study-004"}
+    modes = [
+        *("send", "ssend", "isend", "bsend", "rsend", "persistent", "sendrecv"),
+        *("stream", "sstream", "bistream"),
+    ]
+    sizes_bytes = [1, 8, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10]

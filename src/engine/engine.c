@@ -18,12 +18,21 @@
 
 enum { EXIT_VERIFIED = 0, EXIT_PAYLOAD = 1, EXIT_USAGE = 2 };
 
+/* What the largest point needs on this rank. */
+struct room {
+    size_t send_bytes;
+    size_t receive_bytes;
+    size_t requests;
+};
+
 static int run(int argc, char **argv, const struct kernel *kernel, struct options *options,
                struct task *task);
 static bool ranks_suit(const struct kernel *kernel, int ranks, struct refusal *refusal);
 static void agree_on_seed(MPI_Comm comm, struct options *options);
-static void buffers_needed(const struct plan *plan, const struct options *options, struct task task,
-                           size_t *send_bytes, size_t *receive_bytes);
+static bool points_suit(const struct plan *plan, const struct options *options, struct task task,
+                        struct refusal *refusal);
+static struct room room_needed(const struct plan *plan, const struct options *options,
+                               struct task task);
 static int sweep(int argc, char **argv, const struct kernel *kernel, const struct options *options,
                  struct task *task, struct plan *plan, struct record *record);
 static bool start_record(int argc, char **argv, const struct kernel *kernel,
@@ -106,15 +115,16 @@ static int run(int argc, char **argv, const struct kernel *kernel, struct option
     struct refusal refusal = {""};
     struct plan plan;
     struct record record = {0};
-    size_t send_bytes = 0;
-    size_t receive_bytes = 0;
     int exit_code = EXIT_USAGE;
 
     agree_on_seed(task->comm, options);
     plan_start(&plan, options);
-    task->requests = allocate((size_t)options->window, sizeof(MPI_Request));
-    buffers_needed(&plan, options, *task, &send_bytes, &receive_bytes);
-    message_buffers(task->comm, send_bytes, receive_bytes, &task->send, &task->receive, &refusal);
+    if (points_suit(&plan, options, *task, &refusal)) {
+        const struct room room = room_needed(&plan, options, *task);
+        task->requests = allocate(room.requests, sizeof(MPI_Request));
+        message_buffers(task->comm, room.send_bytes, room.receive_bytes, &task->send,
+                        &task->receive, &refusal);
+    }
 
     if (!refused_anywhere(task->comm, kernel->name, &refusal)) {
         if (task->rank == 0) {
@@ -142,17 +152,36 @@ static void agree_on_seed(MPI_Comm comm, struct options *options)
     MPI_CHECK(MPI_Bcast(&options->seed, 1, MPI_LONG, 0, comm));
 }
 
-static void buffers_needed(const struct plan *plan, const struct options *options, struct task task,
-                           size_t *send_bytes, size_t *receive_bytes)
+static bool points_suit(const struct plan *plan, const struct options *options, struct task task,
+                        struct refusal *refusal)
 {
     for (size_t i = 0; i < plan->count; i++) {
         const struct mode *mode = plan->points[i].mode;
         task_turn_to(&task, options, &plan->points[i]);
-        const size_t send = send_bytes_needed(mode, &task);
-        const size_t receive = receive_bytes_needed(mode, &task);
-        *send_bytes = send > *send_bytes ? send : *send_bytes;
-        *receive_bytes = receive > *receive_bytes ? receive : *receive_bytes;
+        if (mode->suits != NULL && !mode->suits(&task, refusal)) {
+            return false;
+        }
     }
+    return true;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static struct room room_needed(const struct plan *plan, const struct options *options,
+                               struct task task)
+{
+    struct room room = {0};
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct mode *mode = plan->points[i].mode;
+        task_turn_to(&task, options, &plan->points[i]);
+        room.send_bytes = larger(room.send_bytes, send_bytes_needed(mode, &task));
+        room.receive_bytes = larger(room.receive_bytes, receive_bytes_needed(mode, &task));
+        room.requests = larger(room.requests, requests_needed(mode, &task));
+    }
+    return room;
 }
 
 static int sweep(int argc, char **argv, const struct kernel *kernel, const struct options *options,

@@ -19,7 +19,7 @@ struct task {
     int window;             /* messages in flight, for modes that stream */
     unsigned char *send;    /* page-aligned, holds this rank's payload */
     unsigned char *receive; /* page-aligned, apart from `send` */
-    MPI_Request *requests;  /* `window` of them */
+    MPI_Request *requests;  /* as many as the mode asks for */
     double *phase_us;       /* one per phase of the kernel; zero when a block starts; add to it */
     const void *settings;   /* the kernel's own options */
 };
@@ -50,6 +50,18 @@ struct mode {
 
     /* Bytes of send buffer that this rank needs; NULL when one message is enough. */
     size_t (*send_bytes)(const struct task *task);
+
+    /* Requests that this rank needs; NULL when one for each message in flight is enough. */
+    size_t (*requests)(const struct task *task);
+
+    /* Whether the mode can serve these ranks, this size and the kernel's options, the same on every
+     * rank; refuses them with what would do. Asked before anything runs; NULL when it always can.
+     */
+    bool (*suits)(const struct task *task, struct refusal *refusal);
+
+    /* Before and after the runs at one point of one pass, untimed; NULL when nothing is needed. */
+    void (*prepare)(const struct task *task);
+    void (*release)(const struct task *task);
 };
 
 /* An option of one kernel, beside those that every kernel has. */
@@ -62,8 +74,9 @@ struct kernel_option {
 };
 
 /* Whose clock counts: rank 0's, for patterns that end where they start, or that of the slowest
- * rank, each block then starting from a barrier. */
-enum timing { TIME_AT_ROOT, TIME_OF_SLOWEST };
+ * rank, each block then starting from a barrier; `ALONE`: a block is one repetition, for patterns
+ * whose next repetition would start before the slowest rank has ended this one. */
+enum timing { TIME_AT_ROOT, TIME_OF_SLOWEST, TIME_OF_SLOWEST_ALONE };
 
 struct kernel {
     const char *name;

@@ -10,7 +10,8 @@
 
 static bool known_slow(const struct options *options, const struct task *task,
                        const struct point *point);
-static long calibrate(const struct options *options, struct task *task, struct point *point);
+static long calibrate(const struct kernel *kernel, const struct options *options, struct task *task,
+                      struct point *point);
 static long longer_block(const struct options *options, long iterations, double block_us);
 static long blocks_that_fit(const struct options *options, double block_us);
 static void time_blocks(const struct kernel *kernel, struct task *task, const struct point *point,
@@ -43,6 +44,11 @@ size_t receive_bytes_needed(const struct mode *mode, const struct task *task)
     return needed;
 }
 
+size_t requests_needed(const struct mode *mode, const struct task *task)
+{
+    return mode->requests != NULL ? mode->requests(task) : (size_t)task->window;
+}
+
 static int64_t bytes_per_iteration(const struct mode *mode, const struct task *task)
 {
     int64_t bytes = 0;
@@ -62,10 +68,13 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
     payload_fill(task->send, send_bytes_needed(mode, task),
                  payload_key(task->rank, task->size_bytes, pass));
 
+    if (mode->prepare != NULL) {
+        mode->prepare(task);
+    }
     long untimed = 0;
     if (!known_slow(options, task, point)) {
         mode->run(task, options->warmup);
-        untimed = options->warmup + calibrate(options, task, point);
+        untimed = options->warmup + calibrate(kernel, options, task, point);
     }
     visit->blocks = point->blocks;
 
@@ -73,6 +82,9 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
     poison(mode, task, pass);
     MPI_CHECK(MPI_Barrier(task->comm));
     time_blocks(kernel, task, point, visit);
+    if (mode->release != NULL) {
+        mode->release(task);
+    }
     verify(task, point, pass);
 
     const int64_t iterations = untimed + visit->blocks * point->iterations;
@@ -98,7 +110,8 @@ static bool known_slow(const struct options *options, const struct task *task,
 /* Finds how many iterations fill a block and how many blocks fit the pass. Starts from what the
  * last pass found and only grows, so that a slow moment cannot leave short blocks behind. Returns
  * the iterations spent. */
-static long calibrate(const struct options *options, struct task *task, struct point *point)
+static long calibrate(const struct kernel *kernel, const struct options *options, struct task *task,
+                      struct point *point)
 {
     long spent = 0;
     long next = point->iterations;
@@ -109,7 +122,9 @@ static long calibrate(const struct options *options, struct task *task, struct p
         point->mode->run(task, point->iterations);
         block_us = clock_us() - start;
         spent += point->iterations;
-        next = longer_block(options, point->iterations, block_us);
+        next = kernel->timing == TIME_OF_SLOWEST_ALONE
+                   ? 0
+                   : longer_block(options, point->iterations, block_us);
         MPI_CHECK(MPI_Bcast(&next, 1, MPI_LONG, 0, task->comm));
     }
     point->blocks = blocks_that_fit(options, block_us);
@@ -148,7 +163,7 @@ static void time_blocks(const struct kernel *kernel, struct task *task, const st
     for (long block = 0; block < visit->blocks; block++, values_us += visit->columns) {
         task->phase_us = values_us + 1;
         memset(values_us, 0, visit->columns * sizeof *values_us);
-        if (kernel->timing == TIME_OF_SLOWEST) {
+        if (kernel->timing != TIME_AT_ROOT) {
             MPI_CHECK(MPI_Barrier(task->comm));
         }
 
@@ -160,7 +175,7 @@ static void time_blocks(const struct kernel *kernel, struct task *task, const st
             values_us[i] /= messages;
         }
     }
-    if (kernel->timing == TIME_OF_SLOWEST) {
+    if (kernel->timing != TIME_AT_ROOT) {
         const int count = (int)((size_t)visit->blocks * visit->columns);
         MPI_CHECK(MPI_Reduce(task->rank == 0 ? MPI_IN_PLACE : visit->values_us, visit->values_us,
                              count, MPI_DOUBLE, MPI_MAX, 0, task->comm));

@@ -16,6 +16,9 @@ void task_turn_to(struct task *task, const struct options *options, const struct
 size_t send_bytes_needed(const struct mode *mode, const struct task *task);
 size_t receive_bytes_needed(const struct mode *mode, const struct task *task);
 
+/* The requests that a point needs on this rank. */
+size_t requests_needed(const struct mode *mode, const struct task *task);
+
 /* What one visit measured; on rank 0. */
 struct visit {
     long blocks;

@@ -268,7 +268,7 @@ void options_help(FILE *out, const struct kernel *kernel)
 
     fprintf(out, "modes (time_us is what the table and the record show):\n");
     for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
-        fprintf(out, "  %-13s %s\n  %-13s source: %s\n", mode->name, mode->summary, "",
+        fprintf(out, "  %-17s %s\n  %-17s source: %s\n", mode->name, mode->summary, "",
                 mode->source);
     }
 

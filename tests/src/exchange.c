@@ -78,9 +78,27 @@ static size_t send_bytes(const struct task *t)
 }
 
 static const struct mode MODES[] = {
-    {"alltoall", "MPI_Alltoall", "MPI standard", run_alltoall, one_exchange, arrival, send_bytes},
-    {"hiccup", "slow at first", "none", run_hiccup, one_exchange, arrival, send_bytes},
-    {"overflow", "too long a message", "none", run_overflow, one_exchange, arrival, send_bytes},
+    {.name = "alltoall",
+     .summary = "MPI_Alltoall",
+     .source = "MPI standard",
+     .run = run_alltoall,
+     .messages = one_exchange,
+     .arrival = arrival,
+     .send_bytes = send_bytes},
+    {.name = "hiccup",
+     .summary = "slow at first",
+     .source = "none",
+     .run = run_hiccup,
+     .messages = one_exchange,
+     .arrival = arrival,
+     .send_bytes = send_bytes},
+    {.name = "overflow",
+     .summary = "too long a message",
+     .source = "none",
+     .run = run_overflow,
+     .messages = one_exchange,
+     .arrival = arrival,
+     .send_bytes = send_bytes},
     {0},
 };
 

@@ -38,7 +38,11 @@ ENVIRONMENT = {
     "PRTE_MCA_hwloc_default_binding_policy": "none",
 }
 QUICK = ["--block-time", "20", "--samples", "3", "--passes", "2"]
-MODES = ["send", "ssend", "stream", "sstream"]
+#: Messages that a repetition's time is divided by, with a window of four.
+MESSAGES = dict.fromkeys(
+    ("send", "ssend", "isend", "bsend", "rsend", "persistent", "sendrecv"), 2
+) | {"stream": 4, "sstream": 4, "bistream": 8}
+MODES = list(MESSAGES)
 
 
 def run(program: Path, *arguments: str, ranks: int = 2, **environment: str):
@@ -122,7 +126,7 @@ class ACompleteRun(unittest.TestCase):
         self.assertEqual(self.done.returncode, 0, self.done.stderr)
         self.assertEqual(
             self.done.stdout.splitlines()[-1],
-            f"switchpoint: complete kernel=pingpong points=20 samples={len(self.record.rows)} "
+            f"switchpoint: complete kernel=pingpong points=50 samples={len(self.record.rows)} "
             f"payload_errors=0 record={self.path}",
         )
 
@@ -220,9 +224,8 @@ class ACompleteRun(unittest.TestCase):
             self.assertGreaterEqual(int(row["iterations"]), 1)
 
     def test_each_block_lasts_as_long_as_was_asked(self):
-        messages = {"send": 2, "ssend": 2, "stream": 4, "sstream": 4}
         blocks = [
-            float(row["time_us"]) * int(row["iterations"]) * messages[row["mode"]]
+            float(row["time_us"]) * int(row["iterations"]) * MESSAGES[row["mode"]]
             for row in self.record.rows
         ]
         self.assertGreaterEqual(statistics.median(blocks), 20)
@@ -231,7 +234,7 @@ class ACompleteRun(unittest.TestCase):
         footer = self.record.footer
         self.assertEqual(footer["end"], "switchpoint")
         self.assertEqual(footer["samples"], len(self.record.rows))
-        self.assertEqual(len(footer["points"]), 20)
+        self.assertEqual(len(footer["points"]), 50)
         for point in footer["points"]:
             times = [
                 float(row["time_us"])
@@ -253,15 +256,14 @@ class ACompleteRun(unittest.TestCase):
             self.assertEqual(point["payload_errors"], 0)
 
     def test_every_payload_of_a_byte_or_more_was_compared(self):
-        # Per pass and size: one on each rank for the ping-pongs, four on rank 1 for the streams.
+        # Per pass and size, each message that a repetition leaves behind: all that it moves.
         verification = self.record.footer["verification"]
-        self.assertEqual(verification["checks"], 2 * 4 * (2 + 2 + 4 + 4))
+        self.assertEqual(verification["checks"], 2 * 4 * sum(MESSAGES.values()))
         self.assertEqual(verification["errors"], 0)
 
     def test_bytes_moved_cover_what_the_rows_account_for(self):
-        messages = {"send": 2, "ssend": 2, "stream": 4, "sstream": 4}
         measured = sum(
-            int(row["size_bytes"]) * int(row["iterations"]) * messages[row["mode"]]
+            int(row["size_bytes"]) * int(row["iterations"]) * MESSAGES[row["mode"]]
             for row in self.record.rows
         )
         self.assertGreater(self.record.footer["verification"]["bytes_moved"], measured)
@@ -311,7 +313,7 @@ class TheSweep(InAFolder):
         done = run(PINGPONG, "--sizes", "1", "--quiet", *QUICK)
         self.assertEqual(done.returncode, 0, done.stderr)
         (line,) = done.stdout.splitlines()
-        self.assertRegex(line, r"^switchpoint: complete kernel=pingpong points=4 .* record=none$")
+        self.assertRegex(line, r"^switchpoint: complete kernel=pingpong points=10 .* record=none$")
 
 
 class OtherKernels(InAFolder):
@@ -390,7 +392,7 @@ class BadInput(InAFolder):
         (["stray"], "'stray' is not an option"),
         (
             ["--mode", "send,sned"],
-            "no mode 'sned'; choose from send, ssend, stream, sstream",
+            "no mode 'sned'; choose from send, ssend, isend",
         ),
         (["--mode", ""], "--mode: needs a value"),
         (["--mode", "send,"], "--mode: no mode ''"),
@@ -443,8 +445,14 @@ class BadInput(InAFolder):
 
     def test_sizes_that_do_not_fit_memory(self):
         in_flight = ["--window", "65536", "--window-kib", "1073741824"]
-        done = run(PINGPONG, "--sizes", "2147483647", *in_flight, "--record", self.path)
+        huge = ["--mode", "stream", "--sizes", "2147483647", *in_flight]
+        done = run(PINGPONG, *huge, "--record", self.path)
         self.assert_refused(done, "GiB available; choose smaller --sizes or a smaller --window")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_sizes_that_a_mode_cannot_serve(self):
+        done = run(PINGPONG, "--mode", "send,bsend", "--sizes", "8,1G", "--record", self.path)
+        self.assert_refused(done, "--sizes: mode bsend takes messages of up to 53687")
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_a_record_that_cannot_be_written(self):
