@@ -327,6 +327,29 @@ def test_labels_beside_a_curve_say_where_it_was_measured(tmp_path: Path, packed:
     assert set(gathered.measurements.samples["placement"]) == {"one_node"}
 
 
+def test_labels_may_stand_in_a_comment_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "osu_latency.out"
+    table = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"
+    path.write_text(
+        f"# switchpoint: {json.dumps(LABELS)}\n# rank on a1 under unknown\n"
+        f"{table}8         1.5\n{table}16         1.7\n"
+    )
+
+    found = read(path)
+
+    assert found.runs["placement"].tolist() == ["one_node"]
+    assert found.samples["pass"].tolist() == [0, 0]  # another size is no other pass
+
+
+def test_netpipe_output_may_have_comments(tmp_path: Path) -> None:
+    text = '# switchpoint: {"placement": "one_node"}\n       8 12.500000   0.00000061\n'
+
+    found = read(written(tmp_path, text))
+
+    assert found.samples["placement"].tolist() == ["one_node"]
+    assert found.samples["time_us"].tolist() == pytest.approx([0.61])
+
+
 def test_the_same_output_under_other_labels_is_another_run(tmp_path: Path) -> None:
     identities = set()
     for placement in ("one_node", "two_nodes_one_host"):
@@ -345,5 +368,5 @@ def test_labels_that_cannot_be_used_are_named(tmp_path: Path, text: str) -> None
     shutil.copy(OUTPUTS / "osu-bw.txt", tmp_path / "curve")
     (tmp_path / "curve.labels.json").write_text(text)
 
-    with pytest.raises(InputError, match=r"curve\.labels\.json: "):
+    with pytest.raises(InputError, match=r"curve\.labels\.json: label"):
         read(tmp_path / "curve")

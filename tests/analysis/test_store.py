@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import uuid
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from conftest import write_record
 from switchpoint import InputError, Store, read, summarise
+from switchpoint.importing.lock import unpack
 
 
 @pytest.fixture(params=["folder", "memory"])
@@ -146,3 +150,37 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_store_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is no store yet; fill it with `switchpoint import"):
         Store(tmp_path / "results").read()
+
+
+def test_the_lock_beside_a_record_is_kept_whole(tmp_path: Path, url: str) -> None:
+    labels = {"site": "a", "spack_spec": "switchpoint-kernels@main ^mpich", "spack_hash": "abc"}
+    text = json.dumps({"roots": [], "concrete_specs": {"abc": {"name": "kernels"}}})
+    (tmp_path / "spack.lock").write_text(text)
+    Store(url).add(read(record(tmp_path, 1, labels=labels)))
+
+    run = Store(url).runs().iloc[0]
+
+    assert unpack(run["lock"]) == text
+    assert run["lock_hash"] == hashlib.sha256(text.encode()).hexdigest()[:32]
+    assert run["spack_spec"] == labels["spack_spec"]
+    assert run["spack_hash"] == "abc"
+    assert run["builder"] == "cmake"
+
+
+def test_a_file_that_is_no_lock_is_named(tmp_path: Path) -> None:
+    path = record(tmp_path, 1)
+    for text in ("{", "[]", "{}"):
+        (tmp_path / "spack.lock").write_text(text)
+        with pytest.raises(InputError, match=r"spack\.lock: is no lock of Spack's"):
+            read(path)
+
+
+def test_a_store_of_an_older_version_is_still_read(tmp_path: Path) -> None:
+    url = tmp_path / "results"
+    Store(url).add(read(record(tmp_path, 1)))
+    path = next((url / "runs").rglob("*.parquet"))
+    table = pq.ParquetFile(path).read()
+    pq.write_table(table.drop_columns(["lock", "lock_hash", "builder", "labels"]), path)
+
+    assert Store(url).runs()["lock"].isna().all()
+    assert len(Store(url).latest().samples) == 36

@@ -171,6 +171,28 @@ def test_provenance_and_proof_of_placement_are_shown(
         assert fact in facts
 
 
+def test_what_built_a_run_is_shown(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    labels = {"spack_spec": "switchpoint-kernels@main ^openmpi", "spack_hash": "bev6b7zp2kvd"}
+    record = relabelled(tmp_path, NETWORK, labels=labels)
+    lock = '{"roots": [], "concrete_specs": {}}'
+    (tmp_path / "spack.lock").write_text(lock)
+    osu = tmp_path / "osu_latency.out"
+    osu.write_text(
+        '# switchpoint: {"site": "here", "builder": "spack"}\n'
+        "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n8      1.5\n16     1.6\n"
+    )
+
+    page = opened(browser, tmp_path, record, osu)
+    page.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+
+    ours, theirs = (dl.text for dl in page.find_elements(By.CSS_SELECTOR, "#runs ~ details dl"))
+    digest = hashlib.sha256(lock.encode()).hexdigest()[:32]
+    for fact in (*labels.values(), "Builder\ncmake", f"Spack's lock (SHA-256)\n{digest}"):
+        assert fact in ours
+    for fact in ("Builder\nspack", "OSU Micro-Benchmarks 7.4", "site=here"):
+        assert fact in theirs
+
+
 def test_names_from_records_are_shown_as_text_and_never_run(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:

@@ -35,7 +35,7 @@ def as_measurements(
 ) -> Measurements:
     """Join samples with the row of each run: one per kernel, whose identity is the content.
 
-    The labels beside the file say what its own words do not (`importing.labels`).
+    The labels in or beside the file say what its own words do not (`importing.labels`).
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def as_measurements(
     tool
         Name and version of what measured, where the file says it.
     """
-    labels = read_labels(path)
+    labels = read_labels(path, data)
     if "mpi" in labels:
         labels["mpi"] = mpi_name(labels["mpi"])
     for name in IDENTITY_LABELS:

@@ -1,11 +1,13 @@
-"""Reads what a check says of another tool's output: `CURVE.labels.json` beside the file `CURVE`.
+"""Reads what a check says of another tool's output: in a comment of the file, or beside it.
 
-A JSON object of texts, as the labels of a run record; see docs/reference/command.md.
+The comment is `# switchpoint: {...}`, the file beside `CURVE` is `CURVE.labels.json`; both hold a
+JSON object of texts, as the labels of a run record. See docs/reference/command.md.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from switchpoint.errors import InputError
@@ -19,23 +21,33 @@ IDENTITY_LABELS = ["site", "partition", "mpi", "environ", "placement"]
 RUN_LABELS = ["session", "start_utc", "builder", "spec_hash", "spack_spec", "spack_hash"]
 
 
-def read_labels(path: Path) -> dict[str, str]:
-    """Labels of a tool's output file, empty where nobody wrote any; raises InputError."""
+_COMMENT = re.compile(rb"^# switchpoint: (?P<json>.*)$", re.MULTILINE)
+
+
+def read_labels(path: Path, data: bytes) -> dict[str, str]:
+    """Labels of a tool's output file, given with its unpacked content; raises InputError.
+
+    Those in the file beside it count where both name one.
+    """
+    labels: dict[str, str] = {}
+    for comment in _COMMENT.finditer(data):
+        line = data[: comment.start()].count(b"\n") + 1
+        labels |= _parse(path, comment["json"], line)
     for name in dict.fromkeys((path.name, path.name.removesuffix(".gz"))):
         sidecar = path.with_name(name + SUFFIX)
         if sidecar.is_file():
-            return _parse(sidecar)
-    return {}
+            return labels | _parse(sidecar, sidecar.read_bytes())
+    return labels
 
 
-def _parse(sidecar: Path) -> dict[str, str]:
+def _parse(path: Path, text: bytes, line: int | None = None) -> dict[str, str]:
     try:
-        labels = json.loads(sidecar.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(sidecar, f"is not JSON ({error}); correct or remove it") from None
+        labels = json.loads(text)
+    except ValueError as error:
+        raise InputError(path, f"labels are no JSON ({error}); correct them", line) from None
     if not isinstance(labels, dict):
-        raise InputError(sidecar, 'is no JSON object; write {"site": "NAME", ...}')
+        raise InputError(path, 'labels are no JSON object; write {"site": "NAME", ...}', line)
     for name, value in labels.items():
         if not isinstance(value, str | None):
-            raise InputError(sidecar, f"{name} is {value!r}; labels are texts: quote it")
+            raise InputError(path, f"label {name} is {value!r}; labels are texts: quote it", line)
     return {name: value for name, value in labels.items() if value}

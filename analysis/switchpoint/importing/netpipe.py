@@ -1,8 +1,7 @@
-"""Reads NetPIPE's output file `np.out`: bytes, Mbit/s and one-way seconds in three columns."""
+"""Reads NetPIPE's output file `np.out`: bytes, Mbit/s (2^20) and one-way seconds, no heading."""
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 
@@ -17,8 +16,8 @@ _ROW = re.compile(rb"\s*\d+\s+\d+\.\d+\s+\d+\.\d{6,}\s*")
 
 
 def recognises(head: bytes) -> bool:
-    """Tell whether each of the first lines is a whole number and two decimals."""
-    rows = head.splitlines()[:20]
+    """Tell whether each of the first lines, comments aside, is a whole number and two decimals."""
+    rows = [row for row in head.splitlines() if not row.startswith(b"#")][:20]
     rows = rows[:-1] if len(rows) > 1 else rows
     return bool(rows) and all(_ROW.fullmatch(row) for row in rows)
 
@@ -26,13 +25,18 @@ def recognises(head: bytes) -> bool:
 def read(path: Path) -> Measurements:
     """Read NetPIPE output; the curve's identity is `kernel` = netpipe."""
     data = content(path)
-    table = pd.read_csv(
-        io.BytesIO(data), sep=r"\s+", header=None, names=["size_bytes", "mbit", "seconds"]
+    numbered = [row for row in enumerate(data.splitlines(), start=1) if _ROW.fullmatch(row[1])]
+    table = pd.DataFrame(
+        [row.split() for _, row in numbered], columns=["size_bytes", "_", "seconds"]
     )
-    lines = pd.Series(range(1, len(table) + 1))
+    table = table.astype(float)
+    lines = pd.Series([number for number, _ in numbered])
     samples = pd.DataFrame({"kernel": constant("netpipe", len(table))})
     samples["size_bytes"] = table["size_bytes"].astype(float)
     samples["time_us"] = table["seconds"] * 1e6
     check_sizes(path, samples["size_bytes"], lines)
     check_positive(path, samples["time_us"], lines)
-    return as_measurements(path, "netpipe", data, samples, [])
+    lost = len([row for row in data.splitlines() if row.strip() and not row.startswith(b"#")])
+    lost -= len(numbered)
+    warnings = [f"{path}: {lost} rows are cut short and left out: measure again"] if lost else []
+    return as_measurements(path, "netpipe", data, samples, warnings)

@@ -59,22 +59,22 @@ def as_runs(
 ) -> Measurements:
     """Join the tables of one file into measurements, a run for each kernel.
 
-    A table printed again is another pass over its curve. Rows that are cut short or whose time is
+    A size printed again is another pass over its curve. Rows that are cut short or whose time is
     no positive number are left out with a warning.
     """
-    parts, warnings, turns = [], [], dict[tuple[tuple[str, str], ...], int]()
+    parts, warnings = [], []
     for table in tables:
         part, problems = _samples(path, table, names)
         warnings += problems
         if not part.empty:
-            key = tuple(sorted(table.identity.items()))
-            part["pass"] = turns[key] = turns.get(key, -1) + 1
             parts.append(part)
     if not parts:
         raise InputError(path, "holds the heading of a table and no results; measure again")
     samples = pd.concat(parts, ignore_index=True)
     identity = list(dict.fromkeys(name for table in tables for name in table.identity))
     samples[identity] = samples[identity].astype("category")
+    again = samples.groupby([*identity, "size_bytes"], observed=True, dropna=False)
+    samples["pass"] = again.cumcount()
     return as_measurements(path, form, data, samples, warnings, tool=tool)
 
 

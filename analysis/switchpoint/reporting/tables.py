@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -81,16 +82,37 @@ def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
             for name in ("site", "mpi", "kernel", "placement")
             if isinstance(run[name], str)
         ]
-        terms = _record_terms(header, footer) if header else []
+        terms = _record_terms(header, footer) if header else _tool_terms(run)
         rows.append(
             {
                 "run_id": run["run_id"],
                 "title": ", ".join(words) or run["source"],
                 "complete": bool(run["complete"]),
-                "terms": [("Source", f"{run['source']} ({run['format']})"), *terms],
+                "terms": [
+                    ("Source", f"{run['source']} ({run['format']})"), *terms, *_build_terms(run)
+                ],
             }
-        )
+        )  # fmt: skip
     return rows
+
+
+def _tool_terms(run: dict[str, Any]) -> list[tuple[str, str]]:
+    """What another tool's output and its labels say."""
+    labels = json.loads(run["labels"]) if isinstance(run["labels"], str) else {}
+    terms = [("Started", run["start_utc"]), ("Tool", run["tool"]), ("Labels", _pairs(labels))]
+    return [(term, text) for term, text in terms if isinstance(text, str) and text]
+
+
+def _build_terms(run: dict[str, Any]) -> list[tuple[str, str]]:
+    """How a run's program was built, as far as it is known."""
+    terms = [
+        ("Builder", run["builder"]),
+        ("Spack's hash of the kernels", run["spec_hash"]),
+        ("Spack's spec", run["spack_spec"]),
+        ("Spack's hash of the spec", run["spack_hash"]),
+        ("Spack's lock (SHA-256)", run["lock_hash"]),
+    ]
+    return [(term, text) for term, text in terms if isinstance(text, str)]
 
 
 def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list[tuple[str, str]]:
@@ -114,8 +136,7 @@ def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list
         (
             "Kernel",
             f"{kernel.get('name')} {kernel.get('version')},"
-            f" commit {kernel.get('git_commit') or 'unknown'}, built by {kernel.get('builder')}"
-            + (f" ({kernel['spec_hash']})" if kernel.get("spec_hash") else ""),
+            f" commit {kernel.get('git_commit') or 'unknown'}",
         ),
         ("Compiler", f"{kernel.get('compiler')} {kernel.get('flags')}"),
         ("MPI", f"{mpi.get('library')} (standard {mpi.get('standard')})"),
