@@ -23,6 +23,7 @@ _HOMES = {
     "read_header": "record",
     "read_record": "record",
     "report": "reporting",
+    "reproduce": "reproduction",
 }
 
 __all__ = sorted(_HOMES)

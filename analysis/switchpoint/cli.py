@@ -125,6 +125,48 @@ def report_command(
             print(page)
 
 
+@app.command("reproduce")
+def reproduce_command(
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN", help="A record's file, or a run's first digits in the store."
+        ),
+    ],
+    store: _Store = "results",
+    write: Annotated[
+        Path | None,
+        typer.Option("--write", metavar="DIR", help="Lay out a new folder with run.sh."),
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Print what is needed to run RUN again elsewhere, and what differs on this machine."""
+    with _user_mistakes():
+        from switchpoint.reproduction import differences, lay_out, reproduce
+
+        recipe = reproduce(run, store)
+        if write is not None:
+            lay_out(recipe, write)
+        found = differences(recipe)
+        if as_json:
+            _print_json(
+                {
+                    "run_id": recipe.run_id,
+                    "facts": dict(recipe.facts()),
+                    "arguments": recipe.arguments,
+                    "environment": recipe.environment,
+                    "differences": [vars(difference) for difference in found],
+                    "written": None if write is None else str(write),
+                }
+            )
+        else:
+            from switchpoint.terminal import print_recipe
+
+            print_recipe(recipe, found)
+            if write is not None:
+                print(f"Written: {write}/README.md, {write}/run.sh")
+
+
 @app.command("doctor")
 def doctor_command(as_json: _Json = False) -> None:
     """Show what this machine has and lacks for measuring MPI, each lack with its mend."""

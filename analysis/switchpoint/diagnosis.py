@@ -84,13 +84,9 @@ def examine() -> Iterator[Fact]:
 
 def _mpi() -> Iterator[Fact]:
     """Which MPI each compiler wrapper on the path really is."""
-    found = False
-    for wrapper in _WRAPPERS:
-        path = shutil.which(wrapper)
-        if path is None:
-            continue
-        found = True
-        library = _library_behind(path)
+    found = mpi_libraries()
+    for path, library in found.items():
+        wrapper = Path(path).name
         state = "ok" if library else "poor"
         mend = "" if library else f"see what `{wrapper} -show` says; it may be half installed"
         yield Fact(f"MPI: {wrapper}", state, f"{library or 'unknown'}, {path}", mend)
@@ -99,6 +95,12 @@ def _mpi() -> Iterator[Fact]:
             "MPI", "missing", "no mpicc on the path",
             "apt install openmpi-bin libopenmpi-dev, or load your site's MPI module",
         )  # fmt: skip
+
+
+def mpi_libraries() -> dict[str, str | None]:
+    """Compiler wrappers on the path, and name and version of the MPI library behind each."""
+    paths = filter(None, map(shutil.which, _WRAPPERS))
+    return {path: _library_behind(path) for path in paths}
 
 
 def _library_behind(wrapper: str) -> str | None:

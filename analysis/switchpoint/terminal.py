@@ -19,6 +19,7 @@ from switchpoint.diagnosis import Fact
 from switchpoint.errors import InputError
 from switchpoint.importing import NotRecognisedError
 from switchpoint.measurements import Measurements
+from switchpoint.reproduction import Difference, Recipe
 from switchpoint.shapes import identity_columns
 from switchpoint.units import bracket_text, percent
 
@@ -110,6 +111,24 @@ def print_facts(facts: Iterable[Fact]) -> None:
             table.add_row("", "", Text(f"mend: {fact.mend}", style="bold"))
     console.print(table)
     console.print(f"{_count(lacks, 'thing')} to mend." if lacks else "Nothing to mend.")
+
+
+def print_recipe(recipe: Recipe, differences: Iterable[Difference]) -> None:
+    """Print what a run needs, then what is not here as it was there."""
+    console = Console(highlight=False)
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for term, text in recipe.facts():
+        table.add_row(Text(term), Text(text))
+    console.print(table)
+    found = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in ("differs here", "there", "here"):
+        found.add_column(heading, overflow="fold")
+    for difference in differences:
+        found.add_row(*map(Text, (difference.topic, difference.there, difference.here)))
+    console.print()
+    console.print(found if found.row_count else "Nothing that is known differs on this machine.")
 
 
 def _table(findings: pd.DataFrame) -> Table:

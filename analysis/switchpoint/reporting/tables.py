@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pandas as pd
@@ -12,16 +11,11 @@ from switchpoint.detection import prominent
 from switchpoint.measurements import Measurements
 from switchpoint.naming import shared_words, short, telling_columns
 from switchpoint.proof import prove
+from switchpoint.settings import mpi_settings
 from switchpoint.shapes import identity_columns
 
 #: Sizes that people quote: smallest latency, a cache line's order, both sides of 64 KiB, streaming.
 CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
-
-#: Variables that Open MPI's launcher sets for its own processes.
-_BOOKKEEPING = re.compile(
-    r"OMPI_(?!MCA_)(?!ALLOW)|OMPI_MCA_(orte|ess|pmix|shmem_RUNTIME|initial_wdir|mpi_oversubscribe)"
-    r"|PMIX_|PRTE_MCA_(?!hwloc)|OMPI_ALLOW_RUN_AS_ROOT"
-)
 
 
 def summary(
@@ -140,7 +134,7 @@ def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list
         ),
         ("Compiler", f"{kernel.get('compiler')} {kernel.get('flags')}"),
         ("MPI", f"{mpi.get('library')} (standard {mpi.get('standard')})"),
-        ("MPI settings", _pairs(_settings(mpi.get("environment", {}))) or "none set"),
+        ("MPI settings", _pairs(mpi_settings(mpi.get("environment", {}))) or "none set"),
         ("Arguments", " ".join(map(str, header.get("arguments", [])))),
         (
             "Clock",
@@ -178,11 +172,6 @@ def _machine(rank: dict[str, Any]) -> str:
 
 def _cpu_list(cpus: list[int]) -> str:
     return ",".join(map(str, cpus)) if len(cpus) <= 8 else f"{cpus[0]} to {cpus[-1]} ({len(cpus)})"
-
-
-def _settings(environment: dict[str, Any]) -> dict[str, Any]:
-    """Return what a person set, without the launcher's own bookkeeping."""
-    return {k: v for k, v in environment.items() if not _BOOKKEEPING.match(k)}
 
 
 def _pairs(entries: dict[str, Any]) -> str:
