@@ -73,6 +73,11 @@ struct kernel_option {
     bool (*accept)(void *settings, const char *value, struct refusal *refusal);
 };
 
+/* For `accept`: stores a whole number from `least` to `most`, or refuses the value of the option.
+ */
+bool accept_number(const char *option, const char *value, long least, long most, long *number,
+                   struct refusal *refusal);
+
 /* Whose clock counts: rank 0's, for patterns that end where they start, or that of the slowest
  * rank, each block then starting from a barrier; `ALONE`: a block is one repetition, for patterns
  * whose next repetition would start before the slowest rank has ended this one. */

@@ -48,8 +48,6 @@ enum { NUMBER_COUNT = sizeof NUMBERS / sizeof NUMBERS[0] };
 static bool parse_option(const char *name, const char *value, const struct kernel *kernel,
                          struct options *options, struct refusal *refusal);
 static bool is_flag(const char *name, struct options *options);
-static bool parse_number(const char *name, const char *value, long least, long most, long *number,
-                         struct refusal *refusal);
 static bool parse_modes(const char *list, const struct kernel *kernel, struct options *options,
                         struct refusal *refusal);
 static void add_mode(struct options *options, const struct mode *mode);
@@ -141,8 +139,8 @@ static bool parse_option(const char *name, const char *value, const struct kerne
         return refuse(refusal, "%s: needs a value; --help shows which", name);
     }
     if (number != NULL) {
-        return parse_number(name, value, number->least, number->most, number_field(options, number),
-                            refusal);
+        return accept_number(name, value, number->least, number->most,
+                             number_field(options, number), refusal);
     }
     if (own != NULL) {
         return own->accept(kernel->settings, value, refusal);
@@ -155,7 +153,7 @@ static bool parse_option(const char *name, const char *value, const struct kerne
         return sizes_parse(value, &options->sizes, refusal);
     }
     if (is_seed) {
-        return parse_number(name, value, 0, SEED_MAX, &options->seed, refusal);
+        return accept_number(name, value, 0, SEED_MAX, &options->seed, refusal);
     }
     if (is_label) {
         return parse_label(value, options, refusal);
@@ -164,8 +162,8 @@ static bool parse_option(const char *name, const char *value, const struct kerne
     return true;
 }
 
-static bool parse_number(const char *name, const char *value, long least, long most, long *number,
-                         struct refusal *refusal)
+bool accept_number(const char *name, const char *value, long least, long most, long *number,
+                   struct refusal *refusal)
 {
     char *end = NULL;
     errno = 0;

@@ -22,7 +22,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 MPIEXEC = os.environ["SWITCHPOINT_MPIEXEC"]
-PINGPONG = Path(os.environ["SWITCHPOINT_KERNELS"]) / "pingpong"
+KERNELS = Path(os.environ["SWITCHPOINT_KERNELS"])
+PINGPONG = KERNELS / "pingpong"
+RING = KERNELS / "ring"
 TEST_KERNELS = Path(os.environ["SWITCHPOINT_TEST_KERNELS"])
 EXCHANGE = TEST_KERNELS / "exchange"
 
@@ -66,6 +68,21 @@ def together(start: Callable, cases: Iterable) -> list:
     """Start a run for each case, several at once: a refused run spends its time in the launcher."""
     with ThreadPoolExecutor(4) as pool:
         return list(pool.map(start, cases))
+
+
+def assert_each_refused(test: unittest.TestCase, program: Path, *cases: tuple[list[str], str]):
+    """Assert that each list of arguments gets one line with its words, on a single rank."""
+
+    def start(case):
+        return subprocess.run(
+            [program, *case[0]], env=ENVIRONMENT, capture_output=True, text=True, timeout=60
+        )
+
+    for (arguments, words), done in zip(cases, together(start, cases), strict=True):
+        with test.subTest(arguments=arguments):
+            test.assertEqual((done.returncode, done.stdout), (2, ""))
+            (line,) = done.stderr.splitlines()
+            test.assertIn(words, line)
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict:
@@ -366,6 +383,51 @@ class OtherKernels(InAFolder):
         self.assertEqual(done.returncode, 0)
         self.assertIn("RANKS: 2 or more, 3 at most", done.stdout)
         self.assertRegex(done.stdout, r"--grain +none\|some +work before each exchange \(none\)")
+
+
+class TheRing(InAFolder):
+    """The task is divided over the ranks, and each hears from its left neighbour."""
+
+    def test_each_rank_does_its_share_and_the_serial_part_stays_whole(self):
+        computed = {}
+        for serial_percent in (0, 100):
+            record = self.measured(
+                RING, "--sizes", "0,4,40000", "--grain", "2000", "--serial", str(serial_percent),
+                "--samples", "3", "--passes", "2",
+            )  # fmt: skip
+            self.assertEqual(record.columns[-2:], ["compute_us", "exchange_us"])
+            # Per pass: both sizes that are not empty, by two ranks, in two of the three modes.
+            self.assertEqual(record.footer["verification"]["checks"], 2 * 2 * 2 * 2)
+            for row in record.rows:
+                self.assertEqual(float(row["exchange_us"]) == 0, row["mode"] == "serial")
+                self.assertLessEqual(float(row["compute_us"]), float(row["time_us"]))
+            computed[serial_percent] = {
+                mode: min(float(row["compute_us"]) for row in record.rows if row["mode"] == mode)
+                for mode in ("alternate", "serial")
+            }
+        # Half the work or all of it, told apart on a loaded machine too.
+        self.assertLess(computed[0]["alternate"], 0.75 * computed[0]["serial"])
+        self.assertGreater(computed[100]["alternate"], 0.75 * computed[100]["serial"])
+
+    def test_an_odd_ring_needs_the_exchange_at_once(self):
+        record = self.measured(
+            RING, "--mode", "sendrecv,serial", "--sizes", "4", "--grain", "10", *QUICK, ranks=3
+        )
+        self.assertEqual(record.footer["verification"]["checks"], 2 * 3)
+        self.path.unlink()
+        done = run(RING, "--record", self.path, ranks=3)
+        self.assertEqual(done.returncode, 2)
+        (line,) = said(RING, done)
+        self.assertIn("an even number of ranks, not 3", line)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_values_that_it_cannot_serve_are_refused(self):
+        assert_each_refused(
+            self,
+            RING,
+            (["--grain", "1e3"], "--grain: '1e3' is not a whole number from 0"),
+            (["--serial", "101"], "--serial: '101' is not a whole number from 0 to 100"),
+        )
 
 
 class AskingForHelp(unittest.TestCase):

@@ -1,0 +1,63 @@
+"""Ring with a compute grain (study 002): what communication leaves of the speed-up."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
+
+from .mixins.kernel import KernelMixin
+
+#: Message lengths of the study, in words of 4 bytes.
+WORDS = [1, 1000, 10000]
+
+
+@rfm.simple_test
+class Ring(rfm.RunOnlyRegressionTest, KernelMixin):
+    """A task of ``grain_us`` over the ranks, then the round-robin exchange."""
+
+    tags = {"study-002"}
+    kernel = "ring"
+    modes = ["alternate", "serial"]
+    sizes_bytes = [4 * words for words in WORDS]
+
+    #: Ranks, as in the study; its model alone goes to 8.
+    #:
+    #: :type: :class:`int`
+    ranks = parameter([2, 4], loggable=True)
+
+    #: The task's time on one rank in microseconds.
+    #:
+    #: :type: :class:`int`
+    grain_us = parameter([10000, 100000], loggable=True)
+
+    #: The part of the task that only rank 0 can do, in percent.
+    #:
+    #: :type: :class:`int`
+    serial_percent = variable(int, value=0)
+
+    #: The study's mean is of 20 iterations; one block each.
+    samples = 4
+    pass_time_ms = 500
+
+    @run_after("init")
+    def set_ranks(self):
+        """Deal the ranks evenly over the placement's nodes."""
+        self.num_tasks = self.ranks
+
+    @run_before("run")
+    def pass_grain(self):
+        """Pass the task on to the kernel, and say it in the record."""
+        self.executable_opts += [
+            f"--grain={self.grain_us}",
+            f"--serial={self.serial_percent}",
+            f"--label=grain_us={self.grain_us}",
+            f"--label=serial_percent={self.serial_percent}",
+        ]
+
+    @run_before("performance")
+    def name_performance_variables(self):
+        """One speed-up for each message length."""
+        self.perf_variables = {f"speedup_{words}_words": self.speedup(4 * words) for words in WORDS}
+
+    @performance_function("1")
+    def speedup(self, size_bytes=4):
+        """Equation 1: the task's time on one rank over its time on all of them."""
+        return self.median_us("serial", size_bytes) / self.median_us("alternate", size_bytes)
