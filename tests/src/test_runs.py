@@ -25,6 +25,7 @@ MPIEXEC = os.environ["SWITCHPOINT_MPIEXEC"]
 KERNELS = Path(os.environ["SWITCHPOINT_KERNELS"])
 PINGPONG = KERNELS / "pingpong"
 RING = KERNELS / "ring"
+BROADCAST = KERNELS / "broadcast"
 TEST_KERNELS = Path(os.environ["SWITCHPOINT_TEST_KERNELS"])
 EXCHANGE = TEST_KERNELS / "exchange"
 
@@ -427,6 +428,42 @@ class TheRing(InAFolder):
             RING,
             (["--grain", "1e3"], "--grain: '1e3' is not a whole number from 0"),
             (["--serial", "101"], "--serial: '101' is not a whole number from 0 to 100"),
+        )
+
+
+class TheBroadcast(InAFolder):
+    """Every algorithm brings the root's message to every other rank."""
+
+    MODES = 12
+    SIZES = "0,1,13,20000"  # fewer bytes than ranks, no equal parts, several segments
+
+    def test_all_others_get_the_message_in_groups_of_any_size(self):
+        for ranks in (2, 5):
+            with self.subTest(ranks=ranks):
+                record = self.measured(
+                    BROADCAST, "--sizes", self.SIZES, "--segment", "6000", "--samples", "1",
+                    "--passes", "1", ranks=ranks,
+                )  # fmt: skip
+                verification = record.footer["verification"]
+                self.assertEqual(verification["checks"], self.MODES * 3 * (ranks - 1))
+                self.assertEqual(verification["errors"], 0)
+                self.assertEqual({row["iterations"] for row in record.rows}, {"1"})
+
+    def test_messages_that_never_move_are_caught(self):
+        program = TEST_KERNELS / "broadcast_no_transfer"
+        trees = "repeated,binary_ack,two_level,binomial,pipelined,scatter_allgather"
+        done = run(program, "--mode", trees, "--sizes", "8", "--record", self.path, *QUICK, ranks=3)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        verification = Record(self.path).footer["verification"]
+        self.assertEqual(verification["checks"], 6 * 2 * 2)
+        self.assertEqual(verification["errors"], verification["checks"])
+
+    def test_what_it_cannot_serve_is_refused(self):
+        assert_each_refused(
+            self,
+            BROADCAST,
+            ([], "started with 1 rank but needs 2 or more"),
+            (["--segment", "0"], "--segment: '0' is not a whole number from 1"),
         )
 
 
