@@ -26,6 +26,7 @@ KERNELS = Path(os.environ["SWITCHPOINT_KERNELS"])
 PINGPONG = KERNELS / "pingpong"
 RING = KERNELS / "ring"
 BROADCAST = KERNELS / "broadcast"
+ALLTOALL = KERNELS / "alltoall"
 TEST_KERNELS = Path(os.environ["SWITCHPOINT_TEST_KERNELS"])
 EXCHANGE = TEST_KERNELS / "exchange"
 
@@ -464,6 +465,64 @@ class TheBroadcast(InAFolder):
             BROADCAST,
             ([], "started with 1 rank but needs 2 or more"),
             (["--segment", "0"], "--segment: '0' is not a whole number from 1"),
+        )
+
+
+class TheCompleteExchange(InAFolder):
+    """Every schedule brings each rank's message to each other rank."""
+
+    QUICK = ("--samples", "1", "--passes", "1", "--packet", "3000")
+    SIZES = ("--sizes", "0,1,3000,7000")  # no packet, a short one, a whole one, several
+
+    def test_all_pairs_get_their_messages(self):
+        cases = [
+            (4, "shift,pairwise,group_shuffle,synchronous_shuffle", ["--send-window", "2"]),
+            (6, "shift,group_shuffle,synchronous_shuffle", ["--group", "3"]),
+        ]
+        for ranks, modes, options in cases:
+            with self.subTest(ranks=ranks):
+                record = self.measured(
+                    ALLTOALL, "--mode", f"{modes},library", *self.SIZES, *self.QUICK, *options,
+                    ranks=ranks,
+                )  # fmt: skip
+                verification = record.footer["verification"]
+                # MPI_Alltoall also brings each rank its own.
+                schedules = len(modes.split(","))
+                pairs = ranks * (ranks - 1)
+                self.assertEqual(verification["checks"], 3 * (schedules * pairs + ranks * ranks))
+                self.assertEqual(verification["errors"], 0)
+
+    def test_messages_that_never_move_are_caught(self):
+        program = TEST_KERNELS / "alltoall_no_transfer"
+        done = run(
+            program, "--mode", "shift,group_shuffle", "--sizes", "8", "--record", self.path, *QUICK
+        )
+        self.assertEqual(done.returncode, 1, done.stderr)
+        verification = Record(self.path).footer["verification"]
+        self.assertEqual(verification["checks"], 2 * 2 * 2)
+        self.assertEqual(verification["errors"], verification["checks"])
+
+    def test_ranks_that_a_schedule_cannot_serve_are_refused_together(self):
+        cases = [
+            ("pairwise", [], "--mode: pairwise needs a power of two of ranks, not 3"),
+            ("group_shuffle", [], "--group: groups of 2 do not divide 3 ranks"),
+            ("shift", ["--packet=1", "--sizes=1G"], "are 2147483648 messages from each of 3"),
+        ]
+        for mode, arguments, words in cases:
+            with self.subTest(mode=mode):
+                done = run(ALLTOALL, "--mode", mode, *arguments, "--record", self.path, ranks=3)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                (line,) = said(ALLTOALL, done)
+                self.assertIn(words, line)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_values_that_it_cannot_serve_are_refused(self):
+        assert_each_refused(
+            self,
+            ALLTOALL,
+            (["--packet", "0"], "--packet: '0' is not a whole number from 1"),
+            (["--group", "0"], "--group: '0' is not a whole number from 1"),
+            (["--send-window", "-1"], "--send-window: '-1' is not a whole number from 0"),
         )
 
 

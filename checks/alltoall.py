@@ -1,0 +1,59 @@
+"""Complete exchange (study 003): packet schedules of ours against the MPI library's."""
+
+import reframe as rfm
+from reframe.core.builtins import performance_function, run_before, variable
+
+from .mixins.kernel import KernelMixin
+
+
+@rfm.simple_test
+class CompleteExchange(rfm.RunOnlyRegressionTest, KernelMixin):
+    """Every schedule, for short messages and long ones."""
+
+    tags = {"study-003"}
+    kernel = "alltoall"
+    modes = ["shift", "pairwise", "group_shuffle", "synchronous_shuffle", "library"]
+    sizes_bytes = [64, 1 << 10, 16 << 10, 128 << 10]
+    num_tasks = 4
+    passes = 2
+    # Where ranks outnumber cores, each hop waits for a slice of the scheduler's time.
+    step_limit_s = 120
+
+    #: Largest packet in bytes.
+    #:
+    #: :type: :class:`int`
+    packet_bytes = variable(int, value=8192)
+
+    #: Ranks in a group of the group shuffle.
+    #:
+    #: :type: :class:`int`
+    group = variable(int, value=2)
+
+    #: Packets that a rank has under way; 0 for no bound.
+    #:
+    #: :type: :class:`int`
+    send_window = variable(int, value=0)
+
+    @run_before("run")
+    def pass_schedule(self):
+        """Pass packets, groups and window on to the kernel, and say them in the record."""
+        chosen = {
+            "packet": self.packet_bytes,
+            "group": self.group,
+            "send-window": self.send_window,
+        }
+        self.executable_opts += [f"--{option}={value}" for option, value in chosen.items()]
+        self.executable_opts += [
+            f"--label={option.replace('-', '_')}={value}" for option, value in chosen.items()
+        ]
+
+    @run_before("performance")
+    def name_performance_variables(self):
+        """What each schedule makes of the links with the largest message."""
+        self.perf_variables = {mode: self.rank_bandwidth_MBps(mode) for mode in self.modes}
+
+    @performance_function("MB/s")
+    def rank_bandwidth_MBps(self, mode="library"):  # noqa: N802 (the unit's own capitals)
+        """Payload that each rank sends to all others, over the time of the slowest rank."""
+        largest = max(self.sizes_bytes)
+        return (self.num_tasks - 1) * largest / self.median_us(mode, largest)

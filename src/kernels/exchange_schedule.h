@@ -1,0 +1,32 @@
+/* Complete exchange as a list of slots: to whom each rank sends which packet, slot by slot. */
+#ifndef SWITCHPOINT_EXCHANGE_SCHEDULE_H
+#define SWITCHPOINT_EXCHANGE_SCHEDULE_H
+
+/* How the slots follow one another. In every slot the destinations of all ranks are a permutation,
+ * and every packet of every pair has exactly one slot. */
+enum schedule {
+    SHIFT,               /* all packets to the next rank, then all to the one after it, ... */
+    PAIRWISE,            /* likewise, partners by exclusive or; ranks are a power of two */
+    SYNCHRONOUS_SHUFFLE, /* one packet to each other rank in turn, then the next to each */
+    GROUP_SHUFFLE        /* the same within groups, group after group */
+};
+
+struct exchange {
+    int ranks;
+    int packets; /* for each pair */
+    int group;   /* ranks in a group, a divisor of `ranks`; GROUP_SHUFFLE only */
+};
+
+struct slot {
+    int peer; /* rank itself: an idle slot */
+    int packet;
+};
+
+/* Slots of an exchange, idle ones included. */
+long slot_count(enum schedule schedule, const struct exchange *exchange);
+
+/* To whom `rank` sends in a slot, and from whom it receives. */
+struct slot slot_to(enum schedule schedule, const struct exchange *exchange, int rank, long slot);
+struct slot slot_from(enum schedule schedule, const struct exchange *exchange, int rank, long slot);
+
+#endif
