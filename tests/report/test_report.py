@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
-from switchpoint import read_files, report
+from switchpoint import read, read_files, report, summarise
 
 RECORDS = Path(__file__).parents[1] / "analysis" / "records"
 NETWORK = RECORDS / "openmpi-network-limit-65536.record.gz"
@@ -191,6 +192,36 @@ def test_what_built_a_run_is_shown(browser: webdriver.Chrome, tmp_path: Path) ->
         assert fact in ours
     for fact in ("Builder\nspack", "OSU Micro-Benchmarks 7.4", "site=here"):
         assert fact in theirs
+
+
+def test_baselines_lie_beside_ours_with_their_ratio(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    labels = {"site": "here", "environ": "openmpi", "placement": "one_node"}
+    record = relabelled(tmp_path, MEMORY, labels=labels)
+    ours = summarise(read(record)).query("mode == 'send'").set_index("size_bytes")["time_us"]
+    heading = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"
+    rows = "".join(f"{size}   {2 * ours[size]:.9f}\n" for size in (8, 1024, 65536))
+    for placement in ("one_node", "two_nodes_one_host"):  # where we did not measure
+        known = json.dumps(labels | {"placement": placement})  # the MPI is known from our run
+        osu = tmp_path / f"{placement}.out"
+        osu.write_text(f"# switchpoint: {known}\n{heading}{rows}")
+
+    page = opened(browser, tmp_path, record, *tmp_path.glob("*.out"))
+
+    assert page.get_log("browser") == []
+    drawn = page.execute_script(
+        "const plot = document.getElementById('baseline-0'); return [plot.data"
+        ".filter(trace => trace.mode === 'lines+markers').map(trace => trace.name),"
+        "plot.layout.annotations.map(a => a.text)]"
+    )
+    assert drawn == [["pingpong", "osu_latency"], ["<b>one_node</b>"]]
+    [row] = page.find_elements(By.CSS_SELECTOR, ".ratios tbody tr")
+    cells = [cell.text for cell in row.find_elements(By.TAG_NAME, "td")]
+    assert cells[:2] == ["one_node", "osu_latency"]
+    ratio, low, high = map(float, re.findall(r"[\d.]+", cells[3]))
+    assert ratio == pytest.approx(0.5, rel=0.05)
+    assert low <= ratio <= high
 
 
 def test_names_from_records_are_shown_as_text_and_never_run(

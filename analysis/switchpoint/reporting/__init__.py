@@ -15,6 +15,7 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from switchpoint import __name__ as _package
+from switchpoint.baselines import baseline_runs, pairings
 from switchpoint.curves import noise_warnings, summarise
 from switchpoint.detection import detect
 from switchpoint.errors import InputError
@@ -60,6 +61,15 @@ def report(
 def render(measurements: Measurements, findings: pd.DataFrame) -> str:
     """Render the page as text; every name from a record is escaped."""
     curves = summarise(measurements)
+    found = pairings(measurements)
+    pairs = [
+        {
+            "figure": figures.draw_pairing(f"baseline-{index}", pairing),
+            "ratios": tables.ratio_table(pairing),
+        }
+        for index, pairing in enumerate(found)
+    ]
+    drawn = curves[~curves["run_id"].isin(baseline_runs(found))]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(_package, "reporting/templates"),
         autoescape=True,
@@ -75,7 +85,8 @@ def render(measurements: Measurements, findings: pd.DataFrame) -> str:
     return environment.get_template("index.html").render(
         written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         plotly=Markup(get_plotlyjs()),  # noqa: S704, it is the library's own script
-        figures=figures.draw(curves, findings),
+        figures=figures.draw(drawn, findings),
+        pairs=pairs,
         summary=tables.summary(measurements, curves, findings),
         findings=tables.finding_table(findings),
         sizes=tables.size_table(curves),

@@ -1,4 +1,7 @@
-"""Draws curves and findings with Plotly: a figure per kernel and mode, a panel per MPI."""
+"""Draws curves and findings with Plotly: a figure per kernel and mode, a panel per MPI.
+
+Ours beside the baselines' have a figure for each MPI, a panel for each placement.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from switchpoint.baselines import Pairing
+from switchpoint.curves import summarise
 from switchpoint.naming import short, telling_columns
-from switchpoint.shapes import identity_columns
+from switchpoint.shapes import MEASURES, identity_columns
 from switchpoint.units import bracket_text, percent, significant, size_text
 
 #: Okabe and Ito's palette, told apart with any colour vision; black is kept for findings.
@@ -22,7 +27,7 @@ _INK = "#1a1a1a"
 _GRID = "#d9d9d9"
 
 #: Modes of the ping-pong kernel that time a window of messages, not a round trip.
-_STREAMING = ["stream", "sstream"]
+STREAMING = ["stream", "sstream", "bistream"]
 
 _PANEL_HEIGHT = 460
 
@@ -74,22 +79,35 @@ def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
     figures: list[Figure] = []
     for values, part in parts:
         title = ", ".join(str(value) for value in values if isinstance(value, str)) or "Curves"
-        streaming = "mode" in part and part["mode"].isin(_STREAMING).all()
+        streaming = "mode" in part and part["mode"].isin(STREAMING).all()
         for metric in (_STREAM_TIME if streaming else _TIME, _BANDWIDTH):
-            figures.append(_figure(f"figure-{len(figures)}", title, part, findings, metric, by))
+            named = f"{title}: {metric.word} against message size"
+            name = f"figure-{len(figures)}"
+            figures.append(_figure(name, named, part, findings, metric, "mpi", by))
     return figures
+
+
+def draw_pairing(name: str, pairing: Pairing) -> Figure:
+    """Draw our curve and the baselines', each of all its launches, a panel for each placement."""
+    told = [*pairing.place, "placement"]
+    samples = pairing.samples[[*told, "kernel", *MEASURES]]
+    curves = summarise(samples[samples["size_bytes"] > 0])
+    metric = _BANDWIDTH if pairing.mode in STREAMING else _TIME
+    title = f"{', '.join(pairing.place.values())}: {pairing.mode} and its baselines"
+    return _figure(name, title, curves, None, metric, "placement", told)
 
 
 def _figure(
     name: str,
     title: str,
     curves: pd.DataFrame,
-    findings: pd.DataFrame,
+    findings: pd.DataFrame | None,
     metric: _Metric,
-    by: list[str],
+    panel_column: str,
+    told: list[str],
 ) -> Figure:
-    panels = _panels(curves)
-    styles = _Styles(curves, by)
+    panels = _panels(curves, panel_column)
+    styles = _Styles(curves, [*told, *_present(curves, panel_column)])
     data: list[dict[str, Any]] = []
     for index, (_, panel) in enumerate(panels, start=1):
         axes = {
@@ -98,7 +116,8 @@ def _figure(
         }
         for series, points in styles.series(panel):
             data += _curve_traces(series, points, metric, axes, styles, first_panel=index == 1)
-            data += _finding_traces(series, points, findings, metric, axes, styles)
+            if findings is not None:
+                data += _finding_traces(series, points, findings, metric, axes, styles)
     shown = {trace["legendgroup"] for trace in data if trace.get("showlegend")}
     for trace in data:  # a curve that the first panel lacks still needs its place in the legend
         if trace["mode"] == "lines+markers" and trace["legendgroup"] not in shown:
@@ -106,26 +125,26 @@ def _figure(
             shown.add(trace["legendgroup"])
     return Figure(
         name=name,
-        title=f"{title}: {metric.word} against message size",
+        title=title,
         data=data,
         layout=_layout(panels, curves, metric),
     )
 
 
-def _panels(curves: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    if "mpi" not in curves:
+def _panels(curves: pd.DataFrame, column: str) -> list[tuple[str, pd.DataFrame]]:
+    if column not in curves:
         return [("", curves)]
     return [
-        (str(mpi) if isinstance(mpi, str) else "", panel)
-        for mpi, panel in curves.groupby("mpi", dropna=False, observed=True)
+        (value if isinstance(value, str) else "", panel)
+        for value, panel in curves.groupby(column, dropna=False, observed=True)
     ]
 
 
 class _Styles:
     """Gives each series of a figure one name, colour, dash and symbol in all panels."""
 
-    def __init__(self, curves: pd.DataFrame, by: list[str]) -> None:
-        self._columns = telling_columns(curves, told=[*by, *_present(curves, "mpi")])
+    def __init__(self, curves: pd.DataFrame, told: list[str]) -> None:
+        self._columns = telling_columns(curves, told)
         self._names: list[str] = []
         for name, _ in self.series(curves):
             if name not in self._names:
@@ -264,10 +283,10 @@ def _layout(
         "annotations": [],
     }
     ticks = size_ticks(
-        curves["size_bytes"].min(), curves["size_bytes"].max(), 8 if count > 1 else 14
+        curves["size_bytes"].min(), curves["size_bytes"].max(), 16 // count if count > 1 else 14
     )
     ends = pd.concat([metric.of(curves, "low_us"), metric.of(curves, "high_us")])
-    for index, (mpi, _) in enumerate(panels):
+    for index, (heading, _) in enumerate(panels):
         suffix = str(index + 1) if index else ""
         left = index * (width + gap)
         layout[f"xaxis{suffix}"] = _axis() | {
@@ -296,7 +315,7 @@ def _layout(
         )
         layout["annotations"].append(
             {
-                "text": f"<b>{_literal(mpi)}</b>",
+                "text": f"<b>{_literal(heading)}</b>",
                 "xref": "paper",
                 "yref": "paper",
                 "x": left,

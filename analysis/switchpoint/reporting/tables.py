@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.baselines import Pairing, ratios
 from switchpoint.detection import prominent
 from switchpoint.measurements import Measurements
 from switchpoint.naming import shared_words, short, telling_columns
@@ -64,6 +65,23 @@ def size_table(curves: pd.DataFrame) -> dict[str, Any]:
             }
         )
     return {"columns": [_heading(name) for name in columns], "sizes": sizes, "rows": rows}
+
+
+def ratio_table(pairing: Pairing) -> dict[str, Any]:
+    """Ratios to each baseline at sizes that people quote, a row per placement and baseline."""
+    table = ratios(pairing)
+    sizes = sorted(set(table["size_bytes"]))
+    rows = []
+    for (placement, kernel), part in table.groupby(["placement", "kernel"]):
+        at = {row["size_bytes"]: row for row in _records(part)}
+        ours, theirs = part["our_passes"].max(), part["their_passes"].max()
+        rows.append(
+            {
+                "curve": [placement, kernel, f"{ours} and {theirs}"],
+                "cells": [at.get(size) for size in sizes],
+            }
+        )
+    return {"sizes": sizes, "rows": rows}
 
 
 def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
