@@ -42,7 +42,7 @@ def _partition(mpi, env_vars=()):
         "environs": [mpi],
         "max_jobs": 1,
         "env_vars": list(env_vars),
-        **site_common.placed(HERE / "placements.yaml"),
+        **site_common.placed(HERE / "placements.yaml", most_ranks=len(os.sched_getaffinity(0))),
     }
 
 

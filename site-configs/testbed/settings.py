@@ -33,7 +33,9 @@ site_configuration = {
                     "environs": ["openmpi", "mpich"],
                     # All nodes are one machine's cores: two jobs at once would measure each other.
                     "max_jobs": 1,
-                    **site_common.placed(HERE / "placements.yaml"),
+                    **site_common.placed(
+                        HERE / "placements.yaml", most_ranks=len(os.sched_getaffinity(0))
+                    ),
                 }
             ],
         }

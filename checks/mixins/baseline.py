@@ -1,0 +1,93 @@
+"""What baselines by other hands have in common: a curve in one file that says whence it comes."""
+
+import json
+import re
+from pathlib import Path
+
+import reframe.utility.sanity as sn
+from reframe.core.builtins import deferrable, run_before, variable
+from switchpoint.placements import switch_of
+
+from .placement import PlacementMixin
+
+#: What ``timeout`` returns when it had to end the step.
+TIMED_OUT = 124
+
+
+class BaselineMixin(PlacementMixin):
+    """A program that writes a table, which is kept whole.
+
+    The file begins with comments, which readers of such tables pass over: one line
+    ``# switchpoint: {...}`` with labels as JSON, and for each rank one line that says where it was,
+    written by a step of its own just before the measurement.
+
+    A child defines ``curve``, and appends its program's table to that file.
+    """
+
+    #: Name of the file that is kept.
+    #:
+    #: :type: :class:`str`
+    curve = variable(str)
+
+    @run_before("run")
+    def begin_curve(self):
+        """Write the labels, then let each rank add its place."""
+        labels = {
+            "site": self.current_system.name,
+            "partition": self.current_partition.name,
+            "environ": self.current_environ.name,
+            "placement": self.placement,
+            "check": type(self).__name__,
+            **self.build_labels(),
+        }
+        Path(self.stagedir, self.curve).write_text(f"# switchpoint: {json.dumps(labels)}\n")
+        self.keep_files = [self.curve]
+        place = 'echo "# rank on $(hostname) under ${SLURM_TOPOLOGY_ADDR:-unknown}"'
+        self.prerun_cmds = [f"{self.launch} sh -c '{place}' >> {self.curve}"]
+
+    def build_labels(self):
+        """Labels that tell how the program was built; a child that builds one overrides this."""
+        return {}
+
+    @property
+    def launch(self):
+        """The command that starts a program on all ranks; complete before the run phase."""
+        return self.job.launcher.run_command(self.job)
+
+    @deferrable
+    def assert_ended_in_time(self):
+        """Say so where the step had to be ended."""
+        return sn.evaluate(
+            sn.assert_ne(
+                self.job.exitcode,
+                TIMED_OUT,
+                f"the step was ended after {self.step_limit_s} s: a rank, a node or a link is "
+                f"lost, or step_limit_s is too short for this sweep",
+            )
+        )
+
+    @deferrable
+    def assert_places(self):
+        """Hold nodes and switches that the ranks named against those that were asked for."""
+        wanted = self.requested_placement
+        pattern = self.current_partition.extras.get("switch_from_node_name")
+        ranks = re.findall(
+            r"^# rank on (\S+) under (\S+)$", Path(self.curve).read_text(), re.MULTILINE
+        )
+        nodes = {host for host, _ in ranks}
+        switches = {
+            switch_of({"host": host, "topology_address": address}, pattern)
+            for host, address in ranks
+        }
+        refuted = f"placement '{self.placement}' is refuted: "
+        claims = [
+            sn.assert_eq(len(ranks), self.num_tasks, "{0} ranks named their node, not {1}"),
+            sn.assert_eq(len(nodes), wanted.nodes, refuted + "ran on {0} node(s), asked for {1}"),
+        ]
+        if wanted.nodes > 1:
+            claims.append(
+                sn.assert_eq(
+                    len(switches), wanted.switches, refuted + "ran under {0} switch(es), not {1}"
+                )
+            )
+        return sn.evaluate(sn.all(claims))
