@@ -68,7 +68,8 @@ def pairings(measurements: Measurements) -> list[Pairing]:
             at = samples["site"].eq(place["site"]) & samples["mpi"].eq(place["mpi"])
             at &= samples["placement"].isin(rows["placement"])
             part = samples[at & (ours | theirs)].reset_index(drop=True)
-            part["kernel"] = pd.Categorical(part["kernel"].astype(str), [_OURS, *peers])  # ours comes first
+            ours_first = [_OURS, *peers]
+            part["kernel"] = pd.Categorical(part["kernel"].astype(str), ours_first)
             found.append(Pairing(place, mode, part))
     return found
 
