@@ -168,16 +168,31 @@ def reproduce_command(
 
 
 @app.command("doctor")
-def doctor_command(as_json: _Json = False) -> None:
-    """Show what this machine has and lacks for measuring MPI, each lack with its mend."""
-    from switchpoint.diagnosis import examine
+def doctor_command(
+    site: Annotated[
+        Path | None,
+        typer.Option(
+            "--site", metavar="SETTINGS", help="Check a site's placements against Slurm instead."
+        ),
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Show what this machine, or a site, has and lacks for measuring MPI, with mends."""
+    with _user_mistakes():
+        if site is None:
+            from switchpoint.diagnosis import examine
 
-    if as_json:
-        _print_json({"facts": [vars(fact) for fact in examine()]})
-    else:
-        from switchpoint.terminal import print_facts
+            facts = examine()
+        else:
+            from switchpoint.site_check import examine_site
 
-        print_facts(examine())
+            facts = examine_site(site)
+        if as_json:
+            _print_json({"facts": [vars(fact) for fact in facts]})
+        else:
+            from switchpoint.terminal import print_facts
+
+            print_facts(facts)
 
 
 def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:

@@ -105,13 +105,15 @@ def mpi_libraries() -> dict[str, str | None]:
 
 def _library_behind(wrapper: str) -> str | None:
     """Name and version of the MPI library that a compiler wrapper links."""
-    told = _output(wrapper, "--showme:version")
+    told = program_output(wrapper, "--showme:version")
     if version := re.search(r"Open MPI:? v?(\S+)", told):
         return f"Open MPI {version[1]}"
-    command = _output(wrapper, "-show")
+    command = program_output(wrapper, "-show")
     beside = Path(wrapper).resolve().parent / "mpichversion"
     for teller in (str(beside), "mpichversion"):
-        if "mpich" in command.lower() and (version := re.search(r"\d+\.\d+\S*", _output(teller))):
+        if "mpich" in command.lower() and (
+            version := re.search(r"\d+\.\d+\S*", program_output(teller))
+        ):
             return f"MPICH {version[0]}"
     if version := re.search(r"/mpi/(\d+\.\d+\S*?)[/\"\s]", command):
         return f"Intel MPI {version[1]}"
@@ -122,7 +124,7 @@ def _tool(topic: str, program: str, mend: str) -> Fact:
     path = shutil.which(program)
     if path is None:
         return Fact(topic, "missing", f"no {program}", mend)
-    return Fact(topic, "ok", _first_line(_output(program, "--version")) or path)
+    return Fact(topic, "ok", _first_line(program_output(program, "--version")) or path)
 
 
 def _slurm() -> Fact:
@@ -131,9 +133,9 @@ def _slurm() -> Fact:
             "Slurm", "missing", "no srun",
             "use site-configs/local (mpirun), or apt install slurm-client",
         )  # fmt: skip
-    told = re.search(r"^slurm\S* \S+$", _output("srun", "--version"), re.MULTILINE)
+    told = re.search(r"^slurm\S* \S+$", program_output("srun", "--version"), re.MULTILINE)
     version = told[0] if told else "installed"
-    answer = _output("scontrol", "ping", seconds=3)
+    answer = program_output("scontrol", "ping", seconds=3)
     if "UP" in answer:
         return Fact("Slurm", "ok", f"{version}, controller answers")
     return Fact(
@@ -145,7 +147,7 @@ def _slurm() -> Fact:
 def _launch_types() -> Iterator[Fact]:
     if shutil.which("srun") is None:
         return
-    kinds = _output("srun", "--mpi=list")
+    kinds = program_output("srun", "--mpi=list")
     if "pmi" not in kinds:  # without its configuration srun lists nothing
         return
     for kind, library in (("pmix", "Open MPI"), ("pmi2", "MPICH and Intel MPI")):
@@ -168,7 +170,7 @@ def _reframe() -> Fact:
 def _spack() -> Fact:
     if shutil.which("spack") is None:
         return Fact("Spack", "ok", "none; only builds from the Spack environment need it")
-    return Fact("Spack", "ok", _first_line(_output("spack", "--version")))
+    return Fact("Spack", "ok", _first_line(program_output("spack", "--version")))
 
 
 def _namespaces() -> Fact:
@@ -257,7 +259,7 @@ def _noise() -> Fact:
     return Fact("noise", "ok", found)
 
 
-def _output(*command: str, seconds: float = 10) -> str:
+def program_output(*command: str, seconds: float = 10) -> str:
     """Everything that a program prints, empty when it cannot run."""
     try:
         done = subprocess.run(
