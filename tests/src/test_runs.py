@@ -508,9 +508,12 @@ class TheCompleteExchange(InAFolder):
             ("group_shuffle", [], "--group: groups of 2 do not divide 3 ranks"),
             ("shift", ["--packet=1", "--sizes=1G"], "are 2147483648 messages from each of 3"),
         ]
-        for mode, arguments, words in cases:
+
+        def start(case):
+            return run(ALLTOALL, "--mode", case[0], *case[1], "--record", self.path, ranks=3)
+
+        for (mode, _, words), done in zip(cases, together(start, cases), strict=True):
             with self.subTest(mode=mode):
-                done = run(ALLTOALL, "--mode", mode, *arguments, "--record", self.path, ranks=3)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 (line,) = said(ALLTOALL, done)
                 self.assertIn(words, line)
