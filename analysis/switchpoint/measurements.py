@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from switchpoint.shapes import IDENTITY, MEASURES, RUN_COLUMNS
+from switchpoint.shapes import IDENTITY, MEASURES, PASSING_LABELS, RESERVED, RUN_COLUMNS
 
 if TYPE_CHECKING:
     from switchpoint.record import Facts, Record
@@ -77,8 +77,20 @@ def from_record(record: Record) -> Measurements:
     for name in IDENTITY:
         if name != "mode":
             samples[name] = constant(run[name], len(samples))
+    own = _own_labels(record.header["labels"])
+    for name, value in own.items():
+        samples[name] = constant(value, len(samples))
     runs = pd.DataFrame([run], columns=RUN_COLUMNS)
-    return Measurements(samples[[*IDENTITY, *MEASURES]], runs)
+    return Measurements(samples[[*IDENTITY, *own, *MEASURES]], runs)
+
+
+def _own_labels(labels: dict[str, str]) -> dict[str, str]:
+    """Labels that tell a run's curves from those of the same kernel, such as its grain.
+
+    The check's name does not: a smoke run and a sweep measure the same curve.
+    """
+    not_own = RESERVED | PASSING_LABELS | {*IDENTITY, "check"}
+    return {name: value for name, value in labels.items() if name not in not_own}
 
 
 def constant(value: str | None, count: int) -> pd.Categorical:

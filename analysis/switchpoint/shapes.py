@@ -15,6 +15,12 @@ IDENTITY = ["site", "partition", "mpi", "environ", "kernel", "placement", "mode"
 #: Samples: the identity and what was measured.
 MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
 
+#: Labels of a run that tell when and from what it was made, not what it measured; every other
+#: label, such as a kernel's grain, is part of the identity of its curves.
+PASSING_LABELS = frozenset(
+    ["session", "start_utc", "builder", "spec_hash", "spack_spec", "spack_hash"]
+)
+
 #: Runs: what one filters on, then the record's own words as JSON.
 RUN_COLUMNS = [
     "run_id", "format", "source", "site", "date", "start_utc", "partition", "mpi", "environ",

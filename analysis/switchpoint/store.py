@@ -24,7 +24,13 @@ from fsspec.implementations.local import LocalFileSystem
 
 from switchpoint.errors import InputError
 from switchpoint.measurements import Measurements, constant
-from switchpoint.shapes import IDENTITY, MEASURES, RUN_COLUMNS, identity_columns
+from switchpoint.shapes import (
+    IDENTITY,
+    MEASURES,
+    PASSING_LABELS,
+    RUN_COLUMNS,
+    identity_columns,
+)
 
 _PARTITIONS = pa.schema([("site", pa.string()), ("date", pa.string())])
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # Hive's name for null, which Arrow reads back as null
@@ -125,11 +131,12 @@ class Store:
         """Read as `read`, of every curve only the newest run, and all runs without a date."""
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         runs = self.runs(**wanted)
-        timed = runs["start_utc"].notna()
-        newest = runs[timed].drop_duplicates(
-            ["format", "site", "partition", "mpi", "environ", "kernel", "placement"], keep="last"
-        )
-        return self._samples_of(pd.concat([newest, runs[~timed]]), mode)
+        dated = runs[runs["start_utc"].notna()]
+        telling = dated[
+            ["format", "site", "partition", "mpi", "environ", "kernel", "placement"]
+        ].assign(labels=dated["labels"].map(_lasting_labels))
+        newest = dated[~telling.duplicated(keep="last")]
+        return self._samples_of(pd.concat([newest, runs[runs["start_utc"].isna()]]), mode)
 
     def _samples_of(self, runs: pd.DataFrame, wanted: dict[str, str]) -> Measurements:
         if runs.empty:
@@ -231,6 +238,12 @@ def _samples_frame(table: pa.Table) -> pd.DataFrame:
 
 def _plain(run: pd.Series[Any]) -> dict[str, Any]:
     return {name: None if pd.isna(run[name]) else run[name] for name in _RUNS.names}
+
+
+def _lasting_labels(labels: Any) -> str:
+    """Labels that two runs of one and the same measurement share, the check's name among them."""
+    entries = json.loads(labels) if isinstance(labels, str) else {}
+    return json.dumps({k: v for k, v in sorted(entries.items()) if k not in PASSING_LABELS})
 
 
 def _equals(wanted: dict[str, str]) -> Any:

@@ -18,7 +18,7 @@ from typer.testing import Result
 
 Run = Callable[..., Result]
 
-KERNEL = Path(__file__).parents[2] / "build" / "kernels" / "openmpi" / "bin" / "pingpong"
+KERNEL = Path(__file__).parents[2] / "build" / "ctest" / "openmpi" / "bin" / "pingpong"
 LOCK = '{"roots": [], "concrete_specs": {"abc": {"name": "switchpoint-kernels"}}}'
 
 #: What a label or setting may hold: it must stay one word of the shell.

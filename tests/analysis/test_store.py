@@ -87,6 +87,28 @@ def test_the_latest_run_of_each_curve_is_found(tmp_path: Path, url: str) -> None
     assert set(store.latest().runs["run_id"]) == {f"{2:032x}", f"{3:032x}"}
 
 
+def test_a_smoke_run_or_another_grain_does_not_hide_the_latest_sweep(tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "store"))
+    place = {"site": "here", "placement": "one_node"}
+    runs = [
+        {"check": "Sweep", "session": "monday"},
+        {"check": "Sweep", "session": "tuesday"},
+        {"check": "Smoke", "session": "tuesday"},
+        {"check": "Sweep", "session": "tuesday", "grain_us": "10000"},
+    ]
+    for day, labels in enumerate(runs, start=1):
+        start_utc = f"2026-11-{day:02}T00:00:00.000000Z"
+        path = tmp_path / f"{day}.record"
+        record = write_record(
+            path, run_id=f"{day:032x}", labels=place | labels, start_utc=start_utc
+        )
+        store.add(read(record))
+    latest = store.latest()
+    assert set(latest.runs["run_id"]) == {f"{day:032x}" for day in (2, 3, 4)}
+    grains = latest.samples.groupby("run_id", observed=True)["grain_us"].first()
+    assert grains[f"{4:032x}"] == "10000"
+
+
 @pytest.mark.parametrize("site", ["a/b", "../x", "100% ä", "a=b", "."])
 def test_any_name_of_a_site_stays_inside_the_store(tmp_path: Path, site: str) -> None:
     url = tmp_path / "results"

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.importing.labels import IDENTITY_LABELS, RUN_LABELS, read_labels
+from switchpoint.importing.labels import IDENTITY_LABELS, read_labels
 from switchpoint.measurements import Measurements, concat, constant, mpi_name
 from switchpoint.record import open_maybe_gzip
-from switchpoint.shapes import MEASURES, RUN_COLUMNS
+from switchpoint.shapes import MEASURES, PASSING_LABELS, RUN_COLUMNS
 
 
 def content(path: Path) -> bytes:
@@ -67,7 +67,7 @@ def as_measurements(
     content_hash = hashlib.sha256(data)
     if labels:
         content_hash.update(json.dumps(labels, sort_keys=True).encode())
-    shared: dict[str, object] = {name: labels.get(name) for name in RUN_LABELS}
+    shared: dict[str, object] = {name: labels.get(name) for name in PASSING_LABELS}
     shared |= {
         "format": form,
         "source": str(path),

@@ -17,10 +17,6 @@ SUFFIX = ".labels.json"
 #: Labels that become part of the curve's identity.
 IDENTITY_LABELS = ["site", "partition", "mpi", "environ", "placement"]
 
-#: Labels that become columns of the run.
-RUN_LABELS = ["session", "start_utc", "builder", "spec_hash", "spack_spec", "spack_hash"]
-
-
 _COMMENT = re.compile(rb"^# switchpoint: (?P<json>.*)$", re.MULTILINE)
 
 
