@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import datetime, timezone
 from pathlib import Path
 
 import reframe.utility.sanity as sn
@@ -38,6 +39,7 @@ class BaselineMixin(PlacementMixin):
             "environ": self.current_environ.name,
             "placement": self.placement,
             "check": type(self).__name__,
+            "start_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             **self.build_labels(),
         }
         Path(self.stagedir, self.curve).write_text(f"# switchpoint: {json.dumps(labels)}\n")
