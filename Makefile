@@ -47,7 +47,8 @@ measure: install  ## run the checks of SITE (default testbed) with TAG (default 
 	@if grep -A4 'WARNING: skipping test' build/reframe.log; then exit 1; fi
 	@if grep -q 'Ran 0/0 test' build/reframe.log; then \
 	    echo "no check of $(SITE) is tagged $(TAG)" >&2; exit 1; fi
-	@find output -name '*.record' -newer build/measure.start -print0 | \
+	@find output \( -name '*.record' -o -name netpipe.out -o -name 'osu_*.out' \) \
+	    -newer build/measure.start -print0 | \
 	    xargs -0 $(BIN)/switchpoint import
 
 .PHONY: findings
@@ -80,7 +81,7 @@ ctest:
 	@mkdir -p $(TREE)
 	@{ cmake -S src -B $(TREE) -DMPI_C_COMPILER=mpicc.$(MPI) $(OPTIONS) && \
 	   cmake --build $(TREE) --parallel && \
-	   ctest --test-dir $(TREE) --output-on-failure; } >$(TREE)/log 2>&1 || \
+	   ctest --test-dir $(TREE) --parallel 2 --output-on-failure; } >$(TREE)/log 2>&1 || \
 	   { tail -n 40 $(TREE)/log; echo "make: the whole log is $(TREE)/log" >&2; exit 1; }
 	@grep -E 'tests passed' $(TREE)/log
 
@@ -94,6 +95,11 @@ lint: install-test  ## formatters, linters and type checks, all strict
 	@clang-tidy --quiet -p build/ctest/openmpi $(filter %.c,$(C_FILES)) 2>/dev/null
 	@shellcheck $(SHELL_FILES)
 	@echo "lint: clean"
+
+.PHONY: docs
+docs: install  ## build the documentation into build/site; a broken link fails
+	@$(BIN)/mkdocs build --quiet
+	@echo "build/site/index.html"
 
 .PHONY: format
 format: install-test  ## apply the formatters
