@@ -1,5 +1,6 @@
 """Builds what the checks run, once for each programming environment, with CMake or with Spack."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -67,11 +68,12 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
         mpi = extras.get("spack_mpi", extras["mpi"])
         complete = (
             f"{sys.executable} {ROOT}/site-configs/spack_externals.py {site_folder()} "
-            f"--output={externals} --mpi='{mpi}'"
+            f"--output={externals} --mpi={shlex.quote(mpi)}"
         )
         install = (
             f"{sys.executable} {spack_environment.__file__} --site={externals} "
-            f"--directory={self.directory} --mpi='{mpi}' --spec='{self.spack_spec}'"
+            f"--directory={self.directory} --mpi={shlex.quote(mpi)} "
+            f"--spec={shlex.quote(self.spack_spec)}"
         )
         self.build_system.commands = [f"{complete} && {install} || true"]
 
