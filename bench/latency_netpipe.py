@@ -1,7 +1,8 @@
 """8 B latency of our ping-pong against NetPIPE's: same MPI, same placement, launches in turn.
 
-Both take the fastest of seven blocks, since that is what NetPIPE reports. Ratio above 1: ours is
-slower. Usage: ``.venv/bin/python bench/latency_netpipe.py [PAIRS]``
+Both take the fastest of seven blocks, since that is what NetPIPE reports, and of equal length,
+since a longer block is hit more often by whatever else runs. Ratio above 1: ours is slower.
+Usage: ``.venv/bin/python bench/latency_netpipe.py [PAIRS]``
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from switchpoint.record import read_facts
 
 SIZE_BYTES = 8
 BLOCKS = 7
-REPEATS = 4000
+BLOCK_US = 5000
 
 
 def ours_us(name: str, mpi: str, placement: str, folder: Path) -> float:
@@ -33,7 +34,7 @@ def ours_us(name: str, mpi: str, placement: str, folder: Path) -> float:
             "--passes=1",
             f"--samples={BLOCKS}",
             "--pass-time=10000",
-            "--block-time=20000",
+            f"--block-time={BLOCK_US}",
             f"--record={record}",
         ],
         folder,
@@ -43,14 +44,14 @@ def ours_us(name: str, mpi: str, placement: str, folder: Path) -> float:
     return float(footer["points"][0]["min_us"])
 
 
-def netpipe_us(name: str, mpi: str, placement: str, folder: Path) -> float:
+def netpipe_us(name: str, mpi: str, placement: str, repeats: int, folder: Path) -> float:
     """Half round trip in microseconds by NetPIPE, from the rate that it prints with more digits."""
     size = str(SIZE_BYTES)
     launch(
         name,
         mpi,
         placement,
-        [NETPIPE[mpi], "-l", size, "-u", size, "-n", str(REPEATS), "-p", "0", "-o", "np.out"],
+        [NETPIPE[mpi], "-l", size, "-u", size, "-n", str(repeats), "-p", "0", "-o", "np.out"],
         folder,
     )
     mbps = float((folder / "np.out").read_text().split()[1])
@@ -67,7 +68,8 @@ def main(pairs: int) -> None:
                 ours, theirs = [], []
                 for _ in range(pairs):
                     ours.append(ours_us(name, mpi, placement, folder))
-                    theirs.append(netpipe_us(name, mpi, placement, folder))
+                    repeats = max(1, round(BLOCK_US / (2 * min(ours))))
+                    theirs.append(netpipe_us(name, mpi, placement, repeats, folder))
                 ratio, low, high = median_ratio(ours, theirs)
                 print(
                     f"{mpi:8} {placement:20} {sorted(ours)[pairs // 2]:8.3f} "
