@@ -7,9 +7,8 @@ from pathlib import Path
 import reframe as rfm
 import reframe.core.runtime as rt
 import reframe.utility.sanity as sn
-import reframe.utility.typecheck as typ
 from reframe.core.builtins import run_before, sanity_function, variable
-from reframe.core.exceptions import SanityError
+from reframe.core.exceptions import ReframeError, SanityError
 from reframe.core.logging import getlogger
 
 from . import spack_environment
@@ -34,7 +33,7 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
     #: name (or the environment's ``extras['spack_mpi']``) from the site's ``packages.yaml``.
     #:
     #: :type: :class:`str`
-    builder = variable(typ.Str[r"cmake|spack"], value="cmake")
+    builder = variable(str, value="cmake")
 
     #: Spec to install when Spack builds.
     #:
@@ -49,10 +48,10 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
     @run_before("compile")
     def prepare_build(self):
         """Hand over to the builder that was chosen, and to no other."""
-        if self.builder == "spack":
-            self.prepare_spack_build()
-        else:
-            self.prepare_other_build()
+        builders = {"cmake": self.prepare_other_build, "spack": self.prepare_spack_build}
+        if self.builder not in builders:
+            raise ReframeError(f"there is no builder '{self.builder}': -S builder=cmake or spack")
+        builders[self.builder]()
 
     def prepare_spack_build(self):
         """Complete the site's externals, then install an environment of the build's own.

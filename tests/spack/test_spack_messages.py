@@ -151,13 +151,17 @@ def test_an_alternative_is_not_taken_for_a_prefix(tmp_path):
     refused(done, "no mpicc in PATH is of it")
 
 
-def test_a_check_that_asks_for_spack_fails_without_it_in_one_line(tmp_path):
+@pytest.mark.parametrize(
+    ("builder", "words"),
+    [("spack", "there is no `spack` in PATH"), ("spakc", "there is no builder 'spakc'")],
+)
+def test_a_check_whose_builder_is_not_there_fails_in_one_line(tmp_path, builder, words):
     reframe = Path(sys.executable).parent / "reframe"
     done = subprocess.run(
         [
             *(reframe, "-C", ROOT / "site-configs/local/settings.py", "--nocolor"),
             *("-c", ROOT / "checks/pingpong.py", "-r", "-p", "mpich", "--prefix", tmp_path),
-            *("-n", "PingPongSmoke.*%placement=one_node$", "-S", "builder=spack"),
+            *("-n", "PingPongSmoke.*%placement=one_node$", "-S", f"builder={builder}"),
             *("-S", f"build_root={tmp_path}/build"),
         ],
         capture_output=True,
@@ -169,5 +173,6 @@ def test_a_check_that_asks_for_spack_fails_without_it_in_one_line(tmp_path):
     assert done.returncode == 1
     reasons = [line for line in done.stdout.splitlines() if "* Reason: " in line]
     assert len(reasons) == 1
-    assert "there is no `spack` in PATH" in reasons[0]
+    assert words in reasons[0]
+    assert "Traceback" not in done.stdout
     assert not list(tmp_path.rglob("pingpong"))
