@@ -11,9 +11,6 @@ from switchpoint.placements import switch_of
 
 from .placement import PlacementMixin
 
-#: What ``timeout`` returns when it had to end the step.
-TIMED_OUT = 124
-
 
 class BaselineMixin(PlacementMixin):
     """A program that writes a table, which is kept whole.
@@ -33,15 +30,8 @@ class BaselineMixin(PlacementMixin):
     @run_before("run")
     def begin_curve(self):
         """Write the labels, then let each rank add its place."""
-        labels = {
-            "site": self.current_system.name,
-            "partition": self.current_partition.name,
-            "environ": self.current_environ.name,
-            "placement": self.placement,
-            "check": type(self).__name__,
-            "start_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-            **self.build_labels(),
-        }
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        labels = {**self.run_labels, "start_utc": now, **self.build_labels()}
         Path(self.stagedir, self.curve).write_text(f"# switchpoint: {json.dumps(labels)}\n")
         self.keep_files = [self.curve]
         place = 'echo "# rank on $(hostname) under ${SLURM_TOPOLOGY_ADDR:-unknown}"'
@@ -55,18 +45,6 @@ class BaselineMixin(PlacementMixin):
     def launch(self):
         """The command that starts a program on all ranks; complete before the run phase."""
         return self.job.launcher.run_command(self.job)
-
-    @deferrable
-    def assert_ended_in_time(self):
-        """Say so where the step had to be ended."""
-        return sn.evaluate(
-            sn.assert_ne(
-                self.job.exitcode,
-                TIMED_OUT,
-                f"the step was ended after {self.step_limit_s} s: a rank, a node or a link is "
-                f"lost, or step_limit_s is too short for this sweep",
-            )
-        )
 
     @deferrable
     def assert_places(self):

@@ -21,9 +21,6 @@ from switchpoint.record import RecordError, read_facts
 from .build import KernelBuild
 from .placement import PlacementMixin
 
-#: What ``timeout`` returns when it had to end the step.
-TIMED_OUT = 124
-
 
 class KernelMixin(PlacementMixin):
     """One run of a kernel: a sweep over modes and sizes in one job.
@@ -86,14 +83,7 @@ class KernelMixin(PlacementMixin):
         self.record = f"{self.kernel}.record"
         self.keep_files = [self.record, *self.build.files_to_keep]
         self.executable = self.build.program(self.kernel)
-        labels = {
-            "site": self.current_system.name,
-            "partition": self.current_partition.name,
-            "environ": self.current_environ.name,
-            "placement": self.placement,
-            "check": type(self).__name__,
-            **self.build.provenance,
-        }
+        labels = self.run_labels | self.build.provenance
         self.executable_opts = [
             f"--mode={','.join(self.modes)}",
             f"--sizes={','.join(map(str, self.sizes_bytes))}",
@@ -154,11 +144,7 @@ class KernelMixin(PlacementMixin):
     @deferrable
     def read_complete_record(self):
         """Header and footer of the record, or the reason why there is none."""
-        if self.job.exitcode == TIMED_OUT:
-            raise SanityError(
-                f"the step was ended after {self.step_limit_s} s: a rank, a node or a link is "
-                f"lost, or step_limit_s is too short for this sweep"
-            )
+        sn.evaluate(self.assert_ended_in_time())
         stdout = Path(sn.evaluate(self.stdout)).read_text(errors="replace")
         if not re.search(r"^switchpoint: complete ", stdout, re.MULTILINE):
             stderr = Path(sn.evaluate(self.stderr)).read_text(errors="replace")

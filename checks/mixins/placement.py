@@ -6,8 +6,12 @@ The site's partition says what a name means (``extras['placements']``); nothing 
 import reframe as rfm
 import reframe.core.runtime as rt
 import reframe.utility.typecheck as typ
-from reframe.core.builtins import parameter, run_after, run_before, variable
+from reframe.core.builtins import deferrable, parameter, run_after, run_before, variable
+from reframe.core.exceptions import SanityError
 from switchpoint.placements import BUILT_IN, Placement
+
+#: What ``timeout`` returns when it had to end the step.
+TIMED_OUT = 124
 
 
 def offered_placements():
@@ -75,6 +79,27 @@ class PlacementMixin(rfm.RegressionTestPlugin):
         launcher.options += list(self.requested_placement.launcher_options)
         launcher.modifier = "timeout"
         launcher.modifier_options = ["--kill-after=5", str(self.step_limit_s)]
+
+    @deferrable
+    def assert_ended_in_time(self):
+        """Say so where the step had to be ended."""
+        if self.job.exitcode == TIMED_OUT:
+            raise SanityError(
+                f"the step was ended after {self.step_limit_s} s: a rank, a node or a link is "
+                f"lost, or step_limit_s is too short for this sweep"
+            )
+        return True
+
+    @property
+    def run_labels(self):
+        """What names the run in its record: claims, which the record proves or refutes."""
+        return {
+            "site": self.current_system.name,
+            "partition": self.current_partition.name,
+            "environ": self.current_environ.name,
+            "placement": self.placement,
+            "check": type(self).__name__,
+        }
 
     @property
     def requested_placement(self):
