@@ -51,7 +51,7 @@ static void print_version(const struct kernel *kernel);
 int engine_main(int argc, char **argv, const struct kernel *kernel)
 {
     MPI_Init(&argc, &argv);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 
     struct task task = {.comm = MPI_COMM_WORLD, .settings = kernel->settings};
     MPI_CHECK(MPI_Comm_rank(task.comm, &task.rank));

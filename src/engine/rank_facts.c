@@ -13,6 +13,8 @@
 #include "mpi_check.h"
 #include "system_files.h"
 
+static void write_ranks(MPI_Comm comm, struct json *json, const char *key,
+                        void (*write)(struct json *), const char *conditions);
 static void write_facts(struct json *json);
 static void write_cpus_allowed(struct json *json);
 static void write_cpu_model(struct json *json);
@@ -21,26 +23,27 @@ static void gather_objects(MPI_Comm comm, const char *object, struct json *json,
 
 void ranks_write_before(MPI_Comm comm, struct json *json, const char *key)
 {
-    int rank = 0;
-    MPI_CHECK(MPI_Comm_rank(comm, &rank));
-    struct json mine = {0};
-    json_open(&mine, NULL, '{');
-    json_integer(&mine, "rank", rank);
-    write_facts(&mine);
-    conditions_write(&mine, "before");
-    json_close(&mine, '}');
-    gather_objects(comm, mine.text, json, key);
-    json_free(&mine);
+    write_ranks(comm, json, key, write_facts, "before");
 }
 
 void ranks_write_after(MPI_Comm comm, struct json *json, const char *key)
+{
+    write_ranks(comm, json, key, NULL, "after");
+}
+
+/* One object a rank: its number, facts if there are any to write, and its conditions. */
+static void write_ranks(MPI_Comm comm, struct json *json, const char *key,
+                        void (*write)(struct json *), const char *conditions)
 {
     int rank = 0;
     MPI_CHECK(MPI_Comm_rank(comm, &rank));
     struct json mine = {0};
     json_open(&mine, NULL, '{');
     json_integer(&mine, "rank", rank);
-    conditions_write(&mine, "after");
+    if (write != NULL) {
+        write(&mine);
+    }
+    conditions_write(&mine, conditions);
     json_close(&mine, '}');
     gather_objects(comm, mine.text, json, key);
     json_free(&mine);
