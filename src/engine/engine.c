@@ -122,6 +122,7 @@ static int run(int argc, char **argv, const struct kernel *kernel, struct option
     if (points_suit(&plan, options, *task, &refusal)) {
         const struct room room = room_needed(&plan, options, *task);
         task->requests = allocate(room.requests, sizeof(MPI_Request));
+        task->sent = allocate((size_t)task->ranks, sizeof *task->sent);
         message_buffers(task->comm, room.send_bytes, room.receive_bytes, &task->send,
                         &task->receive, &refusal);
     }
@@ -137,6 +138,7 @@ static int run(int argc, char **argv, const struct kernel *kernel, struct option
     record_free(&record);
     free(task->receive);
     free(task->send);
+    free(task->sent);
     free(task->requests);
     plan_free(&plan);
     return exit_code;
@@ -300,9 +302,10 @@ static void print_outcome(const struct kernel *kernel, const struct options *opt
     for (size_t i = 0; i < plan->count; i++) {
         const struct point *point = &plan->points[i];
         if (point->payload_errors > 0) {
-            fprintf(stderr, "%s: payload errors: mode %s, %d bytes: %lld of %lld payloads wrong\n",
+            fprintf(stderr, "%s: payload errors: mode %s, %d bytes: %lld of %lld %s wrong\n",
                     kernel->name, point->mode->name, point->size_bytes,
-                    (long long)point->payload_errors, (long long)point->payloads);
+                    (long long)point->payload_errors, (long long)point->payloads,
+                    point->mode->result != NULL ? "results" : "payloads");
         }
     }
     printf(

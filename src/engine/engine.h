@@ -6,9 +6,16 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "mpi_check.h"
 #include "refusal.h"
+
+/* What went from one rank to another. */
+struct traffic {
+    int64_t messages;
+    int64_t bytes;
+};
 
 /* What a mode works on: one message size, in buffers that the engine owns. */
 struct task {
@@ -21,6 +28,7 @@ struct task {
     unsigned char *receive; /* page-aligned, apart from `send` */
     MPI_Request *requests;  /* as many as the mode asks for */
     double *phase_us;       /* one per phase of the kernel; zero when a block starts; add to it */
+    struct traffic *sent;   /* one per rank: modes that compute add what they send to it */
     const void *settings;   /* the kernel's own options */
 };
 
@@ -30,6 +38,30 @@ struct arrival {
     size_t bytes;
     int sender;
     size_t sent_offset; /* in the sender's send buffer */
+};
+
+/* How many parts of a result were compared at this rank, and how many of them were wrong. */
+struct verdict {
+    int64_t compared;
+    int64_t wrong;
+};
+
+/* What a mode computes, where it does more than deliver payload; `size_bytes` is then that of the
+ * problem's data. Each repetition computes anew from the input in the send buffer, which stays as
+ * it is, and leaves its result in the receive buffer, in which all else that travels lies too.
+ * When the timed blocks begin, every byte of the receive buffer is 0xFF (an integer -1, a NaN), so
+ * that a result that nobody computed is wrong. */
+struct result {
+    /* Bytes of receive buffer that this rank needs: result and work space. */
+    size_t (*bytes)(const struct task *task);
+
+    /* Before the mode's `prepare`: this rank's part of the input. The key changes with size and
+     * pass and is the same on every rank. */
+    void (*fill)(const struct task *task, uint64_t key);
+
+    /* After the mode's `release`, collective: holds this rank's part of the result against what
+     * the input of `key` must give. */
+    struct verdict (*check)(const struct task *task, uint64_t key);
 };
 
 /* A variant of the pattern. */
@@ -45,8 +77,11 @@ struct mode {
     long (*messages)(const struct task *task);
 
     /* The index-th arrival at this rank, for verification and for sizing the receive buffer;
-     * false when there is none. Arrivals do not overlap. */
+     * false when there is none. Arrivals do not overlap. NULL when the mode has a result. */
     bool (*arrival)(const struct task *task, int index, struct arrival *arrival);
+
+    /* NULL when payload that arrives is all there is to verify. */
+    const struct result *result;
 
     /* Bytes of send buffer that this rank needs; NULL when one message is enough. */
     size_t (*send_bytes)(const struct task *task);

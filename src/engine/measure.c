@@ -16,6 +16,7 @@ static long longer_block(const struct options *options, long iterations, double 
 static long blocks_that_fit(const struct options *options, double block_us);
 static void time_blocks(const struct kernel *kernel, struct task *task, const struct point *point,
                         struct visit *visit);
+static void fill(const struct mode *mode, const struct task *task, int pass);
 static void poison(const struct mode *mode, const struct task *task, int pass);
 static void verify(const struct task *task, struct point *point, int pass);
 
@@ -35,6 +36,9 @@ size_t send_bytes_needed(const struct mode *mode, const struct task *task)
 
 size_t receive_bytes_needed(const struct mode *mode, const struct task *task)
 {
+    if (mode->result != NULL) {
+        return mode->result->bytes(task);
+    }
     size_t needed = 0;
     struct arrival arrival;
     for (int i = 0; mode->arrival(task, i, &arrival); i++) {
@@ -49,14 +53,22 @@ size_t requests_needed(const struct mode *mode, const struct task *task)
     return mode->requests != NULL ? mode->requests(task) : (size_t)task->window;
 }
 
-static int64_t bytes_per_iteration(const struct mode *mode, const struct task *task)
+/* What `iterations` brought to this rank, or, where a mode counts what it sends, took from it: over
+ * all ranks that is the same. */
+static int64_t bytes_moved(const struct mode *mode, const struct task *task, int64_t iterations)
 {
     int64_t bytes = 0;
+    if (mode->result != NULL) {
+        for (int rank = 0; rank < task->ranks; rank++) {
+            bytes += task->sent[rank].bytes;
+        }
+        return bytes;
+    }
     struct arrival arrival;
     for (int i = 0; mode->arrival(task, i, &arrival); i++) {
         bytes += (int64_t)arrival.bytes;
     }
-    return bytes;
+    return bytes * iterations;
 }
 
 int64_t measure(const struct kernel *kernel, const struct options *options, struct task *task,
@@ -65,8 +77,8 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
     const struct mode *mode = point->mode;
     task_turn_to(task, options, point);
     task->phase_us = visit->values_us + 1; /* what untimed repetitions add is overwritten */
-    payload_fill(task->send, send_bytes_needed(mode, task),
-                 payload_key(task->rank, task->size_bytes, pass));
+    memset(task->sent, 0, (size_t)task->ranks * sizeof *task->sent);
+    fill(mode, task, pass);
 
     if (mode->prepare != NULL) {
         mode->prepare(task);
@@ -87,8 +99,7 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
     }
     verify(task, point, pass);
 
-    const int64_t iterations = untimed + visit->blocks * point->iterations;
-    return iterations * bytes_per_iteration(mode, task);
+    return bytes_moved(mode, task, untimed + visit->blocks * point->iterations);
 }
 
 /* Collective. One repetition has never taken less than its share of a pass: warming up and
@@ -182,8 +193,28 @@ static void time_blocks(const struct kernel *kernel, struct task *task, const st
     }
 }
 
+/* One key for all ranks, so that each can know what the others started from. */
+static uint64_t input_key(const struct task *task, int pass)
+{
+    return payload_key(0, task->size_bytes, pass);
+}
+
+static void fill(const struct mode *mode, const struct task *task, int pass)
+{
+    if (mode->result != NULL) {
+        mode->result->fill(task, input_key(task, pass));
+    } else {
+        payload_fill(task->send, send_bytes_needed(mode, task),
+                     payload_key(task->rank, task->size_bytes, pass));
+    }
+}
+
 static void poison(const struct mode *mode, const struct task *task, int pass)
 {
+    if (mode->result != NULL) {
+        memset(task->receive, 0xFF, mode->result->bytes(task));
+        return;
+    }
     struct arrival arrival;
     for (int i = 0; mode->arrival(task, i, &arrival); i++) {
         payload_poison(task->receive + arrival.offset, arrival.bytes,
@@ -193,6 +224,12 @@ static void poison(const struct mode *mode, const struct task *task, int pass)
 
 static void verify(const struct task *task, struct point *point, int pass)
 {
+    if (point->mode->result != NULL) {
+        const struct verdict verdict = point->mode->result->check(task, input_key(task, pass));
+        point->payloads += verdict.compared;
+        point->payload_errors += verdict.wrong;
+        return;
+    }
     struct arrival arrival;
     for (int i = 0; point->mode->arrival(task, i, &arrival); i++) {
         if (arrival.bytes == 0) {

@@ -29,7 +29,8 @@ struct visit {
 };
 
 /* Collective. Measures a point in a pass and updates its calibration and its payload counts.
- * Returns the payload bytes that arrived at this rank, warm-up included. */
+ * Returns the bytes that moved to this rank, or from it, warm-up included: over all ranks each
+ * byte counts once. */
 int64_t measure(const struct kernel *kernel, const struct options *options, struct task *task,
                 struct point *point, int pass, struct visit *visit);
 

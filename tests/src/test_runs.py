@@ -387,6 +387,39 @@ class OtherKernels(InAFolder):
         self.assertRegex(done.stdout, r"--grain +none\|some +work before each exchange \(none\)")
 
 
+class KernelsThatCompute(InAFolder):
+    """A result is verified where there is one, through a kernel of the tests."""
+
+    SUM = ("--mode", "sum", "--sizes", "8,4096", *QUICK)
+
+    def test_every_part_of_the_result_is_compared_and_every_byte_sent_is_counted(self):
+        record = self.measured(TEST_KERNELS / "sums", *self.SUM, ranks=3)
+        verification = record.footer["verification"]
+        self.assertEqual(verification["checks"], 2 * (1 + 512))
+        self.assertEqual(verification["errors"], 0)
+        blocks = [int(row["size_bytes"]) * int(row["iterations"]) for row in record.rows]
+        self.assertGreater(verification["bytes_moved"], 2 * sum(blocks))
+        self.assertEqual(verification["bytes_moved"] % (2 * 8), 0)
+
+    def test_results_that_nobody_computed_are_caught(self):
+        cases = [
+            ("sums", ["--mode", "idle", "--sizes", "8,4096"]),
+            ("sums_no_transfer", [*self.SUM]),
+            ("sums_stale_transfer", [*self.SUM]),
+        ]
+        for program, arguments in cases:
+            with self.subTest(program=program):
+                done = run(
+                    TEST_KERNELS / program, *arguments, *QUICK, "--record", self.path, ranks=3
+                )
+                self.assertEqual(done.returncode, 1, done.stderr)
+                verification = Record(self.path).footer["verification"]
+                self.assertEqual(verification["checks"], 2 * (1 + 512))
+                self.assertEqual(verification["errors"], verification["checks"])
+                self.assertIn("sums: payload errors: mode ", done.stderr)
+                self.assertIn("1024 of 1024 results wrong", done.stderr)
+
+
 class TheRing(InAFolder):
     """The task is divided over the ranks, and each hears from its left neighbour."""
 
