@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -24,6 +25,7 @@ from pathlib import Path
 MPIEXEC = os.environ["SWITCHPOINT_MPIEXEC"]
 KERNELS = Path(os.environ["SWITCHPOINT_KERNELS"])
 PINGPONG = KERNELS / "pingpong"
+ECHO = KERNELS / "echo"
 RING = KERNELS / "ring"
 BROADCAST = KERNELS / "broadcast"
 ALLTOALL = KERNELS / "alltoall"
@@ -560,6 +562,63 @@ class TheCompleteExchange(InAFolder):
             (["--group", "0"], "--group: '0' is not a whole number from 1"),
             (["--send-window", "-1"], "--send-window: '-1' is not a whole number from 0"),
         )
+
+
+class TheEcho(InAFolder):
+    """Every tool brings each rank's message to the other."""
+
+    # One byte, and more than one packet of TCP or of PVM's.
+    SWEEP = ("--sizes", "1,100000", "--samples", "2", "--passes", "1", "--block-time", "0")
+
+    def assert_all_arrived(self, record: Record, modes: int):
+        # Per size: both ranks compare one message.
+        self.assertEqual(record.footer["verification"]["checks"], modes * 2 * 2)
+        self.assertEqual(record.footer["verification"]["errors"], 0)
+
+    def test_mpi_and_sockets_carry_every_message(self):
+        modes = "mpi,sockets,sockets_polling"
+        record = self.measured(ECHO, "--mode", modes, "--interface", "lo", *self.SWEEP)
+        self.assert_all_arrived(record, 3)
+
+    @unittest.skipUnless(shutil.which("pvmd"), "no PVM here: install the packages pvm and pvm-dev")
+    def test_pvm_carries_every_message_through_its_daemon_and_directly(self):
+        if " pvm " not in run(ECHO, "--help").stdout:
+            self.skipTest("the kernels were built without PVM: install pvm-dev and build again")
+        own = {"PVM_ROOT": "/usr/lib/pvm3", "PVM_VMID": str(os.getpid()), "PVM_ALLOW_ROOT": "1"}
+        here = {"env": {**os.environ, **own}, "cwd": self.folder}
+        with subprocess.Popen(
+            ["pvmd"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, **here,
+        ) as daemon:  # fmt: skip
+            try:
+                self.assertIn("pvm", daemon.stdout.readline())  # its socket: it is ready
+                record = self.measured(ECHO, "--mode", "pvm,pvm_direct", *self.SWEEP, **own)
+            finally:
+                subprocess.run(
+                    "pvm", input="halt\n", text=True, capture_output=True, timeout=30, **here
+                )
+        self.assert_all_arrived(record, 2)
+
+    def test_messages_that_never_move_are_caught(self):
+        program = TEST_KERNELS / "echo_no_transfer"
+        done = run(program, "--mode", "sockets", "--sizes", "1,8", "--record", self.path, *QUICK)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        verification = Record(self.path).footer["verification"]
+        self.assertEqual(verification["checks"], 2 * 2 * 2)
+        self.assertEqual(verification["errors"], verification["checks"])
+
+    def test_what_it_cannot_serve_is_refused(self):
+        cases = [
+            (["--sizes", "0,1"], "--sizes: sockets cannot carry an empty message; leave out 0"),
+            (["--interface", "none"], "--interface: no interface 'none' with an IPv4 address"),
+        ]
+        for arguments, words in cases:
+            with self.subTest(arguments=arguments):
+                done = run(ECHO, "--mode", "sockets", *arguments, "--record", self.path)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                (line,) = said(ECHO, done)
+                self.assertIn(words, line)
+        self.assertEqual(list(self.folder.iterdir()), [])
 
 
 class AskingForHelp(unittest.TestCase):

@@ -56,6 +56,7 @@ class SwitchpointKernels(CMakePackage):
             self.define("SWITCHPOINT_BUILDER", "spack"),
             self.define("SWITCHPOINT_SPEC_HASH", self.spec.dag_hash()),
             self.define("BUILD_TESTING", False),
+            self.define("SWITCHPOINT_PVM", False),  # no PVM of the machine's own gets in unasked
         ]
 
     @run_after("install")

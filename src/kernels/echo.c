@@ -1,0 +1,201 @@
+/* Echo: one message to and fro with one tool after another: MPI, TCP sockets, PVM (study 004).
+ * MPI starts the ranks and tells addresses; what is timed holds the tool's own calls alone. */
+#include "engine.h"
+
+#include <string.h>
+
+#include "sockets.h"
+#ifdef SWITCHPOINT_PVM
+#include "pvm_link.h"
+#endif
+
+enum { TAG = 1 };
+
+static void run_mpi(const struct task *t, long iterations)
+{
+    const int peer = 1 - t->rank;
+    for (long i = 0; i < iterations; i++) {
+        if (t->rank == 0) {
+            MPI_CHECK(MPI_Send(t->send, t->size_bytes, MPI_BYTE, peer, TAG, t->comm));
+        }
+        MPI_CHECK(
+            MPI_Recv(t->receive, t->size_bytes, MPI_BYTE, peer, TAG, t->comm, MPI_STATUS_IGNORE));
+        if (t->rank == 1) {
+            MPI_CHECK(MPI_Send(t->send, t->size_bytes, MPI_BYTE, peer, TAG, t->comm));
+        }
+    }
+}
+
+/* The connection, or the enrolment, lasts for one point of one pass; nothing else holds it. */
+static int connection;
+
+static void connect_ranks(const struct task *t)
+{
+    connection = sockets_connect(t->comm, t->settings);
+}
+
+static void disconnect(const struct task *t)
+{
+    (void)t;
+    sockets_close(connection);
+}
+
+static inline void echo_over_sockets(const struct task *t, long iterations, enum sockets_wait wait)
+{
+    const size_t bytes = (size_t)t->size_bytes;
+    for (long i = 0; i < iterations; i++) {
+        if (t->rank == 0) {
+            sockets_send(connection, t->send, bytes);
+        }
+        sockets_receive(connection, t->receive, bytes, wait);
+        if (t->rank == 1) {
+            sockets_send(connection, t->send, bytes);
+        }
+    }
+}
+
+static void run_sockets(const struct task *t, long iterations)
+{
+    echo_over_sockets(t, iterations, SOCKETS_SLEEP);
+}
+
+static void run_sockets_polling(const struct task *t, long iterations)
+{
+    echo_over_sockets(t, iterations, SOCKETS_POLL);
+}
+
+static bool suits_sockets(const struct task *t, struct refusal *refusal)
+{
+    return t->size_bytes > 0 ||
+           refuse(refusal, "--sizes: sockets cannot carry an empty message; leave out 0");
+}
+
+#ifdef SWITCHPOINT_PVM
+static bool suits_pvm(const struct task *t, struct refusal *refusal)
+{
+    return pvm_link_available(t->comm, refusal);
+}
+
+static void enrol(const struct task *t)
+{
+    connection = pvm_link_open(t->comm, PVM_LINK_THROUGH_DAEMONS);
+}
+
+static void enrol_direct(const struct task *t)
+{
+    connection = pvm_link_open(t->comm, PVM_LINK_DIRECT);
+}
+
+static void withdraw(const struct task *t)
+{
+    pvm_link_close(t->comm);
+}
+
+static void run_pvm(const struct task *t, long iterations)
+{
+    for (long i = 0; i < iterations; i++) {
+        if (t->rank == 0) {
+            pvm_link_send(connection, t->send, t->size_bytes);
+        }
+        pvm_link_receive(connection, t->receive, t->size_bytes);
+        if (t->rank == 1) {
+            pvm_link_send(connection, t->send, t->size_bytes);
+        }
+    }
+}
+#endif
+
+static long two_messages(const struct task *t)
+{
+    (void)t;
+    return 2;
+}
+
+/* Each rank receives one message from the other. */
+static bool arrival_echo(const struct task *t, int index, struct arrival *arrival)
+{
+    *arrival = (struct arrival){.bytes = (size_t)t->size_bytes, .sender = 1 - t->rank};
+    return index == 0;
+}
+
+static const struct mode MODES[] = {
+    {.name = "mpi",
+     .summary = "MPI_Send and MPI_Recv; time_us: half a round trip",
+     .source = "study 004: echo, with the MPI library that the kernel is built with",
+     .run = run_mpi,
+     .messages = two_messages,
+     .arrival = arrival_echo},
+    {.name = "sockets",
+     .summary = "send and recv on a TCP socket without delay, asleep while waiting",
+     .source = "study 004: echo; NetPIPE over TCP",
+     .run = run_sockets,
+     .messages = two_messages,
+     .arrival = arrival_echo,
+     .suits = suits_sockets,
+     .prepare = connect_ranks,
+     .release = disconnect},
+    {.name = "sockets_polling",
+     .summary = "the same, asking again and again while waiting, as MPI does",
+     .source = "sockets, with MSG_DONTWAIT",
+     .run = run_sockets_polling,
+     .messages = two_messages,
+     .arrival = arrival_echo,
+     .suits = suits_sockets,
+     .prepare = connect_ranks,
+     .release = disconnect},
+#ifdef SWITCHPOINT_PVM
+    {.name = "pvm",
+     .summary = "pvm_psend and pvm_precv, through the PVM daemons of both nodes",
+     .source = "study 004: echo; PVM 3 (Geist et al. 1994), its default route",
+     .run = run_pvm,
+     .messages = two_messages,
+     .arrival = arrival_echo,
+     .suits = suits_pvm,
+     .prepare = enrol,
+     .release = withdraw},
+    {.name = "pvm_direct",
+     .summary = "the same over a TCP connection between the two ranks",
+     .source = "PVM 3, PvmRouteDirect",
+     .run = run_pvm,
+     .messages = two_messages,
+     .arrival = arrival_echo,
+     .suits = suits_pvm,
+     .prepare = enrol_direct,
+     .release = withdraw},
+#endif
+    {0},
+};
+
+static bool accept_interface(void *settings, const char *value, struct refusal *refusal)
+{
+    struct sockets_settings *mine = settings;
+    mine->interface = value;
+    return sockets_address_of(value, NULL) ||
+           refuse(refusal, "--interface: no interface '%s' with an IPv4 address here", value);
+}
+
+static const struct kernel_option OPTIONS[] = {
+    {"--interface", "NAME",
+     "network interface that sockets use, such as ib0 (that of the host's name)", accept_interface},
+    {0},
+};
+
+int main(int argc, char **argv)
+{
+    struct sockets_settings settings = {0};
+    const struct kernel echo = {
+        .name = "echo",
+        .summary = "one message to and fro with one tool after another: MPI, TCP sockets"
+#ifdef SWITCHPOINT_PVM
+                   ", PVM"
+#endif
+        ,
+        .ranks_min = 2,
+        .ranks_max = 2,
+        .timing = TIME_AT_ROOT,
+        .modes = MODES,
+        .options = OPTIONS,
+        .settings = &settings,
+    };
+    return engine_main(argc, argv, &echo);
+}

@@ -1,0 +1,78 @@
+/* PVM between two ranks that MPI has started: each enrols with the PVM daemon of its node. */
+#include "pvm_link.h"
+
+#include <pvm3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "mpi_check.h"
+
+enum { TAG = 1, EXIT_PVM_ERROR = 3 };
+
+/* Ends the job when a PVM call returned an error. */
+static int checked(const char *call, int result)
+{
+    if (result < 0) {
+        fprintf(stderr, "switchpoint: %s failed: PVM error %d\n", call, result);
+        MPI_Abort(MPI_COMM_WORLD, EXIT_PVM_ERROR);
+        exit(EXIT_PVM_ERROR);
+    }
+    return result;
+}
+
+/* The other rank's task identifier, exchanged by MPI. */
+static int peer_of(MPI_Comm comm, int mine)
+{
+    int rank = 0;
+    int tids[2] = {0};
+    MPI_CHECK(MPI_Comm_rank(comm, &rank));
+    MPI_CHECK(MPI_Allgather(&mine, 1, MPI_INT, tids, 1, MPI_INT, comm));
+    return tids[1 - rank];
+}
+
+bool pvm_link_available(MPI_Comm comm, struct refusal *refusal)
+{
+    setenv("PVM_ALLOW_ROOT", "1", 0); /* or PVM ends the process of a root without a word of ours */
+    pvm_setopt(PvmAutoErr, 0);
+    const int mine = pvm_mytid();
+    const int peer = peer_of(comm, mine);
+    const bool reached = mine >= 0 && peer >= 0 && pvm_pstat(peer) == PvmOk;
+    int everywhere = 0;
+    const int here = reached;
+    MPI_CHECK(MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, comm));
+    if (mine >= 0) {
+        pvm_exit();
+    }
+    return everywhere ||
+           refuse(refusal, "--mode: PVM does not connect the ranks' nodes; start its daemons there "
+                           "as checks/pvm/with_daemons.sh does, or choose other modes");
+}
+
+int pvm_link_open(MPI_Comm comm, enum pvm_link_route route)
+{
+    const int mine = checked("pvm_mytid", pvm_mytid());
+    checked("pvm_setopt",
+            pvm_setopt(PvmRoute, route == PVM_LINK_DIRECT ? PvmRouteDirect : PvmDontRoute));
+    return peer_of(comm, mine);
+}
+
+void pvm_link_close(MPI_Comm comm)
+{
+    MPI_CHECK(MPI_Barrier(comm));
+    checked("pvm_exit", pvm_exit());
+}
+
+void pvm_link_send(int peer, const unsigned char *message, int bytes)
+{
+    /* PVM's own declaration lacks the const. */
+    checked("pvm_psend", pvm_psend(peer, TAG, (void *)(size_t)message, bytes, PVM_BYTE));
+}
+
+void pvm_link_receive(int peer, unsigned char *message, int bytes)
+{
+    int sender = 0;
+    int tag = 0;
+    int arrived = 0;
+    checked("pvm_precv", pvm_precv(peer, TAG, message, bytes, PVM_BYTE, &sender, &tag, &arrived));
+}
