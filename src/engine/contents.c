@@ -1,6 +1,7 @@
 /* The record's two JSON lines: the header before the samples and the footer after them. */
 #include "contents.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,7 @@ static void write_plan(struct json *json, const struct options *options)
     json_integer(json, "samples_per_pass", options->samples);
     json_integer(json, "block_time_us", options->block_time_us);
     json_integer(json, "pass_time_us", options->pass_time_ms * 1000);
+    json_integer(json, "precision_percent", options->precision_percent);
     json_integer(json, "warmup", options->warmup);
     json_integer(json, "window", options->window);
     json_integer(json, "window_kib", options->window_kib);
@@ -232,6 +234,12 @@ static void write_point(struct json *json, const struct point *point)
     json_number(json, "min_us", samples->min_us);
     json_number(json, "max_us", samples->max_us);
     json_number(json, "median_us", samples_quantile_us(samples, 0.5));
+    double low_us = NAN;
+    double high_us = NAN;
+    samples_median_interval_us(&point->passes, &low_us, &high_us);
+    json_integer(json, "passes", point->passes.count);
+    json_number(json, "passes_low_us", low_us);
+    json_number(json, "passes_high_us", high_us);
     json_integer(json, "payload_errors", point->payload_errors);
     json_close(json, '}');
 }

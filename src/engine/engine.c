@@ -37,8 +37,11 @@ static int sweep(int argc, char **argv, const struct kernel *kernel, const struc
                  struct task *task, struct plan *plan, struct record *record);
 static bool start_record(int argc, char **argv, const struct kernel *kernel,
                          const struct options *options, MPI_Comm comm, struct record *record);
+static bool precise_enough(MPI_Comm comm, const struct options *options, const struct point *point);
+static bool known_within(const struct point *point, long percent);
 static void take_samples(struct point *point, int pass, const struct visit *visit,
                          struct record *record);
+static double median_of_visit(const struct visit *visit);
 static struct totals total_up(MPI_Comm comm, struct plan *plan, int64_t bytes_moved);
 static bool finish_record(MPI_Comm comm, const struct plan *plan, const struct totals *totals,
                           struct record *record);
@@ -46,6 +49,7 @@ static bool root_says(MPI_Comm comm, bool answer);
 static void leave(int rank);
 static void print_outcome(const struct kernel *kernel, const struct options *options,
                           const struct plan *plan, const struct totals *totals);
+static void print_precision(const struct options *options, const struct plan *plan);
 static void print_version(const struct kernel *kernel);
 
 int engine_main(int argc, char **argv, const struct kernel *kernel)
@@ -201,6 +205,9 @@ static int sweep(int argc, char **argv, const struct kernel *kernel, const struc
         plan_shuffle(plan, (uint64_t)options->seed, pass);
         for (size_t i = 0; i < plan->count; i++) {
             struct point *point = &plan->points[plan->order[i]];
+            if (precise_enough(task->comm, options, point)) {
+                continue;
+            }
             bytes_moved += measure(kernel, options, task, point, pass, &visit);
             if (task->rank == 0) {
                 take_samples(point, pass, &visit, record);
@@ -239,9 +246,32 @@ static bool start_record(int argc, char **argv, const struct kernel *kernel,
     return root_says(comm, record_flush(record));
 }
 
+/* Collective. Whether further passes over the point can be left out. */
+static bool precise_enough(MPI_Comm comm, const struct options *options, const struct point *point)
+{
+    return options->precision_percent > 0 &&
+           root_says(comm, known_within(point, options->precision_percent));
+}
+
+/* Judged by the medians of passes, which are apart in time: samples of one pass agree with one
+ * another more than with the next pass's. */
+static bool known_within(const struct point *point, long percent)
+{
+    double low_us = 0;
+    double high_us = 0;
+    if (!samples_median_interval_us(&point->passes, &low_us, &high_us)) {
+        return false;
+    }
+    const double median_us = samples_quantile_us(&point->passes, 0.5);
+    const double share = (double)percent / 100;
+    return low_us >= (1 - share) * median_us && high_us <= (1 + share) * median_us;
+}
+
 static void take_samples(struct point *point, int pass, const struct visit *visit,
                          struct record *record)
 {
+    samples_add(&point->passes, median_of_visit(visit));
+    samples_sort(&point->passes);
     const double *values_us = visit->values_us;
     for (long block = 0; block < visit->blocks; block++, values_us += visit->columns) {
         const bool kept = samples_add(&point->samples, values_us[0]);
@@ -249,6 +279,19 @@ static void take_samples(struct point *point, int pass, const struct visit *visi
             row_write(record->file, point, pass, block, values_us, visit->columns);
         }
     }
+}
+
+static double median_of_visit(const struct visit *visit)
+{
+    struct samples times;
+    samples_start(&times, visit->blocks, visit->blocks);
+    for (long block = 0; block < visit->blocks; block++) {
+        samples_add(&times, visit->values_us[(size_t)block * visit->columns]);
+    }
+    samples_sort(&times);
+    const double median_us = samples_quantile_us(&times, 0.5);
+    samples_free(&times);
+    return median_us;
 }
 
 static struct totals total_up(MPI_Comm comm, struct plan *plan, int64_t bytes_moved)
@@ -298,6 +341,7 @@ static void print_outcome(const struct kernel *kernel, const struct options *opt
 {
     if (!options->quiet) {
         table_print(stdout, plan);
+        print_precision(options, plan);
     }
     for (size_t i = 0; i < plan->count; i++) {
         const struct point *point = &plan->points[i];
@@ -312,6 +356,19 @@ static void print_outcome(const struct kernel *kernel, const struct options *opt
         "switchpoint: complete kernel=%s points=%zu samples=%lld payload_errors=%lld record=%s\n",
         kernel->name, plan->count, (long long)totals->samples_kept,
         (long long)totals->payload_errors, options->record != NULL ? options->record : "none");
+}
+
+static void print_precision(const struct options *options, const struct plan *plan)
+{
+    if (options->precision_percent == 0) {
+        return;
+    }
+    size_t known = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        known += known_within(&plan->points[i], options->precision_percent);
+    }
+    printf("%zu of %zu medians are known to +-%ld %%; the other points took all %ld passes\n",
+           known, plan->count, options->precision_percent, options->passes);
 }
 
 static void print_version(const struct kernel *kernel)

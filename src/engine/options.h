@@ -19,13 +19,14 @@ struct options {
     long samples; /* timed blocks per point and pass */
     long block_time_us;
     long pass_time_ms;
-    long warmup;         /* untimed iterations before the blocks of a pass */
-    long seed;           /* negative: draw one */
-    long window;         /* messages in flight, at most */
-    long window_kib;     /* payload in flight, at most; one message at least */
-    long kept;           /* samples written per point, at most */
-    const char *record;  /* NULL: none */
-    const char **labels; /* "KEY=VALUE" */
+    long precision_percent; /* 0: every pass */
+    long warmup;            /* untimed iterations before the blocks of a pass */
+    long seed;              /* negative: draw one */
+    long window;            /* messages in flight, at most */
+    long window_kib;        /* payload in flight, at most; one message at least */
+    long kept;              /* samples written per point, at most */
+    const char *record;     /* NULL: none */
+    const char **labels;    /* "KEY=VALUE" */
     size_t label_count;
     bool quiet;
     bool help;

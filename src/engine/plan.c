@@ -18,6 +18,7 @@ void plan_start(struct plan *plan, const struct options *options)
             point->size_bytes = options->sizes.bytes[s];
             point->iterations = 1;
             samples_start(&point->samples, options->passes * options->samples, options->kept);
+            samples_start(&point->passes, options->passes, options->passes);
         }
     }
 }
@@ -41,6 +42,7 @@ void plan_free(struct plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
         samples_free(&plan->points[i].samples);
+        samples_free(&plan->points[i].passes);
     }
     free(plan->points);
     free(plan->order);

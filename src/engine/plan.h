@@ -16,6 +16,7 @@ struct point {
     long iterations; /* repetitions that fill a block; same on all ranks; 1 until calibrated */
     long blocks;     /* timed blocks that fit a pass; same on all ranks; 0 until calibrated */
     struct samples samples; /* rank 0 only */
+    struct samples passes;  /* the median of each pass so far; rank 0 only */
     int64_t payloads;       /* payloads, or parts of a result, compared on this rank */
     int64_t payload_errors; /* those that were wrong */
 };

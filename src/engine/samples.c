@@ -65,6 +65,36 @@ double samples_quantile_us(const struct samples *samples, double probability)
     return samples->kept_us[below] * (1 - share) + samples->kept_us[above] * share;
 }
 
+/* How many of `count` values to leave out at each end; negative when all are too few. */
+static long left_out(size_t count)
+{
+    static const double ERROR = 0.05;
+    const double n = (double)count;
+    double outside = 0; /* probability that the median lies beyond the k-th value from an end */
+    long k = 0;
+    while (k < (long)count) {
+        const double exactly =
+            exp(lgamma(n + 1) - lgamma((double)k + 1) - lgamma(n - (double)k + 1) - n * log(2));
+        if (2 * (outside + exactly) > ERROR) {
+            break;
+        }
+        outside += exactly;
+        k++;
+    }
+    return k - 1;
+}
+
+bool samples_median_interval_us(const struct samples *samples, double *low_us, double *high_us)
+{
+    const long out = left_out(samples->kept);
+    if (out < 0) {
+        return false;
+    }
+    *low_us = samples->kept_us[out];
+    *high_us = samples->kept_us[samples->kept - 1 - (size_t)out];
+    return true;
+}
+
 void samples_free(struct samples *samples)
 {
     free(samples->kept_us);

@@ -32,6 +32,12 @@ void samples_sort(struct samples *samples);
 /* Quantile (0 to 1) of the sorted kept samples, interpolated linearly; NaN without samples. */
 double samples_quantile_us(const struct samples *samples, double probability);
 
+/* The distribution-free 95 % confidence interval of the median, from order statistics of the sorted
+ * kept samples (Hoefler and Belli 2015, 3.1.3): the narrowest pair, as far from one end as from the
+ * other, that encloses the median with a probability of 95 % or more by the binomial distribution.
+ * False for fewer than six samples, of which not even the extremes enclose it so often. */
+bool samples_median_interval_us(const struct samples *samples, double *low_us, double *high_us);
+
 void samples_free(struct samples *samples);
 
 #endif

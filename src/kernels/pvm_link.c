@@ -63,10 +63,9 @@ void pvm_link_close(MPI_Comm comm)
     checked("pvm_exit", pvm_exit());
 }
 
-void pvm_link_send(int peer, const unsigned char *message, int bytes)
+void pvm_link_send(int peer, unsigned char *message, int bytes)
 {
-    /* PVM's own declaration lacks the const. */
-    checked("pvm_psend", pvm_psend(peer, TAG, (void *)(size_t)message, bytes, PVM_BYTE));
+    checked("pvm_psend", pvm_psend(peer, TAG, message, bytes, PVM_BYTE));
 }
 
 void pvm_link_receive(int peer, unsigned char *message, int bytes)

@@ -21,7 +21,7 @@ int pvm_link_open(MPI_Comm comm, enum pvm_link_route route);
 /* Collective. Leaves the virtual machine, and with it every connection. */
 void pvm_link_close(MPI_Comm comm);
 
-void pvm_link_send(int peer, const unsigned char *message, int bytes);
+void pvm_link_send(int peer, unsigned char *message, int bytes);
 void pvm_link_receive(int peer, unsigned char *message, int bytes);
 
 #endif

@@ -110,11 +110,12 @@ void sockets_close(int connection)
     checked("close", close(connection));
 }
 
-void sockets_send(int connection, const unsigned char *message, size_t bytes)
+void sockets_send(int connection, const void *message, size_t bytes)
 {
+    const unsigned char *next = message;
     size_t sent = 0;
     while (sent < bytes) {
-        const ssize_t count = send(connection, message + sent, bytes - sent, MSG_NOSIGNAL);
+        const ssize_t count = send(connection, next + sent, bytes - sent, MSG_NOSIGNAL);
         if (count < 0 && errno != EINTR) {
             fail("send", strerror(errno));
         }
@@ -122,12 +123,13 @@ void sockets_send(int connection, const unsigned char *message, size_t bytes)
     }
 }
 
-void sockets_receive(int connection, unsigned char *message, size_t bytes, enum sockets_wait wait)
+void sockets_receive(int connection, void *message, size_t bytes, enum sockets_wait wait)
 {
+    unsigned char *next = message;
     const int flags = wait == SOCKETS_POLL ? MSG_DONTWAIT : MSG_WAITALL;
     size_t received = 0;
     while (received < bytes) {
-        const ssize_t count = recv(connection, message + received, bytes - received, flags);
+        const ssize_t count = recv(connection, next + received, bytes - received, flags);
         if (count == 0) {
             fail("recv", "the peer has closed the connection");
         }

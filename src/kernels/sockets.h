@@ -20,12 +20,12 @@ int sockets_connect(MPI_Comm comm, const struct sockets_settings *settings);
 
 void sockets_close(int connection);
 
-void sockets_send(int connection, const unsigned char *message, size_t bytes);
+void sockets_send(int connection, const void *message, size_t bytes);
 
 /* What a receiver does while nothing is there. */
 enum sockets_wait { SOCKETS_SLEEP, SOCKETS_POLL };
 
 /* Returns when all of the message is there. */
-void sockets_receive(int connection, unsigned char *message, size_t bytes, enum sockets_wait wait);
+void sockets_receive(int connection, void *message, size_t bytes, enum sockets_wait wait);
 
 #endif

@@ -18,12 +18,12 @@ void sockets_close(int connection)
     (void)connection;
 }
 
-void sockets_send(int connection, const unsigned char *message, size_t bytes)
+void sockets_send(int connection, const void *message, size_t bytes)
 {
     (void)connection, (void)message, (void)bytes;
 }
 
-void sockets_receive(int connection, unsigned char *message, size_t bytes, enum sockets_wait wait)
+void sockets_receive(int connection, void *message, size_t bytes, enum sockets_wait wait)
 {
     (void)connection, (void)message, (void)bytes, (void)wait;
 }

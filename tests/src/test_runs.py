@@ -185,6 +185,7 @@ class ACompleteRun(unittest.TestCase):
                 "samples_per_pass": 3,
                 "block_time_us": 20,
                 "pass_time_us": 20000,
+                "precision_percent": 0,
                 "warmup": 1,
                 "window": 4,
                 "window_kib": 4096,
@@ -290,6 +291,21 @@ class ACompleteRun(unittest.TestCase):
         self.assertGreater(self.record.footer["verification"]["bytes_moved"], measured)
 
 
+def well_known(values: list[float], share: float) -> bool:
+    """Tell whether a 95 % interval of the median, from order statistics, is within a share of it.
+
+    The ends are as many values in as leave at most 2.5 % of a fair coin's tosses outside.
+    """
+    n, out, outside = len(values), 0, 0
+    while (outside + math.comb(n, out)) / 2**n <= 0.025:
+        outside += math.comb(n, out)
+        out += 1
+    if out == 0:
+        return False
+    middle, inside = statistics.median(values), sorted(values)[out - 1 : n + 1 - out]
+    return inside[0] >= (1 - share) * middle and inside[-1] <= (1 + share) * middle
+
+
 class TheSweep(InAFolder):
     SWEEP = ("--mode", "stream,send", "--sizes", "1:1K", *QUICK)
 
@@ -329,6 +345,26 @@ class TheSweep(InAFolder):
             "--passes", "3", "--samples", "50",
         )  # fmt: skip
         self.assertEqual([(r["pass"], r["sample"]) for r in record.rows], [(p, "0") for p in "012"])
+
+    def test_a_point_is_measured_until_its_median_is_known_well_enough(self):
+        record = self.measured(
+            PINGPONG, "--mode", "send,stream", "--sizes", "1,64K", "--block-time", "0",
+            "--samples", "5", "--passes", "60", "--precision", "30",
+        )  # fmt: skip
+        self.assertEqual(record.header["plan"]["precision_percent"], 30)
+        for point in record.footer["points"]:
+            times: dict[int, list[float]] = {}
+            for row in record.rows:
+                if (row["mode"], int(row["size_bytes"])) == (point["mode"], point["size_bytes"]):
+                    times.setdefault(int(row["pass"]), []).append(float(row["time_us"]))
+            medians = [statistics.median(times[pass_]) for pass_ in sorted(times)]
+            self.assertEqual(sorted(times), list(range(point["passes"])))
+            known = [well_known(medians[:n], 0.3) for n in range(len(medians) + 1)]
+            # Not before, and then at once; or never, and in every pass.
+            self.assertFalse(any(known[:-1]))
+            self.assertTrue(known[-1] or point["passes"] == 60)
+        # One at least of four medians of single messages is known to 30 % within 60 passes.
+        self.assertLess(min(point["passes"] for point in record.footer["points"]), 60)
 
     def test_quiet_prints_the_last_line_only(self):
         done = run(PINGPONG, "--sizes", "1", "--quiet", *QUICK)

@@ -91,6 +91,44 @@ static void quantiles_interpolate(void)
     samples_free(&samples);
 }
 
+static void the_interval_of_the_median_is_that_of_the_binomial_tables(void)
+{
+    /* Of n values the lower end, counted from 1; as in tables of the sign test at 5 %. */
+    static const struct {
+        int n;
+        int lower;
+    } TABLE[] = {{6, 1}, {8, 1}, {9, 2}, {10, 2}, {20, 6}, {50, 18}, {100, 40}, {2000, 956}};
+    for (size_t i = 0; i < sizeof TABLE / sizeof TABLE[0]; i++) {
+        const int n = TABLE[i].n;
+        struct samples samples;
+        samples_start(&samples, n, n);
+        for (int value = n; value >= 1; value--) {
+            samples_add(&samples, value);
+        }
+        samples_sort(&samples);
+        double low_us = 0;
+        double high_us = 0;
+        CHECK(samples_median_interval_us(&samples, &low_us, &high_us));
+        CHECK(near(low_us, TABLE[i].lower));
+        CHECK(near(high_us, n + 1 - TABLE[i].lower));
+        samples_free(&samples);
+    }
+}
+
+static void five_samples_say_too_little_about_the_median(void)
+{
+    struct samples samples;
+    samples_start(&samples, 5, 5);
+    double low_us = 0;
+    double high_us = 0;
+    CHECK(!samples_median_interval_us(&samples, &low_us, &high_us));
+    for (int i = 0; i < 5; i++) {
+        samples_add(&samples, i);
+    }
+    CHECK(!samples_median_interval_us(&samples, &low_us, &high_us));
+    samples_free(&samples);
+}
+
 int main(void)
 {
     statistics_are_exact_over_all_samples();
@@ -99,5 +137,7 @@ int main(void)
     all_are_kept_while_they_fit();
     thinning_keeps_every_stride_th_and_stays_bounded();
     quantiles_interpolate();
+    the_interval_of_the_median_is_that_of_the_binomial_tables();
+    five_samples_say_too_little_about_the_median();
     return check_result();
 }
