@@ -124,6 +124,7 @@ static void write_plan(struct json *json, const struct options *options)
     json_integer(json, "warmup", options->warmup);
     json_integer(json, "window", options->window);
     json_integer(json, "window_kib", options->window_kib);
+    json_integer(json, "rotate_mib", options->rotate_mib);
     json_integer(json, "kept_per_point", options->kept);
     json_close(json, '}');
 }

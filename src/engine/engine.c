@@ -105,6 +105,10 @@ static bool ranks_suit(const struct kernel *kernel, int ranks, struct refusal *r
         return refuse(refusal, "started with %d rank%s but needs %d or more; use mpirun -n %d",
                       ranks, ranks == 1 ? "" : "s", kernel->ranks_min, kernel->ranks_min);
     }
+    if (kernel->ranks_even && ranks % 2 != 0) {
+        return refuse(refusal, "started with %d ranks but needs an even number; use mpirun -n %d",
+                      ranks, ranks + 1);
+    }
     if (kernel->ranks_max > 0 && ranks > kernel->ranks_max) {
         return refuse(refusal, "started with %d ranks but takes %d at most; use mpirun -n %d",
                       ranks, kernel->ranks_max, kernel->ranks_max);
@@ -164,6 +168,10 @@ static bool points_suit(const struct plan *plan, const struct options *options, 
     for (size_t i = 0; i < plan->count; i++) {
         const struct mode *mode = plan->points[i].mode;
         task_turn_to(&task, options, &plan->points[i]);
+        if (options->rotate_mib > 0 && !mode->rotates) {
+            return refuse(refusal, "--rotate: mode %s keeps its buffers; choose other modes",
+                          mode->name);
+        }
         if (mode->suits != NULL && !mode->suits(&task, refusal)) {
             return false;
         }

@@ -26,11 +26,31 @@ struct task {
     int window;             /* messages in flight, for modes that stream */
     unsigned char *send;    /* page-aligned, holds this rank's payload */
     unsigned char *receive; /* page-aligned, apart from `send` */
+    size_t copies;          /* of each of the two, a power of two; 1 unless they rotate */
+    size_t copy_bytes;      /* from one copy to the next */
+    long turn;              /* repetitions that the copies have seen */
     MPI_Request *requests;  /* as many as the mode asks for */
     double *phase_us;       /* one per phase of the kernel; zero when a block starts; add to it */
     struct traffic *sent;   /* one per rank: modes that compute add what they send to it */
     const void *settings;   /* the kernel's own options */
 };
+
+/* The buffers of the i-th repetition of a run, for modes that rotate: the copies whose turn it is.
+ */
+static inline size_t turn_offset(const struct task *task, long i)
+{
+    return ((size_t)(task->turn + i) & (task->copies - 1)) * task->copy_bytes;
+}
+
+static inline unsigned char *sent(const struct task *task, long i)
+{
+    return task->send + turn_offset(task, i);
+}
+
+static inline unsigned char *received(const struct task *task, long i)
+{
+    return task->receive + turn_offset(task, i);
+}
 
 /* Bytes that one repetition leaves in this rank's receive buffer, and whose payload they are. */
 struct arrival {
@@ -83,6 +103,9 @@ struct mode {
     /* NULL when payload that arrives is all there is to verify. */
     const struct result *result;
 
+    /* Whether each repetition takes its buffers from `sent` and `received`. */
+    bool rotates;
+
     /* Bytes of send buffer that this rank needs; NULL when one message is enough. */
     size_t (*send_bytes)(const struct task *task);
 
@@ -123,6 +146,7 @@ struct kernel {
     const char *summary; /* one line */
     int ranks_min;
     int ranks_max; /* 0: no bound */
+    bool ranks_even;
     enum timing timing;
     const struct mode *modes;  /* ends with an entry without a name */
     const char *const *phases; /* extra columns, names ending in _us, NULL at the end; or NULL */

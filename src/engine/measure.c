@@ -3,11 +3,16 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "mpi_check.h"
 #include "payload.h"
 
+static void make_copies(struct task *task, const struct mode *mode, size_t rotated_bytes);
+static size_t sending_bytes(const struct mode *mode, const struct task *task);
+static size_t receiving_bytes(const struct mode *mode, const struct task *task);
+static void repeat(const struct mode *mode, struct task *task, long iterations);
 static bool known_slow(const struct options *options, const struct task *task,
                        const struct point *point);
 static long calibrate(const struct kernel *kernel, const struct options *options, struct task *task,
@@ -27,14 +32,51 @@ void task_turn_to(struct task *task, const struct options *options, const struct
     const long bounded = fitting < options->window ? fitting : options->window;
     task->size_bytes = point->size_bytes;
     task->window = (int)(bounded > 1 ? bounded : 1);
+    make_copies(task, point->mode, (size_t)options->rotate_mib << 20);
+}
+
+/* A copy starts on a page of its own, which no prefetcher enters before its turn; all copies
+ * together then compete for a cache as if they filled `rotated_bytes`, whatever the message size.
+ */
+static void make_copies(struct task *task, const struct mode *mode, size_t rotated_bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t sending = sending_bytes(mode, task);
+    const size_t receiving = receiving_bytes(mode, task);
+    const size_t largest = sending > receiving ? sending : receiving;
+    task->turn = 0;
+    task->copies = 1;
+    task->copy_bytes = (largest / page + 1) * page;
+    while (task->copies * task->copy_bytes < rotated_bytes) {
+        task->copies *= 2;
+    }
+}
+
+/* The task with one copy of the buffers. */
+static struct task with_copy(const struct task *task, size_t copy)
+{
+    struct task turned = *task;
+    turned.send += copy * task->copy_bytes;
+    turned.receive += copy * task->copy_bytes;
+    return turned;
 }
 
 size_t send_bytes_needed(const struct mode *mode, const struct task *task)
 {
-    return mode->send_bytes != NULL ? mode->send_bytes(task) : (size_t)task->size_bytes;
+    return (task->copies - 1) * task->copy_bytes + sending_bytes(mode, task);
 }
 
 size_t receive_bytes_needed(const struct mode *mode, const struct task *task)
+{
+    return (task->copies - 1) * task->copy_bytes + receiving_bytes(mode, task);
+}
+
+static size_t sending_bytes(const struct mode *mode, const struct task *task)
+{
+    return mode->send_bytes != NULL ? mode->send_bytes(task) : (size_t)task->size_bytes;
+}
+
+static size_t receiving_bytes(const struct mode *mode, const struct task *task)
 {
     if (mode->result != NULL) {
         return mode->result->bytes(task);
@@ -78,28 +120,46 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
     task_turn_to(task, options, point);
     task->phase_us = visit->values_us + 1; /* what untimed repetitions add is overwritten */
     memset(task->sent, 0, (size_t)task->ranks * sizeof *task->sent);
-    fill(mode, task, pass);
+    for (size_t copy = 0; copy < task->copies; copy++) {
+        const struct task turned = with_copy(task, copy);
+        fill(mode, &turned, pass);
+    }
 
     if (mode->prepare != NULL) {
         mode->prepare(task);
     }
     long untimed = 0;
     if (!known_slow(options, task, point)) {
-        mode->run(task, options->warmup);
+        repeat(mode, task, options->warmup);
         untimed = options->warmup + calibrate(kernel, options, task, point);
     }
     visit->blocks = point->blocks;
 
-    /* Poisoned after the last untimed transfer, so that only timed ones can mend it. */
-    poison(mode, task, pass);
+    /* Poisoned after the last untimed transfer, so that only timed ones can mend it. Then it is the
+     * first copy's turn, which has been out of reach for longest. */
+    for (size_t copy = 0; copy < task->copies; copy++) {
+        const struct task turned = with_copy(task, copy);
+        poison(mode, &turned, pass);
+    }
+    task->turn = 0;
     MPI_CHECK(MPI_Barrier(task->comm));
     time_blocks(kernel, task, point, visit);
     if (mode->release != NULL) {
         mode->release(task);
     }
-    verify(task, point, pass);
+    const size_t repetitions = (size_t)(visit->blocks * point->iterations);
+    for (size_t copy = 0; copy < task->copies && copy < repetitions; copy++) {
+        const struct task turned = with_copy(task, copy);
+        verify(&turned, point, pass);
+    }
 
     return bytes_moved(mode, task, untimed + visit->blocks * point->iterations);
+}
+
+static void repeat(const struct mode *mode, struct task *task, long iterations)
+{
+    mode->run(task, iterations);
+    task->turn += iterations;
 }
 
 /* Collective. One repetition has never taken less than its share of a pass: warming up and
@@ -130,7 +190,7 @@ static long calibrate(const struct kernel *kernel, const struct options *options
     while (next > 0) {
         point->iterations = next;
         const double start = clock_us();
-        point->mode->run(task, point->iterations);
+        repeat(point->mode, task, point->iterations);
         block_us = clock_us() - start;
         spent += point->iterations;
         next = kernel->timing == TIME_OF_SLOWEST_ALONE
@@ -181,6 +241,7 @@ static void time_blocks(const struct kernel *kernel, struct task *task, const st
         const double start = clock_us();
         point->mode->run(task, point->iterations);
         values_us[0] = clock_us() - start;
+        task->turn += point->iterations;
 
         for (size_t i = 0; i < visit->columns; i++) {
             values_us[i] /= messages;
@@ -204,7 +265,7 @@ static void fill(const struct mode *mode, const struct task *task, int pass)
     if (mode->result != NULL) {
         mode->result->fill(task, input_key(task, pass));
     } else {
-        payload_fill(task->send, send_bytes_needed(mode, task),
+        payload_fill(task->send, sending_bytes(mode, task),
                      payload_key(task->rank, task->size_bytes, pass));
     }
 }

@@ -9,10 +9,11 @@
 #include "options.h"
 #include "plan.h"
 
-/* Sets the task to a point: its message size, and the window that this size allows. */
+/* Sets the task to a point: its message size, the window that this size allows, and how many copies
+ * of its buffers take turns. */
 void task_turn_to(struct task *task, const struct options *options, const struct point *point);
 
-/* The buffers that a point needs on this rank. */
+/* The buffers that a point needs on this rank, with all copies. */
 size_t send_bytes_needed(const struct mode *mode, const struct task *task);
 size_t receive_bytes_needed(const struct mode *mode, const struct task *task);
 

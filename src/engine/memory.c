@@ -64,10 +64,11 @@ static bool fits_host(MPI_Comm comm, double bytes, struct refusal *refusal)
     if (available >= 0 && host_bytes > available * USABLE_SHARE) {
         char name[65] = "this host";
         gethostname(name, sizeof name - 1);
-        return refuse(refusal,
-                      "--sizes: the largest message needs %.1f GiB of buffers on %s, which has "
-                      "%.1f GiB available; choose smaller --sizes or a smaller --window",
-                      host_bytes / GIB, name, available / GIB);
+        return refuse(
+            refusal,
+            "--sizes: the largest message needs %.1f GiB of buffers on %s, which has "
+            "%.1f GiB available; choose smaller --sizes or a smaller --window or --rotate",
+            host_bytes / GIB, name, available / GIB);
     }
     return true;
 }
@@ -95,7 +96,7 @@ bool message_buffers(MPI_Comm comm, size_t send_bytes, size_t receive_bytes, uns
     if (*send == NULL || *receive == NULL) {
         return refuse(refusal,
                       "--sizes: no memory for buffers of %.1f GiB; choose smaller --sizes or a "
-                      "smaller --window",
+                      "smaller --window or --rotate",
                       ((double)send_bytes + (double)receive_bytes) / GIB);
     }
     return true;

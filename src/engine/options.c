@@ -43,6 +43,10 @@ static const struct number_option NUMBERS[] = {
      1, 65536},
     {"--window-kib", "KIB", "most payload in flight in streaming modes; one message at least",
      offsetof(struct options, window_kib), 4096, 1, 1L << 30},
+    {"--rotate", "MIB",
+     "take turns through so much of send and of receive buffers; with more than\n"
+     "                          the last-level cache, messages are cold; 0: the same buffers",
+     offsetof(struct options, rotate_mib), 0, 0, 1L << 20},
     {"--kept", "N", "samples written per point at most; the rest is thinned out",
      offsetof(struct options, kept), 1000, 1, 100000000},
 };
@@ -261,6 +265,9 @@ void options_help(FILE *out, const struct kernel *kernel)
     } else {
         fprintf(out, "usage: mpirun -n RANKS %s [options]\n\nRANKS: %d or more", kernel->name,
                 kernel->ranks_min);
+        if (kernel->ranks_even) {
+            fprintf(out, ", even");
+        }
         if (kernel->ranks_max > 0) {
             fprintf(out, ", %d at most", kernel->ranks_max);
         }

@@ -24,6 +24,7 @@ struct options {
     long seed;              /* negative: draw one */
     long window;            /* messages in flight, at most */
     long window_kib;        /* payload in flight, at most; one message at least */
+    long rotate_mib;        /* 0: the same buffers again and again */
     long kept;              /* samples written per point, at most */
     const char *record;     /* NULL: none */
     const char **labels;    /* "KEY=VALUE" */

@@ -26,6 +26,7 @@ MPIEXEC = os.environ["SWITCHPOINT_MPIEXEC"]
 KERNELS = Path(os.environ["SWITCHPOINT_KERNELS"])
 PINGPONG = KERNELS / "pingpong"
 ECHO = KERNELS / "echo"
+MULTIPAIR = KERNELS / "multipair"
 RING = KERNELS / "ring"
 BROADCAST = KERNELS / "broadcast"
 ALLTOALL = KERNELS / "alltoall"
@@ -189,6 +190,7 @@ class ACompleteRun(unittest.TestCase):
                 "warmup": 1,
                 "window": 4,
                 "window_kib": 4096,
+                "rotate_mib": 0,
                 "kept_per_point": 1000,
             },
         )
@@ -365,6 +367,28 @@ class TheSweep(InAFolder):
             self.assertTrue(known[-1] or point["passes"] == 60)
         # One at least of four medians of single messages is known to 30 % within 60 passes.
         self.assertLess(min(point["passes"] for point in record.footer["points"]), 60)
+
+    def test_buffers_that_take_turns_are_all_verified(self):
+        # A page for each copy of 1 byte, 18 pages of 4 KiB for 70,000: powers of two of copies.
+        copies = {1: 256, 70000: 16}
+        modes = "send,ssend,isend,rsend,sendrecv"
+        sweep = ("--sizes", "1,70000", "--rotate", "1", *QUICK)
+        record = self.measured(PINGPONG, "--mode", modes, *sweep)
+        self.assertEqual(record.header["plan"]["rotate_mib"], 1)
+        repetitions: dict[tuple[str, str, str], int] = {}
+        for row in record.rows:
+            visit = (row["mode"], row["size_bytes"], row["pass"])
+            repetitions[visit] = repetitions.get(visit, 0) + int(row["iterations"])
+        turns = [min(n, copies[int(size)]) for (_, size, _), n in repetitions.items()]
+        self.assertGreater(max(turns), 1)
+        self.assertEqual(record.footer["verification"]["checks"], 2 * sum(turns))
+
+        idle = run(
+            TEST_KERNELS / "pingpong_no_transfer", "--mode", modes, *sweep, "--record", self.path
+        )
+        self.assertEqual(idle.returncode, 1, idle.stderr)
+        verification = Record(self.path).footer["verification"]
+        self.assertEqual(verification["errors"], verification["checks"])
 
     def test_quiet_prints_the_last_line_only(self):
         done = run(PINGPONG, "--sizes", "1", "--quiet", *QUICK)
@@ -600,6 +624,35 @@ class TheCompleteExchange(InAFolder):
         )
 
 
+class TheMultiPair(InAFolder):
+    """Rank i and rank i + n/2 are a pair, and all pairs are busy at once."""
+
+    def test_every_pair_gets_its_messages(self):
+        record = self.measured(
+            MULTIPAIR, "--sizes", "1,20000", "--window", "3", "--samples", "1", "--passes", "1",
+            ranks=4,
+        )  # fmt: skip
+        # Per size: each of four ranks in seven modes, two receivers of two windows, all both ways.
+        self.assertEqual(record.footer["verification"]["checks"], 2 * (7 * 4 + 2 * 2 * 3 + 4 * 3))
+        self.assertEqual(record.footer["verification"]["errors"], 0)
+
+    def test_a_stream_counts_the_messages_of_all_pairs(self):
+        block_us = 20000
+        record = self.measured(
+            MULTIPAIR, "--mode", "stream", "--sizes", "1K", "--window", "4", "--samples", "5",
+            "--passes", "1", "--block-time", str(block_us), "--pass-time", "1000", ranks=4,
+        )  # fmt: skip
+        blocks = [float(row["time_us"]) * int(row["iterations"]) * 4 * 2 for row in record.rows]
+        self.assertGreaterEqual(max(blocks), block_us)
+
+    def test_an_odd_number_of_ranks_is_refused(self):
+        done = run(MULTIPAIR, "--record", self.path, ranks=3)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        (line,) = said(MULTIPAIR, done)
+        self.assertIn("started with 3 ranks but needs an even number; use mpirun -n 4", line)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
 class TheEcho(InAFolder):
     """Every tool brings each rank's message to the other."""
 
@@ -742,6 +795,11 @@ class BadInput(InAFolder):
     def test_sizes_that_a_mode_cannot_serve(self):
         done = run(PINGPONG, "--mode", "send,bsend", "--sizes", "8,1G", "--record", self.path)
         self.assert_refused(done, "--sizes: mode bsend takes messages of up to 53687")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_modes_whose_buffers_cannot_take_turns(self):
+        done = run(PINGPONG, "--mode", "send,bsend", "--rotate", "1", "--record", self.path)
+        self.assert_refused(done, "--rotate: mode bsend keeps its buffers; choose other modes")
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_a_record_that_cannot_be_written(self):
