@@ -19,6 +19,16 @@ static inline double clock_us(void)
 /* Measures the clock itself; takes about a millisecond. */
 struct clock_facts clock_measure(void);
 
+/* How far this rank's clock is ahead of rank 0's. */
+struct clock_offset {
+    double us;
+    double error_us; /* it is off by this at most */
+};
+
+/* Collective. Exact on ranks that share rank 0's operating system; elsewhere half of the shortest
+ * of some round trips is the error (Cristian, Distributed Computing 3, 1989). */
+struct clock_offset clock_offset_from_root(MPI_Comm comm);
+
 enum { UTC_LENGTH = 32 };
 
 /* The time of day as ISO 8601 with microseconds and Z. */

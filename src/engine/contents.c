@@ -30,6 +30,10 @@ static void write_clock(struct json *json);
 static void write_mpi(struct json *json);
 static void write_columns(struct json *json, const struct kernel *kernel);
 static void write_point(struct json *json, const struct point *point);
+static void write_traffic(struct json *json, const struct point *point);
+static void write_bytes_between_nodes(struct json *json, const struct plan *plan);
+static void write_activity(struct json *json, const struct kernel *kernel, const struct plan *plan);
+static void write_spans(struct json *json, const struct activity *activity);
 
 void header_write(struct json *json, MPI_Comm comm, int argc, char **argv,
                   const struct kernel *kernel, const struct options *options)
@@ -192,8 +196,8 @@ void row_write(FILE *out, const struct point *point, int pass, long sample, cons
     fputc('\n', out);
 }
 
-void footer_write(struct json *json, MPI_Comm comm, const struct plan *plan,
-                  const struct totals *totals)
+void footer_write(struct json *json, MPI_Comm comm, const struct kernel *kernel,
+                  const struct plan *plan, const struct totals *totals)
 {
     int rank = 0;
     MPI_CHECK(MPI_Comm_rank(comm, &rank));
@@ -213,7 +217,11 @@ void footer_write(struct json *json, MPI_Comm comm, const struct plan *plan,
         json_integer(json, "checks", totals->payloads);
         json_integer(json, "errors", totals->payload_errors);
         json_integer(json, "bytes_moved", totals->bytes_moved);
+        write_bytes_between_nodes(json, plan);
         json_close(json, '}');
+        if (kernel->timeline) {
+            write_activity(json, kernel, plan);
+        }
     }
     ranks_write_after(comm, json, "ranks");
     if (rank == 0) {
@@ -242,5 +250,78 @@ static void write_point(struct json *json, const struct point *point)
     json_number(json, "passes_low_us", low_us);
     json_number(json, "passes_high_us", high_us);
     json_integer(json, "payload_errors", point->payload_errors);
+    if (point->mode->result != NULL) {
+        write_traffic(json, point);
+    }
     json_close(json, '}');
+}
+
+/* What one repetition sends: their mean, since what it sends may depend on the data. */
+static void write_traffic(struct json *json, const struct point *point)
+{
+    const double repetitions = (double)point->repetitions;
+    const struct traffic *between = &point->sent_between_nodes;
+    json_open(json, "traffic", '{');
+    json_number(json, "messages", (double)point->sent.messages / repetitions);
+    json_number(json, "bytes", (double)point->sent.bytes / repetitions);
+    json_number(json, "messages_between_nodes", (double)between->messages / repetitions);
+    json_number(json, "bytes_between_nodes", (double)between->bytes / repetitions);
+    json_close(json, '}');
+}
+
+/* Of all bytes moved, where every mode counts what it sends. */
+static void write_bytes_between_nodes(struct json *json, const struct plan *plan)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        if (plan->points[i].mode->result == NULL) {
+            return;
+        }
+        bytes += plan->points[i].sent_between_nodes.bytes;
+    }
+    json_integer(json, "bytes_between_nodes", bytes);
+}
+
+static void write_activity(struct json *json, const struct kernel *kernel, const struct plan *plan)
+{
+    json_open(json, "activity", '{');
+    json_open(json, "phases", '[');
+    for (const char *const *phase = kernel->phases; *phase != NULL; phase++) {
+        json_string(json, NULL, *phase);
+    }
+    json_close(json, ']');
+    json_open(json, "points", '[');
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct point *point = &plan->points[i];
+        json_open(json, NULL, '{');
+        json_string(json, "mode", point->mode->name);
+        json_integer(json, "size_bytes", point->size_bytes);
+        write_spans(json, &point->activity);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+/* Rounded: no clock tells more, and digits are most of a span. */
+static double to_ns(double us)
+{
+    return round(us * 1e3) / 1e3;
+}
+
+static void write_spans(struct json *json, const struct activity *activity)
+{
+    json_number(json, "length_us", to_ns(activity->length_us));
+    json_number(json, "clock_error_us", to_ns(activity->clock_error_us));
+    json_open(json, "spans", '[');
+    for (size_t i = 0; i < activity->count; i++) {
+        const struct span *span = &activity->spans[i];
+        json_open(json, NULL, '[');
+        json_integer(json, NULL, span->rank);
+        json_integer(json, NULL, span->phase);
+        json_number(json, NULL, to_ns(span->start_us));
+        json_number(json, NULL, to_ns(span->end_us));
+        json_close(json, ']');
+    }
+    json_close(json, ']');
 }

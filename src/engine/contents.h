@@ -31,7 +31,7 @@ struct totals {
 };
 
 /* Collective. Writes the footer on rank 0. */
-void footer_write(struct json *json, MPI_Comm comm, const struct plan *plan,
-                  const struct totals *totals);
+void footer_write(struct json *json, MPI_Comm comm, const struct kernel *kernel,
+                  const struct plan *plan, const struct totals *totals);
 
 #endif

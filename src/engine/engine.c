@@ -9,6 +9,7 @@
 #include "measure.h"
 #include "memory.h"
 #include "mpi_library.h"
+#include "nodes.h"
 #include "options.h"
 #include "plan.h"
 #include "provenance.h"
@@ -43,8 +44,8 @@ static void take_samples(struct point *point, int pass, const struct visit *visi
                          struct record *record);
 static double median_of_visit(const struct visit *visit);
 static struct totals total_up(MPI_Comm comm, struct plan *plan, int64_t bytes_moved);
-static bool finish_record(MPI_Comm comm, const struct plan *plan, const struct totals *totals,
-                          struct record *record);
+static bool finish_record(MPI_Comm comm, const struct kernel *kernel, const struct plan *plan,
+                          const struct totals *totals, struct record *record);
 static bool root_says(MPI_Comm comm, bool answer);
 static void leave(int rank);
 static void print_outcome(const struct kernel *kernel, const struct options *options,
@@ -125,12 +126,15 @@ static int run(int argc, char **argv, const struct kernel *kernel, struct option
     struct record record = {0};
     int exit_code = EXIT_USAGE;
 
+    int *nodes = allocate((size_t)task->ranks, sizeof *nodes);
+    nodes_find(task->comm, nodes);
     agree_on_seed(task->comm, options);
     plan_start(&plan, options);
     if (points_suit(&plan, options, *task, &refusal)) {
         const struct room room = room_needed(&plan, options, *task);
         task->requests = allocate(room.requests, sizeof(MPI_Request));
         task->sent = allocate((size_t)task->ranks, sizeof *task->sent);
+        task->nodes = nodes;
         message_buffers(task->comm, room.send_bytes, room.receive_bytes, &task->send,
                         &task->receive, &refusal);
     }
@@ -148,6 +152,7 @@ static int run(int argc, char **argv, const struct kernel *kernel, struct option
     free(task->send);
     free(task->sent);
     free(task->requests);
+    free(nodes);
     plan_free(&plan);
     return exit_code;
 }
@@ -232,7 +237,7 @@ static int sweep(int argc, char **argv, const struct kernel *kernel, const struc
         samples_sort(&plan->points[i].samples);
     }
     const struct totals totals = total_up(task->comm, plan, bytes_moved);
-    if (!finish_record(task->comm, plan, &totals, record)) {
+    if (!finish_record(task->comm, kernel, plan, &totals, record)) {
         return EXIT_USAGE;
     }
     if (task->rank == 0) {
@@ -310,25 +315,28 @@ static struct totals total_up(MPI_Comm comm, struct plan *plan, int64_t bytes_mo
     MPI_CHECK(MPI_Reduce(&bytes_moved, &totals.bytes_moved, 1, MPI_INT64_T, MPI_SUM, 0, comm));
     for (size_t i = 0; i < plan->count; i++) {
         struct point *point = &plan->points[i];
-        int64_t mine[] = {point->payloads, point->payload_errors};
-        int64_t all[] = {0, 0};
-        MPI_CHECK(MPI_Reduce(mine, all, 2, MPI_INT64_T, MPI_SUM, 0, comm));
-        if (rank == 0) {
-            point->payloads = all[0];
-            point->payload_errors = all[1];
+        int64_t *counts[] = {&point->payloads,
+                             &point->payload_errors,
+                             &point->sent.messages,
+                             &point->sent.bytes,
+                             &point->sent_between_nodes.messages,
+                             &point->sent_between_nodes.bytes};
+        for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+            MPI_CHECK(MPI_Reduce(rank == 0 ? MPI_IN_PLACE : counts[c], counts[c], 1, MPI_INT64_T,
+                                 MPI_SUM, 0, comm));
         }
-        totals.payloads += all[0];
-        totals.payload_errors += all[1];
+        totals.payloads += point->payloads;
+        totals.payload_errors += point->payload_errors;
         totals.samples_kept += (int64_t)point->samples.kept;
     }
     return totals;
 }
 
-static bool finish_record(MPI_Comm comm, const struct plan *plan, const struct totals *totals,
-                          struct record *record)
+static bool finish_record(MPI_Comm comm, const struct kernel *kernel, const struct plan *plan,
+                          const struct totals *totals, struct record *record)
 {
     struct json footer = {0};
-    footer_write(&footer, comm, plan, totals);
+    footer_write(&footer, comm, kernel, plan, totals);
     if (record->file != NULL) {
         fprintf(record->file, "%s\n", footer.text);
     }

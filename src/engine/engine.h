@@ -32,7 +32,9 @@ struct task {
     MPI_Request *requests;  /* as many as the mode asks for */
     double *phase_us;       /* one per phase of the kernel; zero when a block starts; add to it */
     struct traffic *sent;   /* one per rank: modes that compute add what they send to it */
-    const void *settings;   /* the kernel's own options */
+    const int *nodes;       /* one per rank: the lowest rank on the same node */
+    struct timeline *timeline; /* for `phase_end` */
+    const void *settings;      /* the kernel's own options */
 };
 
 /* The buffers of the i-th repetition of a run, for modes that rotate: the copies whose turn it is.
@@ -136,6 +138,10 @@ struct kernel_option {
 bool accept_number(const char *option, const char *value, long least, long most, long *number,
                    struct refusal *refusal);
 
+/* Ends a phase that began at MPI_Wtime() `start`: adds it to `phase_us`, and to the rank's timeline
+ * where one is being kept. */
+void phase_end(const struct task *task, int phase, double start);
+
 /* Whose clock counts: rank 0's, for patterns that end where they start, or that of the slowest
  * rank, each block then starting from a barrier; `ALONE`: a block is one repetition, for patterns
  * whose next repetition would start before the slowest rank has ended this one. */
@@ -147,9 +153,11 @@ struct kernel {
     int ranks_min;
     int ranks_max; /* 0: no bound */
     bool ranks_even;
+    const char *sizes; /* default of --sizes; NULL: the engine's */
     enum timing timing;
     const struct mode *modes;  /* ends with an entry without a name */
     const char *const *phases; /* extra columns, names ending in _us, NULL at the end; or NULL */
+    bool timeline;             /* keep in the record what each rank did when, by `phase_end` */
     const struct kernel_option *options; /* ends with an entry without a name; or NULL */
     void *settings;                      /* what `options` fill and `task.settings` shows */
 };

@@ -95,22 +95,39 @@ size_t requests_needed(const struct mode *mode, const struct task *task)
     return mode->requests != NULL ? mode->requests(task) : (size_t)task->window;
 }
 
-/* What `iterations` brought to this rank, or, where a mode counts what it sends, took from it: over
- * all ranks that is the same. */
-static int64_t bytes_moved(const struct mode *mode, const struct task *task, int64_t iterations)
+static int64_t bytes_per_iteration(const struct mode *mode, const struct task *task)
 {
     int64_t bytes = 0;
-    if (mode->result != NULL) {
-        for (int rank = 0; rank < task->ranks; rank++) {
-            bytes += task->sent[rank].bytes;
-        }
-        return bytes;
-    }
     struct arrival arrival;
     for (int i = 0; mode->arrival(task, i, &arrival); i++) {
         bytes += (int64_t)arrival.bytes;
     }
-    return bytes * iterations;
+    return bytes;
+}
+
+static void add_traffic(struct traffic *sum, const struct traffic *more)
+{
+    sum->messages += more->messages;
+    sum->bytes += more->bytes;
+}
+
+/* Takes into the point's account what this visit moved. Returns the bytes that it moved to this
+ * rank, or, where a mode counts what it sends, from it: over all ranks that is the same. */
+static int64_t account(const struct task *task, struct point *point, int64_t repetitions)
+{
+    point->repetitions += repetitions;
+    if (point->mode->result == NULL) {
+        return repetitions * bytes_per_iteration(point->mode, task);
+    }
+    int64_t bytes = 0;
+    for (int to = 0; to < task->ranks; to++) {
+        bytes += task->sent[to].bytes;
+        add_traffic(&point->sent, &task->sent[to]);
+        if (task->nodes[to] != task->nodes[task->rank]) {
+            add_traffic(&point->sent_between_nodes, &task->sent[to]);
+        }
+    }
+    return bytes;
 }
 
 int64_t measure(const struct kernel *kernel, const struct options *options, struct task *task,
@@ -134,6 +151,10 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
         untimed = options->warmup + calibrate(kernel, options, task, point);
     }
     visit->blocks = point->blocks;
+    if (kernel->timeline && point->repetitions == 0) {
+        untimed +=
+            timeline_watch(task, mode->run, point->blocks * point->iterations, &point->activity);
+    }
 
     /* Poisoned after the last untimed transfer, so that only timed ones can mend it. Then it is the
      * first copy's turn, which has been out of reach for longest. */
@@ -153,7 +174,7 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
         verify(&turned, point, pass);
     }
 
-    return bytes_moved(mode, task, untimed + visit->blocks * point->iterations);
+    return account(task, point, untimed + visit->blocks * point->iterations);
 }
 
 static void repeat(const struct mode *mode, struct task *task, long iterations)

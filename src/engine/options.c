@@ -12,7 +12,10 @@
 /* Every JSON reader holds integers up to 2^53 exactly. */
 static const long SEED_MAX = (1L << 53) - 1;
 
-static const char SIZES_DEFAULT[] = "1:4M/3";
+static const char *sizes_default(const struct kernel *kernel)
+{
+    return kernel->sizes != NULL ? kernel->sizes : "1:4M/3";
+}
 
 /* An option that takes a whole number. */
 struct number_option {
@@ -101,7 +104,7 @@ bool options_parse(int argc, char **argv, const struct kernel *kernel, struct op
             add_mode(options, mode);
         }
     }
-    return options->sizes.count > 0 || sizes_parse(SIZES_DEFAULT, &options->sizes, refusal);
+    return options->sizes.count > 0 || sizes_parse(sizes_default(kernel), &options->sizes, refusal);
 }
 
 static bool is_flag(const char *name, struct options *options)
@@ -288,7 +291,7 @@ void options_help(FILE *out, const struct kernel *kernel)
     help_line(out, "", "", "  A:B/n   n sizes an octave\n");
     help_line(out, "", "", "  A:B:+S  A, A+S, A+2S, ... up to B\n");
     help_line(out, "", "", "with K, M, G for 1024, 1024^2, 1024^3");
-    fprintf(out, " (%s)\n", SIZES_DEFAULT);
+    fprintf(out, " (%s)\n", sizes_default(kernel));
     for (size_t i = 0; i < NUMBER_COUNT; i++) {
         help_line(out, NUMBERS[i].name, NUMBERS[i].value_name, NUMBERS[i].help);
         fprintf(out, " (%ld)\n", NUMBERS[i].initial);

@@ -43,6 +43,7 @@ void plan_free(struct plan *plan)
     for (size_t i = 0; i < plan->count; i++) {
         samples_free(&plan->points[i].samples);
         samples_free(&plan->points[i].passes);
+        free(plan->points[i].activity.spans);
     }
     free(plan->points);
     free(plan->order);

@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "options.h"
 #include "samples.h"
+#include "timeline.h"
 
 /* One mode at one size, and what has been found out about it. */
 struct point {
@@ -19,6 +20,10 @@ struct point {
     struct samples passes;  /* the median of each pass so far; rank 0 only */
     int64_t payloads;       /* payloads, or parts of a result, compared on this rank */
     int64_t payload_errors; /* those that were wrong */
+    int64_t repetitions;    /* all of them, untimed ones too; same on all ranks */
+    struct traffic sent;    /* by this rank in all repetitions, where the mode has a result */
+    struct traffic sent_between_nodes; /* the part of it that left the node */
+    struct activity activity;          /* of the first pass; rank 0 of kernels with a timeline */
 };
 
 struct plan {

@@ -56,7 +56,7 @@ static void compute(const struct task *t, long steps)
 {
     const double start = MPI_Wtime();
     work(steps);
-    t->phase_us[COMPUTE] += (MPI_Wtime() - start) * 1e6;
+    phase_end(t, COMPUTE, start);
 }
 
 static int right(const struct task *t)
@@ -96,7 +96,7 @@ static inline void compute_and_exchange(const struct task *t, long iterations,
         compute(t, steps);
         const double start = MPI_Wtime();
         exchange(t);
-        t->phase_us[EXCHANGE] += (MPI_Wtime() - start) * 1e6;
+        phase_end(t, EXCHANGE, start);
     }
 }
 

@@ -73,3 +73,9 @@ int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI
     (void)buffer, (void)count, (void)type, (void)from, (void)tag, (void)comm;
     return pretend(request);
 }
+
+int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    (void)from, (void)tag, (void)comm, (void)status;
+    return MPI_SUCCESS;
+}

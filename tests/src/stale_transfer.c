@@ -29,3 +29,8 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_
 {
     return timed ? MPI_SUCCESS : PMPI_Recv(buffer, count, type, from, tag, comm, status);
 }
+
+int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return timed ? MPI_SUCCESS : PMPI_Probe(from, tag, comm, status);
+}

@@ -30,6 +30,7 @@ MULTIPAIR = KERNELS / "multipair"
 RING = KERNELS / "ring"
 BROADCAST = KERNELS / "broadcast"
 ALLTOALL = KERNELS / "alltoall"
+MERGESORT = KERNELS / "mergesort"
 TEST_KERNELS = Path(os.environ["SWITCHPOINT_TEST_KERNELS"])
 EXCHANGE = TEST_KERNELS / "exchange"
 
@@ -708,6 +709,91 @@ class TheEcho(InAFolder):
                 (line,) = said(ECHO, done)
                 self.assertIn(words, line)
         self.assertEqual(list(self.folder.iterdir()), [])
+
+
+class TheMergeSort(InAFolder):
+    """Rank 0's numbers come back to it in order, whatever tree they went through."""
+
+    QUICK = ("--samples", "1", "--passes", "1", "--block-time", "0", "--warmup", "0")
+    #: Fewer numbers than leaves, unequal halves, messages of both protocols.
+    SIZES = ("--sizes", "0,4,12,400004")
+    NUMBERS = 0 + 1 + 3 + 100001
+
+    def test_the_numbers_come_back_in_order(self):
+        for ranks, tree in ((1, []), (7, []), (5, ["--tree", "0,0,2,2"])):
+            with self.subTest(ranks=ranks, tree=tree):
+                record = self.measured(MERGESORT, *self.SIZES, *self.QUICK, *tree, ranks=ranks)
+                verification = record.footer["verification"]
+                self.assertEqual(verification["checks"], 2 * self.NUMBERS)  # in both modes
+                self.assertEqual(verification["errors"], 0)
+
+    def test_the_record_says_what_went_over_the_edges_and_who_did_what_when(self):
+        record = self.measured(MERGESORT, "--sizes", "400000", *self.QUICK, ranks=7)
+        traffic = {point["mode"]: point["traffic"] for point in record.footer["points"]}
+        # The array goes down two levels and up again, over six edges; here all within one node.
+        nowhere = {"messages_between_nodes": 0, "bytes_between_nodes": 0}
+        self.assertEqual(traffic["tree"], {"messages": 12, "bytes": 4 * 400000, **nowhere})
+        self.assertEqual(traffic["serial"], {"messages": 0, "bytes": 0, **nowhere})
+        self.assertEqual(record.footer["verification"]["bytes_between_nodes"], 0)
+
+        activity = record.footer["activity"]
+        self.assertEqual(activity["phases"], ["compute_us", "send_us", "receive_us", "wait_us"])
+        tree = next(point for point in activity["points"] if point["mode"] == "tree")
+        self.assertLess(tree["clock_error_us"], 1000)
+        phases = {rank: [s[1] for s in tree["spans"] if s[0] == rank] for rank in range(7)}
+        compute, send, receive, wait = range(4)
+        back = [wait, receive, wait, receive, compute]
+        self.assertEqual(phases[0], [send, send, *back])
+        for inner in (1, 2):
+            self.assertEqual(phases[inner], [wait, receive, send, send, *back, send])
+        for leaf in (3, 4, 5, 6):
+            self.assertEqual(phases[leaf], [wait, receive, compute, send])
+        for rank in range(7):
+            edges = [edge for span in tree["spans"] if span[0] == rank for edge in span[2:]]
+            self.assertEqual(edges, sorted(edges))
+        root = sum(end - start for rank, _, start, end in tree["spans"] if rank == 0)
+        self.assertLessEqual(root, tree["length_us"])
+        self.assertGreater(root, 0.9 * tree["length_us"])
+
+    def test_an_order_that_nobody_made_is_caught(self):
+        for mutation in ("no_transfer", "stale_transfer"):
+            with self.subTest(mutation=mutation):
+                program = TEST_KERNELS / f"mergesort_{mutation}"
+                done = run(
+                    program, "--mode", "tree", "--sizes", "4000", *self.QUICK, "--record",
+                    self.path, ranks=3,
+                )  # fmt: skip
+                self.assertEqual(done.returncode, 1, done.stderr)
+                verification = Record(self.path).footer["verification"]
+                self.assertEqual(verification["checks"], 1000)
+                self.assertEqual(verification["errors"], 1000)
+
+    def test_trees_and_ranks_that_do_not_fit_are_refused_together(self):
+        cases = [
+            (4, [], "started with 4 ranks, but a full binary tree has an odd number"),
+            (3, ["--tree=0,0,1,1,2,2"], "--tree: has 7 ranks, but 3 were started"),
+            (3, ["--sizes=4,10"], "--sizes: 10 bytes are no whole number of 4-byte ints; use 12"),
+        ]
+
+        def start(case):
+            return run(MERGESORT, *case[1], "--record", self.path, ranks=case[0])
+
+        for (ranks, _, words), done in zip(cases, together(start, cases), strict=True):
+            with self.subTest(ranks=ranks):
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                (line,) = said(MERGESORT, done)
+                self.assertIn(words, line)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_what_is_no_tree_is_refused(self):
+        assert_each_refused(
+            self,
+            MERGESORT,
+            (["--tree", "0,0,1,1,2,1"], "is no full binary tree: rank 1 has 3 children"),
+            (["--tree", "0,0,1"], "is no full binary tree: rank 1 has 1 child"),
+            (["--tree", "0,2"], "needs for each rank from 1 on a lower rank as its parent"),
+            (["--tree", "0;0"], "needs for each rank from 1 on a lower rank as its parent"),
+        )
 
 
 class AskingForHelp(unittest.TestCase):

@@ -1,0 +1,108 @@
+/* What each rank did when, in one repetition: the spans of a kernel's phases on rank 0's clock. */
+#include "timeline.h"
+
+#include <stdlib.h>
+
+#include "clock.h"
+#include "memory.h"
+#include "mpi_check.h"
+
+/* Repetitions to take the median of; odd. */
+enum { WATCHED_MAX = 11 };
+
+/* A watched repetition's length, and which it was. */
+struct length {
+    double us;
+    int repetition;
+};
+
+static void watch(struct task *task, void (*run)(const struct task *task, long iterations),
+                  struct timeline *timelines, struct length *lengths, double *starts_us, int count);
+static int median_of(struct length *lengths, int count);
+static void gather(const struct task *task, const struct timeline *mine, double start_us,
+                   struct activity *activity);
+
+void phase_end(const struct task *task, int phase, double start)
+{
+    const double end = MPI_Wtime();
+    task->phase_us[phase] += (end - start) * 1e6;
+    struct timeline *timeline = task->timeline;
+    if (timeline != NULL && timeline->count < TIMELINE_SPANS_MAX) {
+        timeline->spans[timeline->count++] = (struct span){
+            .rank = task->rank, .phase = phase, .start_us = start * 1e6, .end_us = end * 1e6};
+    }
+}
+
+long timeline_watch(struct task *task, void (*run)(const struct task *task, long iterations),
+                    long most, struct activity *activity)
+{
+    struct length lengths[WATCHED_MAX];
+    double starts_us[WATCHED_MAX];
+    const int count = most < WATCHED_MAX ? (int)(most > 1 ? most : 1) : WATCHED_MAX;
+    struct timeline *timelines = allocate((size_t)count, sizeof *timelines);
+
+    watch(task, run, timelines, lengths, starts_us, count);
+    int median = median_of(lengths, count);
+    MPI_CHECK(MPI_Bcast(&median, 1, MPI_INT, 0, task->comm));
+    for (int i = 0; task->rank == 0 && i < count; i++) {
+        if (lengths[i].repetition == median) {
+            activity->length_us = lengths[i].us;
+        }
+    }
+    gather(task, &timelines[median], starts_us[median], activity);
+    free(timelines);
+    return count;
+}
+
+static void watch(struct task *task, void (*run)(const struct task *task, long iterations),
+                  struct timeline *timelines, struct length *lengths, double *starts_us, int count)
+{
+    for (int i = 0; i < count; i++) {
+        task->timeline = &timelines[i];
+        MPI_CHECK(MPI_Barrier(task->comm));
+        starts_us[i] = clock_us();
+        run(task, 1);
+        lengths[i] = (struct length){.us = clock_us() - starts_us[i], .repetition = i};
+    }
+    task->timeline = NULL;
+}
+
+static int by_length(const void *left, const void *right)
+{
+    const double a = ((const struct length *)left)->us;
+    const double b = ((const struct length *)right)->us;
+    return (a > b) - (a < b);
+}
+
+static int median_of(struct length *lengths, int count)
+{
+    qsort(lengths, (size_t)count, sizeof *lengths, by_length);
+    return lengths[(count - 1) / 2].repetition;
+}
+
+/* Each rank's spans to rank 0, moved onto its clock. */
+static void gather(const struct task *task, const struct timeline *mine, double start_us,
+                   struct activity *activity)
+{
+    const struct clock_offset offset = clock_offset_from_root(task->comm);
+    MPI_CHECK(MPI_Reduce(&offset.error_us, &activity->clock_error_us, 1, MPI_DOUBLE, MPI_MAX, 0,
+                         task->comm));
+    MPI_CHECK(MPI_Bcast(&start_us, 1, MPI_DOUBLE, 0, task->comm));
+    struct timeline moved = *mine;
+    for (int i = 0; i < moved.count; i++) {
+        moved.spans[i].start_us -= offset.us + start_us;
+        moved.spans[i].end_us -= offset.us + start_us;
+    }
+
+    struct timeline *all = allocate(task->rank == 0 ? (size_t)task->ranks : 0, sizeof *all);
+    const int bytes = (int)sizeof moved;
+    MPI_CHECK(MPI_Gather(&moved, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, task->comm));
+    const int ranks = task->ranks < TIMELINE_RANKS_MAX ? task->ranks : TIMELINE_RANKS_MAX;
+    activity->spans = allocate((size_t)ranks * TIMELINE_SPANS_MAX, sizeof *activity->spans);
+    for (int rank = 0; task->rank == 0 && rank < ranks; rank++) {
+        for (int i = 0; i < all[rank].count; i++) {
+            activity->spans[activity->count++] = all[rank].spans[i];
+        }
+    }
+    free(all);
+}
