@@ -24,4 +24,19 @@ find_package(MPI REQUIRED COMPONENTS C)
 if(DEFINED asked_path AND NOT MPI_C_COMPILER STREQUAL asked_path)
   message(FATAL_ERROR "MPI_C_COMPILER=${asked} does not work; CMake would take ${MPI_C_COMPILER}")
 endif()
+
+include(CheckSymbolExists)
+set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+check_symbol_exists(MPI_T_init_thread mpi.h SWITCHPOINT_MPI_T)
+check_symbol_exists(SMPI_H mpi.h SWITCHPOINT_SIMGRID)
+unset(CMAKE_REQUIRED_LIBRARIES)
+
+# SimGrid's MPI: a program is a library that smpirun loads, anew for each simulated rank, in which
+# sleep, exit and the like are SimGrid's. This is what smpicc itself says with -show.
+if(SWITCHPOINT_SIMGRID)
+  get_filename_component(folder ${MPI_C_COMPILER} DIRECTORY)
+  set(MPIEXEC_EXECUTABLE ${folder}/smpirun CACHE FILEPATH "Starts MPI programs" FORCE)
+  add_compile_options(-fPIC "SHELL:-include smpi/smpi_helpers.h")
+  add_link_options(-shared)
+endif()
 message(STATUS "MPI: ${MPI_C_COMPILER}, started with ${MPIEXEC_EXECUTABLE}")

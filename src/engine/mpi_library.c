@@ -7,14 +7,15 @@
 #include "memory.h"
 #include "mpi_check.h"
 
-enum { NAME_LENGTH = 256 };
-
 void mpi_library_name(char name[MPI_MAX_LIBRARY_VERSION_STRING])
 {
     int length = 0;
     MPI_CHECK(MPI_Get_library_version(name, &length));
     name[strcspn(name, "\n")] = '\0';
 }
+
+#ifdef SWITCHPOINT_MPI_T
+enum { NAME_LENGTH = 256 };
 
 /* The name of a control variable, and what is needed to read it. */
 struct cvar {
@@ -75,9 +76,8 @@ static void write_cvar(struct json *json, int index)
     MPI_T_cvar_handle_free(&handle);
 }
 
-void mpi_library_write_cvars(struct json *json, const char *key)
+static void write_cvars(struct json *json)
 {
-    json_open(json, key, '{');
     int thread_level = MPI_THREAD_SINGLE;
     int count = 0;
     if (MPI_T_init_thread(MPI_THREAD_SINGLE, &thread_level) == MPI_SUCCESS) {
@@ -88,5 +88,18 @@ void mpi_library_write_cvars(struct json *json, const char *key)
         }
         MPI_T_finalize();
     }
+}
+#else
+/* SimGrid's MPI has no MPI_T, and no settings that it could show. */
+static void write_cvars(struct json *json)
+{
+    (void)json;
+}
+#endif
+
+void mpi_library_write_cvars(struct json *json, const char *key)
+{
+    json_open(json, key, '{');
+    write_cvars(json);
     json_close(json, '}');
 }
