@@ -24,6 +24,7 @@ _HOMES = {
     "read_record": "record",
     "report": "reporting",
     "reproduce": "reproduction",
+    "tools": "tools",
 }
 
 __all__ = sorted(_HOMES)

@@ -125,6 +125,28 @@ def report_command(
             print(page)
 
 
+@app.command("tools")
+def tools_command(
+    files: _Files = None,
+    store: _Store = "results",
+    as_json: _Json = False,
+) -> None:
+    """Hold MPI, TCP sockets and PVM against one another by their echo (study 004)."""
+    with _user_mistakes():
+        measurements = _load(files, store)
+        from switchpoint.tools import missing_tools, tools
+
+        table = tools(measurements)
+        _warn(measurements.warnings)
+        if as_json:
+            rows = json.loads(table.to_json(orient="records"))
+            _print_json({"tools": rows, "not_measured": missing_tools(table)})
+        else:
+            from switchpoint.terminal import print_tools
+
+            print_tools(table)
+
+
 @app.command("reproduce")
 def reproduce_command(
     run: Annotated[

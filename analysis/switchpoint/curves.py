@@ -40,8 +40,9 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
         confidence interval from order statistics (Hoefler and Belli 2015, section 3.1.3; of fewer
         than six samples their range); `mad_us`, the median absolute deviation; `error_us`, the
         median's standard error, from the scatter of samples or of the passes' medians, whichever
-        says more, 0 where one sample leaves it unknown; `count` of samples; `bandwidth_MBps` =
-        size_bytes / time_us (10^6 B/s).
+        says more, 0 where one sample leaves it unknown; `trimmed_us`, the mean without the best and
+        the worst sample (Hariri et al., study 004), of two or less the mean; `count` of samples;
+        `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
     """
     samples = source.samples if isinstance(source, Measurements) else source
     identity = identity_columns(samples)
@@ -63,6 +64,7 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
     table["high_us"] = sorted_time[starts + counts - 1 - below]
     table["mad_us"] = mad
     table["error_us"] = np.maximum(within, between)
+    table["trimmed_us"] = _mean_within_extremes(sorted_time, starts, counts)
     table["count"] = counts
     table["bandwidth_MBps"] = table["size_bytes"] / table["time_us"]
     return table
@@ -125,6 +127,14 @@ def _runs(sorted_codes: Indices) -> tuple[Indices, Indices]:
     """Where each run of equal codes starts and how long it is."""
     starts = np.flatnonzero(np.r_[True, np.diff(sorted_codes) > 0])
     return starts, np.diff(np.r_[starts, len(sorted_codes)])
+
+
+def _mean_within_extremes(values: Floats, starts: Indices, counts: Indices) -> Floats:
+    """Mean of each run of sorted values without its first and last, as long as any is left."""
+    sums = np.add.reduceat(values, starts)
+    extremes = values[starts] + values[starts + counts - 1]
+    trimmed = np.where(counts > 2, sums - extremes, sums)
+    return np.asarray(trimmed / np.where(counts > 2, counts - 2, counts))
 
 
 def _median_of_sorted(values: Floats, starts: Indices, counts: Indices) -> Floats:

@@ -30,7 +30,8 @@ RUN_COLUMNS = [
 
 #: Curves: the identity and one row per size.
 CURVE_COLUMNS = [
-    "size_bytes", "time_us", "low_us", "high_us", "mad_us", "error_us", "count", "bandwidth_MBps",
+    "size_bytes", "time_us", "low_us", "high_us", "mad_us", "error_us", "trimmed_us", "count",
+    "bandwidth_MBps",
 ]  # fmt: skip
 
 #: Findings: the identity and what is asserted.

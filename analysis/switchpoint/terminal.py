@@ -21,7 +21,8 @@ from switchpoint.importing import NotRecognisedError
 from switchpoint.measurements import Measurements
 from switchpoint.reproduction import Difference, Recipe
 from switchpoint.shapes import identity_columns
-from switchpoint.units import bracket_text, percent
+from switchpoint.tools import missing_tools
+from switchpoint.units import bracket_text, percent, significant, size_text
 
 _STATE_STYLES = {"ok": "green", "poor": "yellow", "missing": "red"}
 
@@ -111,6 +112,29 @@ def print_facts(facts: Iterable[Fact]) -> None:
             table.add_row("", "", Text(f"mend: {fact.mend}", style="bold"))
     console.print(table)
     console.print(f"{_count(lacks, 'thing')} to mend." if lacks else "Nothing to mend.")
+
+
+def print_tools(table: pd.DataFrame) -> None:
+    """Print round trips as a table for each placement: a row for each tool, the fastest first."""
+    console = Console(highlight=False)
+    for place, part in table.groupby(["site", "placement"], sort=False):
+        console.print(Text(", ".join(map(str, place)), style="bold"))
+        printed = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
+        printed.add_column("round trip / us", no_wrap=True)
+        for size in sorted(part["size_bytes"].unique()):
+            printed.add_column(size_text(size), justify="right", no_wrap=True)
+        cells = part.assign(cell=part["round_trip_us"].map(significant)).pivot_table(
+            index="tool", columns="size_bytes", values="cell", aggfunc="first"
+        )
+        order = part.groupby("tool")["median_us"].sum().sort_values().index
+        for tool, row in cells.loc[order].fillna("-").iterrows():
+            printed.add_row(str(tool), *row)
+        console.print(printed)
+        console.print()
+    console.print("Mean without the best and the worst of each run; of several runs the median.")
+    missing = missing_tools(table)
+    if missing:
+        console.print(f"Not measured: {', '.join(missing)}.")
 
 
 def print_recipe(recipe: Recipe, differences: Iterable[Difference]) -> None:

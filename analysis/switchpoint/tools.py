@@ -1,0 +1,100 @@
+"""Holds message-passing tools against one another, as study 004 does with its echo.
+
+The kernel `echo` measures them: MPI, raw TCP sockets and PVM.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from switchpoint.curves import summarise
+from switchpoint.errors import InputError
+from switchpoint.measurements import Measurements
+
+_KERNEL = "echo"
+
+#: What modes of the kernel are called beside MPI, which is called by its library's name.
+_TOOLS = {
+    "sockets": "TCP sockets",
+    "sockets_polling": "TCP sockets, polling",
+    "pvm": "PVM, by its daemons",
+    "pvm_direct": "PVM, direct",
+}
+_FLOOR = ["sockets", "sockets_polling"]
+
+#: Tools that a whole table has, by what their names start with.
+EXPECTED = ["TCP sockets", "PVM", "Open MPI", "MPICH", "Intel MPI"]
+
+
+def tools(measurements: Measurements) -> pd.DataFrame:
+    """Tabulate the round trips of each tool.
+
+    Parameters
+    ----------
+    measurements
+        With runs of the kernel `echo`.
+
+    Returns
+    -------
+    DataFrame
+        Ordered by site, placement, tool and size: `site`, `placement`, `tool`, `size_bytes`;
+        `round_trip_us`, the mean of a run's round trips without the best and the worst (Hariri et
+        al., study 004, of 100), and `median_us`, their median, both as the median over runs;
+        `over_sockets`, the ratio of `median_us` to that of TCP sockets at the same place and size,
+        of the faster of the two ways to wait on them, missing where they were not measured; `runs`
+        and `samples`.
+
+    Raises
+    ------
+    InputError
+        If there is no run of `echo`.
+    """
+    samples = measurements.samples
+    echoes = samples[samples["kernel"].eq(_KERNEL)] if "kernel" in samples else samples[:0]
+    if echoes.empty:
+        raise InputError(
+            "tools",
+            "there is no run of the kernel echo; run the checks Echo and EchoOverPvm"
+            " (reframe -t study-004) and import their records",
+        )
+    curves = summarise(echoes)
+    names = curves["mode"].astype(str).map(_TOOLS)
+    place = ["site", "placement"]
+    point = [*place, "size_bytes"]
+    curves = curves.assign(
+        **{name: curves[name].astype("object").fillna("unknown") for name in place},
+        tool=names.fillna(curves["mpi"].astype("object").map(_library)),
+        round_trip_us=2 * curves["trimmed_us"],
+        median_us=2 * curves["time_us"],
+        floor=curves["mode"].isin(_FLOOR),
+    )
+    table = (
+        curves.groupby([*place, "tool", "floor", "size_bytes"], observed=True)
+        .agg(
+            round_trip_us=("round_trip_us", "median"),
+            median_us=("median_us", "median"),
+            runs=("run_id", "nunique"),
+            samples=("count", "sum"),
+        )
+        .reset_index()
+    )
+    floor = table[table["floor"]].groupby(point)["median_us"].min().rename("floor_us")
+    table = table.merge(floor.reset_index(), how="left", on=point)
+    table["over_sockets"] = table["median_us"] / table["floor_us"]
+    return table.drop(columns=["floor", "floor_us"])
+
+
+def missing_tools(table: pd.DataFrame) -> list[str]:
+    """Name the tools of the study's kind that a table of `tools` lacks."""
+    return [name for name in EXPECTED if not table["tool"].str.startswith(name).any()]
+
+
+def _library(version: object) -> str:
+    """Shorten an MPI library's version string: 'Open MPI v4.1.4, package: ...'."""
+    text = str(version)
+    known = re.match(r"(Open MPI|MPICH|Intel\(R\) MPI)\D*([\d.]+(?: Update \d+)?)", text)
+    if known is None:
+        return text.split(",")[0]
+    return f"{known[1].replace('(R)', '')} {known[2]}"
