@@ -6,6 +6,7 @@ A placement is declared once in a site's ``placements.yaml``; the checks ask for
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -173,6 +174,36 @@ def contradictions(
     return found
 
 
+def nodes_of_map(process_map: str) -> int:
+    """Count the nodes of a process map: a letter for each rank, its node's.
+
+    Rank 0 is on ``A``; each further node has the next letter, in the order of its lowest rank.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such map.
+    """
+    letters = "".join(dict.fromkeys(process_map))
+    if not letters or letters != string.ascii_uppercase[: len(letters)]:
+        raise ValueError(
+            f"'{process_map}' is no process map: give each rank a letter, A to rank 0's node and "
+            "the next letter to each further node, such as AABAABB"
+        )
+    return len(letters)
+
+
+def map_contradictions(process_map: str, header: Mapping[str, Any]) -> list[str]:
+    """Hold a process map against where a record's ranks really ran, as `contradictions` does."""
+    hosts = [_node(rank) for rank in header["ranks"]]
+    places = dict(zip(dict.fromkeys(hosts), string.ascii_uppercase, strict=False))
+    ran = "".join(places.get(host, "?") for host in hosts)
+    if ran == process_map:
+        return []
+    names = ", ".join(f"{letter} is {host}" for host, letter in places.items())
+    return [f"asked for the process map {process_map}, ranks ran on {ran} ({names})"]
+
+
 def switch_of(rank: Mapping[str, Any], switch_from_node_name: str | None = None) -> str | None:
     """Name of the switch above a rank's node, or None where nothing tells it.
 
@@ -201,16 +232,21 @@ def path_taken(header: Mapping[str, Any], footer: Mapping[str, Any]) -> tuple[st
     verification = footer["verification"]
     # Where the kernel counted what left its node, the rest had no business on a network.
     payload = verification.get("bytes_between_nodes") or verification["bytes_moved"]
+    carried = carried_bytes(header, footer)
+    least = min(carried.values())
+    nodes_per_message = min(len(carried), 2)
+    on_network = payload > 0 and least >= NETWORK_SHARE * payload * nodes_per_message / len(carried)
+    evidence = f"interfaces carried {least:,} B or more on each node, payload {payload:,} B"
+    return ("network" if on_network else "shared_memory"), evidence
+
+
+def carried_bytes(header: Mapping[str, Any], footer: Mapping[str, Any]) -> dict[str, int]:
+    """Bytes that each node's interfaces sent and received during the run, by host name."""
     after = {rank["rank"]: rank["after"] for rank in footer["ranks"]}
-    carried = {
+    return {
         _node(rank): _interface_bytes(after[rank["rank"]]) - _interface_bytes(rank["before"])
         for rank in header["ranks"]
     }
-    least = min(carried.values())
-    nodes_per_message = min(len(carried), 2)
-    on_network = least >= NETWORK_SHARE * payload * nodes_per_message / len(carried)
-    evidence = f"interfaces carried {least:,} B or more on each node, payload {payload:,} B"
-    return ("network" if on_network else "shared_memory"), evidence
 
 
 def _node(rank: Mapping[str, Any]) -> str:

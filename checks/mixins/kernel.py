@@ -15,7 +15,6 @@ from reframe.core.builtins import (
     variable,
 )
 from reframe.core.exceptions import SanityError
-from switchpoint.placements import contradictions
 from switchpoint.record import RecordError, read_facts
 
 from .build import KernelBuild
@@ -120,12 +119,7 @@ class KernelMixin(PlacementMixin):
             if not self.points.get((mode, size), {"count": 0})["count"]
         ]
         verification = self.facts.footer["verification"]
-        refuted = contradictions(
-            self.requested_placement,
-            self.facts.header,
-            self.facts.footer,
-            self.current_partition.extras.get("switch_from_node_name"),
-        )
+        refuted = self.refutations(self.facts.header, self.facts.footer)
         return sn.all(
             [
                 sn.assert_eq(verification["errors"], 0, "{0} payloads arrived damaged"),

@@ -8,7 +8,7 @@ import reframe.core.runtime as rt
 import reframe.utility.typecheck as typ
 from reframe.core.builtins import deferrable, parameter, run_after, run_before, variable
 from reframe.core.exceptions import SanityError
-from switchpoint.placements import BUILT_IN, Placement
+from switchpoint.placements import BUILT_IN, Placement, contradictions
 
 #: What ``timeout`` returns when it had to end the step.
 TIMED_OUT = 124
@@ -28,7 +28,8 @@ def offered_placements():
 class PlacementMixin(rfm.RegressionTestPlugin):
     """Requests the nodes, the switches and the path of one placement.
 
-    A child sets ``num_tasks`` by the end of its init phase; the ranks are dealt evenly.
+    A child sets ``num_tasks`` by the end of its init phase; the ranks are dealt evenly, unless it
+    says otherwise in ``deal_ranks``.
     """
 
     #: The placement that is asked for.
@@ -57,12 +58,7 @@ class PlacementMixin(rfm.RegressionTestPlugin):
     def request_placement(self):
         """Turn the name into nodes, scheduler options and environment variables."""
         wanted = self.requested_placement
-        if self.num_tasks % wanted.nodes:
-            raise ValueError(
-                f"{self.num_tasks} ranks cannot be dealt evenly over the {wanted.nodes} nodes "
-                f"of placement '{self.placement}'"
-            )
-        self.num_tasks_per_node = self.num_tasks // wanted.nodes
+        self.deal_ranks()
         self.exclusive_access = True
         self.time_limit = f"{self.step_limit_s + 60}s"
         self.job.options += list(wanted.scheduler_options)
@@ -70,6 +66,16 @@ class PlacementMixin(rfm.RegressionTestPlugin):
             self.job.options.append(f"--nodes={wanted.nodes}")
         family = self.current_environ.extras.get("mpi", "any")
         self.env_vars.update({**wanted.variables(family), **self.rank_environment})
+
+    def deal_ranks(self):
+        """As many ranks on each node as on the others."""
+        wanted = self.requested_placement
+        if self.num_tasks % wanted.nodes:
+            raise ValueError(
+                f"{self.num_tasks} ranks cannot be dealt evenly over the {wanted.nodes} nodes "
+                f"of placement '{self.placement}'"
+            )
+        self.num_tasks_per_node = self.num_tasks // wanted.nodes
 
     @run_before("run")
     def launch_with_a_limit(self):
@@ -89,6 +95,11 @@ class PlacementMixin(rfm.RegressionTestPlugin):
                 f"lost, or step_limit_s is too short for this sweep"
             )
         return True
+
+    def refutations(self, header, footer):
+        """What a record's header and footer hold against the placement, in sentences."""
+        switch_pattern = self.current_partition.extras.get("switch_from_node_name")
+        return contradictions(self.requested_placement, header, footer, switch_pattern)
 
     @property
     def run_labels(self):
