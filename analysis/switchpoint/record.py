@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from switchpoint.activity import activity_problem
 from switchpoint.errors import RecordError
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     header_line, _, _ = data.partition(b"\n")
     header = _parse_header(path, header_line)
     body, footer_line = _split_footer(data[len(header_line) + 1 :])
-    footer = _parse_footer(footer_line)
+    footer = _parse_footer(path, footer_line)
     samples = _parse_samples(path, header, body)
     warnings = _judge(header, footer)
     if footer is not None and footer["samples"] != len(samples):
@@ -129,7 +130,7 @@ def read_facts(path: str | os.PathLike[str]) -> Facts:
     """
     path = Path(path)
     header = _parse_header(path, _first_line(path))
-    footer = _parse_footer(_last_line(path))
+    footer = _parse_footer(path, _last_line(path))
     warnings = _judge(header, footer)
     if footer is None:
         warnings.insert(0, _truncated(path, None))
@@ -235,7 +236,7 @@ def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
     return header
 
 
-def _parse_footer(line: bytes) -> dict[str, Any] | None:
+def _parse_footer(path: Path, line: bytes) -> dict[str, Any] | None:
     try:
         footer = json.loads(line) if line else None
     except ValueError:
@@ -244,6 +245,9 @@ def _parse_footer(line: bytes) -> dict[str, Any] | None:
         return None
     if not isinstance(footer.get("samples"), int):
         return None
+    problem = activity_problem(footer)
+    if problem is not None:
+        raise RecordError(path, f"footer field 'activity' {problem}; measure again")
     return footer
 
 

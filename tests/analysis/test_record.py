@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import RECORDS, SIZES, write_record
 from switchpoint import RecordError, read_facts, read_header, read_record
+from switchpoint.activity import activity_table
 
 
 def test_a_record_gives_header_samples_and_footer(tmp_path: Path) -> None:
@@ -194,3 +195,44 @@ def test_what_is_no_text_is_named(tmp_path: Path, content: bytes, problem: str) 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match=r"none\.record: No such file or directory"):
         read_record(tmp_path / "none.record")
+
+
+MERGESORT = RECORDS / "openmpi-mergesort-two-nodes.record.gz"
+
+
+def test_activity_is_a_table_of_what_each_rank_did_when() -> None:
+    footer = read_facts(MERGESORT).footer
+    assert footer is not None
+    table = activity_table(footer)
+
+    assert set(table["phase"]) == {"compute", "send", "receive", "wait"}
+    assert len(table) == len(footer["points"]) * (1 * 7 + 2 * 10 + 4 * 4)  # root, inner, leaves
+    assert table["start_us"].le(table["end_us"]).all()
+    busy = table.assign(us=table["end_us"] - table["start_us"]).query("rank == 0")
+    covered = busy.groupby("size_bytes")["us"].sum() / busy.groupby("size_bytes")["length_us"].max()
+    assert covered.between(0.99, 1).all()
+    assert activity_table({"samples": 0}).empty
+
+
+@pytest.mark.parametrize(
+    ("spans", "words"),
+    [
+        ([[0, 9, 1.0, 2.0]], "has a span that cannot be, [0, 9, 1.0, 2.0] (tree 200000 B)"),
+        ([[0, 0, 2.0, 1.0]], "has a span that cannot be, [0, 0, 2.0, 1.0]"),
+        ([[0, 0]], "is not as documented (ValueError: not enough values to unpack"),
+        (None, "is not as documented (TypeError"),
+    ],
+)
+def test_damaged_activity_is_refused_in_one_line(tmp_path: Path, spans: object, words: str) -> None:
+    *lines, last = gzip.decompress(MERGESORT.read_bytes()).decode().splitlines()
+    footer = json.loads(last)
+    footer["activity"]["points"][0]["spans"] = spans
+    path = tmp_path / "run.record"
+    path.write_text("\n".join([*lines, json.dumps(footer)]) + "\n")
+
+    for reader in (read_record, read_facts):
+        with pytest.raises(RecordError) as caught:
+            reader(path)
+        assert str(path) in str(caught.value)
+        assert words in str(caught.value)
+        assert "\n" not in str(caught.value)

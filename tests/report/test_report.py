@@ -20,6 +20,7 @@ RECORDS = Path(__file__).parents[1] / "analysis" / "records"
 NETWORK = RECORDS / "openmpi-network-limit-65536.record.gz"
 MEMORY = RECORDS / "openmpi-memory-limit-4096.record.gz"
 MPICH = RECORDS / "mpich-memory.record.gz"
+MERGESORT = RECORDS / "openmpi-mergesort-two-nodes.record.gz"
 
 #: What a label may hold: each would run, or break the page, if it were not escaped.
 HOSTILE = "</script><script>document.title='broken'</script>&\"'<b>%{x}"
@@ -290,3 +291,26 @@ def test_the_smallest_tables_still_make_a_page(
     path.write_text("size_bytes,time_us\n" + rows)
 
     assert opened(browser, tmp_path, path).get_log("browser") == []
+
+
+def test_what_each_rank_did_when_is_drawn_rank_by_rank(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    page = opened(browser, tmp_path, MERGESORT)
+
+    (figure,) = page.execute_script(
+        "return [...document.querySelectorAll('#activity ~ figure .plot')]"
+        ".filter(plot => plot.id.startsWith('activity')).map(plot => ({"
+        "shown: plot.data.filter(trace => trace.visible)"
+        "  .map(trace => [trace.name, trace.x.length]),"
+        "rows: [...plot.querySelectorAll('.ytick text')].map(e => e.textContent),"
+        "menu: plot.layout.updatemenus[0].buttons.map(button => button.label)}))"
+    )
+    # Seven ranks: the root's, two inner ranks' and four leaves' spans of the first point.
+    assert figure["shown"] == [["compute", 7], ["send", 12], ["receive", 12], ["wait", 12]]
+    assert sorted(figure["rows"]) == [
+        "0 on a1", "1 on a1", "2 on a2", "3 on a1", "4 on a1", "5 on a2", "6 on a2"
+    ]  # fmt: skip
+    assert len(figure["menu"]) == 5
+    assert figure["menu"][0] == "tree, 200,000 B"
+    assert page.get_log("browser") == []

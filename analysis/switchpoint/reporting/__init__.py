@@ -69,6 +69,10 @@ def render(measurements: Measurements, findings: pd.DataFrame) -> str:
         }
         for index, pairing in enumerate(found)
     ]
+    activities = [
+        figures.draw_activity(f"activity-{index}", title, table, hosts)
+        for index, (title, table, hosts) in enumerate(tables.activities(measurements))
+    ]
     drawn = curves[~curves["run_id"].isin(baseline_runs(found))]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(_package, "reporting/templates"),
@@ -87,6 +91,7 @@ def render(measurements: Measurements, findings: pd.DataFrame) -> str:
         plotly=Markup(get_plotlyjs()),  # noqa: S704, it is the library's own script
         figures=figures.draw(drawn, findings),
         pairs=pairs,
+        activities=activities,
         summary=tables.summary(measurements, curves, findings),
         findings=tables.finding_table(findings),
         sizes=tables.size_table(curves),

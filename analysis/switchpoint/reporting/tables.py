@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
+from switchpoint.activity import activity_table
 from switchpoint.baselines import Pairing, ratios
 from switchpoint.detection import prominent
 from switchpoint.measurements import Measurements
@@ -108,6 +110,23 @@ def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
     return rows
 
 
+def activities(
+    measurements: Measurements,
+) -> Iterator[tuple[str, pd.DataFrame, list[str]]]:
+    """Each run that says what its ranks did when: a title, its spans, and the ranks' hosts."""
+    for run in _records(measurements.runs):
+        header, footer = measurements.facts(run["run_id"])
+        table = activity_table(footer or {})
+        if not table.empty:
+            placed = header["labels"].get("process_map")
+            words = [
+                *(run[name] for name in ("site", "mpi", "kernel", "placement")),
+                f"process map {placed}" if placed else None,
+            ]
+            title = ", ".join(word for word in words if isinstance(word, str))
+            yield title, table, [rank["host"] for rank in header["ranks"]]
+
+
 def _tool_terms(run: dict[str, Any]) -> list[tuple[str, str]]:
     """What another tool's output and its labels say."""
     labels = json.loads(run["labels"]) if isinstance(run["labels"], str) else {}
@@ -171,6 +190,13 @@ def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list
                 f"{checks.get('checks')} payloads compared, {checks.get('errors')} errors",
             )
         )
+        if "bytes_between_nodes" in checks:
+            terms.append(
+                (
+                    "Between nodes",
+                    f"{checks['bytes_between_nodes']:,} of {checks['bytes_moved']:,} B sent",
+                )
+            )
     return terms
 
 
