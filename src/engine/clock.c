@@ -122,7 +122,8 @@ void clock_utc(char text[UTC_LENGTH])
 {
     struct timespec now;
     struct tm parts;
-    /* The system's own: SimGrid's macro of this name tells a simulated time, which begins in 1970. */
+    /* The system's own: SimGrid's macro of this name tells a simulated time, which begins in 1970.
+     */
     (clock_gettime)(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &parts);
     const size_t length = strftime(text, UTC_LENGTH, "%Y-%m-%dT%H:%M:%S", &parts);

@@ -32,8 +32,11 @@ static void write_columns(struct json *json, const struct kernel *kernel);
 static void write_point(struct json *json, const struct point *point);
 static void write_traffic(struct json *json, const struct point *point);
 static void write_bytes_between_nodes(struct json *json, const struct plan *plan);
+static void write_round_time(struct json *json, const struct plan *plan,
+                             const struct totals *totals);
 static void write_activity(struct json *json, const struct kernel *kernel, const struct plan *plan);
 static void write_spans(struct json *json, const struct activity *activity);
+static double to_ns(double us);
 
 void header_write(struct json *json, MPI_Comm comm, int argc, char **argv,
                   const struct kernel *kernel, const struct options *options)
@@ -129,6 +132,7 @@ static void write_plan(struct json *json, const struct options *options)
     json_integer(json, "window", options->window);
     json_integer(json, "window_kib", options->window_kib);
     json_integer(json, "rotate_mib", options->rotate_mib);
+    json_raw(json, "round_time", options->round_time ? "true" : "false");
     json_integer(json, "kept_per_point", options->kept);
     json_close(json, '}');
 }
@@ -197,7 +201,8 @@ void row_write(FILE *out, const struct point *point, int pass, long sample, cons
 }
 
 void footer_write(struct json *json, MPI_Comm comm, const struct kernel *kernel,
-                  const struct plan *plan, const struct totals *totals)
+                  const struct options *options, const struct plan *plan,
+                  const struct totals *totals)
 {
     int rank = 0;
     MPI_CHECK(MPI_Comm_rank(comm, &rank));
@@ -219,6 +224,9 @@ void footer_write(struct json *json, MPI_Comm comm, const struct kernel *kernel,
         json_integer(json, "bytes_moved", totals->bytes_moved);
         write_bytes_between_nodes(json, plan);
         json_close(json, '}');
+        if (options->round_time) {
+            write_round_time(json, plan, totals);
+        }
         if (kernel->timeline) {
             write_activity(json, kernel, plan);
         }
@@ -280,6 +288,19 @@ static void write_bytes_between_nodes(struct json *json, const struct plan *plan
         bytes += plan->points[i].sent_between_nodes.bytes;
     }
     json_integer(json, "bytes_between_nodes", bytes);
+}
+
+static void write_round_time(struct json *json, const struct plan *plan,
+                             const struct totals *totals)
+{
+    int64_t late_blocks = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        late_blocks += plan->points[i].late_blocks;
+    }
+    json_open(json, "round_time", '{');
+    json_integer(json, "late_blocks", late_blocks);
+    json_number(json, "clock_error_us", to_ns(totals->clock_error_us));
+    json_close(json, '}');
 }
 
 static void write_activity(struct json *json, const struct kernel *kernel, const struct plan *plan)

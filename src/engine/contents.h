@@ -28,10 +28,12 @@ struct totals {
     int64_t payloads;
     int64_t payload_errors;
     int64_t bytes_moved;
+    double clock_error_us; /* of blocks that started at an agreed time */
 };
 
 /* Collective. Writes the footer on rank 0. */
 void footer_write(struct json *json, MPI_Comm comm, const struct kernel *kernel,
-                  const struct plan *plan, const struct totals *totals);
+                  const struct options *options, const struct plan *plan,
+                  const struct totals *totals);
 
 #endif

@@ -44,8 +44,9 @@ static void take_samples(struct point *point, int pass, const struct visit *visi
                          struct record *record);
 static double median_of_visit(const struct visit *visit);
 static struct totals total_up(MPI_Comm comm, struct plan *plan, int64_t bytes_moved);
-static bool finish_record(MPI_Comm comm, const struct kernel *kernel, const struct plan *plan,
-                          const struct totals *totals, struct record *record);
+static bool finish_record(MPI_Comm comm, const struct kernel *kernel, const struct options *options,
+                          const struct plan *plan, const struct totals *totals,
+                          struct record *record);
 static bool root_says(MPI_Comm comm, bool answer);
 static void leave(int rank);
 static void print_outcome(const struct kernel *kernel, const struct options *options,
@@ -236,8 +237,10 @@ static int sweep(int argc, char **argv, const struct kernel *kernel, const struc
     for (size_t i = 0; i < plan->count; i++) {
         samples_sort(&plan->points[i].samples);
     }
-    const struct totals totals = total_up(task->comm, plan, bytes_moved);
-    if (!finish_record(task->comm, kernel, plan, &totals, record)) {
+    struct totals totals = total_up(task->comm, plan, bytes_moved);
+    MPI_CHECK(MPI_Reduce(&visit.start.clock_error_us, &totals.clock_error_us, 1, MPI_DOUBLE,
+                         MPI_MAX, 0, task->comm));
+    if (!finish_record(task->comm, kernel, options, plan, &totals, record)) {
         return EXIT_USAGE;
     }
     if (task->rank == 0) {
@@ -283,6 +286,9 @@ static bool known_within(const struct point *point, long percent)
 static void take_samples(struct point *point, int pass, const struct visit *visit,
                          struct record *record)
 {
+    if (visit->blocks == 0) {
+        return;
+    }
     samples_add(&point->passes, median_of_visit(visit));
     samples_sort(&point->passes);
     const double *values_us = visit->values_us;
@@ -332,11 +338,12 @@ static struct totals total_up(MPI_Comm comm, struct plan *plan, int64_t bytes_mo
     return totals;
 }
 
-static bool finish_record(MPI_Comm comm, const struct kernel *kernel, const struct plan *plan,
-                          const struct totals *totals, struct record *record)
+static bool finish_record(MPI_Comm comm, const struct kernel *kernel, const struct options *options,
+                          const struct plan *plan, const struct totals *totals,
+                          struct record *record)
 {
     struct json footer = {0};
-    footer_write(&footer, comm, kernel, plan, totals);
+    footer_write(&footer, comm, kernel, options, plan, totals);
     if (record->file != NULL) {
         fprintf(record->file, "%s\n", footer.text);
     }

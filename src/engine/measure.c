@@ -19,8 +19,11 @@ static long calibrate(const struct kernel *kernel, const struct options *options
                       struct point *point);
 static long longer_block(const struct options *options, long iterations, double block_us);
 static long blocks_that_fit(const struct options *options, double block_us);
-static void time_blocks(const struct kernel *kernel, struct task *task, const struct point *point,
-                        struct visit *visit);
+static long time_blocks(const struct kernel *kernel, const struct options *options,
+                        struct task *task, struct point *point, struct visit *visit);
+static void time_block(const struct kernel *kernel, const struct options *options,
+                       struct task *task, const struct point *point, struct start *start,
+                       double *values_us, size_t columns);
 static void fill(const struct mode *mode, const struct task *task, int pass);
 static void poison(const struct mode *mode, const struct task *task, int pass);
 static void verify(const struct task *task, struct point *point, int pass);
@@ -164,7 +167,7 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
     }
     task->turn = 0;
     MPI_CHECK(MPI_Barrier(task->comm));
-    time_blocks(kernel, task, point, visit);
+    const long blocks = time_blocks(kernel, options, task, point, visit);
     if (mode->release != NULL) {
         mode->release(task);
     }
@@ -174,7 +177,7 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
         verify(&turned, point, pass);
     }
 
-    return account(task, point, untimed + visit->blocks * point->iterations);
+    return account(task, point, untimed + blocks * point->iterations);
 }
 
 static void repeat(const struct mode *mode, struct task *task, long iterations)
@@ -247,31 +250,55 @@ static long blocks_that_fit(const struct options *options, double block_us)
     return (long)fmax(1, fmin(fitting, (double)options->samples));
 }
 
-static void time_blocks(const struct kernel *kernel, struct task *task, const struct point *point,
-                        struct visit *visit)
+/* Returns how many blocks ran, late ones included; `visit->blocks` is then how many count. */
+static long time_blocks(const struct kernel *kernel, const struct options *options,
+                        struct task *task, struct point *point, struct visit *visit)
 {
-    const double messages = (double)point->mode->messages(task) * (double)point->iterations;
-    double *values_us = visit->values_us;
-    for (long block = 0; block < visit->blocks; block++, values_us += visit->columns) {
-        task->phase_us = values_us + 1;
-        memset(values_us, 0, visit->columns * sizeof *values_us);
-        if (kernel->timing != TIME_AT_ROOT) {
-            MPI_CHECK(MPI_Barrier(task->comm));
-        }
-
-        const double start = clock_us();
-        point->mode->run(task, point->iterations);
-        values_us[0] = clock_us() - start;
-        task->turn += point->iterations;
-
-        for (size_t i = 0; i < visit->columns; i++) {
-            values_us[i] /= messages;
+    enum { TRIES = 20 }; /* of a block, and of the next ones until one is in time */
+    long ran = 0;
+    long in_time = 0;
+    long tries = 0;
+    if (options->round_time) {
+        start_prepare(task->comm, &visit->start);
+    }
+    while (in_time < visit->blocks && tries < TRIES) {
+        time_block(kernel, options, task, point, &visit->start,
+                   visit->values_us + (size_t)in_time * visit->columns, visit->columns);
+        ran++;
+        tries++;
+        if (!options->round_time || !start_was_late(task->comm, &visit->start)) {
+            in_time++;
+            tries = 0;
         }
     }
+    visit->blocks = in_time;
+    point->late_blocks += ran - in_time;
     if (kernel->timing != TIME_AT_ROOT) {
-        const int count = (int)((size_t)visit->blocks * visit->columns);
+        const int count = (int)((size_t)in_time * visit->columns);
         MPI_CHECK(MPI_Reduce(task->rank == 0 ? MPI_IN_PLACE : visit->values_us, visit->values_us,
                              count, MPI_DOUBLE, MPI_MAX, 0, task->comm));
+    }
+    return ran;
+}
+
+static void time_block(const struct kernel *kernel, const struct options *options,
+                       struct task *task, const struct point *point, struct start *start,
+                       double *values_us, size_t columns)
+{
+    const double messages = (double)point->mode->messages(task) * (double)point->iterations;
+    task->phase_us = values_us + 1;
+    memset(values_us, 0, columns * sizeof *values_us);
+    if (kernel->timing != TIME_AT_ROOT && !options->round_time) {
+        MPI_CHECK(MPI_Barrier(task->comm));
+    }
+
+    const double start_us = options->round_time ? start_together(task->comm, start) : clock_us();
+    point->mode->run(task, point->iterations);
+    values_us[0] = clock_us() - start_us;
+    task->turn += point->iterations;
+
+    for (size_t i = 0; i < columns; i++) {
+        values_us[i] /= messages;
     }
 }
 

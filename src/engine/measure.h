@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "options.h"
 #include "plan.h"
+#include "start.h"
 
 /* Sets the task to a point: its message size, the window that this size allows, and how many copies
  * of its buffers take turns. */
@@ -26,7 +27,8 @@ struct visit {
     /* Per block, in us per message: the time, then the kernel's phases. Room for
      * options->samples blocks. */
     double *values_us;
-    size_t columns; /* 1 and one per phase */
+    size_t columns;     /* 1 and one per phase */
+    struct start start; /* kept from visit to visit; for blocks that start at an agreed time */
 };
 
 /* Collective. Measures a point in a pass and updates its calibration and its payload counts.

@@ -104,13 +104,21 @@ bool options_parse(int argc, char **argv, const struct kernel *kernel, struct op
             add_mode(options, mode);
         }
     }
+    if (options->round_time && kernel->timing == TIME_AT_ROOT) {
+        return refuse(
+            refusal,
+            "--round-time: %s is timed where it starts and ends, by one rank; leave it out",
+            kernel->name);
+    }
     return options->sizes.count > 0 || sizes_parse(sizes_default(kernel), &options->sizes, refusal);
 }
 
 static bool is_flag(const char *name, struct options *options)
 {
     bool *flag = NULL;
-    if (strcmp(name, "--quiet") == 0) {
+    if (strcmp(name, "--round-time") == 0) {
+        flag = &options->round_time;
+    } else if (strcmp(name, "--quiet") == 0) {
         flag = &options->quiet;
     } else if (strcmp(name, "--help") == 0) {
         flag = &options->help;
@@ -297,6 +305,10 @@ void options_help(FILE *out, const struct kernel *kernel)
         fprintf(out, " (%ld)\n", NUMBERS[i].initial);
     }
     help_line(out, "--seed", "N", "seed of the sweep's random order (random, recorded)\n");
+    if (kernel->timing != TIME_AT_ROOT) {
+        help_line(out, "--round-time", "",
+                  "start each block at an agreed time, not from a barrier; redo late starts\n");
+    }
     for (const struct kernel_option *o = kernel->options; o != NULL && o->name != NULL; o++) {
         help_line(out, o->name, o->value_name, o->help);
         fprintf(out, "\n");

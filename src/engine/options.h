@@ -29,6 +29,7 @@ struct options {
     const char *record;     /* NULL: none */
     const char **labels;    /* "KEY=VALUE" */
     size_t label_count;
+    bool round_time; /* start blocks at an agreed time, not from a barrier */
     bool quiet;
     bool help;
     bool version;

@@ -20,6 +20,7 @@ struct point {
     struct samples passes;  /* the median of each pass so far; rank 0 only */
     int64_t payloads;       /* payloads, or parts of a result, compared on this rank */
     int64_t payload_errors; /* those that were wrong */
+    int64_t late_blocks;    /* thrown away, since a rank started late; same on all ranks */
     int64_t repetitions;    /* all of them, untimed ones too; same on all ranks */
     struct traffic sent;    /* by this rank in all repetitions, where the mode has a result */
     struct traffic sent_between_nodes; /* the part of it that left the node */
