@@ -21,13 +21,15 @@ NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
 
 
 @contextmanager
-def testbed(name: str = "bench") -> Iterator[str]:
+def testbed(name: str = "bench", shape: str | Path = "two-hosts") -> Iterator[str]:
     """Bring a testbed up, yield its name, take it down."""
-    subprocess.run([BIN / "testbed", "up", "--name", name], check=True)
+    up = [BIN / "testbed", "up", "--name", name, "--shape", shape]
+    subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
     try:
         yield name
     finally:
-        subprocess.run([BIN / "testbed", "down", "--name", name], check=True)
+        down = [BIN / "testbed", "down", "--name", name]
+        subprocess.run(down, check=True, stdout=subprocess.DEVNULL)
 
 
 def kernel(mpi: str, name: str) -> Path:
@@ -41,24 +43,34 @@ def kernel(mpi: str, name: str) -> Path:
     return tree / "bin" / name
 
 
-def srun_words(mpi: str, placement: str) -> list[str]:
-    """Words that start two ranks on a placement."""
+def launch(name: str, mpi: str, placement: str, command: list[str | Path], cwd: Path) -> str:
+    """Run two ranks on a placement of the testbed ``name`` and return their standard output."""
     wanted = PLACEMENTS.placements[placement]
+    words = [*srun_words(mpi, wanted.nodes, 2), *wanted.scheduler_options, *wanted.launcher_options]
+    return run(name, [*words, *command], wanted.variables(mpi), cwd)
+
+
+def launch_on_all(name: str, mpi: str, nodes: int, command: list[str | Path], cwd: Path) -> str:
+    """Run a rank on each node of the testbed ``name``; ranks that wait give the core away."""
+    waiting = {"OMPI_MCA_mpi_yield_when_idle": "1", "UCX_TLS": "tcp,self"}
+    return run(name, [*srun_words(mpi, nodes, nodes), *command], waiting, cwd)
+
+
+def srun_words(mpi: str, nodes: int, ranks: int) -> list[str]:
+    """Words that start ranks, dealt evenly over so many nodes."""
     return [
         "srun",
         f"--mpi={PMI[mpi]}",
-        f"--nodes={wanted.nodes}",
-        "--ntasks=2",
-        f"--ntasks-per-node={2 // wanted.nodes}",
-        *wanted.scheduler_options,
-        *wanted.launcher_options,
+        f"--nodes={nodes}",
+        f"--ntasks={ranks}",
+        f"--ntasks-per-node={ranks // nodes}",
     ]
 
 
-def launch(name: str, mpi: str, placement: str, command: list[str | Path], cwd: Path) -> str:
-    """Run a command on the testbed ``name`` and return its standard output."""
-    words = [BIN / "testbed", "exec", "--name", name, "--", *srun_words(mpi, placement), *command]
-    environment = {**os.environ, **PLACEMENTS.placements[placement].variables(mpi)}
+def run(name: str, command: list[str | Path], variables: dict[str, str], cwd: Path) -> str:
+    """Run a command in the testbed ``name`` and return its standard output."""
+    words = [BIN / "testbed", "exec", "--name", name, "--", *command]
+    environment = {**os.environ, **variables}
     done = subprocess.run(
         [str(word) for word in words],
         cwd=cwd,
@@ -69,5 +81,5 @@ def launch(name: str, mpi: str, placement: str, command: list[str | Path], cwd: 
         check=False,
     )
     if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))} on {placement} with {mpi}:\n{done.stderr}")
+        sys.exit(f"{' '.join(map(str, command))} fails:\n{done.stderr}")
     return done.stdout

@@ -1,7 +1,7 @@
 """Complete exchange (study 003): packet schedules of ours against the MPI library's."""
 
 import reframe as rfm
-from reframe.core.builtins import performance_function, run_before, variable
+from reframe.core.builtins import performance_function, run_after, run_before, variable
 
 from .mixins.kernel import KernelMixin
 
@@ -14,25 +14,37 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, KernelMixin):
     kernel = "alltoall"
     modes = ["shift", "pairwise", "group_shuffle", "synchronous_shuffle", "library"]
     sizes_bytes = [64, 1 << 10, 16 << 10, 128 << 10]
-    num_tasks = 4
-    passes = 2
+    passes = 4
+    samples = 4
     # Where ranks outnumber cores, each hop waits for a slice of the scheduler's time.
     step_limit_s = 120
+
+    #: Ranks; any number that the placement's nodes divide. Pairwise needs a power of two.
+    #:
+    #: :type: :class:`int`
+    ranks = variable(int, value=4)
 
     #: Largest packet in bytes.
     #:
     #: :type: :class:`int`
-    packet_bytes = variable(int, value=8192)
+    packet_bytes = variable(int, value=65536)
 
     #: Ranks in a group of the group shuffle.
     #:
     #: :type: :class:`int`
     group = variable(int, value=2)
 
-    #: Packets that a rank has under way; 0 for no bound.
+    #: Packets that a rank has under way: 0 for no bound, -1 for one to each other rank.
     #:
     #: :type: :class:`int`
-    send_window = variable(int, value=0)
+    send_window = variable(int, value=-1)
+
+    @run_after("init")
+    def set_ranks(self):
+        """Deal the ranks evenly; pairwise is left out where they are no power of two."""
+        self.num_tasks = self.ranks
+        if self.ranks & (self.ranks - 1):
+            self.modes = [mode for mode in self.modes if mode != "pairwise"]
 
     @run_before("run")
     def pass_schedule(self):
@@ -40,11 +52,12 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, KernelMixin):
         chosen = {
             "packet": self.packet_bytes,
             "group": self.group,
-            "send-window": self.send_window,
+            "send-window": self.ranks - 1 if self.send_window < 0 else self.send_window,
         }
         self.executable_opts += [f"--{option}={value}" for option, value in chosen.items()]
         self.executable_opts += [
-            f"--label={option.replace('-', '_')}={value}" for option, value in chosen.items()
+            f"--label=ranks={self.ranks}",
+            *(f"--label={option.replace('-', '_')}={value}" for option, value in chosen.items()),
         ]
 
     @run_before("performance")

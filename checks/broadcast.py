@@ -1,7 +1,7 @@
 """Broadcast from rank 0 to all others (study 004): trees of ours against the MPI library's."""
 
 import reframe as rfm
-from reframe.core.builtins import performance_function, run_before
+from reframe.core.builtins import parameter, performance_function, run_after, run_before
 
 from .mixins.kernel import KernelMixin
 
@@ -17,11 +17,35 @@ class Broadcast(rfm.RunOnlyRegressionTest, KernelMixin):
         *("repeated_ack", "binary_ack", "two_level_ack", "binomial_ack", "pipelined_ack"),
         *("scatter_allgather", "library"),
     ]
-    sizes_bytes = [1, 1 << 10, 8 << 10, 64 << 10]
-    num_tasks = 4
-    passes = 2
+    sizes_bytes = [1, 256, *(kib << 10 for kib in (1, 4, 8, 16, 32, 64))]
+    passes = 4
+    samples = 4
     # Where ranks outnumber cores, each hop waits for a slice of the scheduler's time.
     step_limit_s = 120
+
+    #: Members of the group, as in the study. A partition that says in ``extras['most_ranks']`` for
+    #: how many ranks it has cores runs no larger group, but one of four.
+    #:
+    #: :type: :class:`int`
+    ranks = parameter([2, 4, 8, 16], loggable=True)
+
+    @run_after("init")
+    def set_ranks(self):
+        """Deal the ranks evenly over the placement's nodes."""
+        self.num_tasks = self.ranks
+
+    @run_after("setup")
+    def keep_to_the_cores(self):
+        """Skip groups that would only measure how ranks take turns on a core."""
+        most = max(4, self.current_partition.extras.get("most_ranks", self.ranks))
+        self.skip_if(
+            self.ranks > most, f"this partition has no cores for {self.ranks} ranks (most_ranks)"
+        )
+
+    @run_before("run")
+    def label_ranks(self):
+        """Say in the record how large the group is."""
+        self.executable_opts.append(f"--label=ranks={self.ranks}")
 
     @run_before("performance")
     def name_performance_variables(self):

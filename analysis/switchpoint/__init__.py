@@ -14,6 +14,7 @@ _HOMES = {
     "Record": "record",
     "RecordError": "errors",
     "Store": "store",
+    "claims": "studies",
     "summarise": "curves",
     "detect": "detection",
     "doctor": "diagnosis",

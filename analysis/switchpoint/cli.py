@@ -103,6 +103,31 @@ def detect_command(
             print_findings(findings, measurements, show_all=show_all)
 
 
+@app.command("claims")
+def claims_command(
+    files: _Files = None,
+    store: _Store = "results",
+    study: Annotated[
+        str | None, typer.Option("--study", metavar="NUMBER", help="Only this one, such as 002.")
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Test what the five studies claim against the runs of FILEs, or all runs of the store."""
+    with _user_mistakes():
+        measurements = _read(files)[0] if files else _everything(store)
+        from switchpoint.studies import claims, efficiencies
+
+        found = claims(measurements, study)
+        _warn(measurements.warnings)
+        if as_json:
+            tables = {"claims": found, "efficiency": efficiencies(measurements)}
+            _print_json({name: table.to_dict("records") for name, table in tables.items()})
+        else:
+            from switchpoint.terminal import print_claims
+
+            print_claims(found)
+
+
 @app.command("report")
 def report_command(
     files: _Files = None,
@@ -237,6 +262,13 @@ def _load(files: list[Path] | None, store: str) -> Measurements:
     from switchpoint.store import Store
 
     return Store(store).latest()
+
+
+def _everything(store: str) -> Measurements:
+    """Return all runs of the store: claims rest on repeated launches, not on the newest."""
+    from switchpoint.store import Store
+
+    return Store(store).read()
 
 
 def _read(files: list[Path]) -> tuple[Measurements, list[str]]:

@@ -11,7 +11,7 @@ enum { TAG = 1 };
 struct settings {
     long packet_bytes;
     long group;
-    long send_window; /* packets that a rank has under way; 0: no bound */
+    long send_window; /* packets that a rank has under way; 0: no bound; negative: ranks - 1 */
 };
 
 static struct exchange exchange_of(const struct task *t)
@@ -38,17 +38,31 @@ static struct packet packet_at(const struct task *t, struct slot slot)
     return (struct packet){(size_t)slot.peer * (size_t)t->size_bytes + (size_t)start, (int)bytes};
 }
 
-/* Receives posted ahead in the order in which their packets are sent; then the sends, no slot
- * waiting for another but for room in the window. */
-static inline void run_schedule(const struct task *t, long iterations, enum schedule schedule)
+/* How many packets a rank has under way. As many as it has peers is one to each in a shuffle: few
+ * enough that no link has a queue of packets of which some overtake others, and all end at once. */
+static int send_window(const struct task *t, int messages)
 {
     const struct settings *settings = t->settings;
+    const long window = settings->send_window < 0 ? t->ranks - 1 : settings->send_window;
+    return window > 0 && window < messages ? (int)window : messages;
+}
+
+/* Shift and pairwise turn to the next peer when they are done with this one: the stages in which
+ * the network's pipes run empty. The shuffles have one stage. */
+static int messages_in_stage(enum schedule schedule, const struct exchange *exchange, int messages)
+{
+    return schedule == SHIFT || schedule == PAIRWISE ? exchange->packets : messages;
+}
+
+/* Receives posted ahead in the order in which their packets are sent; then the sends, no slot
+ * waiting for another but for room in the window and for the end of a stage. */
+static inline void run_schedule(const struct task *t, long iterations, enum schedule schedule)
+{
     const struct exchange exchange = exchange_of(t);
     const long slots = slot_count(schedule, &exchange);
     const int messages = (t->ranks - 1) * exchange.packets;
-    const int window = settings->send_window > 0 && settings->send_window < messages
-                           ? (int)settings->send_window
-                           : messages;
+    const int window = send_window(t, messages);
+    const int stage = messages_in_stage(schedule, &exchange, messages);
     MPI_Request *receives = t->requests;
     MPI_Request *sends = t->requests + messages;
 
@@ -72,9 +86,12 @@ static inline void run_schedule(const struct task *t, long iterations, enum sche
                 }
                 MPI_CHECK(MPI_Isend(t->send + packet.offset, packet.bytes, MPI_BYTE, to.peer, TAG,
                                     t->comm, &sends[sent++]));
+                if (sent % stage == 0) {
+                    MPI_CHECK(MPI_Waitall(stage, &sends[sent - stage], MPI_STATUSES_IGNORE));
+                    MPI_CHECK(MPI_Waitall(stage, &receives[sent - stage], MPI_STATUSES_IGNORE));
+                }
             }
         }
-        MPI_CHECK(MPI_Waitall(2 * messages, t->requests, MPI_STATUSES_IGNORE));
     }
 }
 
@@ -184,15 +201,16 @@ static bool suits_group_shuffle(const struct task *t, struct refusal *refusal)
 
 static const struct mode MODES[] = {
     {.name = "shift",
-     .summary = "all packets to rank + 1, then to rank + 2, ...; time_us: until the last rank has "
-                "ended",
-     .source = "Tam, complete exchange (study 003)",
+     .summary =
+         "all packets to rank + 1 and from rank - 1, then to and from the next, ...; time_us: "
+         "until the last rank has ended",
+     .source = "Tam, complete exchange (study 003); the wait between peers is our reconstruction",
      .run = run_shift,
      .suits = suits_packets,
      SCHEDULED},
     {.name = "pairwise",
      .summary = "the same with partners by exclusive or; needs a power of two of ranks",
-     .source = "Tam, complete exchange (study 003)",
+     .source = "Tam, complete exchange (study 003); the wait between peers is our reconstruction",
      .run = run_pairwise,
      .suits = suits_pairwise,
      SCHEDULED},
@@ -237,16 +255,16 @@ static bool accept_send_window(void *settings, const char *value, struct refusal
 }
 
 static const struct kernel_option OPTIONS[] = {
-    {"--packet", "BYTES", "largest packet in bytes (8192)", accept_packet},
+    {"--packet", "BYTES", "largest packet in bytes (65536)", accept_packet},
     {"--group", "N", "ranks in a group of group_shuffle (2)", accept_group},
-    {"--send-window", "N", "packets that a rank has under way; 0: no bound (0)",
+    {"--send-window", "N", "packets that a rank has under way; 0: no bound (one for each peer)",
      accept_send_window},
     {0},
 };
 
 int main(int argc, char **argv)
 {
-    struct settings settings = {.packet_bytes = 8192, .group = 2};
+    struct settings settings = {.packet_bytes = 65536, .group = 2, .send_window = -1};
     const struct kernel alltoall = {
         .name = "alltoall",
         .summary = "every rank has a message of the given size for every other rank",

@@ -1,0 +1,34 @@
+"""The shape of a claim: a study's sentence, and the evidence that decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from switchpoint.studies.evidence import Data, Evidence
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a study.
+
+    Attributes
+    ----------
+    study : str
+        Its number, such as `001`.
+    number : int
+        Of the claim within the study.
+    text : str
+        The claim in our words.
+    evidence : callable
+        Yields the figures that must all be as wanted; raises NotTestableError, before or after,
+        where something is missing.
+    across_tools : bool
+        Whether it compares MPIs and other tools, and so is evaluated once for a site.
+    """
+
+    study: str
+    number: int
+    text: str
+    evidence: Callable[[Data], Iterator[Evidence]]
+    across_tools: bool = False

@@ -1,0 +1,366 @@
+"""What a claim about measurements rests on: points of curves, intervals, and what would decide it.
+
+A point is one kernel, mode, size and placement; it is judged by the medians of its launches or
+passes, never by single samples, since samples of one pass agree more than the machine does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from switchpoint.curves import summarise
+from switchpoint.measurements import Measurements
+from switchpoint.shapes import IDENTITY, identity_columns
+
+Floats = npt.NDArray[np.float64]
+
+#: Times that differ by less than this count as equal, efficiencies by less than the second.
+SAME = 0.05
+SAME_EFFICIENCY = 0.01
+
+#: From so many launches on the launch is the unit that is resampled, below it the pass.
+LAUNCHES = 5
+#: Fewer units say nothing about their scatter.
+LEAST_UNITS = 3
+
+DRAWS = 4000
+SEED = 20261121
+_ERROR_RATE = 0.05
+
+_MACHINE_WIDE = ("check",)  # says who measured, not what
+
+
+class NotTestableError(Exception):
+    """A claim that the data at hand cannot decide.
+
+    Parameters
+    ----------
+    reason
+        What is missing.
+    mend
+        What would supply it; None where the study's own checks would.
+    """
+
+    def __init__(self, reason: str, mend: str | None = None) -> None:
+        self.reason = reason
+        self.mend = mend
+        super().__init__(reason)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The range in which a figure must lie for a claim to hold."""
+
+    low: float = -np.inf
+    high: float = np.inf
+
+    def judge(self, low: float, high: float) -> bool | None:
+        """Whether an interval lies inside, outside (False), or on the edge (None)."""
+        if low > self.low and high < self.high:
+            return True
+        return False if high <= self.low or low >= self.high else None
+
+    def __str__(self) -> str:
+        if np.isinf(self.high):
+            return f"above {self.low:g}"
+        if np.isinf(self.low):
+            return f"below {self.high:g}"
+        return f"{self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One figure that a claim rests on.
+
+    Attributes
+    ----------
+    what, unit : str
+        What was compared, and the figure's unit (empty for ratios).
+    value, low, high : float
+        Point estimate and its bootstrap interval.
+    wanted : str
+        The range that it must lie in.
+    holds : bool or None
+        Whether the interval lies in that range; None where it spans an end of it.
+    units : int
+        Launches or passes behind the smallest sample.
+    runs : tuple of str
+        The runs' identities.
+    """
+
+    what: str
+    value: float
+    low: float
+    high: float
+    wanted: str
+    holds: bool | None
+    unit: str = ""
+    units: int = 0
+    runs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Point:
+    """Medians of the launches, or of the passes, of one point; time in us."""
+
+    name: str
+    medians: pd.Series[float]
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Identities of the runs behind it."""
+        return tuple(sorted(set(self.medians.index.get_level_values("run_id"))))
+
+    @property
+    def value(self) -> float:
+        """Median over the units in us."""
+        return float(self.medians.median())
+
+
+@dataclass
+class Data:
+    """What was measured at one place: a site's partition with one MPI, or with all of them.
+
+    Attributes
+    ----------
+    passes : DataFrame
+        One row per curve, size and pass: the identity, `size_bytes`, `pass`, `time_us` (median).
+    facts : DataFrame
+        One row per run, by `run_id`: `ranks`; `nodes` that they were on; `machines` with a kernel
+        of their own; `crowded`, whether ranks outnumbered the cores of a machine; `header`.
+    samples : DataFrame
+        The samples as they were read.
+    """
+
+    passes: pd.DataFrame
+    facts: pd.DataFrame
+    samples: pd.DataFrame = field(repr=False)
+
+    @cached_property
+    def curves(self) -> pd.DataFrame:
+        """Medians and scatter per curve and size, as from `summarise`."""
+        return summarise(self.samples)
+
+    def at(self, kernel: str, **wanted: Any) -> pd.DataFrame:
+        """Rows of `passes` of a kernel whose columns have the wanted values.
+
+        Raises
+        ------
+        NotTestableError
+            Naming the first column that leaves nothing.
+        """
+        return narrowed(self._of(kernel), f"kernel {kernel}", wanted)
+
+    def point(self, kernel: str, mode: str, size_bytes: int, **wanted: Any) -> Point:
+        """One point's medians; where curves differ in further labels, the most measured one.
+
+        Raises
+        ------
+        NotTestableError
+            Where nothing of it was measured, or too few passes.
+        """
+        rows = self.at(kernel, mode=mode, **wanted)
+        rows = narrowed(rows, f"mode {mode} of kernel {kernel}", {"size_bytes": size_bytes})
+        return point_of(rows, " ".join([kernel, mode, *map(str, wanted.values())]))
+
+    def _of(self, kernel: str) -> pd.DataFrame:
+        rows = self.passes[self.passes["kernel"] == kernel]
+        if rows.empty:
+            raise NotTestableError(f"no run of kernel {kernel}")
+        claimed = [name for name in rows if name in self.facts]  # labels: the record proves better
+        return rows.drop(columns=claimed).merge(self.facts, left_on="run_id", right_index=True)
+
+
+def data_of(measurements: Measurements) -> Data:
+    """Reduce measurements to what claims are judged by."""
+    samples = measurements.samples
+    keys = [*identity_columns(samples), "size_bytes", "pass"]
+    passes = samples.groupby(keys, dropna=False, observed=True)["time_us"].median().reset_index()
+    identity = identity_columns(passes)
+    passes[identity] = passes[identity].astype("object").where(passes[identity].notna(), None)
+    facts = [_facts(run) for run in measurements.runs.to_dict("records")]
+    columns = ["run_id", "ranks", "nodes", "machines", "crowded", "header"]
+    return Data(passes, pd.DataFrame(facts, columns=columns).set_index("run_id"), samples)
+
+
+def _facts(run: dict[Hashable, Any]) -> dict[str, Any]:
+    header = json.loads(run["header"]) if isinstance(run["header"], str) else {}
+    ranks = pd.DataFrame(header.get("ranks", []), columns=["host", "boot_id", "cores_online"])
+    machine = ranks["boot_id"].where(ranks["boot_id"].notna(), ranks["host"])
+    crowd = ranks.groupby(machine)["cores_online"].agg(["size", "min"])
+    return {
+        "run_id": run["run_id"],
+        "ranks": len(ranks),
+        "nodes": ranks["host"].nunique(),
+        "machines": machine.nunique(),
+        "crowded": bool((crowd["size"] > crowd["min"]).any()),
+        "header": header,
+    }
+
+
+def narrowed(rows: pd.DataFrame, what: str, wanted: dict[str, Any]) -> pd.DataFrame:
+    """Rows with the wanted values; raises NotTestableError naming what leaves nothing."""
+    for name, value in wanted.items():
+        rows = rows[rows[name] == value] if name in rows else rows.iloc[:0]
+        if rows.empty:
+            raise NotTestableError(f"no run of {what} with {name.replace('_', ' ')} {value}")
+    return rows
+
+
+def uncrowded(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of runs whose ranks had a core each; raises NotTestableError where none had."""
+    quiet = rows[~rows["crowded"].astype(bool)]
+    if quiet.empty:
+        ranks = int(rows["ranks"].min())
+        raise NotTestableError(
+            f"ranks outnumber cores from {ranks} ranks on, which times the scheduler",
+            f"a site whose placements have a core for each of {ranks} ranks or more",
+        )
+    return quiet
+
+
+def most_ranks(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the runs with the most ranks."""
+    chosen: pd.DataFrame = rows[rows["ranks"] == rows["ranks"].max()]
+    return chosen
+
+
+def one_variant(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the label values that were measured most: curves that differ are never pooled."""
+    told = [*IDENTITY, *_MACHINE_WIDE, "size_bytes", "pass", "time_us", *FACTS]
+    own = [name for name in rows if name not in told]
+    if not own or rows.empty:
+        return rows
+    groups = rows.groupby(own, dropna=False, observed=True, sort=True)
+    code = groups.ngroup()
+    return rows[code == code.value_counts(sort=False).idxmax()]
+
+
+#: Columns that `Data.at` adds to the passes.
+FACTS = ("ranks", "nodes", "machines", "crowded", "header")
+
+
+def point_of(rows: pd.DataFrame, name: str) -> Point:
+    """Judge rows of one size as one point."""
+    rows = one_variant(rows)
+    by_pass = rows.groupby(["run_id", "pass"])["time_us"].median()
+    by_launch = by_pass.groupby(level="run_id").median()
+    medians = by_launch if len(by_launch) >= LAUNCHES else by_pass
+    if len(medians) < LEAST_UNITS:
+        raise NotTestableError(
+            f"{len(medians)} passes of {name} are too few for an interval",
+            "measure with more passes: reframe ... -S passes=5",
+        )
+    return Point(name, medians)
+
+
+def judge(
+    what: str,
+    points: Sequence[Point],
+    figure: Callable[[Floats], Floats],
+    wanted: Wanted,
+    *,
+    unit: str = "",
+    comparisons: int = 1,
+) -> Evidence:
+    """Estimate a figure of points' medians and hold its interval against what is wanted.
+
+    Parameters
+    ----------
+    what
+        Words for the figure.
+    points
+        The points, in the order in which `figure` takes them.
+    figure
+        Maps medians of shape (draws, points) to figures of shape (draws,).
+    wanted
+        The range that makes the claim hold.
+    unit
+        Of the figure.
+    comparisons
+        Figures that the claim rests on together: the interval is widened so that all of them hold
+        at 95 % (Bonferroni).
+    """
+    figures = figure(resampled_medians(points))
+    return conclude(what, figures, wanted, points, unit=unit, comparisons=comparisons)
+
+
+def conclude(
+    what: str,
+    figures: Floats,
+    wanted: Wanted,
+    points: Iterable[Point],
+    *,
+    unit: str = "",
+    comparisons: int = 1,
+) -> Evidence:
+    """Shape a figure (first) and its draws (the others) as evidence."""
+    tail = _ERROR_RATE / 2 / comparisons
+    low, high = (float(x) for x in np.quantile(figures[1:], [tail, 1 - tail]))
+    points = list(points)
+    return Evidence(
+        what, float(figures[0]), low, high, str(wanted), wanted.judge(low, high), unit,
+        min((len(point.medians) for point in points), default=0),
+        tuple(sorted({run for point in points for run in point.runs})),
+    )  # fmt: skip
+
+
+def resampled_medians(points: Sequence[Point]) -> Floats:
+    """Medians of points and of bootstrap draws of their launches or passes.
+
+    Points that were measured in the same passes are drawn together, so that what disturbed a pass
+    cancels in their ratio (Efron and Tibshirani 1993, chapters 8 and 13).
+
+    Returns
+    -------
+    array of float, shape (1 + DRAWS, points)
+        The first row without resampling.
+    """
+    random = np.random.default_rng(SEED)
+    columns: list[Floats] = []
+    drawn: dict[tuple[Hashable, ...], npt.NDArray[np.int64]] = {}
+    for point in points:
+        medians = point.medians.sort_index()
+        times = medians.to_numpy(dtype=float)
+        index = tuple(medians.index)
+        if index not in drawn:
+            drawn[index] = random.integers(0, len(times), (DRAWS, len(times)))
+        columns.append(np.r_[np.median(times), np.median(times[drawn[index]], axis=1)])
+    return np.stack(columns, axis=1)
+
+
+def ratio(medians: Floats) -> Floats:
+    """First point's time over the second's."""
+    return np.asarray(medians[:, 0] / medians[:, 1])
+
+
+def slower(what: str, point: Point, than: Point, *, by: float = SAME, **how: Any) -> Evidence:
+    """Evidence that one point takes longer than another, by more than counts as equal."""
+    return judge(what, [point, than], ratio, Wanted(low=1 + by), **how)
+
+
+def alike(what: str, point: Point, other: Point, *, within: float = 0.1, **how: Any) -> Evidence:
+    """Evidence that two points take the same time."""
+    return judge(what, [point, other], ratio, Wanted(1 - within, 1 + within), **how)
+
+
+def resampled_rows(table: Floats, figure: Callable[[Floats], Floats]) -> Floats:
+    """Figure of a table (first) and of bootstrap draws of its rows.
+
+    Parameters
+    ----------
+    table : array of float, shape (rows, columns)
+    figure
+        Maps tables of shape (draws, rows, columns) to figures of shape (draws,).
+    """
+    random = np.random.default_rng(SEED)
+    draws = random.integers(0, len(table), (DRAWS, len(table)))
+    return np.concatenate([figure(table[None]), figure(table[draws])])

@@ -1,0 +1,184 @@
+"""Study 000: tree merge sort of 50,000 ints by seven processes, over maps of processes to nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from switchpoint.studies.claim import Claim
+from switchpoint.studies.evidence import (
+    Data,
+    Evidence,
+    Floats,
+    NotTestableError,
+    Point,
+    Wanted,
+    alike,
+    judge,
+    narrowed,
+    point_of,
+    slower,
+    uncrowded,
+)
+
+_KERNEL = "mergesort"
+_ARRAY_BYTES = 200_000
+
+#: Node of processes 0 to 6; process i hands halves to 2i + 1 and 2i + 2. The map of figure 12 is a
+#: reconstruction: the one that fits the study's "twice as much".
+ONE_NODE = "AAAAAAA"
+FIGURE_10, FIGURE_11, FIGURE_12, FIGURE_13 = "AABAABB", "AAAAABB", "AABABAB", "ABBAAAA"
+
+#: Maps are compared over the slowest network that was measured, which is nearest to the study's.
+_NETWORKS = ("two_nodes_two_hosts", "two_nodes_one_host")
+
+#: A line through the times explains them when it leaves less than this share of their variance.
+_LINEAR = 0.9
+
+
+def bytes_over_network(nodes: str, array_bytes: int = _ARRAY_BYTES) -> int:
+    """Bytes that cross from node to node, there and back.
+
+    Parameters
+    ----------
+    nodes
+        Node of each of the seven processes, one letter each.
+    array_bytes
+        Size of the whole array.
+
+    >>> bytes_over_network("AABAABB"), bytes_over_network("ABBAAAA")
+    (200000, 800000)
+    """
+    share = [0, 2, 2, 4, 4, 4, 4]
+    return sum(
+        2 * array_bytes // share[child]
+        for child in range(1, len(nodes))
+        if nodes[child] != nodes[(child - 1) // 2]
+    )
+
+
+def _linear_in_bytes(data: Data) -> Iterator[Evidence]:
+    points = _maps(data)
+    if len(points) < 4:
+        raise NotTestableError(f"{len(points)} maps over the network; a line needs four")
+    moved = np.array([bytes_over_network(nodes) for nodes in points], dtype=float)
+    centred = moved - moved.mean()
+
+    def explained(medians: Floats) -> Floats:
+        return np.asarray([np.corrcoef(moved, times)[0, 1] ** 2 for times in medians])
+
+    def slope(medians: Floats) -> Floats:
+        return np.asarray(medians @ centred / (centred**2).sum()) * 1e3
+
+    every = list(points.values())
+    yield judge(
+        f"share of the variance that a line explains, {len(points)} maps", every, explained,
+        Wanted(low=_LINEAR), comparisons=2,
+    )  # fmt: skip
+    yield judge(
+        "time for each 1,000 B over the network", every, slope, Wanted(low=0), unit="us",
+        comparisons=2,
+    )  # fmt: skip
+
+
+def _one_two_four(data: Data) -> Iterator[Evidence]:
+    for nodes, name, times in ((FIGURE_12, "12", 2), (FIGURE_13, "13", 4)):
+        yield judge(
+            f"figure {name} over figure 10", [_map(data, nodes), _map(data, FIGURE_10)],
+            lambda m: m[:, 0] / m[:, 1], Wanted(0.8 * times, 1.2 * times), comparisons=2,
+        )  # fmt: skip
+
+
+def _figures_10_and_11(data: Data) -> Iterator[Evidence]:
+    yield alike("figure 11 over figure 10", _map(data, FIGURE_11), _map(data, FIGURE_10))
+
+
+def _one_node_beats_ethernet(data: Data) -> Iterator[Evidence]:
+    yield slower("figure 10 over one node", _map(data, FIGURE_10), _on_one_node(data))
+
+
+def _fast_network_beats_one_node(data: Data) -> Iterator[Evidence]:
+    """Needs two nodes with cores of their own: emulated nodes share them, so add none."""
+    rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, map=FIGURE_10)
+    own = rows[rows["machines"] > 1]
+    if own.empty:
+        raise NotTestableError(
+            "all nodes are one machine's, so that a second one adds no processor",
+            "a site of two or more machines with a network such as InfiniBand",
+        )
+    fastest = min(
+        (
+            point_of(uncrowded(part), f"{_KERNEL} {placement}")
+            for placement, part in own.groupby("placement")
+        ),
+        key=lambda point: point.value,
+    )
+    yield slower("one node over figure 10", _on_one_node(data), fastest)
+
+
+def _parallelism_does_not_matter(data: Data) -> Iterator[Evidence]:
+    """What bytes foretell from balanced maps, against the map that hardly runs in parallel."""
+    rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, map=FIGURE_13)
+    if (rows["machines"] < 2).all():
+        raise NotTestableError(
+            "all nodes are one machine's, so that all maps run equally in parallel",
+            "a site of two or more machines",
+        )
+    balanced = [FIGURE_10, FIGURE_12]
+    near, far = (bytes_over_network(nodes) for nodes in balanced)
+    along = (bytes_over_network(FIGURE_13) - near) / (far - near)
+    yield judge(
+        "figure 13 over what the bytes foretell from figures 10 and 12",
+        [*(_map(data, nodes) for nodes in balanced), _map(data, FIGURE_13)],
+        lambda m: m[:, 2] / (m[:, 0] + along * (m[:, 1] - m[:, 0])),
+        Wanted(0.8, 1.2),
+    )
+
+
+def _processes_pay_on_one_node(data: Data) -> Iterator[Evidence]:
+    serial = data.point(_KERNEL, "serial", _ARRAY_BYTES)
+    yield slower("one process over seven on one node", serial, _on_one_node(data))
+
+
+def _maps(data: Data) -> dict[str, Point]:
+    """Each map over the network that was measured."""
+    rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES)
+    rows = rows[rows["placement"] == _network(data)] if "map" in rows else rows.iloc[:0]
+    return {
+        str(nodes): point_of(part, f"{_KERNEL} {nodes}")
+        for nodes, part in rows.groupby("map")
+        if len(str(nodes)) == len(ONE_NODE) and nodes != ONE_NODE
+    }
+
+
+def _map(data: Data, nodes: str) -> Point:
+    return data.point(_KERNEL, "tree", _ARRAY_BYTES, placement=_network(data), map=nodes)
+
+
+def _on_one_node(data: Data) -> Point:
+    rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES)
+    rows = narrowed(rows, f"kernel {_KERNEL}", {"map": ONE_NODE})
+    return point_of(rows, f"{_KERNEL} {ONE_NODE}")
+
+
+def _network(data: Data) -> str:
+    measured = set(data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES)["placement"])
+    for placement in _NETWORKS:
+        if placement in measured:
+            return placement
+    raise NotTestableError(f"no run of kernel {_KERNEL} between nodes")
+
+
+CLAIMS = [
+    Claim("000", 1, "time grows linearly with the bytes over the network", _linear_in_bytes),
+    Claim("000", 2, "figures 10, 12 and 13 take times of 1 : 2 : 4", _one_two_four),
+    Claim("000", 3, "figures 10 and 11 take about the same time", _figures_10_and_11),
+    Claim("000", 4, "one node beats two over the network", _one_node_beats_ethernet),
+    Claim("000", 5, "a fast network (there VIA) beats one node", _fast_network_beats_one_node),
+    Claim(
+        "000", 6, "over the network, parallelism does not matter beside the bytes",
+        _parallelism_does_not_matter,
+    ),
+    Claim("000", 7, "on one node seven processes beat one", _processes_pay_on_one_node),
+]  # fmt: skip

@@ -1,0 +1,244 @@
+"""Study 002: parallel efficiency of a divided task with a ring exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.efficiency import LITERATURE, WORD_BYTES, Link, efficiency, fit_link
+from switchpoint.studies.claim import Claim
+from switchpoint.studies.evidence import (
+    LAUNCHES,
+    SAME,
+    SAME_EFFICIENCY,
+    Data,
+    Evidence,
+    Floats,
+    NotTestableError,
+    Point,
+    Wanted,
+    conclude,
+    judge,
+    narrowed,
+    point_of,
+    resampled_medians,
+    resampled_rows,
+    uncrowded,
+)
+
+_KERNEL = "ring"
+_SHORT, _MIDDLE, _LONG = (WORD_BYTES * words for words in (1, 1000, 10_000))
+
+EFFICIENCY_COLUMNS = [
+    "placement", "ranks", "words", "task_us", "serial", "speedup", "efficiency", "low", "high",
+    "start_us", "word_us", "predicted", "predicted_literature", "crowded",
+]  # fmt: skip
+
+#: Ping-pong sizes that a link is fitted to: those of the study's messages.
+_FIT_BYTES = (WORD_BYTES, 64 * 1024)
+
+
+def parallel_efficiency(data: Data) -> pd.DataFrame:
+    """Speed-up and efficiency over T, L and np, measured and by equation 6.
+
+    Parameters
+    ----------
+    data
+        Of one place.
+
+    Returns
+    -------
+    DataFrame
+        One row per `placement`, `ranks`, `words`, `task_us` (nominal T) and `serial`: `speedup`,
+        `efficiency` with `low` and `high`; `start_us` and `word_us`, fitted to the ping-pong of
+        the same placement, and `predicted` with them; `predicted_literature` with the study's
+        constants; `crowded`, whether ranks outnumbered cores. Null where no ping-pong was measured.
+    """
+    rows = []
+    try:
+        grid = _grid(data)
+    except NotTestableError:
+        return pd.DataFrame(columns=EFFICIENCY_COLUMNS)
+    for key, points in grid.items():
+        placement, ranks, size_bytes, task_us, serial, crowded = key
+        words = size_bytes // WORD_BYTES
+        found = judge("", points, _efficiency_of(ranks), Wanted())
+        link = _link_or_none(data, placement)
+        actual_us = points[0].value
+        rows.append(
+            {
+                "placement": placement, "ranks": ranks, "words": words, "task_us": task_us,
+                "serial": serial, "speedup": ranks * found.value, "efficiency": found.value,
+                "low": found.low, "high": found.high,
+                "start_us": None if link is None else link.start_us,
+                "word_us": None if link is None else link.word_us,
+                "predicted": None if link is None else _predicted(
+                    link, actual_us, ranks, words, serial),
+                "predicted_literature": _predicted(LITERATURE, actual_us, ranks, words, serial),
+                "crowded": crowded,
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=EFFICIENCY_COLUMNS)
+
+
+def _literature_over_estimates(data: Data) -> Iterator[Evidence]:
+    yield from _over_estimated(data, lambda _: LITERATURE, "1,500 us and 5 us a word")
+
+
+def _ping_pong_over_estimates(data: Data) -> Iterator[Evidence]:
+    yield from _over_estimated(data, lambda placement: _link(data, placement), "")
+
+
+def _over_estimated(data: Data, link_of: Any, constants: str) -> Iterator[Evidence]:
+    """Predicted over measured efficiency, the mean over T, L and np of each placement."""
+    cells: dict[str, list[tuple[Any, ...]]] = {}
+    for key, points in _grid(data).items():
+        if not key[-1]:
+            cells.setdefault(key[0], []).append((key, points))
+    if not cells:
+        uncrowded(data.at(_KERNEL, mode="alternate"))
+        raise NotTestableError("no run of kernel ring with modes alternate and serial")
+    for placement, measured in sorted(cells.items()):
+        link = link_of(placement)
+        every = [point for _, pair in measured for point in pair]
+        medians = resampled_medians(every)
+        relative = []
+        for index, ((_, ranks, size_bytes, _, serial, _), (task, _)) in enumerate(measured):
+            actual = _efficiency_of(ranks)(medians[:, 2 * index : 2 * index + 2])
+            words = size_bytes // WORD_BYTES
+            relative.append(_predicted(link, task.value, ranks, words, serial) / actual)
+        told = constants or f"{link.start_us:.3g} us and {link.word_us:.2g} us a word of ping-pong"
+        yield conclude(
+            f"efficiency foretold with {told} over measured, mean of {len(measured)} points, "
+            f"{placement}",
+            np.mean(relative, axis=0), Wanted(low=1 + SAME_EFFICIENCY), every,
+            comparisons=len(cells),
+        )  # fmt: skip
+
+
+def _narrow_band_but_long(data: Data) -> Iterator[Evidence]:
+    """At the shortest task, where communication shows most, over the network between hosts."""
+    rows = uncrowded(data.at(_KERNEL, mode="alternate", placement="two_nodes_two_hosts"))
+    rows = rows[rows["serial_percent"].isin(["0", None])]
+    rows = rows[rows["grain_us"] == min(rows["grain_us"], key=int)]
+    for ranks, part in rows.groupby("ranks"):
+        short, middle, long = (_of_size(part, size) for size in (_SHORT, _MIDDLE, _LONG))
+        where = f"{ranks} ranks, T = {int(part['grain_us'].iloc[0]) / 1000:g} ms"
+        yield judge(
+            f"efficiency with 1 word over 1,000, {where}", [short, middle],
+            lambda m: m[:, 1] / m[:, 0], Wanted(1 - SAME, 1 + SAME), comparisons=2,
+        )  # fmt: skip
+        yield judge(
+            f"efficiency with 10,000 words over 1,000, {where}", [long, middle],
+            lambda m: m[:, 1] / m[:, 0], Wanted(high=1 - SAME), comparisons=2,
+        )  # fmt: skip
+
+
+def _one_percent_shows(data: Data) -> Iterator[Evidence]:
+    rows = uncrowded(data.at(_KERNEL, mode="alternate", ranks=4, size_bytes=_SHORT))
+    rows = rows[rows["grain_us"] == max(rows["grain_us"], key=int)]
+    for placement, part in rows.groupby("placement"):
+        none, one = (
+            point_of(narrowed(part, "kernel ring with 4 ranks", {"serial_percent": s}), _KERNEL)
+            for s in ("0", "1")
+        )
+        yield judge(
+            f"efficiency with 1 % serial over 0 %, 4 ranks, {placement}", [one, none],
+            lambda m: m[:, 1] / m[:, 0], Wanted(high=1 - SAME_EFFICIENCY),
+        )  # fmt: skip
+
+
+def _runs_form_a_band(data: Data) -> Iterator[Evidence]:
+    """Width of the band: what four of five launches lie in, relative to their median."""
+    rows = data.at(_KERNEL, mode="alternate", placement="two_nodes_two_hosts", size_bytes=_MIDDLE)
+    rows = uncrowded(rows)
+    rows = rows[rows["grain_us"] == min(rows["grain_us"], key=int)]
+    point = point_of(rows, "ring alternate two_nodes_two_hosts")
+    if len(point.runs) < LAUNCHES:
+        raise NotTestableError(
+            f"{len(point.runs)} launches of one point; a band needs {LAUNCHES}",
+            f"repeat make measure TAG=study-002 until there are {LAUNCHES}",
+        )
+    times = np.asarray(point.medians, dtype=np.float64)[:, None]
+
+    def width(draws: Floats) -> Floats:
+        low, middle, high = np.quantile(draws[:, :, 0], [0.1, 0.5, 0.9], axis=1)
+        return np.asarray((high - low) / middle)
+
+    yield conclude(
+        f"width of the band of {len(times)} launches", resampled_rows(times, width),
+        Wanted(low=SAME_EFFICIENCY), [point],
+    )  # fmt: skip
+
+
+def _grid(data: Data) -> dict[tuple[Any, ...], tuple[Point, Point]]:
+    """The serial and the parallel point of each placement, np, size, T, s and crowding."""
+    rows = data.at(_KERNEL)
+    keys = ["placement", "ranks", "size_bytes", "grain_us", "serial_percent", "crowded"]
+    if not set(keys) <= set(rows):
+        raise NotTestableError("runs of kernel ring without labels grain_us and serial_percent")
+    grid = {}
+    for key, part in rows.groupby(keys, sort=True):
+        placement, ranks, size_bytes, grain, serial, crowded = map(str, key)
+        modes = {str(mode): rows for mode, rows in part.groupby("mode")}
+        if {"serial", "alternate"} <= set(modes):
+            cell = (placement, int(ranks), int(size_bytes), float(grain), float(serial) / 100,
+                    crowded == "True")  # fmt: skip
+            grid[cell] = (
+                point_of(modes["serial"], f"ring serial {placement}"),
+                point_of(modes["alternate"], f"ring alternate {placement}"),
+            )
+    return grid
+
+
+def _efficiency_of(ranks: int) -> Any:
+    return lambda medians: medians[:, 0] / (ranks * medians[:, 1])
+
+
+def _predicted(link: Link, task_us: float, ranks: int, words: int, serial: float) -> float:
+    return efficiency(task_us, ranks, link.exchange_us(ranks, words), serial)
+
+
+def _link(data: Data, placement: str) -> Link:
+    rows = data.at("pingpong", mode="send", placement=placement)
+    rows = rows[rows["size_bytes"].between(*_FIT_BYTES)]
+    times = rows.groupby("size_bytes")["time_us"].median()
+    if len(times) < 3:
+        raise NotTestableError(
+            f"fewer than three ping-pong sizes from 4 B to 64 KiB on {placement}",
+            "make measure TAG=sweep",
+        )
+    return fit_link(times.index.to_numpy(dtype=float), times.to_numpy(dtype=float))
+
+
+def _link_or_none(data: Data, placement: str) -> Link | None:
+    try:
+        return _link(data, placement)
+    except NotTestableError:
+        return None
+
+
+def _of_size(rows: pd.DataFrame, size_bytes: int) -> Point:
+    wanted = {"size_bytes": size_bytes}
+    return point_of(narrowed(rows, "kernel ring", wanted), "ring alternate")
+
+
+CLAIMS = [
+    Claim(
+        "002", 1, "constants from the literature over-estimate the efficiency",
+        _literature_over_estimates,
+    ),
+    Claim(
+        "002", 2, "constants from today's ping-pong over-estimate the efficiency",
+        _ping_pong_over_estimates,
+    ),
+    Claim(
+        "002", 3, "on a switched network efficiencies up to 1,000 words lie in one narrow band, "
+        "and only 10,000 words drop", _narrow_band_but_long,
+    ),
+    Claim("002", 4, "1 % of serial work shows at 4 ranks", _one_percent_shows),
+    Claim("002", 5, "single runs form a band of some width", _runs_form_a_band),
+]  # fmt: skip

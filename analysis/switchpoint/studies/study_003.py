@@ -1,0 +1,187 @@
+"""Study 003: schedules of the complete exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from switchpoint.studies.claim import Claim
+from switchpoint.studies.evidence import (
+    SAME,
+    Data,
+    Evidence,
+    NotTestableError,
+    Point,
+    Wanted,
+    judge,
+    most_ranks,
+    narrowed,
+    one_variant,
+    point_of,
+    ratio,
+    slower,
+    uncrowded,
+)
+from switchpoint.units import size_text
+
+_KERNEL = "alltoall"
+_SHUFFLE, _GROUPS = "synchronous_shuffle", "group_shuffle"
+_BY_MESSAGE = ("shift", "pairwise")
+_SMALL_BYTES, _LARGE_BYTES = 1024, 64 * 1024
+
+#: The study's figure.
+_UTILISATION = 0.97
+_ALMOST = 0.1
+
+
+def _reaches_the_bandwidth(data: Data) -> Iterator[Evidence]:
+    """U = bytes that leave each node, over time and over the bandwidth of a stream of two ranks.
+
+    Where each node has one rank it is the study's U = (p - 1) M / (T B).
+    """
+    rows = data.at(_KERNEL, mode=_SHUFFLE)
+    rows = rows[rows["nodes"] > 1]
+    best: Evidence | None = None
+    lack = NotTestableError("no run of kernel alltoall between nodes")
+    for placement, part in rows.groupby("placement"):
+        try:
+            found = _utilisation(data, str(placement), part)
+        except NotTestableError as error:
+            lack = error
+            continue
+        if best is None or found.value > best.value:
+            best = found
+    if best is None:
+        raise lack
+    if not best.holds and rows["crowded"].all():
+        raise NotTestableError(
+            f"ranks outnumber cores, and reach {best.value:.0%} of the bandwidth",
+            "links slower than the cores, as bench/exchange_links.py lays them out, or more cores",
+        )
+    yield best
+
+
+def _utilisation(data: Data, placement: str, rows: pd.DataFrame) -> Evidence:
+    size = int(rows["size_bytes"].max())
+    part = one_variant(rows[rows["size_bytes"] == size])
+    ranks, nodes = int(part["ranks"].iloc[0]), int(part["nodes"].iloc[0])
+    leaving = ranks // nodes * (ranks - ranks // nodes) * size
+    streams = data.at("pingpong", mode="stream", placement=placement)
+    largest = int(streams["size_bytes"].max())
+    stream = point_of(streams[streams["size_bytes"] == largest], "pingpong stream")
+    return judge(
+        f"share of the bandwidth of a stream, {ranks} ranks on {nodes} nodes, {size_text(size)}, "
+        f"{placement}",
+        [stream, point_of(part, f"{_KERNEL} {_SHUFFLE} {placement}")],
+        lambda m: leaving / m[:, 1] / (largest / m[:, 0]), Wanted(low=_UTILISATION),
+    )  # fmt: skip
+
+
+def _gains_when_short(data: Data) -> Iterator[Evidence]:
+    for placement, rows in _between_nodes(data).groupby("placement"):
+        size = _extreme(rows, small=True)
+        for other in _BY_MESSAGE:
+            yield slower(
+                f"{other} over synchronous shuffle at {size_text(size)}, {placement}",
+                _at(rows, other, size), _at(rows, _SHUFFLE, size), comparisons=4,
+            )  # fmt: skip
+
+
+def _by_message_for_long_only(data: Data) -> Iterator[Evidence]:
+    for placement, rows in _between_nodes(data).groupby("placement"):
+        for size, bound in (
+            (_extreme(rows, small=True), Wanted(low=1 + _ALMOST)),
+            (_extreme(rows, small=False), Wanted(high=1 + _ALMOST)),
+        ):
+            for mode in _BY_MESSAGE:
+                yield judge(
+                    f"{mode} over synchronous shuffle at {size_text(size)}, {placement}",
+                    [_at(rows, mode, size), _at(rows, _SHUFFLE, size)], ratio, bound,
+                    comparisons=8,
+                )  # fmt: skip
+
+
+def _blocked_at_the_head(data: Data) -> Iterator[Evidence]:
+    rows = data.at(_KERNEL)
+    if "switch" not in rows or not (rows["switch"] == "input_buffered").any():
+        raise NotTestableError(
+            "no run is labelled as made over an input-buffered switch",
+            "a site with such a switch, and the kernel's --label=switch=input_buffered",
+        )
+    rows = rows[rows["switch"] == "input_buffered"]
+    rows = most_ranks(rows)
+    size = _extreme(rows, small=False)
+    yield slower(
+        f"synchronous over group shuffle at {size_text(size)}",
+        _at(rows, _SHUFFLE, size), _at(rows, _GROUPS, size),
+    )  # fmt: skip
+
+
+def _groups_almost_as_good(data: Data) -> Iterator[Evidence]:
+    for placement, rows in _between_nodes(data).groupby("placement"):
+        size = _extreme(rows, small=False)
+        yield judge(
+            f"group over synchronous shuffle at {size_text(size)}, {placement}",
+            [_at(rows, _GROUPS, size), _at(rows, _SHUFFLE, size)], ratio,
+            Wanted(high=1 + _ALMOST),
+        )  # fmt: skip
+
+
+def _groups_scale_better(data: Data) -> Iterator[Evidence]:
+    rows = uncrowded(_between_nodes(data, crowded=True))
+    counts = sorted(rows["ranks"].unique())
+    if len(counts) < 2:
+        raise NotTestableError(f"all uncrowded runs had {counts[0]} ranks; scaling needs two sizes")
+    few, many = (rows[rows["ranks"] == count] for count in (counts[0], counts[-1]))
+    size = _extreme(many, small=False)
+    yield judge(
+        f"group over synchronous shuffle, {counts[-1]} ranks over {counts[0]}, {size_text(size)}",
+        [_at(part, mode, size) for part in (many, few) for mode in (_GROUPS, _SHUFFLE)],
+        lambda m: m[:, 0] / m[:, 1] / (m[:, 2] / m[:, 3]), Wanted(high=1 - SAME),
+    )  # fmt: skip
+
+
+def _between_nodes(data: Data, crowded: bool = False) -> pd.DataFrame:
+    """Runs between nodes of the most ranks that had a core each, or of any."""
+    rows = data.at(_KERNEL)
+    rows = rows[rows["nodes"] > 1]
+    if rows.empty:
+        raise NotTestableError("no run of kernel alltoall between nodes")
+    if crowded:
+        return rows
+    rows = rows[rows["ranks"] > 2]
+    if rows.empty:
+        raise NotTestableError("two ranks have one peer each: all schedules are the same")
+    return most_ranks(uncrowded(rows))
+
+
+def _extreme(rows: pd.DataFrame, *, small: bool) -> int:
+    size = int(rows["size_bytes"].min() if small else rows["size_bytes"].max())
+    if (size > _SMALL_BYTES) if small else (size < _LARGE_BYTES):
+        bound = f"up to {size_text(_SMALL_BYTES)}" if small else f"from {size_text(_LARGE_BYTES)}"
+        raise NotTestableError(f"no message of {bound} on")
+    return size
+
+
+def _at(rows: pd.DataFrame, mode: str, size_bytes: int) -> Point:
+    wanted = {"mode": mode, "size_bytes": size_bytes}
+    return point_of(narrowed(rows, f"kernel {_KERNEL}", wanted), f"{_KERNEL} {mode}")
+
+
+CLAIMS = [
+    Claim("003", 1, "synchronous shuffle reaches 97 % of the available bandwidth",
+          _reaches_the_bandwidth),
+    Claim("003", 2, "synchronous shuffle gains with short messages too", _gains_when_short),
+    Claim(
+        "003", 3, "shift and pairwise are good for long messages and poor for short ones",
+        _by_message_for_long_only,
+    ),
+    Claim(
+        "003", 4, "on an input-buffered switch synchronous shuffle suffers head-of-line blocking",
+        _blocked_at_the_head,
+    ),
+    Claim("003", 5, "group shuffle is almost as good as synchronous shuffle",
+          _groups_almost_as_good),
+    Claim("003", 6, "group shuffle scales better", _groups_scale_better),
+]  # fmt: skip

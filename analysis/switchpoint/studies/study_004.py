@@ -1,0 +1,281 @@
+"""Study 004: message-passing tools: echo, broadcast, and applications."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.studies.claim import Claim
+from switchpoint.studies.evidence import (
+    SAME,
+    Data,
+    Evidence,
+    Floats,
+    NotTestableError,
+    Point,
+    Wanted,
+    judge,
+    most_ranks,
+    narrowed,
+    point_of,
+    ratio,
+    slower,
+    uncrowded,
+)
+from switchpoint.units import size_text
+
+_BROADCAST = "broadcast"
+_REPEATED, _BEST_TREE, _LIBRARY = "repeated", "binomial", "library"
+
+#: Where tools are compared: between nodes, the farther apart the better.
+_PLACEMENTS = ("two_nodes_two_hosts", "two_nodes_one_host")
+
+_KIB = 1024
+_MEMBERS = 6
+_TREE_RANKS = 7
+_LINEAR = 0.1
+
+#: The study's applications and our kernels.
+_FFT, _JPEG, _SORT, _TRAINING, _VOTING = "fft", "jpeg", "psrs", "backpropagation", "voting"
+
+
+def _tools_equal_when_short(data: Data) -> Iterator[Evidence]:
+    """Slowest over fastest tool, at every size below 1 KiB."""
+    rows = data.at("echo", placement=_PLACEMENTS[0])
+    rows = rows[rows["size_bytes"] < _KIB]
+    tools = rows["mpi"].where(rows["mode"] == "mpi", rows["mode"])
+    rows = rows[rows["mode"] != "sockets_polling"].assign(tool=tools)
+    if rows["tool"].nunique() < 2:
+        raise NotTestableError("fewer than two tools were measured below 1 KiB")
+    sizes = rows.groupby("size_bytes")
+    for size, part in sizes:
+        points = {str(tool): point_of(of, f"echo {tool}") for tool, of in part.groupby("tool")}
+        order = sorted(points, key=lambda tool: points[tool].value)
+        yield judge(
+            f"{order[-1]} over {order[0]} at {size_text(_bytes(size))}, the slowest of "
+            f"{len(order)} tools over the fastest",
+            [points[order[-1]], points[order[0]]], ratio, Wanted(high=1.1),
+            comparisons=len(sizes),
+        )  # fmt: skip
+
+
+def _linear_up_to_a_kib(data: Data) -> Iterator[Evidence]:
+    """Grows from end to end, and lies on the line between in the middle."""
+    rows = _group_of_most(data)
+    rows = rows[rows["mode"] == _LIBRARY]
+    sizes = sorted(size for size in rows["size_bytes"].unique() if size <= _KIB)
+    if len(sizes) < 3 or sizes[-1] < _KIB:
+        raise NotTestableError(f"{len(sizes)} sizes up to 1 KiB; a line needs three")
+    first, *inner, last = (_of_size(rows, size) for size in sizes)
+    where = f"{int(rows['ranks'].iloc[0])} ranks, {rows['placement'].iloc[0]}"
+    yield slower(
+        f"{size_text(sizes[-1])} over {size_text(sizes[0])}, {where}", last, first,
+        comparisons=len(sizes) - 1,
+    )  # fmt: skip
+    for size, point in zip(sizes[1:-1], inner, strict=True):
+        along = (size - sizes[0]) / (sizes[-1] - sizes[0])
+        yield judge(
+            f"{size_text(size)} over the line from end to end, {where}", [first, point, last],
+            partial(_over_the_line, along),
+            Wanted(1 - _LINEAR, 1 + _LINEAR), comparisons=len(sizes) - 1,
+        )  # fmt: skip
+
+
+def _repeated_linear_in_group(data: Data) -> Iterator[Evidence]:
+    rows = uncrowded(data.at(_BROADCAST, mode=_REPEATED))
+    groups = sorted(rows["ranks"].unique())
+    if len(groups) < 3:
+        raise NotTestableError(f"{len(groups)} group sizes with a core a rank; a line needs three")
+    rows = rows[rows["size_bytes"] == rows["size_bytes"].max()]
+    points = [point_of(rows[rows["ranks"] == ranks], f"repeated {ranks}") for ranks in groups]
+    receivers = np.array(groups, dtype=float) - 1
+
+    def explained(medians: Floats) -> Floats:
+        return np.asarray([np.corrcoef(receivers, times)[0, 1] for times in medians])
+
+    yield judge(
+        f"correlation of time with the number of receivers, groups of {groups}", points, explained,
+        Wanted(low=0.95),
+    )  # fmt: skip
+
+
+def _trees_win_with_size(data: Data) -> Iterator[Evidence]:
+    """In the largest group with its largest message, and there by more than in the smallest."""
+    rows = uncrowded(data.at(_BROADCAST))
+    groups = sorted(rows["ranks"].unique())
+    if groups[-1] < 4:
+        raise NotTestableError(
+            f"groups of {groups[-1]} with a core a rank: every tree is repeated sends",
+            "a site with a core for each of four ranks or more",
+        )
+    rows = rows[rows["size_bytes"] == rows["size_bytes"].max()]
+    most, least = (rows[rows["ranks"] == ranks] for ranks in (groups[-1], groups[0]))
+    trees = [_of_mode(most, mode) for mode in (_BEST_TREE, _REPEATED)]
+    yield judge(
+        f"binomial over repeated, {groups[-1]} ranks", trees, ratio, Wanted(high=1 - SAME),
+        comparisons=2,
+    )  # fmt: skip
+    few = [_of_mode(least, mode) for mode in (_BEST_TREE, _REPEATED)]
+    yield judge(
+        f"the same over that of {groups[0]} ranks", [*trees, *few],
+        lambda m: m[:, 0] / m[:, 1] / (m[:, 2] / m[:, 3]), Wanted(high=1 - SAME), comparisons=2,
+    )  # fmt: skip
+
+
+def _library_repeats(data: Data) -> Iterator[Evidence]:
+    """As slow as repeated sends, and slower than a tree, above 8 KiB with over six members."""
+    rows = data.at(_BROADCAST)
+    rows = rows[(rows["ranks"] > _MEMBERS) & (rows["size_bytes"] > 8 * _KIB)]
+    if rows.empty:
+        raise NotTestableError(f"no broadcast above 8 KiB among more than {_MEMBERS} ranks")
+    rows = uncrowded(rows)
+    for size, part in rows.groupby("size_bytes"):
+        library, repeated, tree = (_of_mode(part, m) for m in (_LIBRARY, _REPEATED, _BEST_TREE))
+        where = size_text(_bytes(size))
+        yield judge(
+            f"MPI_Bcast over repeated sends at {where}", [library, repeated], ratio,
+            Wanted(low=1 - _LINEAR), comparisons=2 * rows["size_bytes"].nunique(),
+        )  # fmt: skip
+        yield slower(
+            f"MPI_Bcast over binomial at {where}", library, tree, by=0.25,
+            comparisons=2 * rows["size_bytes"].nunique(),
+        )  # fmt: skip
+
+
+def _primitives_rank_applications(data: Data) -> Iterator[Evidence]:
+    fast, slow, placement = _ranked_by_primitives(data)
+    measured = [app for app in (_FFT, _JPEG, _SORT, _TRAINING, _VOTING) if _has(data, app)]
+    for app in measured:
+        of_slow, of_fast = (_application(data, app, mpi, placement) for mpi in (slow, fast))
+        yield judge(
+            f"{app} with {slow} over {fast}, {placement}", [of_slow, of_fast], ratio,
+            Wanted(low=1), comparisons=len(measured),
+        )  # fmt: skip
+    if len(measured) < 2:
+        raise NotTestableError(f"{len(measured)} of the applications were measured")
+
+
+def _gains_by_application(data: Data) -> Iterator[Evidence]:
+    fast, slow, placement = _ranked_by_primitives(data)
+    gains = {
+        app: [_application(data, app, mpi, placement) for mpi in (slow, fast)]
+        for app in (_FFT, _JPEG, _SORT, _TRAINING)
+    }
+    for larger, smaller in (
+        (_JPEG, _FFT), (_SORT, _FFT), (_TRAINING, _JPEG), (_TRAINING, _SORT),
+    ):  # fmt: skip
+        yield judge(
+            f"gain of {larger} over gain of {smaller} ({slow} over {fast})",
+            [*gains[larger], *gains[smaller]],
+            lambda m: m[:, 0] / m[:, 1] / (m[:, 2] / m[:, 3]), Wanted(low=1), comparisons=4,
+        )  # fmt: skip
+
+
+def _two_level_beats_binary(data: Data) -> Iterator[Evidence]:
+    rows = data.at(_BROADCAST)
+    rows = rows[rows["ranks"] >= _TREE_RANKS]
+    if rows.empty:
+        raise NotTestableError(
+            f"no broadcast among {_TREE_RANKS} ranks or more; below, the trees hardly differ"
+        )
+    rows = uncrowded(rows)
+    rows = most_ranks(rows)
+    sizes = rows.groupby("size_bytes")
+    for size, part in sizes:
+        binary, two_level = (_of_mode(part, mode) for mode in ("binary_ack", "two_level_ack"))
+        yield slower(
+            f"binary over two-level tree at {size_text(_bytes(size))}, "
+            f"{int(part['ranks'].iloc[0])} ranks", binary, two_level, comparisons=len(sizes),
+        )  # fmt: skip
+
+
+def _group_of_most(data: Data) -> pd.DataFrame:
+    """Broadcasts of the most ranks with a core each, where they are farthest apart."""
+    rows = most_ranks(uncrowded(data.at(_BROADCAST)))
+    for placement in _PLACEMENTS:
+        here: pd.DataFrame = rows[rows["placement"] == placement]
+        if not here.empty:
+            return here
+    raise NotTestableError("no broadcast between nodes")
+
+
+def _ranked_by_primitives(data: Data) -> tuple[str, str, str]:
+    """The fastest and the slowest MPI by echo and broadcast of 64 KiB, and the placement."""
+    size = 64 * _KIB
+    for placement in _PLACEMENTS:
+        times: dict[str, float] = {}
+        for mpi in sorted(set(data.passes["mpi"].dropna())):
+            try:
+                echo = data.point("pingpong", "send", size, placement=placement, mpi=mpi)
+                tree = data.point(_BROADCAST, _LIBRARY, size, placement=placement, mpi=mpi, ranks=2)
+            except NotTestableError:
+                continue
+            times[mpi] = echo.value * tree.value
+        if len(times) >= 2:
+            fast, slow = min(times, key=times.__getitem__), max(times, key=times.__getitem__)
+            if times[slow] / times[fast] < (1 + SAME) ** 2:
+                raise NotTestableError(f"{fast} and {slow} are equal in echo and broadcast")
+            return fast, slow, placement
+    raise NotTestableError(
+        "fewer than two MPIs with echo and broadcast of 64 KiB between nodes",
+        "make measure TAG=study-004, with two environments or more",
+    )
+
+
+def _has(data: Data, kernel: str) -> bool:
+    return bool((data.passes["kernel"] == kernel).any())
+
+
+def _application(data: Data, kernel: str, mpi: str, placement: str) -> Point:
+    """The largest problem of an application, on the most ranks that had a core each."""
+    rows = data.at(kernel, mpi=mpi, placement=placement)
+    rows = uncrowded(rows[rows["mode"] != "serial"])
+    for column in ("ranks", "size_bytes"):
+        rows = rows[rows[column] == rows[column].max()]
+    rows = rows[rows["mode"] == rows["mode"].min()]
+    return point_of(rows, f"{kernel} {mpi} {placement}")
+
+
+def _over_the_line(along: float, medians: Floats) -> Floats:
+    """Middle point over what the line from first to last has there."""
+    first, middle, last = medians.T
+    return np.asarray(middle / (first + along * (last - first)))
+
+
+def _bytes(size: Hashable) -> int:
+    return int(str(size))
+
+
+def _of_size(rows: pd.DataFrame, size_bytes: int) -> Point:
+    wanted = {"size_bytes": size_bytes}
+    return point_of(narrowed(rows, "kernel broadcast", wanted), "broadcast")
+
+
+def _of_mode(rows: pd.DataFrame, mode: str) -> Point:
+    return point_of(narrowed(rows, "kernel broadcast", {"mode": mode}), f"broadcast {mode}")
+
+
+CLAIMS = [
+    Claim("004", 1, "tools are equal below 1 kB", _tools_equal_when_short, across_tools=True),
+    Claim("004", 2, "broadcast is linear in the size up to 1 kB", _linear_up_to_a_kib),
+    Claim("004", 3, "broadcast by repeated sends is linear in the size of the group",
+          _repeated_linear_in_group),
+    Claim("004", 4, "trees win as group and message grow", _trees_win_with_size),
+    Claim(
+        "004", 5, "MPI_Bcast gets bad above 8 kB with more than six members, as it repeats sends",
+        _library_repeats,
+    ),
+    Claim(
+        "004", 6, "the ranking of tools in primitives is that in applications",
+        _primitives_rank_applications, across_tools=True,
+    ),
+    Claim(
+        "004", 7, "a better tool gains least in FFT, more in JPEG and sorting, most in training",
+        _gains_by_application, across_tools=True,
+    ),
+    Claim("004", 8, "the adaptive (two-level) tree beats the binary one at every size",
+          _two_level_beats_binary),
+]  # fmt: skip
