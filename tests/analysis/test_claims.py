@@ -111,9 +111,9 @@ def sweep(jump: float = 1.0) -> dict[tuple[str, int], float]:
 def sorts(times: dict[str, float], site: Site, serial: float | None = None) -> Site:
     for nodes, time_us in times.items():
         placement = "one_node" if set(nodes) == {"A"} else HOSTS
-        site.run("mergesort", {("tree", 200_000): time_us}, placement, ranks=7, map=nodes)
+        site.run("mergesort", {("tree", 200_000): time_us}, placement, ranks=7, process_map=nodes)
     if serial is not None:
-        site.run("mergesort", {("serial", 200_000): serial}, "one_node", ranks=7, map="AAAAAAA")
+        site.run("mergesort", {("tree", 200_000): serial}, "one_node", ranks=1, process_map="A")
     return site
 
 
@@ -227,7 +227,7 @@ def launches(spread: float) -> Site:
     site = Site(noise=0.0001)
     for number in range(8):
         factor = 1 + spread * number
-        site.run("ring", {("alternate", 4000): 3000 * factor}, grain_us="10000")
+        site.run("ring", {("alternate", 4000): 3000 * factor}, grain_us="10000", serial_percent="0")
     return site
 
 
@@ -367,10 +367,10 @@ CASES: dict[str, tuple[Callable[[], Site], Callable[[], Site], Callable[[], Site
     ),
     "002.3": (
         lambda: rings(expected_ring(5, 0.01)), lambda: rings(expected_ring(5, 0.1)),
-        lambda: rings(expected_ring(5, 0.01), cores=2),
+        lambda: rings(expected_ring(5, 0.01), cores=1),
     ),
     "002.4": (lambda: serial_ring(64, True), lambda: serial_ring(64, False),
-              lambda: serial_ring(2, True)),
+              lambda: serial_ring(1, True)),
     "002.5": (lambda: launches(0.02), lambda: launches(0.0), lambda: rings(expected_ring(5, 0.01))),
     "003.1": (
         lambda: stream(exchange(Site()), 8700.0), lambda: stream(exchange(Site()), 5000.0),

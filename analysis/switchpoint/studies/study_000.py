@@ -16,7 +16,6 @@ from switchpoint.studies.evidence import (
     Wanted,
     alike,
     judge,
-    narrowed,
     point_of,
     slower,
     uncrowded,
@@ -27,7 +26,7 @@ _ARRAY_BYTES = 200_000
 
 #: Node of processes 0 to 6; process i hands halves to 2i + 1 and 2i + 2. The map of figure 12 is a
 #: reconstruction: the one that fits the study's "twice as much".
-ONE_NODE = "AAAAAAA"
+ALONE, ONE_NODE = "A", "AAAAAAA"
 FIGURE_10, FIGURE_11, FIGURE_12, FIGURE_13 = "AABAABB", "AAAAABB", "AABABAB", "ABBAAAA"
 
 #: Maps are compared over the slowest network that was measured, which is nearest to the study's.
@@ -100,7 +99,7 @@ def _one_node_beats_ethernet(data: Data) -> Iterator[Evidence]:
 
 def _fast_network_beats_one_node(data: Data) -> Iterator[Evidence]:
     """Needs two nodes with cores of their own: emulated nodes share them, so add none."""
-    rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, map=FIGURE_10)
+    rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, process_map=FIGURE_10)
     own = rows[rows["machines"] > 1]
     if own.empty:
         raise NotTestableError(
@@ -119,7 +118,7 @@ def _fast_network_beats_one_node(data: Data) -> Iterator[Evidence]:
 
 def _parallelism_does_not_matter(data: Data) -> Iterator[Evidence]:
     """What bytes foretell from balanced maps, against the map that hardly runs in parallel."""
-    rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, map=FIGURE_13)
+    rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, process_map=FIGURE_13)
     if (rows["machines"] < 2).all():
         raise NotTestableError(
             "all nodes are one machine's, so that all maps run equally in parallel",
@@ -137,29 +136,27 @@ def _parallelism_does_not_matter(data: Data) -> Iterator[Evidence]:
 
 
 def _processes_pay_on_one_node(data: Data) -> Iterator[Evidence]:
-    serial = data.point(_KERNEL, "serial", _ARRAY_BYTES)
-    yield slower("one process over seven on one node", serial, _on_one_node(data))
+    alone = data.point(_KERNEL, "tree", _ARRAY_BYTES, placement="one_node", process_map=ALONE)
+    yield slower("one process over seven on one node", alone, _on_one_node(data))
 
 
 def _maps(data: Data) -> dict[str, Point]:
     """Each map over the network that was measured."""
     rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES)
-    rows = rows[rows["placement"] == _network(data)] if "map" in rows else rows.iloc[:0]
+    rows = rows[rows["placement"] == _network(data)] if "process_map" in rows else rows.iloc[:0]
     return {
         str(nodes): point_of(part, f"{_KERNEL} {nodes}")
-        for nodes, part in rows.groupby("map")
+        for nodes, part in rows.groupby("process_map")
         if len(str(nodes)) == len(ONE_NODE) and nodes != ONE_NODE
     }
 
 
 def _map(data: Data, nodes: str) -> Point:
-    return data.point(_KERNEL, "tree", _ARRAY_BYTES, placement=_network(data), map=nodes)
+    return data.point(_KERNEL, "tree", _ARRAY_BYTES, placement=_network(data), process_map=nodes)
 
 
 def _on_one_node(data: Data) -> Point:
-    rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES)
-    rows = narrowed(rows, f"kernel {_KERNEL}", {"map": ONE_NODE})
-    return point_of(rows, f"{_KERNEL} {ONE_NODE}")
+    return data.point(_KERNEL, "tree", _ARRAY_BYTES, placement="one_node", process_map=ONE_NODE)
 
 
 def _network(data: Data) -> str:

@@ -30,6 +30,7 @@ from switchpoint.studies.evidence import (
 )
 
 _KERNEL = "ring"
+_TASK = ["grain_us", "serial_percent"]
 _SHORT, _MIDDLE, _LONG = (WORD_BYTES * words for words in (1, 1000, 10_000))
 
 EFFICIENCY_COLUMNS = [
@@ -121,8 +122,7 @@ def _over_estimated(data: Data, link_of: Any, constants: str) -> Iterator[Eviden
 
 def _narrow_band_but_long(data: Data) -> Iterator[Evidence]:
     """At the shortest task, where communication shows most, over the network between hosts."""
-    rows = uncrowded(data.at(_KERNEL, mode="alternate", placement="two_nodes_two_hosts"))
-    rows = rows[rows["serial_percent"].isin(["0", None])]
+    rows = uncrowded(_tasks(data, placement="two_nodes_two_hosts", serial_percent="0"))
     rows = rows[rows["grain_us"] == min(rows["grain_us"], key=int)]
     for ranks, part in rows.groupby("ranks"):
         short, middle, long = (_of_size(part, size) for size in (_SHORT, _MIDDLE, _LONG))
@@ -138,7 +138,7 @@ def _narrow_band_but_long(data: Data) -> Iterator[Evidence]:
 
 
 def _one_percent_shows(data: Data) -> Iterator[Evidence]:
-    rows = uncrowded(data.at(_KERNEL, mode="alternate", ranks=4, size_bytes=_SHORT))
+    rows = uncrowded(_tasks(data, ranks=4, size_bytes=_SHORT))
     rows = rows[rows["grain_us"] == max(rows["grain_us"], key=int)]
     for placement, part in rows.groupby("placement"):
         none, one = (
@@ -153,8 +153,8 @@ def _one_percent_shows(data: Data) -> Iterator[Evidence]:
 
 def _runs_form_a_band(data: Data) -> Iterator[Evidence]:
     """Width of the band: what four of five launches lie in, relative to their median."""
-    rows = data.at(_KERNEL, mode="alternate", placement="two_nodes_two_hosts", size_bytes=_MIDDLE)
-    rows = uncrowded(rows)
+    wanted = {"placement": "two_nodes_two_hosts", "size_bytes": _MIDDLE, "serial_percent": "0"}
+    rows = uncrowded(_tasks(data, **wanted))
     rows = rows[rows["grain_us"] == min(rows["grain_us"], key=int)]
     point = point_of(rows, "ring alternate two_nodes_two_hosts")
     if len(point.runs) < LAUNCHES:
@@ -177,9 +177,8 @@ def _runs_form_a_band(data: Data) -> Iterator[Evidence]:
 def _grid(data: Data) -> dict[tuple[Any, ...], tuple[Point, Point]]:
     """The serial and the parallel point of each placement, np, size, T, s and crowding."""
     rows = data.at(_KERNEL)
-    keys = ["placement", "ranks", "size_bytes", "grain_us", "serial_percent", "crowded"]
-    if not set(keys) <= set(rows):
-        raise NotTestableError("runs of kernel ring without labels grain_us and serial_percent")
+    keys = ["placement", "ranks", "size_bytes", *_TASK, "crowded"]
+    _check_labels(rows)
     grid = {}
     for key, part in rows.groupby(keys, sort=True):
         placement, ranks, size_bytes, grain, serial, crowded = map(str, key)
@@ -192,6 +191,17 @@ def _grid(data: Data) -> dict[tuple[Any, ...], tuple[Point, Point]]:
                 point_of(modes["alternate"], f"ring alternate {placement}"),
             )
     return grid
+
+
+def _tasks(data: Data, **wanted: Any) -> pd.DataFrame:
+    """Parallel steps of labelled runs."""
+    _check_labels(data.at(_KERNEL))
+    return data.at(_KERNEL, mode="alternate", **wanted)
+
+
+def _check_labels(rows: pd.DataFrame) -> None:
+    if not set(_TASK) <= set(rows):
+        raise NotTestableError(f"runs of kernel {_KERNEL} without labels {' and '.join(_TASK)}")
 
 
 def _efficiency_of(ranks: int) -> Any:
