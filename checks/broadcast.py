@@ -27,7 +27,7 @@ class Broadcast(rfm.RunOnlyRegressionTest, KernelMixin):
     #: how many ranks it has cores runs no larger group, but one of four.
     #:
     #: :type: :class:`int`
-    ranks = parameter([2, 4, 8, 16], loggable=True)
+    ranks = parameter([2, 4, 8, 16], type=int, loggable=True)
 
     @run_after("init")
     def set_ranks(self):

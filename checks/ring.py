@@ -21,18 +21,18 @@ class Ring(rfm.RunOnlyRegressionTest, KernelMixin):
     #: Ranks, as in the study; its model alone goes to 8.
     #:
     #: :type: :class:`int`
-    ranks = parameter([2, 4], loggable=True)
+    ranks = parameter([2, 4], type=int, loggable=True)
 
     #: T: the task's time on one rank in microseconds. Today's networks break even a thousand times
     #: sooner than the study's; ``-P grain_us=1000000`` takes one of its tasks.
     #:
     #: :type: :class:`int`
-    grain_us = parameter([2000, 20000], loggable=True)
+    grain_us = parameter([2000, 20000], type=int, loggable=True)
 
     #: s: the part of the task that only rank 0 can do, in percent.
     #:
     #: :type: :class:`int`
-    serial_percent = parameter([0, 1, 20], loggable=True)
+    serial_percent = parameter([0, 1, 20], type=int, loggable=True)
 
     #: The study's mean is of 20 iterations; one block each.
     samples = 4

@@ -1,0 +1,161 @@
+"""Our ping-pong against osu_latency, IMB-MPI1 PingPong and NetPIPE: 8 B latency, 1 MiB bandwidth.
+
+Same MPI and placement, launches in turn. Each peer is met with its own statistic over as long a
+measurement: the mean over all round trips (OSU, IMB), or the fastest of seven blocks (NetPIPE).
+Ratios of times; above 1: ours is slower. The spread is the middle 80 % of the launches over their
+median; its ratio is ours over theirs.
+
+OSU_OPENMPI and OSU_MPICH name the folder of osu_latency built for that MPI, IMB_MPI1 the program,
+which runs on MPICH by the common ABI; what is not named is left out.
+Usage: ``.venv/bin/python bench/pingpong_peers.py [PAIRS] [MPI[:PEER]...]``
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from on_testbed import NETPIPE, PLACEMENTS, PMI, kernel, launch, testbed
+from ratios import median_ratio, ratio_interval
+from switchpoint.record import read_facts
+
+#: Message size and how long each side measures it, in microseconds.
+SIZES = {8: 40_000, 1 << 20: 200_000}
+TRIALS = 7  # NetPIPE's
+MPICH_LIBRARY = Path("/usr/lib/x86_64-linux-gnu/libmpich.so.12")
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A program by other hands."""
+
+    name: str
+    blocks: int  # that our side measures, the peer's statistic being over as many
+    statistic: str  # of our footer
+    #: Half round trip in us: command for so many round trips of a size, and its output's number.
+    command: Callable[[int, int], list[str | Path]]
+    time_us: Callable[[str, int, Path], float]
+
+
+def osu(folder: str) -> Peer:
+    """osu_latency: one mean."""
+    return Peer(
+        "OSU", 1, "mean_us",
+        lambda size, trips: [Path(folder) / "osu_latency", f"-m{size}:{size}", f"-i{trips}",
+                             f"-x{max(1, trips // 10)}"],
+        lambda out, size, _: float(re.findall(rf"^{size}\s+([\d.]+)", out, re.M)[-1]),
+    )  # fmt: skip
+
+
+def imb(program: str, folder: Path) -> Peer:
+    """IMB's PingPong: one mean, printed with its bandwidth; MPICH under the name it looks for."""
+    libraries = folder / "libraries"
+    libraries.mkdir()
+    (libraries / "libmpi.so.12").symlink_to(MPICH_LIBRARY)
+
+    def command(size: int, trips: int) -> list[str | Path]:
+        log = size.bit_length() - 1
+        return [
+            *("env", f"LD_LIBRARY_PATH={libraries}", program, "PingPong"),
+            *("-msglog", f"{log}:{log}", "-iter", f"{trips},1000000", "-iter_policy", "off"),
+            *("-time", "100"),
+        ]
+
+    def time_us(out: str, size: int, _: Path) -> float:
+        return float(re.findall(rf"^\s*{size}\s+\d+\s+([\d.]+)", out, re.M)[-1])
+
+    return Peer("IMB", 1, "mean_us", command, time_us)
+
+
+def netpipe(program: str) -> Peer:
+    """NetPIPE: the fastest of seven trials; the rate in its file has more digits than its time."""
+    return Peer(
+        "NetPIPE", TRIALS, "min_us",
+        lambda size, trips: [program, f"-l{size}", f"-u{size}", f"-n{max(1, trips // TRIALS)}",
+                             "-p0", "-onp.out"],
+        lambda _, size, folder: size * 8 / (float((folder / "np.out").read_text().split()[1])
+                                            * 2**20) * 1e6,
+    )  # fmt: skip
+
+
+def peers(mpi: str, folder: Path) -> Iterator[Peer]:
+    """Those that are here for an MPI."""
+    if f"OSU_{mpi.upper()}" in os.environ:
+        yield osu(os.environ[f"OSU_{mpi.upper()}"])
+    if mpi == "mpich" and "IMB_MPI1" in os.environ:
+        yield imb(os.environ["IMB_MPI1"], folder)
+    yield netpipe(NETPIPE[mpi])
+
+
+def ours_us(name: str, mpi: str, placement: str, peer: Peer, size: int, folder: Path) -> float:
+    """Half round trip in us by our kernel, by the peer's statistic."""
+    record = folder / "bench.record"
+    command = [
+        kernel(mpi, "pingpong"),
+        *("--mode=send", f"--sizes={size}", "--passes=1", "--pass-time=60000"),
+        *(f"--samples={peer.blocks}", f"--block-time={SIZES[size] // peer.blocks}"),
+        f"--record={record}",
+    ]
+    launch(name, mpi, placement, command, folder)
+    footer = read_facts(record).footer
+    assert footer is not None
+    return float(footer["points"][0][peer.statistic])
+
+
+def theirs_us(
+    name: str, mpi: str, placement: str, peer: Peer, size: int, trips: int, folder: Path
+) -> float:
+    """Half round trip in us by the peer."""
+    return peer.time_us(
+        launch(name, mpi, placement, peer.command(size, trips), folder), size, folder
+    )
+
+
+def spread(times: np.ndarray) -> np.ndarray:
+    """Middle 80 % over the median, of each row."""
+    low, middle, high = np.quantile(times, [0.1, 0.5, 0.9], axis=-1)
+    return np.asarray((high - low) / middle)
+
+
+def compare(name: str, mpi: str, placement: str, peer: Peer, pairs: int, folder: Path) -> None:
+    """Print a row for each size."""
+    for size, duration_us in SIZES.items():
+        ours, theirs = np.empty(pairs), np.empty(pairs)
+        for pair in range(pairs):
+            ours[pair] = ours_us(name, mpi, placement, peer, size, folder)
+            trips = max(TRIALS, round(duration_us / (2 * ours[pair])))
+            theirs[pair] = theirs_us(name, mpi, placement, peer, size, trips, folder)
+        ratio, low, high = median_ratio(ours, theirs)
+        wider, least, most = ratio_interval(ours, theirs, spread)
+        print(
+            f"{mpi:8} {placement:20} {peer.name:8} {size:8} {np.median(ours):10.3f} "
+            f"{np.median(theirs):10.3f}   {ratio:.3f} [{low:.3f}, {high:.3f}]   "
+            f"{spread(ours):6.1%} {spread(theirs):6.1%}  {wider:.2f} [{least:.2f}, {most:.2f}]",
+            flush=True,
+        )
+
+
+def main(pairs: int, chosen: list[str]) -> None:
+    """Print a row for each MPI, placement, peer and size."""
+    print(
+        f"{'MPI':8} {'placement':20} {'peer':8} {'bytes':>8} {'ours us':>10} {'theirs us':>10}   "
+        f"ratio [95 % interval]   spreads  their ratio, {pairs} pairs"
+    )
+    with testbed() as name, tempfile.TemporaryDirectory(dir=".") as scratch:
+        folder = Path(scratch).resolve()
+        for mpi in PMI:
+            for peer in peers(mpi, folder):
+                if not chosen or {mpi, f"{mpi}:{peer.name}"} & set(chosen):
+                    for placement in PLACEMENTS.placements:
+                        compare(name, mpi, placement, peer, pairs, folder)
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    main(int(words[0]) if words else 9, words[1:])
