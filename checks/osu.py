@@ -1,7 +1,6 @@
 """OSU Micro-Benchmarks: a baseline by other hands, on the same placements and MPIs."""
 
 import reframe as rfm
-import reframe.core.runtime as rt
 import reframe.utility.sanity as sn
 import reframe.utility.typecheck as typ
 from reframe.core.builtins import (
@@ -13,7 +12,7 @@ from reframe.core.builtins import (
     variable,
 )
 
-from .mixins.baseline import BaselineMixin
+from .mixins.baseline import BaselineMixin, Crowd
 from .mixins.build import OsuBuild
 
 #: Up to this size OSU repeats often, above it seldom; its own LARGE_MESSAGE_SIZE.
@@ -93,7 +92,7 @@ class Osu(rfm.RunOnlyRegressionTest, BaselineMixin):
 
     def build_labels(self):
         """Builder, spec and hash."""
-        return {"builder": self.build.builder, **self.build.provenance}
+        return self.build.labels
 
     def step(self, *options):
         """Command line that runs the program on all ranks."""
@@ -162,21 +161,6 @@ class OsuBandwidths(Osu):
         return self.value_at(self.last_bytes)
 
 
-class OsuCrowd(rfm.RegressionTestPlugin):
-    """Four ranks, or two where the site has no core for each of four.
-
-    A site says so with ``extras['most_ranks']``: ranks that share a core and poll would show the
-    scheduler of the operating system.
-    """
-
-    @run_after("init")
-    def take_ranks(self):
-        """Take as many ranks as the site has cores for."""
-        partitions = rt.runtime().system.partitions
-        most = min(partition.extras.get("most_ranks", 4) for partition in partitions)
-        self.num_tasks = 4 if most >= 4 else 2
-
-
 @rfm.simple_test
 class OsuLatency(OsuLatencies):
     """Ping-pong."""
@@ -200,28 +184,28 @@ class OsuBidirectionalBandwidth(OsuBandwidths):
 
 
 @rfm.simple_test
-class OsuMultiLatency(OsuLatencies, OsuCrowd):
+class OsuMultiLatency(OsuLatencies, Crowd):
     """Ping-pongs of all pairs at once."""
 
     program = "pt2pt/osu_multi_lat"
 
 
 @rfm.simple_test
-class OsuMultiBandwidth(OsuBandwidths, OsuCrowd):
+class OsuMultiBandwidth(OsuBandwidths, Crowd):
     """Streams of all pairs at once."""
 
     program = "pt2pt/osu_mbw_mr"
 
 
 @rfm.simple_test
-class OsuAlltoall(OsuLatencies, OsuCrowd):
+class OsuAlltoall(OsuLatencies, Crowd):
     """MPI_Alltoall."""
 
     program = "collective/osu_alltoall"
 
 
 @rfm.simple_test
-class OsuBcast(OsuLatencies, OsuCrowd):
+class OsuBcast(OsuLatencies, Crowd):
     """MPI_Bcast."""
 
     program = "collective/osu_bcast"

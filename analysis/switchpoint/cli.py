@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +20,7 @@ from switchpoint.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from switchpoint.diagnosis import Fact
     from switchpoint.measurements import Measurements
 
 app = typer.Typer(
@@ -219,13 +220,36 @@ def doctor_command(
     site: Annotated[
         Path | None,
         typer.Option(
-            "--site", metavar="SETTINGS", help="Check a site's placements against Slurm instead."
+            "--site",
+            metavar="SETTINGS",
+            help="Check a site's placements against Slurm instead; with --spack, complete the"
+            " packages.yaml beside them.",
+        ),
+    ] = None,
+    spack: Annotated[
+        bool, typer.Option("--spack", help="Look for what Spack may take from this machine.")
+    ] = False,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write", metavar="DIR", help="With --spack: write packages.yaml and prefixes there."
+        ),
+    ] = None,
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            "--mpi", metavar="SPEC", help="With --spack: fail unless this MPI is what it says."
         ),
     ] = None,
     as_json: _Json = False,
 ) -> None:
     """Show what this machine, or a site, has and lacks for measuring MPI, with mends."""
     with _user_mistakes():
+        if not spack and (write or mpi):
+            raise InputError("--write" if write else "--mpi", "goes with --spack; add that")
+        if spack:
+            _doctor_spack(site, write, mpi, as_json)
+            return
         if site is None:
             from switchpoint.diagnosis import examine
 
@@ -234,12 +258,31 @@ def doctor_command(
             from switchpoint.site_check import examine_site
 
             facts = examine_site(site)
-        if as_json:
-            _print_json({"facts": [vars(fact) for fact in facts]})
-        else:
-            from switchpoint.terminal import print_facts
+        _print_facts(facts, as_json)
 
-            print_facts(facts)
+
+def _doctor_spack(site: Path | None, target: Path | None, mpi: str | None, as_json: bool) -> None:
+    from switchpoint.spack import check_mpi, examine_spack, survey, write
+
+    home = None if site is None else site.parent if site.is_file() else site
+    folder = Path("DIR") if target is None else target.absolute()
+    surveyed = survey(home, folder)
+    _print_facts([*examine_spack(), *surveyed.facts], as_json)
+    if target is not None:
+        path = write(surveyed, folder)
+        if not as_json:
+            print(path)
+    if mpi is not None:
+        check_mpi((home or folder) / "packages.yaml", surveyed.packages, mpi)
+
+
+def _print_facts(facts: Iterable[Fact], as_json: bool) -> None:
+    if as_json:
+        _print_json({"facts": [vars(fact) for fact in facts]})
+    else:
+        from switchpoint.terminal import print_facts
+
+        print_facts(facts)
 
 
 def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:

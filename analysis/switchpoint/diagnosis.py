@@ -170,7 +170,9 @@ def _reframe() -> Fact:
 def _spack() -> Fact:
     if shutil.which("spack") is None:
         return Fact("Spack", "ok", "none; only builds from the Spack environment need it")
-    return Fact("Spack", "ok", _first_line(program_output("spack", "--version")))
+    return Fact(
+        "Spack", "ok", f"{_first_line(program_output('spack', '--version'))}; more: doctor --spack"
+    )
 
 
 def _namespaces() -> Fact:

@@ -2,24 +2,31 @@
 
 import json
 import re
+import shlex
+import sys
 from datetime import datetime, timezone
 from pathlib import Path
 
+import reframe as rfm
+import reframe.core.runtime as rt
 import reframe.utility.sanity as sn
-from reframe.core.builtins import deferrable, run_before, variable
+from reframe.core.builtins import deferrable, run_after, run_before, variable
 from switchpoint.placements import switch_of
 
+from . import mpi_library
 from .placement import PlacementMixin
 
 
 class BaselineMixin(PlacementMixin):
     """A program that writes a table, which is kept whole.
 
-    The file begins with comments, which readers of such tables pass over: one line
-    ``# switchpoint: {...}`` with labels as JSON, and for each rank one line that says where it was,
-    written by a step of its own just before the measurement.
+    The file begins with comments, which readers of such tables pass over: lines
+    ``# switchpoint: {...}`` with labels as JSON, one of them the MPI library in its own words, and
+    for each rank one line that says where it was, written by a step of its own just before the
+    measurement.
 
-    A child defines ``curve``, and appends its program's table to that file.
+    A child defines ``curve``, appends its program's table to that file, and sets ``executable``
+    before the run phase ends.
     """
 
     #: Name of the file that is kept.
@@ -36,6 +43,12 @@ class BaselineMixin(PlacementMixin):
         self.keep_files = [self.curve]
         place = 'echo "# rank on $(hostname) under ${SLURM_TOPOLOGY_ADDR:-unknown}"'
         self.prerun_cmds = [f"{self.launch} sh -c '{place}' >> {self.curve}"]
+
+    @run_before("run", always_last=True)
+    def name_mpi_library(self):
+        """Let the job ask the library that the program loads there: runs of one library pair."""
+        asked = [sys.executable, mpi_library.__file__, self.executable]
+        self.prerun_cmds.append(f"{shlex.join(asked)} >> {self.curve}")
 
     def build_labels(self):
         """Labels that tell how the program was built; a child that builds one overrides this."""
@@ -71,3 +84,18 @@ class BaselineMixin(PlacementMixin):
                 )
             )
         return sn.evaluate(sn.all(claims))
+
+
+class Crowd(rfm.RegressionTestPlugin):
+    """Four ranks, or two where the site has no core for each of four.
+
+    A site says so with ``extras['most_ranks']``: ranks that share a core and poll would show the
+    scheduler of the operating system.
+    """
+
+    @run_after("init")
+    def take_ranks(self):
+        """Take as many ranks as the site has cores for."""
+        partitions = rt.runtime().system.partitions
+        most = min(partition.extras.get("most_ranks", 4) for partition in partitions)
+        self.num_tasks = 4 if most >= 4 else 2

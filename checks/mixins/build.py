@@ -1,6 +1,8 @@
 """Builds what the checks run, once for each programming environment, with CMake or with Spack."""
 
+import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -30,7 +32,8 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
     valid_prog_environs = ["+mpi"]
 
     #: What builds: ``cmake`` with the environment's ``cc``, or ``spack`` with the MPI of the same
-    #: name (or the environment's ``extras['spack_mpi']``) from the site's ``packages.yaml``.
+    #: name (or the environment's ``extras['spack_mpi']``) from the site's ``packages.yaml``. An
+    #: environment whose ``spack_mpi`` is None is left out by ``spack``.
     #:
     #: :type: :class:`str`
     builder = variable(str, value="cmake")
@@ -48,10 +51,17 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
     @run_before("compile")
     def prepare_build(self):
         """Hand over to the builder that was chosen, and to no other."""
-        builders = {"cmake": self.prepare_other_build, "spack": self.prepare_spack_build}
-        if self.builder not in builders:
+        if self.builder not in ("cmake", "spack"):
             raise ReframeError(f"there is no builder '{self.builder}': -S builder=cmake or spack")
-        builders[self.builder]()
+        if self.by_spack:
+            self.prepare_spack_build()
+        else:
+            self.prepare_other_build()
+
+    @property
+    def by_spack(self):
+        """Whether Spack builds this."""
+        return self.builder == "spack"
 
     def prepare_spack_build(self):
         """Complete the site's externals, then install an environment of the build's own.
@@ -60,14 +70,19 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
         exit code, so failing is left to `validate_build`, which has that line.
         """
         here = self.current_system.name, self.current_environ.name
-        externals = Path(self.build_root, "spack", here[0], "externals").resolve()
-        package = self.spack_spec.partition("@")[0]
-        self.directory = Path(self.build_root, "spack", *here, package).resolve()
         extras = self.current_environ.extras
         mpi = extras.get("spack_mpi", extras["mpi"])
+        self.skip_if(
+            mpi is None,
+            f"environment '{here[1]}' has no MPI that Spack can take (its extras['spack_mpi'] is "
+            "None): -S builder=cmake",
+        )
+        externals = Path(self.build_root, "spack", here[0], "externals").resolve()
+        package = re.match(r"[\w-]+", self.spack_spec).group()
+        self.directory = Path(self.build_root, "spack", *here, package).resolve()
         complete = (
-            f"{sys.executable} {ROOT}/site-configs/spack_externals.py {site_folder()} "
-            f"--output={externals} --mpi={shlex.quote(mpi)}"
+            f"{sys.executable} -m switchpoint doctor --json --spack --site={site_folder()} "
+            f"--write={externals} --mpi={shlex.quote(mpi)}"
         )
         install = (
             f"{sys.executable} {spack_environment.__file__} --site={externals} "
@@ -79,7 +94,7 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
     @sanity_function
     def validate_build(self):
         """Spack must have ended well, and the programs must be there."""
-        if self.builder == "spack":
+        if self.by_spack:
             self.assert_spack_succeeded()
         return sn.assert_true(
             any(self.programs.glob("*")), f"the build left no program in {self.programs}"
@@ -98,7 +113,7 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
     @property
     def provenance(self):
         """What is known of the build beyond what the programs say, as labels."""
-        if self.builder != "spack" or not self.lockfile.exists():
+        if not self.by_spack or not self.lockfile.exists():
             return {}
         spec_hash, spec = spack_environment.root_of(self.lockfile)
         return {"spack_spec": spec, "spack_hash": spec_hash}
@@ -106,7 +121,7 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
     @property
     def files_to_keep(self):
         """Files that belong to each result."""
-        return [str(self.lockfile)] if self.builder == "spack" else []
+        return [str(self.lockfile)] if self.by_spack else []
 
     @property
     def lockfile(self):
@@ -136,15 +151,28 @@ class KernelBuild(ProgramBuild):
     @property
     def programs(self):
         """Folder of the built programs."""
-        return self.directory / "view/bin" if self.builder == "spack" else self.directory / "bin"
+        return self.directory / "view/bin" if self.by_spack else self.directory / "bin"
 
     def program(self, name):
         """Path of a built program."""
         return str(self.programs / name)
 
 
-class OsuBuild(ProgramBuild):
-    """Builds the OSU Micro-Benchmarks with Spack, or takes those that the site already has."""
+class PeerBuild(ProgramBuild):
+    """Builds programs by other hands with Spack, or takes those that the site already has.
+
+    A child gives its spec to ``spack_spec`` and finds the site's programs in
+    ``prepare_other_build``.
+    """
+
+    @property
+    def labels(self):
+        """What made the programs, as labels of their output."""
+        return {"builder": "spack" if self.by_spack else "site", **self.provenance}
+
+
+class OsuBuild(PeerBuild):
+    """The OSU Micro-Benchmarks."""
 
     descr = "build the OSU Micro-Benchmarks"
 
@@ -172,13 +200,66 @@ class OsuBuild(ProgramBuild):
     @property
     def programs(self):
         """Folder with the programs' folders."""
-        if self.builder == "spack":
+        if self.by_spack:
             return self.directory / "view/libexec/osu-micro-benchmarks/mpi"
         return self.directory
 
     def program(self, name):
         """Path of a program, named with its folder: ``pt2pt/osu_latency``."""
         return str(self.programs / name)
+
+
+class ImbBuild(PeerBuild):
+    """IMB-MPI1 of the Intel MPI Benchmarks."""
+
+    descr = "build the Intel MPI Benchmarks"
+
+    #: Spec of the Intel MPI Benchmarks; apart from the kernels' own. The recipe builds IMB-MT too,
+    #: whose Makefile knows how to ask for OpenMP only of compilers named without a path.
+    #:
+    #: :type: :class:`str`
+    imb_spec = variable(str, value="intel-mpi-benchmarks cxxflags=-fopenmp")
+
+    #: Path of an IMB-MPI1 to take whatever the builder; else the environment's ``extras['imb']``
+    #: where Spack does not build it.
+    #:
+    #: :type: :class:`str`
+    imb = variable(str, value="")
+
+    @run_before("setup")
+    def take_imb_spec(self):
+        """Give the spec to the builder under the name that it knows."""
+        self.spack_spec = self.imb_spec
+
+    @property
+    def by_spack(self):
+        """Whether Spack builds this: a program that was named is taken instead."""
+        return self.builder == "spack" and not self.imb
+
+    def prepare_other_build(self):
+        """Build nothing: take the program that was named."""
+        environ = self.current_environ
+        named = self.imb or environ.extras.get("imb")
+        self.skip_if(
+            named is None,
+            f"no IMB-MPI1 for environment '{environ.name}': build it with -S builder=spack, or "
+            f"name it with -S imb=PATH or in the environment's extras['imb']",
+        )
+        program = shutil.which(named)
+        if program is None:
+            raise ReframeError(f"there is no program {named}: correct -S imb or extras['imb']")
+        self.directory = Path(program).parent
+        self.build_system.commands = [f"ls {program}"]
+
+    @property
+    def programs(self):
+        """Folder of the program."""
+        return self.directory / "view/bin" if self.by_spack else self.directory
+
+    @property
+    def program(self):
+        """Path of IMB-MPI1."""
+        return str(self.programs / "IMB-MPI1")
 
 
 def site_folder():

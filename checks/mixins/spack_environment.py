@@ -18,16 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
+from switchpoint.spack import SpackError, find_spack
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = "switchpoint-kernels"
-
-#: `path_override_env_var` and the commit of a branch in the concrete spec came with this one.
-OLDEST_SPACK = (1, 1)
-
-
-class SpackError(Exception):
-    """Something that Spack lacks or refuses, with the mend."""
 
 
 def install(site: Path, directory: Path, mpi: str, spec: str) -> Path:
@@ -63,29 +57,13 @@ def install(site: Path, directory: Path, mpi: str, spec: str) -> Path:
             kept.unlink(missing_ok=True)
             # What is there was built from something else, and must not pass for this.
             (directory / "view").unlink(missing_ok=True)
+            # Spack does not overwrite what a build that failed left of its view.
+            shutil.rmtree(directory / "._view", ignore_errors=True)
             (directory / "spack.yaml").write_text(manifest)
             run(spack, directory, "concretize", "--force")
             kept.write_text(inputs)
         run(spack, directory, "install")
     return directory / "view"
-
-
-def find_spack() -> tuple[str, str]:
-    """Path of ``spack`` and what it says of its version, if it is there and new enough."""
-    path = shutil.which("spack")
-    if path is None:
-        raise SpackError(
-            "there is no `spack` in PATH; run Spack's share/spack/setup-env.sh, or build with "
-            "the system's MPI: -S builder=cmake"
-        )
-    completed = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    version = re.match(r"(\d+)\.(\d+)", completed.stdout)
-    if version is None:
-        raise SpackError(f"`{path} --version` fails: {first_error(completed.stderr)}; mend it")
-    if tuple(map(int, version.groups())) < OLDEST_SPACK:
-        oldest = ".".join(map(str, OLDEST_SPACK))
-        raise SpackError(f"{path} is Spack {version.group()}; {oldest} or newer is needed")
-    return path, completed.stdout
 
 
 @contextmanager
@@ -219,7 +197,7 @@ def main() -> int:
             arguments.site.resolve(), arguments.directory.resolve(), arguments.mpi, arguments.spec
         )
     except SpackError as error:
-        print(f"spack_environment: {error}", file=sys.stderr)
+        print(error, file=sys.stderr)
         return 2
     print(f"installed in {view}")
     return 0

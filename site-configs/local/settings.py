@@ -33,6 +33,15 @@ class MpichLauncher(JobLauncher):
         return ["mpiexec.mpich", "-bind-to", "core", "-n", str(job.num_tasks)]
 
 
+@register_launcher("mpiexec.intelmpi", local=True)
+class IntelMpiLauncher(JobLauncher):
+    """Intel MPI's mpiexec, each rank bound to a core of its own as it does by itself."""
+
+    def command(self, job):
+        """Words of the launch command."""
+        return [f"{sys.prefix}/bin/mpiexec.hydra", "-n", str(job.num_tasks)]
+
+
 def _partition(mpi, env_vars=()):
     return {
         "name": mpi,
@@ -49,6 +58,9 @@ def _partition(mpi, env_vars=()):
 # Open MPI refuses to start as root, which is who one is in a container or a CI machine.
 _AS_ROOT = [["OMPI_ALLOW_RUN_AS_ROOT", "1"], ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"]]
 
+# Beside Debian's MPIs Intel's, where it is installed.
+_INTEL = site_common.intel_mpi()
+
 site_configuration = {
     "systems": [
         {
@@ -58,6 +70,7 @@ site_configuration = {
             "partitions": [
                 _partition("openmpi", _AS_ROOT if os.geteuid() == 0 else ()),
                 _partition("mpich"),
+                *(_partition(environ["name"]) for environ in _INTEL),
             ],
         }
     ],
@@ -72,8 +85,13 @@ site_configuration = {
             "name": "mpich",
             "cc": "mpicc.mpich",
             "features": ["mpi"],
-            "extras": {"mpi": "mpich", "netpipe": "NPmpich2"},
+            "extras": {
+                "mpi": "mpich",
+                "netpipe": "NPmpich2",
+                **site_common.intel_imb_with("/usr/lib/x86_64-linux-gnu/libmpich.so.12"),
+            },
         },
+        *_INTEL,
     ],
     "general": [site_common.GENERAL],
 }

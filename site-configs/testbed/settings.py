@@ -18,6 +18,13 @@ _STATE = Path(os.environ.get("SWITCHPOINT_TESTBED_DIR", HERE.parents[1] / ".test
 if "SWITCHPOINT_TESTBED" not in os.environ:
     os.environ["PATH"] = f"{_STATE / _INSTANCE / 'bin'}{os.pathsep}{os.environ['PATH']}"
 
+# Beside Debian's MPIs Intel's, where it is installed.
+_INTEL = site_common.intel_mpi(
+    # Without it Intel MPI starts unconnected single processes under srun.
+    {"I_MPI_PMI_LIBRARY": "/usr/lib/x86_64-linux-gnu/libpmi2.so.0"},
+    launcher_options=["--mpi=pmi2"],
+)
+
 site_configuration = {
     "systems": [
         {
@@ -30,7 +37,7 @@ site_configuration = {
                     "descr": "two nodes on each of two emulated hosts",
                     "scheduler": "scontrol",
                     "launcher": "srun",
-                    "environs": ["openmpi", "mpich"],
+                    "environs": ["openmpi", "mpich", *(environ["name"] for environ in _INTEL)],
                     # All nodes are one machine's cores: two jobs at once would measure each other.
                     "max_jobs": 1,
                     **site_common.placed(
@@ -60,8 +67,10 @@ site_configuration = {
                 # Under pmix MPICH starts unconnected single processes without a word.
                 "launcher_options": ["--mpi=pmi2"],
                 "netpipe": "NPmpich2",
+                **site_common.intel_imb_with("/usr/lib/x86_64-linux-gnu/libmpich.so.12"),
             },
         },
+        *_INTEL,
     ],
     "general": [site_common.GENERAL],
 }

@@ -45,6 +45,25 @@ def test_baselines_of_the_same_pattern_pair_with_ours(tmp_path: Path) -> None:
     assert table["ratio"].tolist() == pytest.approx([1, 1], rel=0.02)
 
 
+def test_an_exchange_counts_as_two_messages(tmp_path: Path) -> None:
+    labels = json.dumps(PLACE | {"mpi": "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"})
+    (tmp_path / "imb_sendrecv.out").write_text(
+        f"# switchpoint: {labels}\n# Benchmarking Sendrecv\n# #processes = 2\n"
+        "#bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec\n"
+        "8         1000        11.0        13.0         12.0         1.33\n"
+    )
+    record = write_record(tmp_path / "run.record", sizes=[8, 1024], step_at=None)
+    record.write_text(record.read_text().replace("\nsend,", "\nsendrecv,"))
+    measurements = read_files([tmp_path]).measurements
+    assert measurements is not None
+
+    [pairing] = pairings(measurements)
+
+    theirs = pairing.samples.query("kernel == 'imb_sendrecv'")
+    assert pairing.mode == "sendrecv"
+    assert theirs["time_us"].tolist() == [6.0]
+
+
 @pytest.mark.parametrize(
     "other", [{"site": "there"}, {"placement": "one_node"}, {"mpi": "MPICH 4"}]
 )

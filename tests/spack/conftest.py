@@ -51,8 +51,9 @@ class Spack:
     def externals(self) -> Path:
         """The testbed's packages.yaml, completed for this machine."""
         folder = self.build_root / "spack/testbed/externals"
-        script = ROOT / "site-configs/spack_externals.py"
-        done = self.run(sys.executable, script, "testbed", "--output", folder)
+        site = ROOT / "site-configs/testbed"
+        words = ("-m", "switchpoint", "doctor", "--spack", "--site", site, "--write", folder)
+        done = self.run(sys.executable, *words)
         assert done.returncode == 0, done.stderr
         return folder
 

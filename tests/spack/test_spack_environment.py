@@ -78,3 +78,7 @@ def test_a_build_with_the_wrong_mpi_is_refused_and_leaves_nothing(spack, tmp_pat
     assert "is linked to libmpi.so.40, which is not mpich" in done.stderr
     assert set(spack.store.glob("*/switchpoint-kernels*")) == before
     assert not (tmp_path / "env/view/bin").exists()
+
+    mended = spack.install(spack.externals(), tmp_path / "env", "mpich")
+    assert mended.returncode == 0, mended.stderr
+    assert (tmp_path / "env/view/bin/pingpong").exists()

@@ -1,5 +1,6 @@
 """What is said where Spack, or what it needs, is not as it should be. No Spack is needed here."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTERNALS = ROOT / "site-configs/spack_externals.py"
+DOCTOR = ("-m", "switchpoint", "doctor", "--spack", "--json")
 INSTALL = ROOT / "checks/mixins/spack_environment.py"
 
 
@@ -21,7 +22,7 @@ def program(path, text):
 
 
 def run(*words, path=None):
-    """Run one of the two programs, with nothing of a user's Spack in PATH."""
+    """Run Python with nothing of a user's Spack in PATH."""
     return subprocess.run(
         [sys.executable, *map(str, words)],
         capture_output=True,
@@ -91,7 +92,8 @@ def site(folder, packages):
 
 
 def externals(where, folder, *words, path=None):
-    return run(EXTERNALS, where, "--output", folder / "out", *words, path=path)
+    target = folder / "out"
+    return run(*DOCTOR, "--site", where, "--write", target, *words, path=path)
 
 
 def test_a_site_without_packages(tmp_path):
@@ -125,7 +127,7 @@ def test_a_prefix_without_mpicc(tmp_path):
 
 
 def test_debians_mpis_get_prefixes_of_their_own(tmp_path):
-    done = externals("testbed", tmp_path)
+    done = externals(ROOT / "site-configs/testbed/settings.py", tmp_path)
     assert done.returncode == 0, done.stderr
     packages = yaml.safe_load((tmp_path / "out/packages.yaml").read_text())["packages"]
     prefixes = {mpi: Path(packages[mpi]["externals"][0]["prefix"]) for mpi in ("openmpi", "mpich")}
@@ -149,6 +151,46 @@ def test_an_alternative_is_not_taken_for_a_prefix(tmp_path):
     done = externals(where, tmp_path, "--mpi", "mpich", path=str(tmp_path / "bin"))
     assert f"{tmp_path}/bin/mpicc is one of Debian's alternatives: not taken" in done.stdout
     refused(done, "no mpicc in PATH is of it")
+
+
+def test_without_a_site_all_that_is_found_is_written(tmp_path):
+    done = run(*DOCTOR, "--write", tmp_path)
+    assert done.returncode == 0, done.stderr
+    packages = yaml.safe_load((tmp_path / "packages.yaml").read_text())["packages"]
+    for package in ("gcc", "cmake", "gmake", "openmpi", "mpich"):
+        assert packages[package]["buildable"] is False
+        assert packages[package]["externals"][0]["spec"].startswith(f"{package}@")
+    states = {fact["topic"]: fact["state"] for fact in json.loads(done.stdout)["facts"]}
+    assert states["Spack"] == "missing"
+    assert states["openmpi"] == "ok"
+
+
+def test_looking_writes_nothing(tmp_path):
+    done = subprocess.run(
+        [sys.executable, *DOCTOR], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_packages_file_of_somebodys_own_is_not_replaced(tmp_path):
+    own = site(tmp_path, {"mpich": {"buildable": False}}) / "packages.yaml"
+    before = own.read_text()
+    refused(run(*DOCTOR, "--write", tmp_path), f"{own}: is there already", "--site")
+    assert own.read_text() == before
+
+
+@pytest.mark.parametrize(("bin_folder", "taken"), [("mpi/2021.17/bin", True), ("bin", False)])
+def test_intel_mpi_is_taken_where_spack_finds_it(tmp_path, bin_folder, taken):
+    header = tmp_path / "mpi.h"
+    header.write_text('#define MPICH_VERSION "3.4a2"\n#define I_MPI_VERSION "2021.17.0"\n')
+    mpicc = program(tmp_path / bin_folder / "mpicc", f'exec gcc -I{tmp_path} "$@"')
+    done = run(*DOCTOR, "--write", tmp_path / "out", path=f"{mpicc.parent}:/usr/bin:/bin")
+    assert done.returncode == 0, done.stderr
+    packages = yaml.safe_load((tmp_path / "out/packages.yaml").read_text())["packages"]
+    external = {"spec": "intel-oneapi-mpi@2021.17.0", "prefix": str(tmp_path)}
+    assert packages.get("intel-oneapi-mpi", {}).get("externals") == ([external] if taken else None)
+    assert ("not in oneAPI's folders" in done.stdout) is not taken
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,5 @@
+"""The `switchpoint` command, for `python -m switchpoint`."""
+
+from switchpoint.cli import main
+
+main()
