@@ -769,6 +769,26 @@ class TheMergeSort(InAFolder):
         self.assertLessEqual(root, tree["length_us"])
         self.assertGreater(root, 0.9 * tree["length_us"])
 
+    def test_nothing_arrives_before_it_is_sent_whose_clock_ever_tells(self):
+        # By the clock of the operating system, and by messages where ranks share none.
+        for program in (MERGESORT, TEST_KERNELS / "mergesort_own_kernels"):
+            with self.subTest(program=program.name):
+                record = self.measured(
+                    program, "--mode", "tree", "--sizes", "400000", *self.QUICK, ranks=3
+                )
+                (point,) = record.footer["activity"]["points"]
+                self.assertGreater(point["clock_error_us"], 0)
+                within = 2 * point["clock_error_us"]
+                of = {r: [s[1:] for s in point["spans"] if s[0] == r] for r in range(3)}
+                _, send, receive, _ = range(4)
+                sent = [span for span in of[0] if span[0] == send]
+                got = [span for span in of[0] if span[0] == receive]
+                for leaf, down, up in zip((1, 2), sent, got, strict=True):
+                    (arrived,) = [span for span in of[leaf] if span[0] == receive]
+                    (returned,) = [span for span in of[leaf] if span[0] == send]
+                    self.assertGreater(arrived[2], down[1] - within)
+                    self.assertLess(returned[1], up[2] + within)
+
     def test_an_order_that_nobody_made_is_caught(self):
         for mutation in ("no_transfer", "stale_transfer"):
             with self.subTest(mutation=mutation):
