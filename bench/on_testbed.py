@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from switchpoint.placements import Placements, load_placements
@@ -32,6 +33,7 @@ def testbed(name: str = "bench", shape: str | Path = "two-hosts") -> Iterator[st
         subprocess.run(down, check=True, stdout=subprocess.DEVNULL)
 
 
+@cache
 def kernel(mpi: str, name: str) -> Path:
     """Path of a kernel built for an MPI; builds it when it is missing or old."""
     tree = ROOT / "build" / "bench" / mpi

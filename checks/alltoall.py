@@ -14,8 +14,6 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, KernelMixin):
     kernel = "alltoall"
     modes = ["shift", "pairwise", "group_shuffle", "synchronous_shuffle", "library"]
     sizes_bytes = [64, 1 << 10, 16 << 10, 128 << 10]
-    passes = 4
-    samples = 4
     # Where ranks outnumber cores, each hop waits for a slice of the scheduler's time.
     step_limit_s = 120
 
@@ -45,6 +43,12 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, KernelMixin):
         self.num_tasks = self.ranks
         if self.ranks & (self.ranks - 1):
             self.modes = [mode for mode in self.modes if mode != "pairwise"]
+
+    @run_after("setup")
+    def measure_little_where_crowded(self):
+        """Show that the schedules work where nothing else can be shown."""
+        if self.crowded:
+            self.passes = self.samples = 2
 
     @run_before("run")
     def pass_schedule(self):

@@ -65,7 +65,25 @@ class PlacementMixin(rfm.RegressionTestPlugin):
         if wanted.nodes > 1 or not self.current_partition.scheduler.is_local:
             self.job.options.append(f"--nodes={wanted.nodes}")
         family = self.current_environ.extras.get("mpi", "any")
-        self.env_vars.update({**wanted.variables(family), **self.rank_environment})
+        self.env_vars.update(
+            {**self.patience(family), **wanted.variables(family), **self.rank_environment}
+        )
+
+    @property
+    def crowded(self):
+        """Whether ranks outnumber cores, as far as the partition says in ``most_ranks``.
+
+        What is then measured is how ranks take turns; that it works is shown by few samples.
+        """
+        return self.num_tasks > self.current_partition.extras.get("most_ranks", self.num_tasks)
+
+    def patience(self, family):
+        """Where ranks outnumber cores, let those that wait give the core to those that work.
+
+        Open MPI does so by itself only under its own launcher; MPICH has no such setting.
+        """
+        yields = self.crowded and family == "openmpi"
+        return {"OMPI_MCA_mpi_yield_when_idle": "1"} if yields else {}
 
     def deal_ranks(self):
         """As many ranks on each node as on the others."""
