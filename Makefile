@@ -57,6 +57,8 @@ measure: install  ## run the checks of SITE (default testbed) with TAG (default 
 findings: install  ## show what the store holds: findings in the terminal, curves in report/index.html
 	@$(BIN)/switchpoint detect
 	@$(BIN)/switchpoint report
+	@echo "== the switch near 64 KiB on the network path of one node; all others: $(BIN)/switchpoint explain"
+	@$(BIN)/switchpoint explain --near 64k --placement one_node_network --mode send
 
 .PHONY: up down status
 up: install  ## bring the testbed up, to run reframe by hand

@@ -45,11 +45,21 @@ def kernel(mpi: str, name: str) -> Path:
     return tree / "bin" / name
 
 
-def launch(name: str, mpi: str, placement: str, command: list[str | Path], cwd: Path) -> str:
-    """Run two ranks on a placement of the testbed ``name`` and return their standard output."""
+def launch(
+    name: str,
+    mpi: str,
+    placement: str,
+    command: list[str | Path],
+    cwd: Path,
+    settings: dict[str, str] | None = None,
+) -> str:
+    """Run two ranks on a placement of the testbed ``name`` and return their standard output.
+
+    ``settings`` are environment variables beside those of the placement.
+    """
     wanted = PLACEMENTS.placements[placement]
     words = [*srun_words(mpi, wanted.nodes, 2), *wanted.scheduler_options, *wanted.launcher_options]
-    return run(name, [*words, *command], wanted.variables(mpi), cwd)
+    return run(name, [*words, *command], wanted.variables(mpi) | (settings or {}), cwd)
 
 
 def launch_on_all(name: str, mpi: str, nodes: int, command: list[str | Path], cwd: Path) -> str:

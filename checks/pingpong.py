@@ -62,6 +62,23 @@ class PingPongSweep(PingPong):
 
 
 @rfm.simple_test
+class PingPongNear64K(PingPong):
+    """Longer blocks around 64 KiB, where study 001 looked more closely: ten seconds a size there.
+
+    ``-S block_time_us=10000000 -S pass_time_ms=20000 -S step_limit_s=3600`` does as the study did.
+    """
+
+    tags = {"study-001"}
+    modes = ["send", "ssend"]
+    sizes_bytes = [8, *range(48 << 10, (80 << 10) + 1, 2 << 10)]
+    passes = 3
+    samples = 2
+    block_time_us = 20000
+    pass_time_ms = 60
+    step_limit_s = 120
+
+
+@rfm.simple_test
 class PingPongModes(PingPong):
     """Every way of sending that MPI has (study 001), at the sizes of study 004's echo."""
 

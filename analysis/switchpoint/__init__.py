@@ -18,6 +18,7 @@ _HOMES = {
     "summarise": "curves",
     "detect": "detection",
     "doctor": "diagnosis",
+    "explain": "explanation",
     "read": "importing",
     "read_facts": "record",
     "read_files": "importing",

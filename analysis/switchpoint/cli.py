@@ -129,6 +129,52 @@ def claims_command(
             print_claims(found)
 
 
+@app.command("explain")
+def explain_command(
+    files: _Files = None,
+    store: _Store = "results",
+    near: Annotated[
+        str | None,
+        typer.Option("--near", metavar="SIZE", help="Only switches within 10 % of SIZE, in words."),
+    ] = None,
+    placement: Annotated[
+        str | None, typer.Option("--placement", metavar="NAME", help="Only this placement.")
+    ] = None,
+    mode: Annotated[
+        str | None, typer.Option("--mode", metavar="NAME", help="Only this mode, such as send.")
+    ] = None,
+    show_all: Annotated[
+        bool, typer.Option("--all", help="Print small steps without a cause too; --json does.")
+    ] = False,
+    as_json: _Json = False,
+) -> None:
+    """Say where each switch is, to the byte, and why; from sweeps, zooms and interventions."""
+    with _user_mistakes():
+        from switchpoint.explanation import explain, near_size
+        from switchpoint.suspects import bytes_of
+
+        size = None if near is None else bytes_of(near)
+        if near is not None and size is None:
+            raise InputError("--near", f"'{near}' is no size; write it as 65536 or 64k")
+        measurements = _load(files, store)
+        switches = explain(measurements)
+        _warn(measurements.warnings)
+        for column, wanted in (("placement", placement), ("mode", mode)):
+            if wanted is not None:
+                switches = switches[switches[column] == wanted]
+        if size is not None:
+            switches = near_size(switches, size)
+        if as_json:
+            _print_json({"switches": switches_as_json(switches)})
+        else:
+            from switchpoint.terminal import print_sentences, print_switches
+
+            if size is not None:
+                print_sentences(switches, size)
+            else:
+                print_switches(switches, show_all=show_all)
+
+
 @app.command("report")
 def report_command(
     files: _Files = None,
@@ -296,6 +342,17 @@ def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
         curve = {name: row[name] for name in curve_columns if isinstance(row[name], str)}
         shaped.append(finding | {"curve": curve, "run_id": row["run_id"]})
     return shaped
+
+
+def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
+    """Shape switches as in docs/reference/findings.md, the curve as an object of its own."""
+    from switchpoint.explanation import CURVE
+
+    return [
+        {"curve": {name: row[name] for name in CURVE if isinstance(row[name], str)}}
+        | {str(name): value for name, value in row.items() if name not in CURVE}
+        for row in switches.astype(object).where(switches.notna(), None).to_dict("records")
+    ]
 
 
 def _load(files: list[Path] | None, store: str) -> Measurements:

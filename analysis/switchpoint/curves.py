@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from switchpoint.measurements import Measurements
+from switchpoint.measurements import Measurements, swept
 from switchpoint.shapes import CURVE_COLUMNS, identity_columns
 
 #: Relative standard error of a curve's typical median from which it is called noisy.
@@ -25,7 +25,7 @@ Indices = npt.NDArray[np.integer[Any]]
 
 
 def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
-    """Summarise samples per curve and message size.
+    """Summarise samples per curve and message size, those of the kernel `zoom` left out.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
         the worst sample (Hariri et al., study 004), of two or less the mean; `count` of samples;
         `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
     """
-    samples = source.samples if isinstance(source, Measurements) else source
+    samples = swept(source.samples if isinstance(source, Measurements) else source)
     identity = identity_columns(samples)
     keys = [*identity, "size_bytes"]
     if samples.empty:

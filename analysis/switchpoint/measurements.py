@@ -52,6 +52,17 @@ class Measurements:
         )
 
 
+#: The kernel whose samples lie where its search led it: they make no curve.
+ZOOM = "zoom"
+
+
+def swept(samples: pd.DataFrame) -> pd.DataFrame:
+    """Leave out samples that a search took, which make no curve."""
+    if "kernel" not in samples or not (samples["kernel"] == ZOOM).any():
+        return samples
+    return samples[samples["kernel"] != ZOOM]
+
+
 def concat(parts: Iterable[Measurements]) -> Measurements:
     """Join measurements from several sources; a run given twice counts once."""
     parts = list(parts)

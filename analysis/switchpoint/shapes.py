@@ -18,7 +18,7 @@ MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
 #: Labels of a run that tell when and from what it was made, not what it measured; every other
 #: label, such as a kernel's grain, is part of the identity of its curves.
 PASSING_LABELS = frozenset(
-    ["session", "start_utc", "builder", "spec_hash", "spack_spec", "spack_hash"]
+    ["session", "start_utc", "builder", "spec_hash", "spack_spec", "spack_hash", "base_run"]
 )
 
 #: Runs: what one filters on, then the record's own words as JSON.
@@ -39,8 +39,11 @@ FINDING_COLUMNS = [
     "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence", "suspects",
 ]  # fmt: skip
 
+#: Findings in a report: what is known of each, as sentences.
+NOTES = "notes"
+
 #: Names that no column of a curve's identity may have.
-RESERVED = frozenset([*MEASURES, *CURVE_COLUMNS, *FINDING_COLUMNS])
+RESERVED = frozenset([*MEASURES, *CURVE_COLUMNS, *FINDING_COLUMNS, NOTES])
 
 
 def identity_columns(table: Iterable[Any]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from switchpoint.measurements import mpi_name
-from switchpoint.proof import prove
+from switchpoint.proof import Proof, prove
 
 Suspects = Callable[[int, int], list[dict[str, Any]]]
 
@@ -33,7 +33,9 @@ def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Su
         Given the last size before a step and the first past it, in bytes, the suspects in the
         catalogue's order, each a dictionary: `name`, `value`, `set_by` (`MPI_T` or `environment` or
         `interface`), `last_size`, `first_size` (the two sides, in bytes, that this setting
-        predicts), `governs`, `reason` (one sentence), `source`.
+        predicts), `governs`, `reason` (one sentence), `source`, `ends_eager`; and of
+        what can be set, else None: `environment` (the variable that sets it), `last_size_offset`
+        (bytes from the value to `last_size`), `most_bytes` (larger values fail).
     """
     candidates = list(_candidates(header, footer)) if header else []
 
@@ -44,6 +46,32 @@ def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Su
         ]  # fmt: skip
 
     return within
+
+
+def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Settings that end the eager protocol where the library itself chose the value.
+
+    Parameters
+    ----------
+    header, footer
+        Of a run record.
+
+    Returns
+    -------
+    list of dict
+        As suspects, but with null for `last_size` and `first_size`: nothing is predicted.
+    """
+    found = []
+    for entry in _entries(header, footer):
+        set_by, value = _value(entry, header["mpi"])
+        word = "unset" if value is None else value
+        if entry["ends_eager"] and word in entry.get("automatic", []):
+            said = "is not set" if value is None else f"= {value}"
+            found.append(
+                _suspect(entry, word, set_by, None)
+                | {"reason": f"{entry['variable']} {said}: the library chooses the size itself"}
+            )
+    return found
 
 
 @functools.cache
@@ -67,44 +95,90 @@ def bytes_of(value: object) -> int | None:
     return int(float(found[1]) * scale)
 
 
+def _entries(header: dict[str, Any], footer: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+    """Settings of the catalogue that the run's library has and its path can meet."""
+    path = prove(header, footer).path
+    mpi = header.get("mpi", {})
+    library = mpi_name(mpi.get("library", ""))
+    for entry in catalogue()["settings"]:
+        names = entry["library"] if isinstance(entry["library"], list) else [entry["library"]]
+        needed = entry.get("only_with", {})
+        if (
+            library.startswith(tuple(names))
+            and _on_path(entry["path"], path)
+            and re.search(entry.get("built_with", ""), mpi.get("description", ""))
+            and all(
+                re.fullmatch(pattern, str(mpi.get("cvars", {}).get(name, "")))
+                for name, pattern in needed.items()
+            )
+        ):
+            yield entry
+
+
+def _suspect(entry: dict[str, Any], value: object, set_by: str, last: int | None) -> dict[str, Any]:
+    return {
+        "name": entry["variable"],
+        "value": value,
+        "set_by": set_by,
+        "last_size": last,
+        "first_size": None if last is None else last + 1,
+        "governs": entry["governs"],
+        "source": entry["source"],
+        "ends_eager": entry["ends_eager"],
+        "environment": entry["environment"],
+        "last_size_offset": entry["last_size_offset"],
+        "most_bytes": entry.get("most_bytes"),
+    }
+
+
 def _candidates(header: dict[str, Any], footer: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
     proof = prove(header, footer)
     mpi = header.get("mpi", {})
     library = mpi_name(mpi.get("library", ""))
-    for entry in catalogue()["settings"]:
-        if not library.startswith(entry["library"]) or not _on_path(entry["path"], proof.path):
-            continue
+    for entry in _entries(header, footer):
         set_by, value = _value(entry, mpi)
         number = bytes_of(value)
         if number is None:
             continue
-        last = number + entry["last_eager_offset"]
-        yield {
-            "name": entry["variable"],
-            "value": value,
-            "set_by": set_by,
-            "last_size": last,
-            "first_size": last + 1,
-            "governs": entry["governs"],
-            "reason": f"{entry['variable']} = {value} {entry['offset_is']}:"
-            f" last eager byte {last}, first rendezvous byte {last + 1}",
-            "source": entry["source"],
+        last = number + entry["last_size_offset"]
+        sides = (
+            f"last eager byte {last}, first rendezvous byte {last + 1}"
+            if entry["ends_eager"]
+            else f"last size {last}, first past it {last + 1}"
+        )
+        yield _suspect(entry, value, set_by, last) | {
+            "reason": f"{entry['variable']} = {value} {entry['offset_is']}: {sides}"
         }
     for entry in catalogue()["segments"]:
-        if library.startswith(entry["library"]) and proof.path == "network" and proof.mtu:
+        built = re.search(entry.get("built_with", ""), mpi.get("description", ""))
+        if library.startswith(entry["library"]) and built and proof.path == "network" and proof.mtu:
             segment = min(proof.mtu, entry["largest_packet"]) - entry["headers"]
-            last = segment - entry["message_header"]
-            yield {
-                "name": f"TCP segment on {proof.interface}",
-                "value": segment,
-                "set_by": "interface",
-                "last_size": last,
-                "first_size": last + 1,
-                "governs": entry["governs"],
-                "reason": f"a TCP segment on {proof.interface} (MTU {proof.mtu}) holds {segment} B,"
-                f" {entry['message_header']} B of them header: last size in one segment {last}",
-                "source": entry["source"],
-            }
+            for count in range(1, entry["most_segments"] + 1):
+                yield _segment_suspect(entry, proof, segment, count)
+
+
+def _segment_suspect(
+    entry: dict[str, Any], proof: Proof, segment: int, count: int
+) -> dict[str, Any]:
+    last = count * segment - entry["message_header"]
+    segments = "a TCP segment" if count == 1 else f"{count} TCP segments"
+    holds = "holds" if count == 1 else "hold"
+    where = "one segment" if count == 1 else f"{count} segments"
+    return {
+        "name": f"TCP segment on {proof.interface}",
+        "value": segment,
+        "set_by": "interface",
+        "last_size": last,
+        "first_size": last + 1,
+        "governs": entry["governs"],
+        "reason": f"{segments} on {proof.interface} (MTU {proof.mtu}) {holds} {count * segment} B,"
+        f" {entry['message_header']} B of them header: last size in {where} {last}",
+        "source": entry["source"],
+        "ends_eager": False,
+        "environment": None,
+        "last_size_offset": None,
+        "most_bytes": None,
+    }
 
 
 def _on_path(where: str, path: str) -> bool:

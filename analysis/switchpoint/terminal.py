@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,9 @@ from rich.text import Text
 from switchpoint.detection import prominent
 from switchpoint.diagnosis import Fact
 from switchpoint.errors import InputError
+from switchpoint.explanation import notable
 from switchpoint.importing import NotRecognisedError
-from switchpoint.measurements import Measurements
+from switchpoint.measurements import Measurements, swept
 from switchpoint.reproduction import Difference, Recipe
 from switchpoint.shapes import identity_columns
 from switchpoint.tools import missing_tools
@@ -84,7 +85,7 @@ def print_findings(
     Without `show_all` only the prominent ones; the last line counts the rest.
     """
     console = Console(highlight=False)
-    samples = measurements.samples
+    samples = swept(measurements.samples)
     curves = len(samples.groupby(identity_columns(samples), dropna=False, observed=True).size())
     if findings.empty:
         console.print(f"No step and no change of slope in {_count(curves, 'curve')}.")
@@ -143,6 +144,79 @@ def _figures(evidence: list[dict[str, Any]]) -> list[str]:
         more = f" and {len(runs) - _RUNS} more" if len(runs) > _RUNS else ""
         lines.append(f"runs {', '.join(runs[:_RUNS])}{more}")
     return lines
+
+
+def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
+    """Print where each switch is and why, a table per MPI; without `show_all` the notable ones."""
+    console = Console(highlight=False)
+    total = len(switches)
+    if not show_all:
+        switches = switches[notable(switches)]
+    for values, group in switches.groupby(
+        ["site", "partition", "mpi", "environ"], dropna=False, sort=False
+    ):
+        console.print(Text(", ".join(v for v in values if isinstance(v, str)), style="bold"))
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for heading in ("placement", "mode"):
+            table.add_column(heading, no_wrap=True)
+        for heading in ("last / B", "first / B", "time"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for heading in ("kind", "cause"):
+            table.add_column(heading, no_wrap=True)
+        for row in group.to_dict("records"):
+            table.add_row(
+                Text(_cell("placement", row["placement"])),
+                Text(_cell("mode", row["mode"])),
+                f"{row['last_size_bytes']:,}",
+                f"{row['first_size_bytes']:,}",
+                "-" if pd.isna(row["magnitude"]) else percent(row["magnitude"]),
+                row["kind"].replace("_", " "),
+                Text(_cause(row)),
+            )
+        console.print(table)
+        _print_reasons(console, group)
+        console.print()
+    hidden = total - len(switches)
+    more = f", {hidden} of them small and without a cause: --all shows them" if hidden else ""
+    console.print(f"{total} switch{'' if total == 1 else 'es'} and steps{more}.")
+
+
+def print_sentences(switches: pd.DataFrame, size_bytes: int) -> None:
+    """Print what is known of the switches near a size, one paragraph for each."""
+    console = Console(highlight=False)
+    if switches.empty:
+        console.print(f"No switch and no step near {size_text(size_bytes)}.")
+    for row in switches.to_dict("records"):
+        words = [row[name] for name in (*_HEADING, "placement", "mode") if name in row]
+        console.print(Text(", ".join(v for v in words if isinstance(v, str)), style="bold"))
+        last, first = f"{row['last_size_bytes']:,} B", f"{row['first_size_bytes']:,} B"
+        if row["kind"] == "protocol_switch" and row["exact"]:
+            says = f"the protocol switches after {last}: {first} is the first past it"
+        elif row["exact"]:
+            says = f"a step after {last}: {first} is the first past it"
+        else:
+            says = f"a step somewhere between {last} and {first}"
+        time = "" if pd.isna(row["magnitude"]) else f", time {percent(row['magnitude'])}"
+        console.print(Text(f"  {says}{time}"), soft_wrap=True)
+        console.print(Text(f"  cause {row['status']}: {row['reason']}"), soft_wrap=True)
+
+
+def _print_reasons(console: Console, switches: pd.DataFrame) -> None:
+    """Print each reason once, with the runs that it rests on."""
+    runs: dict[str, dict[str, None]] = {}
+    for row in switches.to_dict("records"):
+        if row["cause"] is not None or row["status"] == "refuted":
+            told = [f"{word['method']} {word['run_id'][:8]}" for word in row["evidence"]]
+            runs.setdefault(row["reason"], {}).update(dict.fromkeys(told))
+    for reason, evidence in runs.items():
+        words = ", ".join(word.replace("_", " ") for word in evidence)
+        console.print(Text(f"{reason} ({words})"), soft_wrap=True)
+
+
+def _cause(row: Mapping[Any, Any]) -> str:
+    if row["cause"] is None:
+        return "-" if row["status"] == "unknown" else f"{row['status']}"
+    return f"{row['cause']}, {row['status']}"
 
 
 def print_facts(facts: Iterable[Fact]) -> None:

@@ -112,12 +112,7 @@ class KernelMixin(PlacementMixin):
         """
         self.facts = sn.evaluate(self.read_complete_record())
         self.points = {(p["mode"], p["size_bytes"]): p for p in self.facts.footer["points"]}
-        missing = [
-            f"{mode} {size} B"
-            for mode in self.modes
-            for size in self.sizes_bytes
-            if not self.points.get((mode, size), {"count": 0})["count"]
-        ]
+        missing = self.missing_points()
         verification = self.facts.footer["verification"]
         refuted = self.refutations(self.facts.header, self.facts.footer)
         return sn.all(
@@ -130,6 +125,15 @@ class KernelMixin(PlacementMixin):
                 ),
             ]
         )
+
+    def missing_points(self):
+        """Points that were asked for and have no sample, in words."""
+        return [
+            f"{mode} {size} B"
+            for mode in self.modes
+            for size in self.sizes_bytes
+            if not self.points.get((mode, size), {"count": 0})["count"]
+        ]
 
     def median_us(self, mode, size_bytes):
         """Median time per message of a point; only after sanity."""

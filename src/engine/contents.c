@@ -151,15 +151,19 @@ static void write_clock(struct json *json)
 static void write_mpi(struct json *json)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    char description[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
     char standard[32];
     int version = 0;
     int subversion = 0;
     MPI_CHECK(MPI_Get_version(&version, &subversion));
     mpi_library_name(library);
+    MPI_CHECK(MPI_Get_library_version(description, &length));
     snprintf(standard, sizeof standard, "%d.%d", version, subversion);
 
     json_open(json, "mpi", '{');
     json_string(json, "library", library);
+    json_string(json, "description", description);
     json_string(json, "standard", standard);
     mpi_library_write_cvars(json, "cvars");
     environment_write_mpi(json, "environment");
@@ -189,8 +193,8 @@ void column_names_write(FILE *out, const struct kernel *kernel)
     fputc('\n', out);
 }
 
-void row_write(FILE *out, const struct point *point, int pass, long sample, const double *values_us,
-               size_t columns)
+static void write_row(FILE *out, const struct point *point, int pass, long sample,
+                      const double *values_us, size_t columns)
 {
     fprintf(out, "%s,%d,%d,%ld,%ld", point->mode->name, point->size_bytes, pass, sample,
             point->iterations);
@@ -198,6 +202,35 @@ void row_write(FILE *out, const struct point *point, int pass, long sample, cons
         fprintf(out, ",%.6f", values_us[i]);
     }
     fputc('\n', out);
+}
+
+static double median_of_visit(const struct visit *visit)
+{
+    struct samples times;
+    samples_start(&times, visit->blocks, visit->blocks);
+    for (long block = 0; block < visit->blocks; block++) {
+        samples_add(&times, visit->values_us[(size_t)block * visit->columns]);
+    }
+    samples_sort(&times);
+    const double median_us = samples_quantile_us(&times, 0.5);
+    samples_free(&times);
+    return median_us;
+}
+
+void visit_write(FILE *out, struct point *point, int pass, const struct visit *visit)
+{
+    if (visit->blocks == 0) {
+        return;
+    }
+    samples_add(&point->passes, median_of_visit(visit));
+    samples_sort(&point->passes);
+    const double *values_us = visit->values_us;
+    for (long block = 0; block < visit->blocks; block++, values_us += visit->columns) {
+        const bool kept = samples_add(&point->samples, values_us[0]);
+        if (kept && out != NULL) {
+            write_row(out, point, pass, block, values_us, visit->columns);
+        }
+    }
 }
 
 void footer_write(struct json *json, MPI_Comm comm, const struct kernel *kernel,
@@ -218,6 +251,9 @@ void footer_write(struct json *json, MPI_Comm comm, const struct kernel *kernel,
             write_point(json, &plan->points[i]);
         }
         json_close(json, ']');
+        if (kernel->write_findings != NULL) {
+            kernel->write_findings(json, kernel->settings);
+        }
         json_open(json, "verification", '{');
         json_integer(json, "checks", totals->payloads);
         json_integer(json, "errors", totals->payload_errors);

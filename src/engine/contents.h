@@ -8,6 +8,7 @@
 
 #include "engine.h"
 #include "json.h"
+#include "measure.h"
 #include "options.h"
 #include "plan.h"
 
@@ -18,9 +19,9 @@ void header_write(struct json *json, MPI_Comm comm, int argc, char **argv,
 /* The samples' header row. */
 void column_names_write(FILE *out, const struct kernel *kernel);
 
-/* One row of the samples: the time, then the kernel's phases, in us per message. */
-void row_write(FILE *out, const struct point *point, int pass, long sample, const double *values_us,
-               size_t columns);
+/* Adds a visit's samples to its point; writes a row for each of them that is kept, unless `out` is
+ * NULL: the time, then the kernel's phases, in us per message. */
+void visit_write(FILE *out, struct point *point, int pass, const struct visit *visit);
 
 /* What the whole job did, summed over ranks; valid on rank 0. */
 struct totals {

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "contents.h"
+#include "explorer.h"
 #include "measure.h"
 #include "memory.h"
 #include "mpi_library.h"
@@ -40,9 +41,6 @@ static bool start_record(int argc, char **argv, const struct kernel *kernel,
                          const struct options *options, MPI_Comm comm, struct record *record);
 static bool precise_enough(MPI_Comm comm, const struct options *options, const struct point *point);
 static bool known_within(const struct point *point, long percent);
-static void take_samples(struct point *point, int pass, const struct visit *visit,
-                         struct record *record);
-static double median_of_visit(const struct visit *visit);
 static struct totals total_up(MPI_Comm comm, struct plan *plan, int64_t bytes_moved);
 static bool finish_record(MPI_Comm comm, const struct kernel *kernel, const struct options *options,
                           const struct plan *plan, const struct totals *totals,
@@ -215,7 +213,12 @@ static int sweep(int argc, char **argv, const struct kernel *kernel, const struc
 
     bool writable = start_record(argc, argv, kernel, options, task->comm, record);
     int64_t bytes_moved = 0;
-    for (int pass = 0; writable && pass < options->passes; pass++) {
+    if (writable && kernel->explore != NULL) {
+        bytes_moved = explore_all(kernel, options, task, plan, &visit, record);
+        writable = root_says(task->comm, record_flush(record));
+    }
+    const int passes = kernel->explore != NULL ? 0 : (int)options->passes;
+    for (int pass = 0; writable && pass < passes; pass++) {
         plan_shuffle(plan, (uint64_t)options->seed, pass);
         for (size_t i = 0; i < plan->count; i++) {
             struct point *point = &plan->points[plan->order[i]];
@@ -224,7 +227,7 @@ static int sweep(int argc, char **argv, const struct kernel *kernel, const struc
             }
             bytes_moved += measure(kernel, options, task, point, pass, &visit);
             if (task->rank == 0) {
-                take_samples(point, pass, &visit, record);
+                visit_write(record->file, point, pass, &visit);
             }
         }
         writable = root_says(task->comm, record_flush(record));
@@ -283,36 +286,6 @@ static bool known_within(const struct point *point, long percent)
     return low_us >= (1 - share) * median_us && high_us <= (1 + share) * median_us;
 }
 
-static void take_samples(struct point *point, int pass, const struct visit *visit,
-                         struct record *record)
-{
-    if (visit->blocks == 0) {
-        return;
-    }
-    samples_add(&point->passes, median_of_visit(visit));
-    samples_sort(&point->passes);
-    const double *values_us = visit->values_us;
-    for (long block = 0; block < visit->blocks; block++, values_us += visit->columns) {
-        const bool kept = samples_add(&point->samples, values_us[0]);
-        if (kept && record->file != NULL) {
-            row_write(record->file, point, pass, block, values_us, visit->columns);
-        }
-    }
-}
-
-static double median_of_visit(const struct visit *visit)
-{
-    struct samples times;
-    samples_start(&times, visit->blocks, visit->blocks);
-    for (long block = 0; block < visit->blocks; block++) {
-        samples_add(&times, visit->values_us[(size_t)block * visit->columns]);
-    }
-    samples_sort(&times);
-    const double median_us = samples_quantile_us(&times, 0.5);
-    samples_free(&times);
-    return median_us;
-}
-
 static struct totals total_up(MPI_Comm comm, struct plan *plan, int64_t bytes_moved)
 {
     struct totals totals = {0};
@@ -362,7 +335,9 @@ static bool root_says(MPI_Comm comm, bool answer)
 static void print_outcome(const struct kernel *kernel, const struct options *options,
                           const struct plan *plan, const struct totals *totals)
 {
-    if (!options->quiet) {
+    if (!options->quiet && kernel->print_findings != NULL) {
+        kernel->print_findings(stdout, kernel->settings);
+    } else if (!options->quiet) {
         table_print(stdout, plan);
         print_precision(options, plan);
     }

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "json.h"
 #include "mpi_check.h"
 #include "refusal.h"
 
@@ -91,6 +93,7 @@ struct mode {
     const char *name;
     const char *summary; /* one line, with what time_us means */
     const char *source;  /* paper, equation or program that it follows */
+    bool once;           /* a block is one repetition, neither warmed up nor calibrated */
 
     /* The pattern, `iterations` times over: all that the timed section holds. */
     void (*run)(const struct task *task, long iterations);
@@ -147,6 +150,32 @@ void phase_end(const struct task *task, int phase, double start);
  * whose next repetition would start before the slowest rank has ended this one. */
 enum timing { TIME_AT_ROOT, TIME_OF_SLOWEST, TIME_OF_SLOWEST_ALONE };
 
+/* For a kernel that chooses each point by what those before it have shown. */
+struct explorer {
+    const struct task *task;
+    const struct mode *const *modes; /* those asked for */
+    size_t mode_count;
+    int smallest_bytes; /* of the sizes asked for */
+    int largest_bytes;
+    struct exploration *exploration; /* the engine's own */
+};
+
+/* What one visit to a point measured, the same on every rank, until the next visit: per block the
+ * time and then the kernel's phases, in us per message. */
+struct blocks {
+    long count;
+    size_t columns;
+    const double *values_us;
+};
+
+/* Collective. Visits one of the explorer's modes at a size between its smallest and its largest.
+ * The samples go into the record like those of a sweep, each visit being a pass of that point. */
+struct blocks explore(struct explorer *explorer, const struct mode *mode, int size_bytes);
+
+/* Collective. Whether the ranks that share a running operating system may use as many cores as they
+ * are, the same on every rank. */
+bool cores_suffice(MPI_Comm comm);
+
 struct kernel {
     const char *name;
     const char *summary; /* one line */
@@ -160,6 +189,13 @@ struct kernel {
     bool timeline;             /* keep in the record what each rank did when, by `phase_end` */
     const struct kernel_option *options; /* ends with an entry without a name; or NULL */
     void *settings;                      /* what `options` fill and `task.settings` shows */
+    const char *const *defaults;         /* arguments before the user's, NULL at the end; or NULL */
+
+    /* Collective, in place of the sweep; NULL for a sweep. What it found it keeps in the settings,
+     * writes into the record's footer, and prints in place of the table of points. */
+    void (*explore)(struct explorer *explorer, void *settings);
+    void (*write_findings)(struct json *json, const void *settings);
+    void (*print_findings)(FILE *out, const void *settings);
 };
 
 /* Runs the kernel: options, sweep, verification, record, table. Returns the exit code:

@@ -149,7 +149,9 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
         mode->prepare(task);
     }
     long untimed = 0;
-    if (!known_slow(options, task, point)) {
+    if (mode->once) {
+        point->blocks = 1;
+    } else if (!known_slow(options, task, point)) {
         repeat(mode, task, options->warmup);
         untimed = options->warmup + calibrate(kernel, options, task, point);
     }

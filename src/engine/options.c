@@ -55,6 +55,9 @@ static const struct number_option NUMBERS[] = {
 };
 enum { NUMBER_COUNT = sizeof NUMBERS / sizeof NUMBERS[0] };
 
+static void take_defaults(const struct kernel *kernel, struct options *options);
+static bool parse_words(int count, const char *const *words, const struct kernel *kernel,
+                        struct options *options, struct refusal *refusal);
 static bool parse_option(const char *name, const char *value, const struct kernel *kernel,
                          struct options *options, struct refusal *refusal);
 static bool is_flag(const char *name, struct options *options);
@@ -71,13 +74,43 @@ static long *number_field(struct options *options, const struct number_option *n
 bool options_parse(int argc, char **argv, const struct kernel *kernel, struct options *options,
                    struct refusal *refusal)
 {
+    take_defaults(kernel, options);
+    if (!parse_words(argc - 1, (const char *const *)argv + 1, kernel, options, refusal)) {
+        return false;
+    }
+    if (options->round_time && kernel->timing == TIME_AT_ROOT) {
+        return refuse(
+            refusal,
+            "--round-time: %s is timed where it starts and ends, by one rank; leave it out",
+            kernel->name);
+    }
+    return true;
+}
+
+/* The engine's defaults, then the kernel's own. */
+static void take_defaults(const struct kernel *kernel, struct options *options)
+{
     *options = (struct options){.seed = -1};
     for (size_t i = 0; i < NUMBER_COUNT; i++) {
         *number_field(options, &NUMBERS[i]) = NUMBERS[i].initial;
     }
+    struct refusal refusal = {""};
+    sizes_parse(sizes_default(kernel), &options->sizes, &refusal);
+    for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
+        add_mode(options, mode);
+    }
+    int count = 0;
+    while (kernel->defaults != NULL && kernel->defaults[count] != NULL) {
+        count++;
+    }
+    parse_words(count, kernel->defaults, kernel, options, &refusal);
+}
 
-    for (int i = 1; i < argc; i++) {
-        char *name = argv[i];
+static bool parse_words(int count, const char *const *words, const struct kernel *kernel,
+                        struct options *options, struct refusal *refusal)
+{
+    for (int i = 0; i < count; i++) {
+        const char *name = words[i];
         if (is_flag(name, options)) {
             continue;
         }
@@ -86,9 +119,9 @@ bool options_parse(int argc, char **argv, const struct kernel *kernel, struct op
         }
         /* --name=value or --name value */
         const size_t length = strcspn(name, "=");
-        const char *value = name[length] == '=' ? name + length + 1 : argv[i + 1];
-        if (name[length] != '=') {
-            i++;
+        const char *value = name[length] == '=' ? name + length + 1 : NULL;
+        if (value == NULL && ++i < count) {
+            value = words[i];
         }
         char *bare = allocate(length + 1, 1);
         memcpy(bare, name, length);
@@ -98,19 +131,7 @@ bool options_parse(int argc, char **argv, const struct kernel *kernel, struct op
             return false;
         }
     }
-
-    if (options->mode_count == 0) {
-        for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
-            add_mode(options, mode);
-        }
-    }
-    if (options->round_time && kernel->timing == TIME_AT_ROOT) {
-        return refuse(
-            refusal,
-            "--round-time: %s is timed where it starts and ends, by one rank; leave it out",
-            kernel->name);
-    }
-    return options->sizes.count > 0 || sizes_parse(sizes_default(kernel), &options->sizes, refusal);
+    return true;
 }
 
 static bool is_flag(const char *name, struct options *options)
@@ -268,8 +289,21 @@ static void help_line(FILE *out, const char *name, const char *value_name, const
     fprintf(out, "  %-13s %-9s %s", name, value_name, help);
 }
 
+static const char *modes_default(const struct kernel *kernel)
+{
+    static const char PREFIX[] = "--mode=";
+    for (const char *const *word = kernel->defaults; word != NULL && *word != NULL; word++) {
+        if (strncmp(*word, PREFIX, strlen(PREFIX)) == 0) {
+            return *word + strlen(PREFIX);
+        }
+    }
+    return "all";
+}
+
 void options_help(FILE *out, const struct kernel *kernel)
 {
+    struct options defaults;
+    take_defaults(kernel, &defaults);
     fprintf(out, "%s: %s\n\n", kernel->name, kernel->summary);
     if (kernel->ranks_max == kernel->ranks_min) {
         fprintf(out, "usage: mpirun -n %d %s [options]\n\n", kernel->ranks_min, kernel->name);
@@ -292,7 +326,8 @@ void options_help(FILE *out, const struct kernel *kernel)
     }
 
     fprintf(out, "\nwhat is measured:\n");
-    help_line(out, "--mode", "M[,M..]", "modes (all)\n");
+    help_line(out, "--mode", "M[,M..]", "modes");
+    fprintf(out, " (%s)\n", modes_default(kernel));
     help_line(out, "--sizes", "SPEC", "message sizes in bytes: a list of\n");
     help_line(out, "", "", "  N       one size\n");
     help_line(out, "", "", "  A:B     A, 2A, 4A, ... up to B\n");
@@ -302,7 +337,7 @@ void options_help(FILE *out, const struct kernel *kernel)
     fprintf(out, " (%s)\n", sizes_default(kernel));
     for (size_t i = 0; i < NUMBER_COUNT; i++) {
         help_line(out, NUMBERS[i].name, NUMBERS[i].value_name, NUMBERS[i].help);
-        fprintf(out, " (%ld)\n", NUMBERS[i].initial);
+        fprintf(out, " (%ld)\n", *number_field(&defaults, &NUMBERS[i]));
     }
     help_line(out, "--seed", "N", "seed of the sweep's random order (random, recorded)\n");
     if (kernel->timing != TIME_AT_ROOT) {
@@ -324,6 +359,7 @@ void options_help(FILE *out, const struct kernel *kernel)
     fprintf(out,
             "\nTime is in us, bandwidth in MB/s (10^6 bytes). Exit code: 0 measured and "
             "verified, 1 payload\nerrors, 2 bad usage or an unwritable record, 3 an MPI error.\n");
+    options_free(&defaults);
 }
 
 void options_free(struct options *options)

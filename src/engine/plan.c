@@ -6,6 +6,9 @@
 #include "memory.h"
 #include "random.h"
 
+static void point_start(struct point *point, const struct mode *mode, int size_bytes,
+                        const struct options *options);
+
 void plan_start(struct plan *plan, const struct options *options)
 {
     plan->count = options->mode_count * options->sizes.count;
@@ -14,13 +17,31 @@ void plan_start(struct plan *plan, const struct options *options)
     struct point *point = plan->points;
     for (size_t m = 0; m < options->mode_count; m++) {
         for (size_t s = 0; s < options->sizes.count; s++, point++) {
-            point->mode = options->modes[m];
-            point->size_bytes = options->sizes.bytes[s];
-            point->iterations = 1;
-            samples_start(&point->samples, options->passes * options->samples, options->kept);
-            samples_start(&point->passes, options->passes, options->passes);
+            point_start(point, options->modes[m], options->sizes.bytes[s], options);
         }
     }
+}
+
+static void point_start(struct point *point, const struct mode *mode, int size_bytes,
+                        const struct options *options)
+{
+    *point = (struct point){.mode = mode, .size_bytes = size_bytes, .iterations = 1};
+    samples_start(&point->samples, options->passes * options->samples, options->kept);
+    samples_start(&point->passes, options->passes, options->passes);
+}
+
+struct point *plan_point(struct plan *plan, const struct mode *mode, int size_bytes,
+                         const struct options *options)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        if (plan->points[i].mode == mode && plan->points[i].size_bytes == size_bytes) {
+            return &plan->points[i];
+        }
+    }
+    plan->points = reallocate(plan->points, (plan->count + 1) * sizeof *plan->points);
+    struct point *point = &plan->points[plan->count++];
+    point_start(point, mode, size_bytes, options);
+    return point;
 }
 
 void plan_shuffle(struct plan *plan, uint64_t seed, int pass)

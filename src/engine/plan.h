@@ -25,6 +25,7 @@ struct point {
     struct traffic sent;    /* by this rank in all repetitions, where the mode has a result */
     struct traffic sent_between_nodes; /* the part of it that left the node */
     struct activity activity;          /* of the first pass; rank 0 of kernels with a timeline */
+    int visits;                        /* of an exploration */
 };
 
 struct plan {
@@ -34,6 +35,10 @@ struct plan {
 };
 
 void plan_start(struct plan *plan, const struct options *options);
+
+/* The point of a mode and a size, added where the plan has none; valid until the next is added. */
+struct point *plan_point(struct plan *plan, const struct mode *mode, int size_bytes,
+                         const struct options *options);
 
 /* Sets `order` for a pass: it depends on seed, pass and number of points alone. */
 void plan_shuffle(struct plan *plan, uint64_t seed, int pass);

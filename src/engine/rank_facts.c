@@ -1,6 +1,7 @@
 /* Where each rank really is: host, CPUs, kernel, network; gathered on rank 0. */
 #include "rank_facts.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +10,12 @@
 #include <unistd.h>
 
 #include "conditions.h"
+#include "engine.h"
 #include "memory.h"
 #include "mpi_check.h"
 #include "system_files.h"
+
+enum { CPUS_MAX = 8192 };
 
 static void write_ranks(MPI_Comm comm, struct json *json, const char *key,
                         void (*write)(struct json *), const char *conditions);
@@ -72,7 +76,6 @@ static void write_facts(struct json *json)
 /* What the operating system lets this process use: read back, not what was asked for. */
 static void write_cpus_allowed(struct json *json)
 {
-    enum { CPUS_MAX = 8192 };
     const size_t bytes = CPU_ALLOC_SIZE(CPUS_MAX);
     cpu_set_t *allowed = allocate(bytes, 1);
     json_open(json, "cpus_allowed", '[');
@@ -136,4 +139,49 @@ static void gather_objects(MPI_Comm comm, const char *object, struct json *json,
     free(objects);
     free(offsets);
     free(lengths);
+}
+
+/* Where one rank may run. */
+struct seat {
+    char boot_id[64];
+    unsigned char cpus[CPUS_MAX / CHAR_BIT];
+};
+
+static int cores_in(const unsigned char *cpus, size_t bytes)
+{
+    int cores = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        for (unsigned bits = cpus[i]; bits != 0; bits &= bits - 1) {
+            cores++;
+        }
+    }
+    return cores;
+}
+
+bool cores_suffice(MPI_Comm comm)
+{
+    int ranks = 0;
+    MPI_CHECK(MPI_Comm_size(comm, &ranks));
+    struct seat mine = {.boot_id = ""};
+    system_line("/proc/sys/kernel/random/boot_id", "", mine.boot_id, sizeof mine.boot_id);
+    sched_getaffinity(0, sizeof mine.cpus, (cpu_set_t *)(void *)mine.cpus);
+    struct seat *seats = allocate((size_t)ranks, sizeof *seats);
+    MPI_CHECK(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, seats, sizeof mine, MPI_BYTE, comm));
+
+    bool suffice = true;
+    for (int i = 0; i < ranks; i++) {
+        unsigned char together[sizeof mine.cpus] = {0};
+        int sharing = 0;
+        for (int k = 0; k < ranks; k++) {
+            if (strcmp(seats[i].boot_id, seats[k].boot_id) == 0) {
+                sharing++;
+                for (size_t b = 0; b < sizeof together; b++) {
+                    together[b] |= seats[k].cpus[b];
+                }
+            }
+        }
+        suffice = suffice && cores_in(together, sizeof together) >= sharing;
+    }
+    free(seats);
+    return suffice;
 }

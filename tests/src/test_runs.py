@@ -31,6 +31,7 @@ RING = KERNELS / "ring"
 BROADCAST = KERNELS / "broadcast"
 ALLTOALL = KERNELS / "alltoall"
 MERGESORT = KERNELS / "mergesort"
+ZOOM = KERNELS / "zoom"
 TEST_KERNELS = Path(os.environ["SWITCHPOINT_TEST_KERNELS"])
 EXCHANGE = TEST_KERNELS / "exchange"
 
@@ -828,6 +829,80 @@ class TheMergeSort(InAFolder):
             (["--tree", "0,2"], "needs for each rank from 1 on a lower rank as its parent"),
             (["--tree", "0;0"], "needs for each rank from 1 on a lower rank as its parent"),
         )
+
+
+class TheZoom(InAFolder):
+    """The probe against limits that are set here; how large a step is in time is not asked."""
+
+    #: Paths, how each is forced, and the settings that hold the limit there.
+    PATHS = {
+        "shared_memory": (
+            {},
+            ("OMPI_MCA_btl_vader_eager_limit", "OMPI_MCA_btl_sm_eager_limit", "UCX_RNDV_THRESH"),
+        ),
+        "network": (
+            {"OMPI_MCA_btl": "self,tcp", "MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self"},
+            ("OMPI_MCA_btl_tcp_eager_limit", "UCX_RNDV_THRESH"),
+        ),
+    }
+
+    @staticmethod
+    def last_eager(record: Record, limit: int) -> int:
+        """Open MPI's limit counts its header; UCX's is the first size that is not eager."""
+        return limit - (56 if "Open MPI" in record.header["mpi"]["library"] else 1)
+
+    def zoomed(self, path: str, limit: int, *arguments: str) -> Record:
+        force, settings = self.PATHS[path]
+        limits = dict.fromkeys(settings, str(limit))
+        return self.measured(ZOOM, *arguments, **force, **limits)
+
+    def test_the_end_of_the_eager_protocol_is_found_to_the_byte_and_by_itself(self):
+        for path, limit in (("shared_memory", 9001), ("network", 65536), ("network", 150000)):
+            with self.subTest(path=path, limit=limit):
+                record = self.zoomed(path, limit, "--mode", "late")
+                (found,) = record.footer["switches"]
+                last = self.last_eager(record, limit)
+                self.assertEqual(found["verdict"], "exact", found)
+                self.assertEqual(found["method"], "late_receiver")
+                self.assertEqual(found["mode"], "send")
+                self.assertEqual((found["last_size_bytes"], found["first_size_bytes"]),
+                                 (last, last + 1))  # fmt: skip
+
+    def test_every_probe_is_kept_and_only_eager_sends_returned_early(self):
+        record = self.zoomed("network", 24000, "--mode", "late")
+        (found,) = record.footer["switches"]
+        self.assertEqual(record.columns[-2:], ["held_us", "send_us"])
+        self.assertEqual(len(record.rows), found["visits"])
+        early = {int(row["size_bytes"]) for row in record.rows if float(row["held_us"]) == 0}
+        self.assertEqual(max(early), self.last_eager(record, 24000))
+        self.assertEqual(record.footer["verification"]["checks"], len(record.rows))
+
+    def test_a_limit_out_of_range_gives_no_switch_and_a_reason(self):
+        for sizes, words in (("1,16K", "up to 16384 bytes"), ("100000,200000", "at 100000 bytes")):
+            with self.subTest(sizes=sizes):
+                record = self.zoomed("network", 65536, "--mode", "late", "--sizes", sizes)
+                (found,) = record.footer["switches"]
+                self.assertEqual((found["verdict"], found["first_size_bytes"]), ("none", None))
+                self.assertIn(words, found["reason"])
+
+    def test_brackets_are_searched_in_the_modes_that_they_name(self):
+        record = self.zoomed(
+            "network", 65536, "--mode", "send,ssend", "--brackets", "ssend:2000-2100,500-520"
+        )
+        searched = [(f["mode"], f["low_bytes"], f["high_bytes"]) for f in record.footer["switches"]]
+        self.assertEqual(searched, [("send", 500, 520), ("ssend", 2000, 2100), ("ssend", 500, 520)])
+        for found in record.footer["switches"]:
+            self.assertEqual(found["method"], "bisection")
+            self.assertIn(found["verdict"], ("exact", "interval", "none", "unsure"))
+            self.assertTrue(found["reason"])
+
+    def test_brackets_that_make_no_sense_are_refused(self):
+        words = "is not [MODE:]LAST-FIRST"
+        assert_each_refused(
+            self, ZOOM,
+            *((["--brackets", text], f"'{text.split(',')[-1]}' {words}")
+              for text in ("5", "9-5", "5-5", "-5", "5-", "a:1-2", "1-2,x", "1-99999999999")),
+        )  # fmt: skip
 
 
 class AskingForHelp(unittest.TestCase):

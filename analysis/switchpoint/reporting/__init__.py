@@ -19,6 +19,7 @@ from switchpoint.baselines import baseline_runs, pairings
 from switchpoint.curves import noise_warnings, summarise
 from switchpoint.detection import detect
 from switchpoint.errors import InputError
+from switchpoint.explanation import explain, note
 from switchpoint.measurements import Measurements
 from switchpoint.reporting import figures, tables
 from switchpoint.units import percent, significant, size_text
@@ -46,7 +47,7 @@ def report(
         Of the page.
     """
     found = detect(measurements) if findings is None else findings
-    page = render(measurements, found)
+    page = render(measurements, found, explain(measurements, found))
     target = Path(folder) / "index.html"
     hidden = target.with_name(f".index.html.{os.getpid()}")
     try:
@@ -58,8 +59,9 @@ def report(
     return target
 
 
-def render(measurements: Measurements, findings: pd.DataFrame) -> str:
+def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.DataFrame) -> str:
     """Render the page as text; every name from a record is escaped."""
+    findings = note(findings, switches)
     curves = summarise(measurements)
     found = pairings(measurements)
     pairs = [
@@ -94,6 +96,7 @@ def render(measurements: Measurements, findings: pd.DataFrame) -> str:
         activities=activities,
         summary=tables.summary(measurements, curves, findings),
         findings=tables.finding_table(findings),
+        switches=tables.switch_table(switches),
         sizes=tables.size_table(curves),
         runs=tables.run_rows(measurements),
         warnings=[*measurements.warnings, *noise_warnings(curves)],

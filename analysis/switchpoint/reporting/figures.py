@@ -16,7 +16,7 @@ import pandas as pd
 from switchpoint.baselines import Pairing
 from switchpoint.curves import summarise
 from switchpoint.naming import short, telling_columns
-from switchpoint.shapes import MEASURES, identity_columns
+from switchpoint.shapes import MEASURES, NOTES, identity_columns
 from switchpoint.units import bracket_text, percent, significant, size_text
 
 #: Okabe and Ito's palette, told apart with any colour vision; black is kept for findings.
@@ -69,7 +69,7 @@ def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
     curves
         As from `summarise`.
     findings
-        As from `detect`, of the same curves.
+        As from `detect`, of the same curves, with notes as from `explanation.note`.
     """
     curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis has no place for 0
     if curves.empty:
@@ -352,7 +352,7 @@ def _finding_traces(
                     row["kind"].replace("_", " "),
                     bracket_text(row["last_size_before"], row["size_bytes"]),
                     percent(row["magnitude"]),
-                    "".join(f"<br>suspect: {_literal(s['reason'])}" for s in row["suspects"]),
+                    "".join(f"<br>{_literal(note)}" for note in row[NOTES]),
                 ]
                 for row in mine.to_dict("records")
             ],

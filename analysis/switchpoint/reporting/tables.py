@@ -50,6 +50,20 @@ def finding_table(findings: pd.DataFrame) -> dict[str, Any]:
     }
 
 
+def switch_table(switches: pd.DataFrame) -> list[dict[str, Any]]:
+    """Switches that are known to the byte, with their cause and the runs that show it."""
+    rows = _records(switches[switches["exact"]])
+    for row in rows:
+        row["curve"] = [short(name, row[name]) for name in ("mpi", "placement", "mode")]
+        row["runs"] = ", ".join(
+            dict.fromkeys(
+                f"{told['method'].replace('_', ' ')} {short('run_id', told['run_id'])}"
+                for told in row["evidence"]
+            )
+        )
+    return rows
+
+
 def size_table(curves: pd.DataFrame) -> dict[str, Any]:
     """Median time and bandwidth at sizes that people quote, a row per curve."""
     sizes = [size for size in CHOSEN_SIZES if (curves["size_bytes"] == size).any()]

@@ -1,0 +1,164 @@
+"""What the kernel `zoom` found, as a table; where it should look; what to move to prove a cause.
+
+A zoom is a run whose footer holds searches (docs/reference/run-record.md). An intervention is a
+zoom with one setting moved, which its label `intervention` names as NAME=VALUE.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.measurements import ZOOM, Measurements
+from switchpoint.suspects import governing, suspects_of_run
+
+#: What pairs a zoom with the sweep of the same curve, the mode aside.
+PLACE = ["site", "partition", "mpi", "environ", "placement"]
+
+#: One row per search: whose, which intervention (or null), the record's own words.
+SEARCH_COLUMNS = [
+    *PLACE, "mode", "run_id", "intervention", "method", "low_bytes", "high_bytes", "verdict",
+    "last_size_bytes", "first_size_bytes", "jump", "visits", "time_us", "involuntary_switches",
+    "reason",
+]  # fmt: skip
+
+#: Bytes on either side of a predicted or known switch that a search takes in.
+BESIDE_BYTES = 8
+
+#: Brackets of one mode that are worth a search, the largest steps first.
+_MOST_BRACKETS = 6
+
+#: An intervention moves a switch so far up, to a size that is no power of two and no multiple of a
+#: page, where nothing else switches.
+_MOVE_BY = 1.5
+_AND_BYTES = 37
+#: Or so far down, where the setting cannot go up.
+_MOVE_DOWN_BY = 0.6
+
+
+def searches(measurements: Measurements) -> pd.DataFrame:
+    """Tabulate every search of every zoom.
+
+    Parameters
+    ----------
+    measurements
+        Of any kernels.
+
+    Returns
+    -------
+    DataFrame
+        `SEARCH_COLUMNS`; sizes in bytes, `jump` relative, `time_us` in microseconds.
+    """
+    rows: list[dict[str, Any]] = []
+    runs = measurements.runs
+    for run in runs[runs["kernel"] == ZOOM].to_dict("records"):
+        header, footer = measurements.facts(run["run_id"])
+        known = {name: run[name] for name in [*PLACE, "run_id"]}
+        known["intervention"] = header.get("labels", {}).get("intervention")
+        rows += [known | search for search in (footer or {}).get("switches", [])]
+    return pd.DataFrame(rows, columns=SEARCH_COLUMNS)
+
+
+def brackets_to_search(findings: pd.DataFrame, modes: list[str]) -> list[tuple[str, int, int]]:
+    """Choose where a zoom should look: at a sweep's steps, and closely at each suspect in them.
+
+    Parameters
+    ----------
+    findings
+        As from `detect`, of one placement and MPI.
+    modes
+        Modes that the zoom times.
+
+    Returns
+    -------
+    list of (mode, last size before, first size past), sizes in bytes
+        Each once, by mode.
+    """
+    chosen: dict[tuple[str, int, int], None] = {}
+    for mode in modes:
+        steps = findings[(findings["kind"] == "step") & (findings["mode"] == mode)]
+        order = steps["magnitude"].abs().sort_values(ascending=False).index
+        for step in steps.loc[order[:_MOST_BRACKETS]].to_dict("records"):
+            chosen[mode, step["last_size_before"], step["size_bytes"]] = None
+            for suspect in step["suspects"]:
+                chosen[beside(mode, suspect["last_size"], suspect["first_size"])] = None
+    return list(chosen)
+
+
+def beside(mode: str, last: int, first: int) -> tuple[str, int, int]:
+    """The bracket that takes in a switch between two known sizes, in bytes."""
+    return mode, max(last - BESIDE_BYTES, 0), first + BESIDE_BYTES
+
+
+@dataclass
+class Intervention:
+    """A setting to move, and where the switch should then be.
+
+    Attributes
+    ----------
+    variable, environment : str
+        The setting, and the environment variable that sets it.
+    value : int
+        What to set it to.
+    last_size_bytes : int
+        Last size before the switch, if the setting is its cause.
+    """
+
+    variable: str
+    environment: str
+    value: int
+    last_size_bytes: int
+
+    @property
+    def label(self) -> str:
+        """How the run's label names it."""
+        return f"{self.variable}={self.value}"
+
+
+def plan_intervention(
+    header: dict[str, Any],
+    footer: dict[str, Any] | None,
+    variable: str | None = None,
+    value: int | None = None,
+) -> Intervention | None:
+    """Choose the setting to move so as to prove the cause of a zoom's switch.
+
+    Parameters
+    ----------
+    header, footer
+        Of a zoom without intervention.
+    variable, value
+        The setting to move, instead of the first suspect, and what to set it to, in bytes.
+
+    Returns
+    -------
+    Intervention or None
+        None when the probe found no switch, or nothing that can be set is suspected of it.
+    """
+    found = probed(footer)
+    if found is None:
+        return None
+    last, first = found["last_size_bytes"], found["first_size_bytes"]
+    suspects = suspects_of_run(header, footer)(last, first) + governing(header, footer)
+    for suspect in suspects:
+        if not suspect["ends_eager"] or variable not in (None, suspect["name"]):
+            continue
+        offset = suspect["last_size_offset"]
+        if value is not None:
+            return Intervention(suspect["name"], suspect["environment"], value, value + offset)
+        target = math.floor(_MOVE_BY * last) + _AND_BYTES
+        if suspect["most_bytes"] is not None and target - offset > suspect["most_bytes"]:
+            target = math.floor(_MOVE_DOWN_BY * last) + _AND_BYTES
+        return Intervention(suspect["name"], suspect["environment"], target - offset, target)
+    return None
+
+
+def probed(footer: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The late-receiver probe's search in a zoom's footer, where it ended exactly."""
+    for search in (footer or {}).get("switches", []):
+        if search["method"] == "late_receiver" and search["verdict"] == "exact":
+            return dict(search)
+    return None

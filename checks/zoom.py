@@ -1,0 +1,152 @@
+"""Switches to the byte (study 001): where the sweep saw a step, the probe, the proof of a cause.
+
+A zoom looks where the sweep of the same placement found something; an intervention moves the
+setting that is suspected of the zoom's switch.
+"""
+
+from pathlib import Path
+
+import reframe as rfm
+import reframe.utility.typecheck as typ
+from reframe.core.builtins import performance_function, run_after, run_before, variable
+from switchpoint.record import read_facts
+from switchpoint.zooms import beside, brackets_to_search, plan_intervention, probed
+
+from .mixins.kernel import KernelMixin
+from .pingpong import PingPongSweep
+
+
+class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
+    """The late-receiver probe over all sizes, and a bisection of each of ``brackets``.
+
+    A child defines ``follows``, the check whose record it starts from, and sets ``brackets`` after
+    its setup phase.
+    """
+
+    kernel = "zoom"
+    modes = ["late", "send", "ssend"]
+    num_tasks = 2
+
+    #: The probe searches between the smallest and the largest.
+    sizes_bytes = [1, 1 << 20]
+
+    # The blocks of one visit; the zoom comes back to a size until it is sure.
+    samples = 2
+    block_time_us = 100
+    pass_time_ms = 1
+
+    #: Where to bisect: mode, last size before a step, first size past it.
+    #:
+    #: :type: :class:`List[Tuple[str, int, int]]`
+    brackets = variable(typ.List[typ.Tuple[str, int, int]], value=[])
+
+    @run_after("init")
+    def follow(self):
+        """Depend on the other check at the same placement, partition and environment."""
+        (variant,) = self.follows.get_variant_nums(placement=lambda name: name == self.placement)
+        self.followed = self.follows.variant_name(variant)
+        self.depends_on(self.followed)
+
+    @property
+    def record_before(self):
+        """Path of the record that the other check left; from the setup phase on."""
+        before = self.getdep(self.followed)
+        return Path(before.stagedir, before.record)
+
+    @run_before("run")
+    def pass_brackets_on(self):
+        """Say where to bisect, if anywhere."""
+        words = [f"{mode}:{last}-{first}" for mode, last, first in self.brackets]
+        if words:
+            self.executable_opts.append(f"--brackets={','.join(words)}")
+
+    def missing_points(self):
+        """Searches that were asked for and not made, in words."""
+        made = [
+            (search["mode"], search["low_bytes"], search["high_bytes"])
+            for search in self.facts.footer["switches"]
+        ]
+        return [
+            f"{mode} {last} to {first} B"
+            for mode, last, first in self.brackets
+            if (mode, last, first) not in made
+        ]
+
+    @run_before("performance")
+    def name_performance_variables(self):
+        """One number: the last size that is sent eagerly, where the probe found it."""
+        found = probed(self.facts.footer)
+        self.perf_variables = {} if found is None else {"last_eager": self.last_eager()}
+
+    @performance_function("B")
+    def last_eager(self):
+        """Last size that MPI_Send sends without waiting for its receiver."""
+        return probed(self.facts.footer)["last_size_bytes"]
+
+
+@rfm.simple_test
+class PingPongZoom(Zoom):
+    """Pins the sweep's steps, and finds the end of the eager protocol by itself."""
+
+    tags = {"sweep", "explain", "study-001"}
+    follows = PingPongSweep
+
+    @run_after("setup")
+    def take_candidates(self):
+        """Look where the sweep's record has steps."""
+        from switchpoint import detect, read
+
+        self.brackets = brackets_to_search(detect(read(self.record_before)), self.modes)
+
+
+@rfm.simple_test
+class PingPongIntervention(Zoom):
+    """Moves the setting that is suspected of the switch: the switch follows it, or does not."""
+
+    tags = {"explain", "study-001"}
+    follows = PingPongZoom
+
+    #: Where every sweep proves its cause too: the curve on which study 001 saw the switch.
+    always = "one_node_network"
+
+    #: The setting to move; by default the first suspect of the catalogue.
+    #:
+    #: :type: :class:`str`
+    setting = variable(str, value="")
+
+    #: What to set it to in bytes; 0 chooses.
+    #:
+    #: :type: :class:`int`
+    value = variable(int, value=0)
+
+    @run_after("init")
+    def join_the_sweep(self):
+        """Belong to the sweep as well, where the switch is the one that people ask about."""
+        if self.placement == self.always:
+            self.tags |= {"sweep"}
+
+    @run_after("setup")
+    def move_the_setting(self):
+        """Set it anew, and look where switches were."""
+        self.base = read_facts(self.record_before)
+        plan = plan_intervention(
+            self.base.header, self.base.footer, self.setting or None, self.value or None
+        )
+        self.skip_if(plan is None, "the probe found no switch that a known setting could move")
+        self.plan = plan
+        self.env_vars[plan.environment] = str(plan.value)
+        known = [
+            beside(search["mode"], search["last_size_bytes"], search["first_size_bytes"])
+            for search in self.base.footer["switches"]
+            if search["method"] == "bisection" and search["verdict"] == "exact"
+        ]
+        self.brackets = list(dict.fromkeys(known))
+
+    @property
+    def run_labels(self):
+        """Name the intervention and the run that it is held against."""
+        return {
+            **super().run_labels,
+            "intervention": self.plan.label,
+            "base_run": self.base.run_id,
+        }
