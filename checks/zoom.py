@@ -47,6 +47,11 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
         self.followed = self.follows.variant_name(variant)
         self.depends_on(self.followed)
 
+    @run_after("setup")
+    def need_a_measurement(self):
+        """Leave a dry run, in which nothing was measured that could be followed."""
+        self.skip_if(self.is_dry_run(), "follows a measurement, and a dry run makes none")
+
     @property
     def record_before(self):
         """Path of the record that the other check left; from the setup phase on."""
