@@ -92,7 +92,8 @@ def latency_table(curves: pd.DataFrame) -> str:
     for placement, study in STUDY_US.items():
         cells = [placement, *_pair(study["send"], study["ssend"])]
         for library in libraries:
-            cells += _pair(*(float(ours[library, mode].get(placement)) for mode in MODES))
+            measured = placement in ours.index and ours.loc[placement, library].notna().all()
+            cells += _pair(*ours.loc[placement, library][MODES]) if measured else ["-"] * 3
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

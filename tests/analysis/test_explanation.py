@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from switchpoint import Store, detect, explain, read_files
-from switchpoint.zooms import brackets_to_search, plan_intervention, searches
+from switchpoint.zooms import plan_intervention, searches
 
 RECORDS = Path(__file__).parent / "records" / "explain"
 
@@ -79,21 +79,6 @@ def test_a_switch_that_stays_refutes_its_setting(tmp_path):
     assert "stayed at 65481 bytes" in found["reason"]
 
 
-def test_the_tcp_segments_step_is_told_apart_from_the_eager_limit_19_bytes_on():
-    names = ("segment-sweep", "segment-zoom", "segment-intervention")
-    switches = explain(recorded(*names))
-
-    segment = switch(switches, "send", 65461)
-    assert segment["kind"] == "step"
-    assert (segment["cause"], segment["status"]) == ("TCP segment on lo", "suspected")
-    refuted = {cause["name"]: cause["status"] for cause in segment["causes"]}
-    assert refuted["btl_tcp_eager_limit"] == "refuted"
-
-    eager = switch(switches, "send", 65480)
-    assert eager["kind"] == "protocol_switch"
-    assert (eager["cause"], eager["status"]) == ("btl_tcp_eager_limit", "confirmed")
-
-
 def test_zooms_make_no_curves():
     measurements = recorded("openmpi-tcp-zoom")
     assert detect(measurements).empty
@@ -113,14 +98,6 @@ def test_the_store_pairs_sweep_zoom_and_intervention(tmp_path):
     store.add(recorded(*names))
     found = switch(explain(store.latest()), "send", 65480)
     assert found["status"] == "confirmed"
-
-
-def test_a_zoom_looks_at_each_step_and_closely_at_its_suspects():
-    chosen = brackets_to_search(detect(recorded("segment-sweep")), ["late", "send"])
-    assert {mode for mode, _, _ in chosen} == {"send"}
-    assert any(last < 65480 < first and first - last > 1000 for _, last, first in chosen)
-    assert ("send", 65472, 65489) in chosen  # the eager limit
-    assert ("send", 65453, 65470) in chosen  # the segment
 
 
 def test_an_intervention_moves_the_setting_off_powers_of_two():
