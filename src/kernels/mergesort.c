@@ -208,25 +208,24 @@ static long one_sort(const struct task *t)
 
 static bool suits_any(const struct task *t, struct refusal *refusal)
 {
-    return t->size_bytes % (int)sizeof(int32_t) == 0 ||
-           refuse(refusal, "--sizes: %d bytes are no whole number of 4-byte ints; use %d",
-                  t->size_bytes, t->size_bytes / 4 * 4 + 4);
-}
-
-static bool suits_tree(const struct task *t, struct refusal *refusal)
-{
     const struct settings *settings = t->settings;
     if (settings->parents != NULL && t->ranks != settings->count + 1) {
         return refuse(refusal, "--tree: has %d ranks, but %d were started; use mpirun -n %d",
                       settings->count + 1, t->ranks, settings->count + 1);
     }
-    if (t->ranks % 2 == 0) {
-        return refuse(refusal,
-                      "started with %d ranks, but a full binary tree has an odd number; use "
-                      "mpirun -n %d, or --mode serial",
-                      t->ranks, t->ranks + 1);
-    }
-    return suits_any(t, refusal);
+    return t->size_bytes % (int)sizeof(int32_t) == 0 ||
+           refuse(refusal, "--sizes: %d bytes are no whole number of 4-byte ints; use %d",
+                  t->size_bytes, t->size_bytes > 4 ? t->size_bytes / 4 * 4 : 4);
+}
+
+static bool suits_tree(const struct task *t, struct refusal *refusal)
+{
+    return suits_any(t, refusal) &&
+           (t->ranks % 2 == 1 ||
+            refuse(refusal,
+                   "started with %d ranks, but a full binary tree has an odd number; use "
+                   "mpirun -n %d, or --mode serial",
+                   t->ranks, t->ranks + 1));
 }
 
 static size_t input_bytes(const struct task *t)

@@ -807,7 +807,8 @@ class TheMergeSort(InAFolder):
         cases = [
             (4, [], "started with 4 ranks, but a full binary tree has an odd number"),
             (3, ["--tree=0,0,1,1,2,2"], "--tree: has 7 ranks, but 3 were started"),
-            (3, ["--sizes=4,10"], "--sizes: 10 bytes are no whole number of 4-byte ints; use 12"),
+            (5, ["--tree=0,0", "--mode=serial"], "--tree: has 3 ranks, but 5 were started"),
+            (3, ["--sizes=4,10"], "--sizes: 10 bytes are no whole number of 4-byte ints; use 8"),
         ]
 
         def start(case):
