@@ -8,7 +8,9 @@ from importlib import import_module
 import pytest
 
 
-@pytest.mark.parametrize("module", ["measurements", "suspects", "units"])
+@pytest.mark.parametrize(
+    "module", ["efficiency", "measurements", "studies.study_000", "suspects", "units"]
+)
 def test_examples_print_what_they_say(module: str) -> None:
     result = doctest.testmod(import_module(f"switchpoint.{module}"))
 

@@ -35,6 +35,9 @@ DRAWS = 4000
 SEED = 20261121
 _ERROR_RATE = 0.05
 
+#: What is known of each run from its record.
+FACTS = ("ranks", "nodes", "machines", "crowded")
+
 #: What other studies' claims lean on too.
 _MEASURED_BY = {"pingpong": "make measure TAG=sweep"}
 
@@ -135,10 +138,11 @@ class Data:
     Attributes
     ----------
     passes : DataFrame
-        One row per curve, size and pass: the identity, `size_bytes`, `pass`, `time_us` (median).
+        One row per curve, size and pass: the identity, `size_bytes`, `pass`, `time_us` (median),
+        and of its run `ranks`; `nodes` that they were on; `machines` with a kernel of their own;
+        `crowded`, whether ranks outnumbered the cores of a machine.
     facts : DataFrame
-        One row per run, by `run_id`: `ranks`; `nodes` that they were on; `machines` with a kernel
-        of their own; `crowded`, whether ranks outnumbered the cores of a machine; `header`.
+        The same per run, by `run_id`, and its record's `header`.
     samples : DataFrame
         The samples as they were read.
     """
@@ -175,11 +179,10 @@ class Data:
         return point_of(rows, " ".join([kernel, mode, *map(str, wanted.values())]))
 
     def _of(self, kernel: str) -> pd.DataFrame:
-        rows = self.passes[self.passes["kernel"] == kernel]
+        rows: pd.DataFrame = self.passes[self.passes["kernel"] == kernel]
         if rows.empty:
             raise NotTestableError(f"no run of kernel {kernel}", _MEASURED_BY.get(kernel))
-        claimed = [name for name in rows if name in self.facts]  # labels: the record proves better
-        return rows.drop(columns=claimed).merge(self.facts, left_on="run_id", right_index=True)
+        return rows
 
 
 def data_of(measurements: Measurements) -> Data:
@@ -189,9 +192,13 @@ def data_of(measurements: Measurements) -> Data:
     passes = samples.groupby(keys, dropna=False, observed=True)["time_us"].median().reset_index()
     identity = identity_columns(passes)
     passes[identity] = passes[identity].astype("object").where(passes[identity].notna(), None)
-    facts = [_facts(run) for run in measurements.runs.to_dict("records")]
-    columns = ["run_id", "ranks", "nodes", "machines", "crowded", "header"]
-    return Data(passes, pd.DataFrame(facts, columns=columns).set_index("run_id"), samples)
+    facts = pd.DataFrame(
+        [_facts(run) for run in measurements.runs.to_dict("records")],
+        columns=["run_id", *FACTS, "header"],
+    ).set_index("run_id")
+    claimed = [name for name in FACTS if name in passes]  # labels; what the record proves counts
+    passes = passes.drop(columns=claimed).join(facts[[*FACTS]], on="run_id")
+    return Data(passes, facts, samples)
 
 
 def _facts(run: dict[Hashable, Any]) -> dict[str, Any]:
@@ -245,10 +252,6 @@ def one_variant(rows: pd.DataFrame) -> pd.DataFrame:
     groups = rows.groupby(own, dropna=False, observed=True, sort=True)
     code = groups.ngroup()
     return rows[code == code.value_counts(sort=False).idxmax()]
-
-
-#: Columns that `Data.at` adds to the passes.
-FACTS = ("ranks", "nodes", "machines", "crowded", "header")
 
 
 def point_of(rows: pd.DataFrame, name: str) -> Point:
