@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from switchpoint import Store, detect, explain, read_files
-from switchpoint.zooms import plan_intervention, searches
+from switchpoint.zooms import brackets_to_search, plan_intervention, searches
 
 RECORDS = Path(__file__).parent / "records" / "explain"
 
@@ -61,22 +63,60 @@ def test_an_intervention_alone_confirms_nothing():
     assert explain(recorded("openmpi-tcp-intervention")).empty
 
 
-def test_a_switch_that_stays_refutes_its_setting(tmp_path):
-    import gzip
+def with_searches(tmp_path: Path, name: str, searches: Callable[[list], list]) -> Path:
+    """Copy a record with other searches in its footer."""
+    text = gzip.decompress((RECORDS / f"{name}.record.gz").read_bytes()).decode()
+    *lines, last = text.splitlines()
+    footer = json.loads(last)
+    footer["switches"] = searches(footer["switches"])
+    path = tmp_path / f"{name}.record"
+    path.write_text("\n".join([*lines, json.dumps(footer)]) + "\n")
+    return path
 
-    lines = gzip.decompress((RECORDS / "openmpi-tcp-intervention.record.gz").read_bytes())
-    lines = lines.decode().splitlines()
-    footer = json.loads(lines[-1])
-    footer["switches"][0] |= {"last_size_bytes": 65480, "first_size_bytes": 65481}
-    footer["switches"] = footer["switches"][:1]
-    stayed = tmp_path / "stayed.record"
-    stayed.write_text("\n".join([*lines[:-1], json.dumps(footer)]) + "\n")
+
+def test_a_switch_that_stays_refutes_its_setting(tmp_path):
+    stayed = with_searches(
+        tmp_path,
+        "openmpi-tcp-intervention",
+        lambda found: [found[0] | {"last_size_bytes": 65480, "first_size_bytes": 65481}],
+    )
 
     measurements = read_files([RECORDS / "openmpi-tcp-zoom.record.gz", stayed]).measurements
     found = switch(explain(measurements), "send", 65480)
     assert found["kind"] == "protocol_switch"  # the probe has proved that much
     assert (found["cause"], found["status"]) == (None, "refuted")
     assert "stayed at 65481 bytes" in found["reason"]
+
+
+def test_the_tcp_segments_step_is_told_apart_from_the_eager_limit_19_bytes_on(tmp_path):
+    # The intervention is as recorded: with the limit at 98,313 the step past 65,461 is still there.
+    step = {
+        "method": "bisection", "mode": "send", "low_bytes": 65453, "high_bytes": 65470,
+        "verdict": "exact", "last_size_bytes": 65461, "first_size_bytes": 65462, "jump": 0.2,
+        "visits": 90, "time_us": 1e5, "involuntary_switches": 0, "reason": "time changes",
+    }  # fmt: skip
+    zoom = with_searches(tmp_path, "openmpi-tcp-zoom", lambda found: [*found, step])
+    moved = RECORDS / "segment-intervention.record.gz"
+    switches = explain(read_files([zoom, moved]).measurements)
+
+    segment = switch(switches, "send", 65461)
+    assert segment["kind"] == "step"
+    assert (segment["cause"], segment["status"]) == ("TCP segment on lo", "suspected")
+    considered = {cause["name"]: cause["status"] for cause in segment["causes"]}
+    assert considered["btl_tcp_eager_limit"] == "refuted"
+
+    eager = switch(switches, "send", 65480)
+    assert eager["kind"] == "protocol_switch"
+    assert (eager["cause"], eager["status"]) == ("btl_tcp_eager_limit", "confirmed")
+
+
+def test_a_zoom_looks_at_each_step_and_closely_at_its_suspects():
+    sweep = RECORDS.parent / "openmpi-network-limit-65536.record.gz"
+    chosen = brackets_to_search(detect(read_files([sweep]).measurements), ["late", "send"])
+    assert {mode for mode, _, _ in chosen} == {"send"}
+    assert ("send", 52016, 65536) in chosen
+    assert ("send", 65472, 65489) in chosen  # the eager limit
+    assert ("send", 65453, 65470) in chosen  # the segment
 
 
 def test_zooms_make_no_curves():
