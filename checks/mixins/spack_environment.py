@@ -134,7 +134,9 @@ def run(spack: str, directory: Path, action: str, *options: str) -> None:
 def explain(action: str, output: str) -> str:
     """Why a command of Spack's failed, from what it said."""
     error = first_error(output)
-    if "clingo" in output and "bootstrap" in output:
+    if "bootstrapping is currently disabled" in output or (
+        "clingo" in output and "bootstrap" in output
+    ):
         return (
             "Spack has no clingo and cannot fetch it; run `spack bootstrap now` where there is a "
             "network, or `pip install clingo` for the Python in SPACK_PYTHON"

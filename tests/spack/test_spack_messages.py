@@ -56,6 +56,12 @@ case "$*" in
      exit 1 ;;
 esac
 """
+DISABLED = """
+case "$*" in
+  --version) echo 1.1.0 ;;
+  *) echo '==> Error: bootstrapping is currently disabled. Use "spack bootstrap enable"'; exit 1 ;;
+esac
+"""
 NO_FETCH = """
 case "$*" in
   --version) echo 1.1.0 ;;
@@ -77,8 +83,9 @@ def test_a_spack_that_does_not_start(tmp_path):
     refused(install(tmp_path, "echo 'no python' >&2; exit 1"), "--version` fails: no python")
 
 
-def test_no_clingo(tmp_path):
-    refused(install(tmp_path, CLINGO), "has no clingo", "pip install clingo")
+@pytest.mark.parametrize("spack", [CLINGO, DISABLED])
+def test_no_clingo(tmp_path, spack):
+    refused(install(tmp_path, spack), "has no clingo", "pip install clingo")
 
 
 def test_an_install_that_fails_gives_spacks_own_reason(tmp_path):
