@@ -21,6 +21,7 @@ NETWORK = RECORDS / "openmpi-network-limit-65536.record.gz"
 MEMORY = RECORDS / "openmpi-memory-limit-4096.record.gz"
 MPICH = RECORDS / "mpich-memory.record.gz"
 MERGESORT = RECORDS / "openmpi-mergesort-two-nodes.record.gz"
+SESSION = Path(__file__).parent / "session"
 
 #: What a label may hold: each would run, or break the page, if it were not escaped.
 HOSTILE = "</script><script>document.title='broken'</script>&\"'<b>%{x}"
@@ -223,6 +224,43 @@ def test_baselines_lie_beside_ours_with_their_ratio(
     ratio, low, high = map(float, re.findall(r"[\d.]+", cells[3]))
     assert ratio == pytest.approx(0.5, rel=0.05)
     assert low <= ratio <= high
+
+
+def test_a_session_of_ours_osu_and_imb_lies_on_one_plot_with_what_built_each(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    """What `reframe -S builder=spack -t smoke` left on a testbed for MPICH within one node."""
+    page = opened(browser, tmp_path, *sorted(SESSION.rglob("*.*")))
+    page.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+
+    assert page.get_log("browser") == []
+    title, panels, curves = page.execute_script(
+        "const plot = document.getElementById('baseline-0');"
+        "return [document.getElementById('baseline-0-title').textContent,"
+        "plot.layout.annotations.map(a => a.text), plot.data"
+        ".filter(trace => trace.mode === 'lines+markers').map(trace => trace.name)]"
+    )
+    assert title == "testbed, MPICH 4.0.2: send and its baselines"
+    assert panels == ["<b>one_node</b>"]
+    assert curves == ["pingpong", "osu_latency", "imb_pingpong"]
+    rows = page.find_elements(By.CSS_SELECTOR, ".ratios tbody tr")
+    for row, baseline in zip(rows, ("imb_pingpong", "osu_latency"), strict=True):
+        cells = [cell.text for cell in row.find_elements(By.TAG_NAME, "td")]
+        assert cells[:2] == ["one_node", baseline]
+        for cell in cells[3:]:
+            numbers = re.findall(r"\d(?:[\d.]|,(?=\d))*", cell)
+            ratio, low, high = (float(number.replace(",", "")) for number in numbers)
+            assert low <= ratio <= high
+    runs = [dl.text for dl in page.find_elements(By.CSS_SELECTOR, "#runs ~ details dl")]
+    packages = ("switchpoint-kernels", "osu-micro-benchmarks", "intel-mpi-benchmarks")
+    for package in packages:
+        [facts] = [text for text in runs if f"{package}@" in text]
+        [lock] = [path for path in SESSION.rglob("spack.lock") if package in path.read_text()]
+        digest = hashlib.sha256(lock.read_bytes()).hexdigest()[:32]
+        assert "Builder\nspack" in facts
+        assert "^mpich@4.0.2" in facts
+        assert json.loads(lock.read_text())["roots"][0]["hash"] in facts
+        assert digest in facts
 
 
 def test_names_from_records_are_shown_as_text_and_never_run(

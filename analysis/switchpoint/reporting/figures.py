@@ -371,7 +371,7 @@ def _layout(
     width = (1 - gap * (count - 1)) / count
     layout: dict[str, Any] = {
         "height": _PANEL_HEIGHT,
-        "margin": {"l": 70, "r": 15, "t": 40, "b": 110},
+        "margin": {"l": 70, "r": 15, "t": 56, "b": 110},
         "paper_bgcolor": "#ffffff",
         "plot_bgcolor": "#ffffff",
         "font": {"family": "system-ui, 'Liberation Sans', sans-serif", "size": 13, "color": _INK},
