@@ -108,6 +108,9 @@ struct mode {
     /* NULL when payload that arrives is all there is to verify. */
     const struct result *result;
 
+    /* Whether rank 0's clock alone counts, whatever the kernel's timing says: it works alone. */
+    bool at_root;
+
     /* Whether each repetition takes its buffers from `sent` and `received`. */
     bool rotates;
 

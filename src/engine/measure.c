@@ -296,7 +296,7 @@ static void time_block(const struct kernel *kernel, const struct options *option
 
     const double start_us = options->round_time ? start_together(task->comm, start) : clock_us();
     point->mode->run(task, point->iterations);
-    values_us[0] = clock_us() - start_us;
+    values_us[0] = task->rank > 0 && point->mode->at_root ? 0 : clock_us() - start_us;
     task->turn += point->iterations;
 
     for (size_t i = 0; i < columns; i++) {

@@ -15,6 +15,7 @@ from spack.package import (
     microarchitecture_flags,
     on_package_attributes,
     run_after,
+    variant,
     version,
 )
 from spack_repo.builtin.build_systems.cmake import CMakePackage
@@ -37,9 +38,21 @@ class SwitchpointKernels(CMakePackage):
     # A branch moves: name a commit (`commit=...`) to build just that, as the checks do.
     version("main", branch="main")
 
+    variant("fft", default=False, description="Build the application fft")
+    variant("jpeg", default=False, description="Build the application jpeg")
+    variant("linear", default=False, description="Build the application linear")
+
     depends_on("c", type="build")
     depends_on("cmake@3.22:", type="build")
     depends_on("mpi")
+
+    # The arithmetic of study 004's applications.
+    depends_on("pkgconfig", type="build", when="+fft")
+    depends_on("pkgconfig", type="build", when="+jpeg")
+    depends_on("pkgconfig", type="build", when="+linear")
+    depends_on("fftw@3: ~mpi precision=double", when="+fft")
+    depends_on("libjpeg-turbo@2:", when="+jpeg")
+    depends_on("openblas threads=none", when="+linear")
 
     root_cmakelists_dir = "src"
 
@@ -56,6 +69,9 @@ class SwitchpointKernels(CMakePackage):
             self.define("SWITCHPOINT_BUILDER", "spack"),
             self.define("SWITCHPOINT_SPEC_HASH", self.spec.dag_hash()),
             self.define("BUILD_TESTING", False),
+            self.define_from_variant("SWITCHPOINT_FFT", "fft"),
+            self.define_from_variant("SWITCHPOINT_JPEG", "jpeg"),
+            self.define_from_variant("SWITCHPOINT_LINEAR", "linear"),
             self.define("SWITCHPOINT_PVM", False),  # no PVM of the machine's own gets in unasked
         ]
 

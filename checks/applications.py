@@ -1,0 +1,129 @@
+"""Applications (study 004): what a message-passing tool makes of whole problems."""
+
+from pathlib import Path
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after, run_before
+
+from .mixins.kernel import KernelMixin
+
+
+class ApplicationMixin(KernelMixin):
+    """Problems of two sizes in parallel and on rank 0 alone, in one random order.
+
+    A child defines ``kernel``, ``modes`` and ``sizes_bytes`` in its class body. A mode ``m`` is
+    held against ``m_serial`` where there is one, else against ``serial``.
+    """
+
+    #: Ranks, as in the study; the case of one is the serial modes.
+    #:
+    #: :type: :class:`int`
+    ranks = parameter([2, 4], loggable=True)
+
+    # Where ranks outnumber cores, each hop waits for a slice of the scheduler's time.
+    step_limit_s = 120
+
+    # The study gives neither problem sizes nor repetitions.
+    passes = 2
+    samples = 4
+    pass_time_ms = 100
+
+    @run_after("init")
+    def set_ranks(self):
+        """Deal the ranks evenly over the placement's nodes."""
+        self.num_tasks = self.ranks
+
+    @run_after("setup")
+    def let_ranks_yield_that_share_cores(self):
+        """Keep Open MPI's ranks from polling until the scheduler takes their core away.
+
+        A site says with ``extras['most_ranks']`` how many ranks have a core of their own.
+        """
+        if self.ranks > self.current_partition.extras.get("most_ranks", self.ranks):
+            self.env_vars["OMPI_MCA_mpi_yield_when_idle"] = "1"
+
+    @run_before("run")
+    def leave_out_what_was_not_built(self):
+        """Say which library is missing in the words of the reference page."""
+        self.skip_if(
+            not Path(self.build.program(self.kernel)).exists(),
+            f"{self.kernel} was not built in {self.build.programs}, since its library is not "
+            "there: see docs/reference/applications.md",
+        )
+
+    @run_before("performance")
+    def name_performance_variables(self):
+        """One speed-up for each parallel mode and each size."""
+        self.perf_variables = {
+            f"{mode}_speedup_{size >> 10}_KiB": self.speedup(mode, size)
+            for mode in self.modes
+            if not mode.endswith("serial")
+            for size in self.sizes_bytes
+        }
+
+    @performance_function("1")
+    def speedup(self, mode="parallel", size_bytes=0):
+        """Time of rank 0 alone over the time of all ranks, data on rank 0 before and after."""
+        own = f"{mode}_serial"
+        serial = own if own in self.modes else "serial"
+        return self.median_us(serial, size_bytes) / self.median_us(mode, size_bytes)
+
+
+@rfm.simple_test
+class FastFourierTransform(rfm.RunOnlyRegressionTest, ApplicationMixin):
+    """FFT of 64 x 64 and of 256 x 256 complex numbers."""
+
+    tags = {"study-004"}
+    kernel = "fft"
+    modes = ["parallel", "serial"]
+    sizes_bytes = [16 * n * n for n in (64, 256)]
+
+
+@rfm.simple_test
+class SortingByRegularSampling(rfm.RunOnlyRegressionTest, ApplicationMixin):
+    """PSRS of 16 Ki and of 256 Ki keys."""
+
+    tags = {"study-004"}
+    kernel = "psrs"
+    modes = ["parallel", "serial"]
+    sizes_bytes = [64 << 10, 1 << 20]
+
+
+@rfm.simple_test
+class BackPropagation(rfm.RunOnlyRegressionTest, ApplicationMixin):
+    """BPNN learning from 256 and from 1024 patterns."""
+
+    tags = {"study-004"}
+    kernel = "backpropagation"
+    modes = ["parallel", "serial"]
+    sizes_bytes = [64 << 10, 256 << 10]
+
+
+@rfm.simple_test
+class Voting(rfm.RunOnlyRegressionTest, ApplicationMixin):
+    """Ballots of 8 Ki and of 128 Ki votes."""
+
+    tags = {"study-004"}
+    kernel = "voting"
+    modes = ["everywhere", "shares", "serial"]
+    sizes_bytes = [64 << 10, 1 << 20]
+
+
+@rfm.simple_test
+class JpegCompression(rfm.RunOnlyRegressionTest, ApplicationMixin):
+    """JPEG of 16 and of 256 blocks of 64 x 64 pixels."""
+
+    tags = {"study-004"}
+    kernel = "jpeg"
+    modes = ["parallel", "serial"]
+    sizes_bytes = [64 << 10, 1 << 20]
+
+
+@rfm.simple_test
+class LinearEquations(rfm.RunOnlyRegressionTest, ApplicationMixin):
+    """LU, INV and MULT of 64 x 64 and of 256 x 256 numbers."""
+
+    tags = {"study-004"}
+    kernel = "linear"
+    modes = ["lu", "lu_serial", "inv", "inv_serial", "mult", "mult_serial"]
+    sizes_bytes = [8 * n * n for n in (64, 256)]

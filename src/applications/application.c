@@ -1,0 +1,60 @@
+/* What all applications have in common: phases, the serial mode, input on rank 0. */
+#include "application.h"
+
+#include <time.h>
+
+const char *const PHASES[] = {"compute_us", "exchange_us", "distribute_us", NULL};
+
+static void sleep_until_root_ends(const struct task *t);
+
+struct stopwatch stopwatch_start(void)
+{
+    return (struct stopwatch){MPI_Wtime()};
+}
+
+void lap(struct stopwatch *watch, const struct task *t, enum phase phase)
+{
+    phase_end(t, phase, watch->since);
+    watch->since = MPI_Wtime();
+}
+
+void run_on_root(const struct task *t, long iterations, void (*work)(const struct task *))
+{
+    for (long i = 0; i < iterations; i++) {
+        if (t->rank == 0) {
+            struct stopwatch watch = stopwatch_start();
+            work(t);
+            lap(&watch, t, COMPUTE);
+        }
+        sleep_until_root_ends(t);
+    }
+}
+
+static void sleep_until_root_ends(const struct task *t)
+{
+    enum { TAG_ENDED = 2 };
+    const struct timespec nap = {.tv_nsec = 50000};
+    if (t->rank == 0) {
+        for (int rank = 1; rank < t->ranks; rank++) {
+            MPI_CHECK(MPI_Send(NULL, 0, MPI_BYTE, rank, TAG_ENDED, t->comm));
+        }
+        return;
+    }
+    int ended = 0;
+    while (!ended) {
+        nanosleep(&nap, NULL);
+        MPI_CHECK(MPI_Iprobe(0, TAG_ENDED, t->comm, &ended, MPI_STATUS_IGNORE));
+    }
+    MPI_CHECK(MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_ENDED, t->comm, MPI_STATUS_IGNORE));
+}
+
+size_t input_on_root(const struct task *t)
+{
+    return t->rank == 0 ? (size_t)t->size_bytes : 0;
+}
+
+long one_problem(const struct task *t)
+{
+    (void)t;
+    return 1;
+}

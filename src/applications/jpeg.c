@@ -1,0 +1,242 @@
+/* JPEG compression of an image in blocks: dealt out, compressed where they are, collected. */
+#include <stdlib.h>
+#include <string.h>
+#include <turbojpeg.h>
+
+#include "application.h"
+#include "input.h"
+#include "memory.h"
+#include "patterns.h"
+#include "space.h"
+
+enum { SIDE = 64, BLOCK = SIDE * SIDE }; /* pixels of a grey block, a byte each */
+
+struct settings {
+    long quality; /* as libjpeg has it, 1 to 100 */
+};
+
+static long block_count(const struct task *t)
+{
+    return t->size_bytes / BLOCK;
+}
+
+/* The receive buffer, piece by piece. Streams lie end to end. */
+struct work {
+    unsigned char *image;   /* on rank 0, the result: a stream for each block */
+    size_t *lengths;        /* on rank 0: of each stream in bytes */
+    unsigned char *pixels;  /* this rank's blocks */
+    unsigned char *streams; /* the same compressed */
+    size_t *my_lengths;
+    struct part *shares;   /* of the pixels */
+    struct part *counted;  /* of the lengths */
+    struct part *finished; /* of the streams */
+};
+
+static size_t longest_stream(void)
+{
+    return tjBufSize(SIDE, SIDE, TJSAMP_GRAY);
+}
+
+static struct work lay_out(const struct task *t, struct space *space)
+{
+    const size_t blocks = (size_t)block_count(t);
+    const size_t share = (size_t)share_count((long)blocks, t->ranks, t->rank);
+    const size_t parts = (size_t)t->ranks * sizeof(struct part);
+    return (struct work){
+        .image = cut(space, t->rank == 0 ? blocks * longest_stream() : 0),
+        .lengths = cut(space, t->rank == 0 ? blocks * sizeof(size_t) : 0),
+        .pixels = cut(space, share * BLOCK),
+        .streams = cut(space, share * longest_stream()),
+        .my_lengths = cut(space, share * sizeof(size_t)),
+        .shares = cut(space, parts),
+        .counted = cut(space, parts),
+        .finished = cut(space, parts),
+    };
+}
+
+static struct work work_of(const struct task *t)
+{
+    struct space space = {.block = t->receive};
+    return lay_out(t, &space);
+}
+
+static size_t work_bytes(const struct task *t)
+{
+    struct space space = {0};
+    lay_out(t, &space);
+    return space.used;
+}
+
+static tjhandle compressor;
+
+static void start_compressor(const struct task *t)
+{
+    (void)t;
+    compressor = tjInitCompress();
+}
+
+static void stop_compressor(const struct task *t)
+{
+    (void)t;
+    tjDestroy(compressor);
+}
+
+/* Returns the bytes of the stream, 0 if there is none. */
+static size_t compress(const struct task *t, const unsigned char *pixels, unsigned char *stream)
+{
+    const struct settings *settings = t->settings;
+    unsigned long bytes = longest_stream();
+    const int failed = tjCompress2(compressor, pixels, SIDE, SIDE, SIDE, TJPF_GRAY, &stream, &bytes,
+                                   TJSAMP_GRAY, (int)settings->quality, TJFLAG_NOREALLOC);
+    return failed ? 0 : bytes;
+}
+
+/* Returns the bytes of all streams. */
+static size_t compress_blocks(const struct task *t, const unsigned char *pixels, long blocks,
+                              unsigned char *streams, size_t *lengths)
+{
+    size_t end = 0;
+    for (long block = 0; block < blocks; block++) {
+        lengths[block] = compress(t, pixels + block * BLOCK, streams + end);
+        end += lengths[block];
+    }
+    return end;
+}
+
+static void compress_in_parallel(const struct task *t)
+{
+    const struct work work = work_of(t);
+    struct stopwatch watch = stopwatch_start();
+    even_parts(work.shares, block_count(t), BLOCK, t->ranks);
+    even_parts(work.counted, block_count(t), sizeof(size_t), t->ranks);
+    deal(t, t->send, work.shares, work.pixels);
+    lap(&watch, t, DISTRIBUTE);
+    const size_t bytes =
+        compress_blocks(t, work.pixels, share_count(block_count(t), t->ranks, t->rank),
+                        work.streams, work.my_lengths);
+    lap(&watch, t, COMPUTE);
+    collect(t, work.my_lengths, work.counted, work.lengths);
+    announce(t, bytes, work.finished);
+    collect(t, work.streams, work.finished, work.image);
+    lap(&watch, t, DISTRIBUTE);
+}
+
+static void run_parallel(const struct task *t, long iterations)
+{
+    for (long i = 0; i < iterations; i++) {
+        compress_in_parallel(t);
+    }
+}
+
+static void compress_on_root(const struct task *t)
+{
+    const struct work work = work_of(t);
+    compress_blocks(t, t->send, block_count(t), work.image, work.lengths);
+}
+
+static void run_serial(const struct task *t, long iterations)
+{
+    run_on_root(t, iterations, compress_on_root);
+}
+
+/* A slope of grey in each block, with noise on it, so that there is something to compress. */
+static void fill(const struct task *t, uint64_t key)
+{
+    for (long i = 0; t->rank == 0 && i < t->size_bytes; i++) {
+        const uint64_t slope = drawn(key, (uint64_t)(i / BLOCK));
+        const long x = i % SIDE;
+        const long y = i / SIDE % SIDE;
+        const long along = (x * (long)(slope % 4) + y * (long)(slope / 4 % 4)) / 2;
+        const long noise = (long)(drawn(~key, (uint64_t)i) % 16);
+        t->send[i] = (unsigned char)(32 + along + noise);
+    }
+}
+
+/* Each stream against the one that rank 0 makes of the block. */
+static struct verdict check_image(const struct task *t, uint64_t key)
+{
+    (void)key;
+    struct verdict verdict = {0};
+    if (t->rank > 0) {
+        return verdict;
+    }
+    const struct work work = work_of(t);
+    const size_t room = (size_t)block_count(t) * longest_stream();
+    unsigned char *expected = allocate(longest_stream(), 1);
+    size_t start = 0;
+    start_compressor(t);
+    for (long block = 0; block < block_count(t); block++) {
+        const size_t length = compress(t, t->send + block * BLOCK, expected);
+        const bool same = length > 0 && work.lengths[block] == length && start + length <= room &&
+                          memcmp(work.image + start, expected, length) == 0;
+        verdict.compared++;
+        verdict.wrong += !same;
+        start += length;
+    }
+    stop_compressor(t);
+    free(expected);
+    return verdict;
+}
+
+static bool suits_blocks(const struct task *t, struct refusal *refusal)
+{
+    return (t->size_bytes > 0 && t->size_bytes % BLOCK == 0) ||
+           refuse(refusal, "--sizes: %d bytes are not one or more blocks of %d x %d pixels; use %d",
+                  t->size_bytes, SIDE, SIDE, (t->size_bytes / BLOCK + 1) * BLOCK);
+}
+
+static const struct result IMAGE = {work_bytes, fill, check_image};
+
+static const struct mode MODES[] = {
+    {.name = "parallel",
+     .summary = "blocks dealt out and streams collected; time_us: from pixels to streams, both on "
+                "rank 0",
+     .source = "master and workers, rank 0 working too; our choice (study 004: JPEG)",
+     .run = run_parallel,
+     .messages = one_problem,
+     .result = &IMAGE,
+     .send_bytes = input_on_root,
+     .suits = suits_blocks,
+     .prepare = start_compressor,
+     .release = stop_compressor},
+    {.name = "serial",
+     .summary = "libjpeg-turbo on rank 0 while the others sleep",
+     .source = "the base case of the speed-up",
+     .run = run_serial,
+     .at_root = true,
+     .messages = one_problem,
+     .result = &IMAGE,
+     .send_bytes = input_on_root,
+     .suits = suits_blocks,
+     .prepare = start_compressor,
+     .release = stop_compressor},
+    {0},
+};
+
+static bool accept_quality(void *settings, const char *value, struct refusal *refusal)
+{
+    return accept_number("--quality", value, 1, 100, &((struct settings *)settings)->quality,
+                         refusal);
+}
+
+static const struct kernel_option OPTIONS[] = {
+    {"--quality", "Q", "of the compression, 1 to 100 (75)", accept_quality},
+    {0},
+};
+
+int main(int argc, char **argv)
+{
+    struct settings settings = {.quality = 75};
+    const struct kernel jpeg = {
+        .name = "jpeg",
+        .summary = "compresses grey blocks of 64 x 64 pixels; --sizes: bytes of all pixels",
+        .ranks_min = 1,
+        .timing = TIME_OF_SLOWEST_ALONE,
+        .modes = MODES,
+        .sizes = "16K:1M",
+        .phases = PHASES,
+        .options = OPTIONS,
+        .settings = &settings,
+    };
+    return engine_main(argc, argv, &jpeg);
+}

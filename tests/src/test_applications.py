@@ -1,0 +1,141 @@
+"""Whole runs of the applications: right results on any number of ranks, refusals, phases.
+
+An application whose library is absent was not built, and is passed over.
+"""
+
+# ruff: noqa: D101, D102 -- the names of the tests are sentences
+
+from __future__ import annotations
+
+import unittest
+
+from test_runs import KERNELS, TEST_KERNELS, InAFolder, Record, assert_each_refused, run, together
+
+#: Of each application: modes in parallel, sizes that no number of ranks divides, some tiny.
+APPLICATIONS = {
+    "psrs": (["parallel"], "100,1004,40000"),
+    "fft": (["parallel"], "16,784,65536"),
+    "linear": (["lu", "inv", "mult"], "8,200,42632"),
+    "voting": (["everywhere", "shares"], "8,1000,40008"),
+    "backpropagation": (["parallel"], "256,1792"),
+    "jpeg": (["parallel"], "4096,28672"),
+}
+ONE_SAMPLE = ["--passes", "1", "--samples", "1"]
+
+
+def modes_of(name: str) -> list[str]:
+    """Every mode, those on rank 0 alone included."""
+    parallel = APPLICATIONS[name][0]
+    serial = [f"{mode}_serial" for mode in parallel] if name == "linear" else ["serial"]
+    return [*parallel, *serial]
+
+
+def built(name: str) -> bool:
+    """Whether the application's library was there."""
+    return (KERNELS / name).exists()
+
+
+class TheApplications(InAFolder):
+    def test_results_are_right_on_any_number_of_ranks(self):
+        cases = [(name, ranks) for name in APPLICATIONS if built(name) for ranks in (1, 2, 3)]
+
+        def start(case):
+            name, ranks = case
+            record = self.folder / f"{name}-{ranks}"
+            sizes = ["--sizes", APPLICATIONS[name][1], "--record", str(record)]
+            return record, run(KERNELS / name, *sizes, *ONE_SAMPLE, ranks=ranks)
+
+        for (name, ranks), (path, done) in zip(cases, together(start, cases), strict=True):
+            with self.subTest(name=name, ranks=ranks):
+                self.assertEqual(done.returncode, 0, done.stderr)
+                footer = Record(path).footer
+                self.assertEqual(footer["verification"]["errors"], 0)
+                self.assertEqual(
+                    {(point["mode"], point["size_bytes"]) for point in footer["points"]},
+                    {
+                        (mode, int(size))
+                        for mode in modes_of(name)
+                        for size in APPLICATIONS[name][1].split(",")
+                    },
+                )
+
+    def test_phases_say_where_the_time_went(self):
+        for name in filter(built, APPLICATIONS):
+            size = APPLICATIONS[name][1].split(",")[-1]
+            record = self.measured(KERNELS / name, "--sizes", size, *ONE_SAMPLE)
+            with self.subTest(name=name):
+                self.assertEqual(
+                    record.columns[-3:], ["compute_us", "exchange_us", "distribute_us"]
+                )
+                for row in record.rows:
+                    compute, exchange, distribute = (float(row[c]) for c in record.columns[-3:])
+                    total = float(row["time_us"])
+                    self.assertGreater(compute, 0)
+                    self.assertLessEqual(max(compute, exchange, distribute), total)
+                    if "serial" in row["mode"]:
+                        self.assertEqual((exchange, distribute), (0, 0))
+                    else:
+                        self.assertGreater(exchange + distribute, 0)
+
+    @unittest.skipUnless(built("fft"), "no FFTW")
+    def test_two_transpositions_move_what_they_must(self):
+        record = self.measured(
+            KERNELS / "fft", "--mode", "parallel", "--sizes", "4096", *ONE_SAMPLE, ranks=4
+        )
+        # Three of four blocks each time: dealt out, exchanged twice, collected.
+        each = 4 * 4096 * 3 // 4
+        runs = 1 + 1 + int(record.rows[0]["iterations"])
+        self.assertEqual(record.footer["verification"]["bytes_moved"], runs * each)
+
+    def test_results_of_messages_that_never_move_are_caught(self):
+        cases = [("fft", "parallel", 1024), ("linear", "mult", 968)]
+        for name, mode, size in [case for case in cases if built(case[0])]:
+            with self.subTest(name=name, mode=mode):
+                done = run(
+                    TEST_KERNELS / f"{name}_no_transfer",
+                    *["--mode", mode, "--sizes", str(size), *ONE_SAMPLE],
+                    ranks=3,
+                )
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(f"{name}: payload errors: mode {mode}, {size} bytes", done.stderr)
+
+    def test_sizes_that_are_no_problem_are_refused(self):
+        refusals = {
+            "psrs": [
+                (["--sizes", "1002"], "1002 bytes are not one or more keys of 4 bytes; use 1004"),
+                (["--sizes", "0"], "0 bytes are not one or more keys of 4 bytes; use 4"),
+            ],
+            "fft": [
+                (["--sizes", "100"], "no square matrix of numbers of 16 bytes; use 64 (n = 2)"),
+                (["--sizes", "0"], "0 bytes hold no matrix; use 16"),
+            ],
+            "linear": [
+                (["--sizes", "100"], "no square matrix of numbers of 8 bytes; use 72 (n = 3)"),
+                (["--block", "0"], "--block: '0' is not a whole number from 1"),
+            ],
+            "voting": [
+                (["--sizes", "12"], "12 bytes are not one or more votes of 8 bytes; use 16")
+            ],
+            "backpropagation": [
+                (["--sizes", "1000"], "1000 bytes are not one or more patterns of 256 bytes"),
+                (["--hidden", "0"], "--hidden: '0' is not a whole number from 1"),
+                (["--epochs", "0"], "--epochs: '0' is not a whole number from 1"),
+            ],
+            "jpeg": [
+                (["--sizes", "5000"], "5000 bytes are not one or more blocks of 64 x 64 pixels"),
+                (["--quality", "101"], "--quality: '101' is not a whole number from 1 to 100"),
+            ],
+        }
+        for name in filter(built, APPLICATIONS):
+            assert_each_refused(self, KERNELS / name, *refusals[name])
+
+    def test_too_few_keys_for_the_ranks_are_refused_by_all_together(self):
+        done = run(KERNELS / "psrs", "--sizes", "32", "--record", self.path, ranks=3)
+        self.assertEqual(done.returncode, 2)
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith("psrs: ")]
+        self.assertIn("3 ranks need 9 keys", line)
+        self.assertFalse(self.path.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
