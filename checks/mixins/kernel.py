@@ -63,6 +63,22 @@ class KernelMixin(PlacementMixin):
     #: :type: :class:`int`
     pass_time_ms = variable(int, value=20)
 
+    #: Longest time in seconds for one mode at one size, as passes of `pass_time_ms`; 0: `passes`.
+    #:
+    #: :type: :class:`int`
+    size_time_s = variable(int, value=0)
+
+    #: A point is left out of further passes once its median is known to so many percent; 0: never.
+    #:
+    #: :type: :class:`int`
+    precision_percent = variable(int, value=0)
+
+    #: Send and receive buffers, in MiB each, that messages take turns through, so that with more
+    #: than the last-level cache they are cold; 0 uses the same ones again.
+    #:
+    #: :type: :class:`int`
+    rotate_mib = variable(int, value=0)
+
     #: Seed of the order; 0 takes a fresh one, which the record keeps.
     #:
     #: :type: :class:`int`
@@ -83,18 +99,29 @@ class KernelMixin(PlacementMixin):
         self.keep_files = [self.record, *self.build.files_to_keep]
         self.executable = self.build.program(self.kernel)
         labels = self.run_labels | self.build.provenance
+        if self.rotate_mib:
+            labels |= {"rotate_mib": str(self.rotate_mib)}
         self.executable_opts = [
             f"--mode={','.join(self.modes)}",
             f"--sizes={','.join(map(str, self.sizes_bytes))}",
-            f"--passes={self.passes}",
+            f"--passes={self.most_passes}",
             f"--samples={self.samples}",
             f"--block-time={self.block_time_us}",
             f"--pass-time={self.pass_time_ms}",
+            f"--precision={self.precision_percent}",
+            f"--rotate={self.rotate_mib}",
             f"--record={self.record}",
             *(f"--label={shlex.quote(f'{key}={value}')}" for key, value in labels.items()),
         ]
         if self.seed:
             self.executable_opts.append(f"--seed={self.seed}")
+
+    @property
+    def most_passes(self):
+        """Passes that fit `size_time_s`, or else those that were asked for."""
+        if self.size_time_s == 0:
+            return self.passes
+        return max(1, self.size_time_s * 1000 // self.pass_time_ms)
 
     @run_after("setup")
     def take_references(self):
