@@ -5,8 +5,6 @@ The kernel `echo` measures them: MPI, raw TCP sockets and PVM.
 
 from __future__ import annotations
 
-import re
-
 import pandas as pd
 
 from switchpoint.curves import summarise
@@ -51,21 +49,20 @@ def tools(measurements: Measurements) -> pd.DataFrame:
     InputError
         If there is no run of `echo`.
     """
-    samples = measurements.samples
-    echoes = samples[samples["kernel"].eq(_KERNEL)] if "kernel" in samples else samples[:0]
-    if echoes.empty:
+    if not has_echo(measurements):
         raise InputError(
             "tools",
             "there is no run of the kernel echo; run the checks Echo and EchoOverPvm"
             " (reframe -t study-004) and import their records",
         )
-    curves = summarise(echoes)
+    samples = measurements.samples
+    curves = summarise(samples[samples["kernel"].eq(_KERNEL)])
     names = curves["mode"].astype(str).map(_TOOLS)
     place = ["site", "placement"]
     point = [*place, "size_bytes"]
     curves = curves.assign(
         **{name: curves[name].astype("object").fillna("unknown") for name in place},
-        tool=names.fillna(curves["mpi"].astype("object").map(_library)),
+        tool=names.fillna(curves["mpi"].astype("object")).fillna("MPI, unknown"),
         round_trip_us=2 * curves["trimmed_us"],
         median_us=2 * curves["time_us"],
         floor=curves["mode"].isin(_FLOOR),
@@ -86,15 +83,12 @@ def tools(measurements: Measurements) -> pd.DataFrame:
     return table.drop(columns=["floor", "floor_us"])
 
 
+def has_echo(measurements: Measurements) -> bool:
+    """Whether there is a run of the kernel `echo`."""
+    samples = measurements.samples
+    return "kernel" in samples and bool(samples["kernel"].eq(_KERNEL).any())
+
+
 def missing_tools(table: pd.DataFrame) -> list[str]:
     """Name the tools of the study's kind that a table of `tools` lacks."""
     return [name for name in EXPECTED if not table["tool"].str.startswith(name).any()]
-
-
-def _library(version: object) -> str:
-    """Shorten an MPI library's version string: 'Open MPI v4.1.4, package: ...'."""
-    text = str(version)
-    known = re.match(r"(Open MPI|MPICH|Intel\(R\) MPI)\D*([\d.]+(?: Update \d+)?)", text)
-    if known is None:
-        return text.split(",")[0]
-    return f"{known[1].replace('(R)', '')} {known[2]}"

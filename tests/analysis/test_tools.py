@@ -20,7 +20,7 @@ def echo(mode: str, times_us: list[float], **identity: str) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "site": "here", "placement": "two_nodes_two_hosts", "kernel": "echo", "mode": mode,
-            "mpi": "Open MPI v4.1.4, package: Debian", "run_id": f"{mode}{times_us}",
+            "mpi": "Open MPI 4.1.4", "run_id": f"{mode}{times_us}",
             "size_bytes": 8, "pass": 0, "sample": range(len(times_us)), "iterations": 1,
             "time_us": times_us,
         }
@@ -51,7 +51,7 @@ def test_each_tool_is_held_against_the_faster_sockets() -> None:
             echo("sockets_polling", [5, 5, 5]),
             echo("mpi", [10, 10, 10]),
             echo("mpi", [20, 20, 20]),
-            echo("mpi", [60, 60, 60], mpi="MPICH Version:\t4.0.2"),
+            echo("mpi", [60, 60, 60], mpi="MPICH 4.0.2"),
             echo("pvm", [50, 50, 50], placement="one_node_network"),
         )
     ).set_index(["placement", "tool"])
@@ -99,3 +99,17 @@ def test_the_command_prints_tables_and_json(
     assert {row["size_bytes"] for row in content["tools"]} == {1, 65536}
     assert all(row["over_sockets"] is None for row in content["tools"])
     assert "MPICH" in content["not_measured"]
+
+
+def test_the_report_has_a_table_where_there_is_an_echo(
+    switchpoint: Callable[..., Result], tmp_path: Path
+) -> None:
+    for kernel, tables in (("echo", 1), ("pingpong", 0)):
+        record = write_record(
+            tmp_path / "one.record", sizes=[1, 65536], step_at=None, kernel={"name": kernel}
+        )
+        reported = switchpoint("report", record, "-o", tmp_path / kernel)
+        assert reported.exit_code == 0, reported.output
+        page = (tmp_path / kernel / "index.html").read_text(encoding="utf-8")
+        assert page.count('<table class="tools">') == tables
+        assert page.count("<tr><td>Open MPI 4.1.4</td>\n<td") == tables

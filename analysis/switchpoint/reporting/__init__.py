@@ -98,6 +98,7 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
         findings=tables.finding_table(findings),
         switches=tables.switch_table(switches),
         sizes=tables.size_table(curves),
+        tools=tables.tool_tables(measurements),
         runs=tables.run_rows(measurements),
         warnings=[*measurements.warnings, *noise_warnings(curves)],
     )

@@ -16,6 +16,7 @@ from switchpoint.naming import shared_words, short, telling_columns
 from switchpoint.proof import prove
 from switchpoint.settings import mpi_settings
 from switchpoint.shapes import identity_columns
+from switchpoint.tools import has_echo, tools
 
 #: Sizes that people quote: smallest latency, a cache line's order, both sides of 64 KiB, streaming.
 CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
@@ -98,6 +99,22 @@ def ratio_table(pairing: Pairing) -> dict[str, Any]:
             }
         )
     return {"sizes": sizes, "rows": rows}
+
+
+def tool_tables(measurements: Measurements) -> list[dict[str, Any]]:
+    """Round trips of each tool, a table per site and placement; none without an echo."""
+    if not has_echo(measurements):
+        return []
+    tables = []
+    for (site, placement), part in tools(measurements).groupby(["site", "placement"], sort=False):
+        sizes = sorted(set(part["size_bytes"]))
+        rows = [
+            {"tool": tool, "cells": [{row["size_bytes"]: row for row in _records(own)}.get(size)
+                                     for size in sizes]}
+            for tool, own in part.groupby("tool")
+        ]  # fmt: skip
+        tables.append({"place": f"{site}, {placement}", "sizes": sizes, "rows": rows})
+    return tables
 
 
 def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
