@@ -102,6 +102,9 @@ class PingPongTimed(PingPong):
     modes = ["send", "ssend"]
     size_time_s = 2
     precision_percent = 1
+    # Blocks enough to fill a pass of 20 ms.
+    block_time_us = 1000
+    samples = 20
     step_limit_s = 240
 
 
