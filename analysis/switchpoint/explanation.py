@@ -13,16 +13,16 @@ import pandas as pd
 
 from switchpoint.detection import PROMINENT_MAGNITUDE, detect
 from switchpoint.measurements import Measurements
-from switchpoint.shapes import NOTES
+from switchpoint.shapes import NOTES, identity_columns
 from switchpoint.suspects import governing, suspects_of_run
 from switchpoint.zooms import PLACE, searches
 
-#: The curve of a switch.
+#: The curve of a switch, beside what else tells curves apart, such as a label of their own.
 CURVE = [*PLACE, "mode"]
 
 #: What is asserted of each switch, after its curve.
 EXPLANATION_COLUMNS = [
-    *CURVE, "kind", "last_size_bytes", "first_size_bytes", "exact", "magnitude",
+    "kind", "last_size_bytes", "first_size_bytes", "exact", "magnitude",
     "cause", "value", "status", "reason", "causes", "evidence",
 ]  # fmt: skip
 
@@ -72,10 +72,21 @@ def explain(
     steps = detect(measurements, progress) if findings is None else findings
     steps = steps[steps["kind"] == "step"]
     found = searches(measurements)
-    rows = [row for place in _places(steps, found) for row in _explain_place(measurements, place)]
-    return pd.DataFrame(rows, columns=EXPLANATION_COLUMNS, dtype=object).astype(
+    curve = curve_columns(steps)
+    places = _places(steps, found, curve)
+    rows = [row for place in places for row in _explain_place(measurements, place)]
+    return pd.DataFrame(rows, columns=[*curve, *EXPLANATION_COLUMNS], dtype=object).astype(
         {"exact": bool, "magnitude": float}
     )
+
+
+def curve_columns(table: pd.DataFrame) -> list[str]:
+    """Columns of findings or of switches that name the curve, the run aside."""
+    others = [
+        name for name in identity_columns(table)
+        if name not in {*CURVE, *EXPLANATION_COLUMNS, "run_id", "intervention"}
+    ]  # fmt: skip
+    return [*CURVE, *others]
 
 
 def near_size(switches: pd.DataFrame, size_bytes: int) -> pd.DataFrame:
@@ -99,17 +110,16 @@ def note(findings: pd.DataFrame, switches: pd.DataFrame) -> pd.DataFrame:
         As from `detect` and `explain`, of the same measurements.
     """
     pinned = switches[switches["exact"]]
+    curve = curve_columns(findings)
     by_curve: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in _records(pinned):
-        by_curve.setdefault(_key(row, CURVE), []).append(row)
+        by_curve.setdefault(_key(row, curve), []).append(row)
     notes = []
-    for row in _records(
-        findings.reindex(columns=[*CURVE, *findings.columns.drop(CURVE, errors="ignore")])
-    ):
+    for row in _records(findings):
         inside = [
             f"to the byte: {switch['last_size_bytes']:,} to {switch['first_size_bytes']:,}"
             f" ({switch['kind'].replace('_', ' ')}); {switch['status']}: {switch['reason']}"
-            for switch in by_curve.get(_key(row, CURVE), [])
+            for switch in by_curve.get(_key(row, curve), [])
             if row["last_size_before"] <= switch["last_size_bytes"] < row["size_bytes"]
         ]
         notes.append(inside or [f"suspect: {suspect['reason']}" for suspect in row["suspects"]])
@@ -142,8 +152,8 @@ class _Switch:
         self.evidence.append({"run_id": run_id, "method": method, "says": says})
 
 
-def _places(steps: pd.DataFrame, found: pd.DataFrame) -> Iterator[_Place]:
-    known = steps.reindex(columns=[*steps.columns, *set(CURVE).difference(steps.columns)])
+def _places(steps: pd.DataFrame, found: pd.DataFrame, curve: list[str]) -> Iterator[_Place]:
+    known = steps.reindex(columns=[*steps.columns, *set(curve).difference(steps.columns)])
     ends = {
         _key(row, PLACE): row["last_size_bytes"]
         for row in _records(found)
@@ -153,9 +163,9 @@ def _places(steps: pd.DataFrame, found: pd.DataFrame) -> Iterator[_Place]:
     places: dict[tuple[Any, ...], _Place] = {}
 
     def place_of(row: dict[str, Any]) -> _Place:
-        key = _key(row, CURVE)
+        key = _key(row, curve)
         if key not in places:
-            identity = dict(zip(CURVE, key, strict=True))
+            identity = dict(zip(curve, key, strict=True))
             places[key] = _Place(identity, [], [], [], ends.get(_key(row, PLACE)))
         return places[key]
 
@@ -312,7 +322,7 @@ def _variable(search: dict[str, Any]) -> str:
 
 def _key(row: dict[str, Any], names: list[str]) -> tuple[Any, ...]:
     """Identity of a row, with every null alike."""
-    return tuple(row[name] if isinstance(row[name], str) else None for name in names)
+    return tuple(row[name] if isinstance(row.get(name), str) else None for name in names)
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:

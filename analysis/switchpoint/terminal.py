@@ -152,9 +152,7 @@ def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
     total = len(switches)
     if not show_all:
         switches = switches[notable(switches)]
-    for values, group in switches.groupby(
-        ["site", "partition", "mpi", "environ"], dropna=False, sort=False
-    ):
+    for values, group in switches.groupby(_HEADING, dropna=False, sort=False):
         console.print(Text(", ".join(v for v in values if isinstance(v, str)), style="bold"))
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
         for heading in ("placement", "mode"):

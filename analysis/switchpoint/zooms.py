@@ -16,7 +16,10 @@ from switchpoint.measurements import ZOOM, Measurements
 from switchpoint.suspects import governing, suspects_of_run
 
 #: What pairs a zoom with the sweep of the same curve, the mode aside.
-PLACE = ["site", "partition", "mpi", "environ", "placement"]
+PLACE = ["site", "partition", "mpi", "environ", "kernel", "placement"]
+
+#: The kernel whose modes a zoom times.
+TIMED_KERNEL = "pingpong"
 
 #: One row per search: whose, which intervention (or null), the record's own words.
 SEARCH_COLUMNS = [
@@ -56,7 +59,7 @@ def searches(measurements: Measurements) -> pd.DataFrame:
     runs = measurements.runs
     for run in runs[runs["kernel"] == ZOOM].to_dict("records"):
         header, footer = measurements.facts(run["run_id"])
-        known = {name: run[name] for name in [*PLACE, "run_id"]}
+        known = {name: run[name] for name in [*PLACE, "run_id"]} | {"kernel": TIMED_KERNEL}
         known["intervention"] = header.get("labels", {}).get("intervention")
         rows += [known | search for search in (footer or {}).get("switches", [])]
     return pd.DataFrame(rows, columns=SEARCH_COLUMNS)

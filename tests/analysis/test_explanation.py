@@ -132,6 +132,22 @@ def _only(measurements) -> str:
     return run_id
 
 
+def test_curves_of_another_kernel_or_label_are_not_taken_for_the_zooms(tmp_path):
+    measurements = recorded("openmpi-tcp-zoom")
+    (run,) = measurements.runs.to_dict("records")
+    rows = [
+        {name: run[name] for name in ("site", "partition", "mpi", "environ", "placement")}
+        | {"kernel": kernel, "grain_us": grain, "mode": "send", "run_id": run["run_id"]}
+        | {"kind": "step", "size_bytes": 65536, "last_size_before": 52016, "magnitude": 0.3}
+        | {"confidence": 1.0, "evidence": {}, "suspects": []}
+        for kernel, grain in (("pingpong", None), ("pingpong", "10"), ("multipair", None))
+    ]
+    switches = explain(measurements, pd.DataFrame(rows))
+    exact = switches[switches["exact"] & (switches["mode"] == "send")]
+    assert exact[["kernel", "grain_us"]].to_numpy().tolist() == [["pingpong", None]]
+    assert len(switches[~switches["exact"]]) == 2
+
+
 def test_the_store_pairs_sweep_zoom_and_intervention(tmp_path):
     names = ("openmpi-tcp-zoom", "openmpi-tcp-intervention")
     store = Store(tmp_path / "results")
