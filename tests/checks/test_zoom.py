@@ -8,7 +8,7 @@ from sessions import ROOT, Session, start_reframe
 from switchpoint import explain, read_facts, read_files
 
 #: A sweep that only has to be there.
-SHORT = ("-S", "passes=1", "-S", "samples=2", "-S", "PingPongSweep.sizes_bytes=1024,32768,65536")
+SHORT = ("-S", "passes=1", "-S", "samples=2", "-S", "PingPongSweep.sizes_bytes=8,32768,65536")
 
 
 @pytest.fixture(scope="module")

@@ -884,6 +884,16 @@ class TheZoom(InAFolder):
                 self.assertEqual((found["verdict"], found["first_size_bytes"]), ("none", None))
                 self.assertIn(words, found["reason"])
 
+    def test_on_a_single_core_the_probe_is_right_and_times_are_not_believed(self):
+        allowed = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, allowed)
+        os.sched_setaffinity(0, {min(allowed)})
+        record = self.zoomed("network", 65536, "--sizes", "64000,66000")
+        probe, timed = record.footer["switches"]
+        self.assertEqual(probe["last_size_bytes"], self.last_eager(record, 65536))
+        self.assertEqual(timed["verdict"], "unsure")
+        self.assertIn("fewer cores than they are", timed["reason"])
+
     def test_brackets_are_searched_in_the_modes_that_they_name(self):
         record = self.zoomed(
             "network", 65536, "--mode", "send,ssend", "--brackets", "ssend:2000-2100,500-520"
