@@ -55,8 +55,7 @@ measure: install  ## run the checks of SITE (default testbed) with TAG (default 
 
 .PHONY: findings
 findings: install  ## show what the store holds: findings in the terminal, curves in report/index.html
-	@$(BIN)/switchpoint detect
-	@$(BIN)/switchpoint report
+	@$(BIN)/switchpoint detect --report report
 	@echo "== the switch near 64 KiB on the network path of one node; all others: $(BIN)/switchpoint explain"
 	@$(BIN)/switchpoint explain --near 64k --placement one_node_network --mode send
 

@@ -86,15 +86,21 @@ def detect_command(
     show_all: Annotated[
         bool, typer.Option("--all", help="Print the minor findings too; --json always does.")
     ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FOLDER", help="Write the HTML page there too."),
+    ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Find steps and changes of slope in the curves of FILEs, or of the store's newest runs."""
+    """Find steps and other anomalies in the curves of FILEs, or of the store's newest runs."""
     with _user_mistakes():
         measurements = _load(files, store)
         from switchpoint.curves import noise_warnings, summarise
-        from switchpoint.detection import detect
+        from switchpoint.detection import count_curves, detect
+        from switchpoint.terminal import progress
 
-        findings = detect(measurements)
+        with progress("detecting", count_curves(measurements)) as advance:
+            findings = detect(measurements, advance)
         _warn([*measurements.warnings, *noise_warnings(summarise(measurements))])
         if as_json:
             _print_json({"findings": findings_as_json(findings)})
@@ -102,6 +108,12 @@ def detect_command(
             from switchpoint.terminal import print_findings
 
             print_findings(findings, measurements, show_all=show_all)
+        if report is not None:
+            from switchpoint.reporting import report as write_report
+
+            page = write_report(measurements, report, findings)
+            if not as_json:
+                print(page)
 
 
 @app.command("claims")

@@ -123,6 +123,12 @@ def _robust_summary(codes: Indices, values: Floats) -> tuple[Floats, Floats, Flo
     return median, mad, _MEDIAN_PER_MEAN_ERROR * sd / np.sqrt(counts)
 
 
+def median_by(codes: Indices, values: Floats) -> Floats:
+    """Median of the values of each code; all codes from 0 to the largest occur."""
+    order = np.lexsort((values, codes))
+    return _median_of_sorted(values[order], *_runs(codes[order]))
+
+
 def _runs(sorted_codes: Indices) -> tuple[Indices, Indices]:
     """Where each run of equal codes starts and how long it is."""
     starts = np.flatnonzero(np.r_[True, np.diff(sorted_codes) > 0])

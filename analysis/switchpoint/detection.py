@@ -1,4 +1,4 @@
-"""Finds steps and changes of slope in curves of time against message size.
+"""Finds steps, changes of slope and other anomalies in curves of time against message size.
 
 What timing shows is a `step` or a `slope_change`; that a step is a switch of protocol needs proof.
 """
@@ -6,18 +6,28 @@ What timing shows is a `step` or a `slope_change`; that a step is a switch of pr
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+import multiprocessing
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint import calibration
 from switchpoint.curves import summarise
-from switchpoint.measurements import Measurements
-from switchpoint.segments import MIN_SIZES, PIECE_PARAMETERS, PieceTable, cut
-from switchpoint.shapes import FINDING_COLUMNS, identity_columns
-from switchpoint.suspects import suspects_of_run
+from switchpoint.disturbances import noise_bursts, off_alone, outliers
+from switchpoint.inversions import inversions
+from switchpoint.measurements import Measurements, swept
+from switchpoint.origins import Origins, origins_of_run
+from switchpoint.proof import conditions
+from switchpoint.segments import MIN_SIZES, PieceTable, cut
+from switchpoint.shapes import BOUNDARIES, FINDING_COLUMNS, identity_columns
+from switchpoint.suspects import Suspects, suspects_of_run
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,12 +35,12 @@ Floats = npt.NDArray[np.float64]
 SMALLEST_STEP = 0.05
 SMALLEST_SLOPE_CHANGE = 0.25
 
-#: A finding must be at least this probable.
-LEAST_CONFIDENCE = 0.5
+#: A boundary must be at least this probable, before calibration.
+LEAST_POSTERIOR = 0.3
 
 #: From these on a finding is shown first; a suspect lifts a smaller one.
 PROMINENT_MAGNITUDE = 0.2
-PROMINENT_CONFIDENCE = 0.95
+PROMINENT_CONFIDENCE = 0.9
 
 #: Noise never counts as smaller than this, relative: below it curves are not made of lines.
 NOISE_FLOOR = 0.005
@@ -39,14 +49,25 @@ NOISE_FLOOR = 0.005
 _QUANTILE = 0.4
 _NORMAL_QUANTILE = 0.5244
 
-#: Multiple of the Bayesian information criterion's penalty for one more piece.
-PENALTY_FACTOR = 2.0
+#: So many curves are searched at once, and so many are worth starting processes for.
+CURVES_AT_ONCE = 100
+WORTH_A_POOL = 600
+
+#: What sibling curves have in common, and from how many on their silence refutes a guess.
+_SIBLING = ["site", "partition", "mpi", "kernel", "placement"]
+_ENOUGH_SIBLINGS = 2
+
+#: What one more piece costs grows with the number of sizes as in an information criterion; so much
+#: that noise alone, of 1 to 20 % over 20 to 160 sizes, shows something in at most 3 curves of 100.
+_PENALTY_PER_LOG = 9.0
+_PENALTY_FREE_LOG = 1.4
+_LEAST_PENALTY = 12.0
 
 
 def detect(
     source: Measurements | pd.DataFrame, progress: Callable[[], object] = lambda: None
 ) -> pd.DataFrame:
-    """Find steps and changes of slope in every curve.
+    """Find steps, changes of slope, and other anomalies in every curve and between curves.
 
     Parameters
     ----------
@@ -62,44 +83,164 @@ def detect(
 
         kind
             `step`: the time jumps between two neighbouring sizes. `slope_change`: the time per
-            byte changes without a jump.
+            byte changes without a jump. `outlier`: one size is off alone. `noise_burst`: passes
+            are slower than the others at all sizes. `placement_inversion`, `mode_inversion`,
+            `asymmetry`: this curve is slower than another that should be no faster
+            (`inversions`).
         size_bytes, last_size_before
             First measured size on the far side and last on the near side.
         magnitude
             Relative change of time, positive when slower: of a step, both lines compared at
             `size_bytes`; of a slope change, compared one octave past it.
         confidence
-            Posterior probability, from 0 to 1, that the boundary exists and lies between exactly
-            these two sizes, against none there and against every other place within the two pieces
-            around it; equal prior odds, Gaussian noise estimated from the repeats and from the
-            scatter of neighbouring sizes. It says nothing of the cause.
+            From 0 to 1. Of a boundary: how often one like it proved real and in exactly this
+            bracket on labelled curves (`calibration`), read from `evidence["posterior"]`, the
+            posterior probability against none there and every other place within the two pieces
+            around it. Of the others: the probability that noise shows no such thing. It says
+            nothing of the cause.
         evidence
             Dictionary: the two lines (`intercept_us`, `per_byte_us`), `jump_us`, relative `noise`,
-            `sizes`.
+            `sizes`, `posterior`. Other kinds: see docs/reference/findings.md.
         suspects
             List of dictionaries: settings whose value lies in the bracket. Never proof.
+        origin
+            Dictionary or None: a guess where a step comes from (`origins`). Never proof.
     """
-    table = summarise(source)
-    identity = identity_columns(table)
-    rows: list[dict[str, Any]] = []
-    suspects_by_run: dict[str, Callable[[int, int], list[dict[str, Any]]]] = {}
-    for curve, points in _each_curve(table, identity):
-        found = detect_curve(
+    samples = swept(source.samples if isinstance(source, Measurements) else source)
+    identity = identity_columns(samples)
+    curves, rows = _scan_all(samples, identity, progress)
+    if isinstance(source, Measurements):
+        _consult_the_runs(source, rows)
+    _count_siblings(curves, identity, rows)
+    rows += inversions(curves)
+    findings = pd.DataFrame(rows, columns=[*identity, *FINDING_COLUMNS])
+    findings["suspects"] = [
+        value if isinstance(value, list) else [] for value in findings["suspects"]
+    ]
+    findings["origin"] = findings["origin"].astype(object).where(findings["origin"].notna(), None)
+    return findings
+
+
+def count_curves(measurements: Measurements) -> int:
+    """How many curves `detect` will search."""
+    samples = swept(measurements.samples)
+    identity = identity_columns(samples)
+    grouped = samples.groupby(identity, dropna=False, observed=True, sort=False)
+    return int(grouped.ngroups)
+
+
+def _scan_all(
+    samples: pd.DataFrame, identity: list[str], progress: Callable[[], object]
+) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
+    """Summarise and search all curves, a part of them at a time, on all cores if there are many."""
+    if not identity or samples.empty:
+        part = _scan(samples)
+        progress()
+        return part
+    code = samples.groupby(identity, dropna=False, observed=True, sort=True).ngroup().to_numpy()
+    order = np.argsort(code, kind="stable")
+    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
+    bounds = [*starts[::CURVES_AT_ONCE], len(order)]
+    parts = (samples.iloc[order[first:last]] for first, last in itertools.pairwise(bounds))
+    curves, rows = [], []
+    with _workers(len(starts)) as apply:
+        for number, (points, found) in enumerate(apply(_scan, parts)):
+            curves.append(points)
+            rows += found
+            for _ in starts[number * CURVES_AT_ONCE : (number + 1) * CURVES_AT_ONCE]:
+                progress()
+    return pd.concat(curves, ignore_index=True), rows
+
+
+@contextmanager
+def _workers(curves: int) -> Iterator[Callable[..., Iterable[Any]]]:
+    """Yield `map`, or for many curves one that works on all cores and few parts ahead."""
+    cores = len(os.sched_getaffinity(0))
+    if curves < WORTH_A_POOL or cores < 2:
+        yield map
+        return
+    context = multiprocessing.get_context("forkserver")
+    with ProcessPoolExecutor(cores, mp_context=context) as pool:
+
+        def apply(function: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[Any]:
+            waiting: deque[Future[Any]] = deque()
+            for part in parts:
+                waiting.append(pool.submit(function, part))
+                if len(waiting) > 2 * cores:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+        yield apply
+
+
+def _scan(samples: pd.DataFrame) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
+    """Summarise some curves and find what each of them shows by itself."""
+    table = summarise(samples)
+    rows = [
+        curve | finding
+        for curve, points in _each_curve(table, identity_columns(table))
+        for finding in detect_curve(
             points["size_bytes"].to_numpy(dtype=float),
             points["time_us"].to_numpy(dtype=float),
             (points["error_us"] / points["time_us"]).to_numpy(dtype=float),
         )
-        run_id = curve.get("run_id")
-        if found and isinstance(source, Measurements) and isinstance(run_id, str):
-            if run_id not in suspects_by_run:
-                suspects_by_run[run_id] = suspects_of_run(*source.facts(run_id))
-            for finding in found:
-                finding["suspects"] = suspects_by_run[run_id](
-                    finding["last_size_before"], finding["size_bytes"]
-                )
-        rows += [curve | finding for finding in found]
-        progress()
-    return pd.DataFrame(rows, columns=[*identity, *FINDING_COLUMNS]).reset_index(drop=True)
+    ]
+    return table, rows + noise_bursts(samples)
+
+
+def _consult_the_runs(measurements: Measurements, rows: list[dict[str, Any]]) -> None:
+    """Fill in what the run's own facts say: suspects, a guess of the origin, its conditions."""
+    runs: dict[str, tuple[Suspects, Origins, dict[str, Any]]] = {}
+    for row in rows:
+        run_id = row["run_id"]
+        if run_id not in runs:
+            facts = measurements.facts(run_id)
+            runs[run_id] = suspects_of_run(*facts), origins_of_run(*facts), conditions(*facts)
+        suspects, origin, during = runs[run_id]
+        if row["kind"] in BOUNDARIES:
+            row["suspects"] = suspects(row["last_size_before"], row["size_bytes"])
+        if row["kind"] == "step":
+            row["origin"] = origin(row)
+        if row["kind"] == "noise_burst":
+            row["evidence"] |= during
+
+
+def _count_siblings(curves: pd.DataFrame, identity: list[str], rows: list[dict[str, Any]]) -> None:
+    """Say of each guessed origin in how many sibling curves a step recurs; drop what does not.
+
+    Siblings are curves of the same site, MPI, kernel and placement: other modes, launches,
+    settings.
+    """
+    guessed = [row for row in rows if row.get("origin")]
+    alike = [name for name in _SIBLING if name in identity]
+    if not guessed or not alike:
+        return
+    family = Counter(
+        _key(row, alike) for row in curves[identity].drop_duplicates().to_dict("records")
+    )
+    steps: dict[Any, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["kind"] == "step":
+            steps.setdefault(_key(row, alike), []).append(row)
+    for row in guessed:
+        key = _key(row, alike)
+        others = family[key] - 1
+        recurs = {
+            _key(other, identity)
+            for other in steps[key]
+            if _key(other, identity) != _key(row, identity)
+            and other["last_size_before"] <= row["size_bytes"]
+            and row["last_size_before"] <= other["size_bytes"]
+        }
+        if others >= _ENOUGH_SIBLINGS and len(recurs) < others / 2:
+            row["origin"] = None
+        elif others:
+            row["origin"]["evidence"].append(f"recurs in {len(recurs)} of {others} sibling curves")
+
+
+def _key(row: Mapping[Any, Any], names: list[str]) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in names)
 
 
 def _each_curve(table: pd.DataFrame, identity: list[str]) -> Any:
@@ -128,28 +269,32 @@ def detect_curve(size: Floats, time: Floats, standard_error: Floats) -> list[dic
     Returns
     -------
     list of dict
-        `FINDING_COLUMNS` without suspects, by size.
+        `FINDING_COLUMNS` without suspects and origin, by size: boundaries and outliers.
     """
     if len(size) < 2 * MIN_SIZES:
         return []
-    noise = point_noise(size, time, standard_error)
-    penalty = PENALTY_FACTOR * PIECE_PARAMETERS * float(np.log(len(size)))
+    noise, change, errors = point_noise(size, time, standard_error)
+    penalty = max(_PENALTY_PER_LOG * (float(np.log(len(size))) - _PENALTY_FREE_LOG), _LEAST_PENALTY)
     table = PieceTable(size, time, noise)
-    pieces = cut(table, penalty)
-    bounds = pieces.bounds
+    typical = float(np.median(noise))
+    bounds = cut(table, penalty).bounds
     found = (
-        _judge(table, left, right, penalty, float(np.median(noise)))
-        for left, right in itertools.pairwise(bounds)
+        _judge(table, left, right, penalty, typical) for left, right in itertools.pairwise(bounds)
     )
-    return [finding for finding in found if finding is not None]
+    steps = [finding for finding in found if finding is not None]
+    odd = outliers(size, change, errors, typical)
+    return sorted(steps + odd, key=lambda finding: int(finding["size_bytes"]))
 
 
-def point_noise(size: Floats, time: Floats, standard_error: Floats) -> Floats:
+def point_noise(
+    size: Floats, time: Floats, standard_error: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Relative noise of each point: the repeats' own and what differs from size to size.
 
     The second is read from how far each point lies from the straight line between its neighbours,
-    at a low quantile because both sides of every step are far from it. A point that alone is off a
-    line through two neighbours on either side is given the noise that it shows.
+    at a low quantile because both sides of every step are far from it. A point that alone is off
+    the lines through its neighbours on either side is given the noise that it shows. Returned with
+    what `off_alone` found.
     """
     off, left, right = _off_the_neighbours(size, time)
     variance = np.maximum(standard_error, _typical_around(standard_error)) ** 2 + NOISE_FLOOR**2
@@ -160,8 +305,8 @@ def point_noise(size: Floats, time: Floats, standard_error: Floats) -> Floats:
     off_in_noise = np.quantile(np.abs(off) / expected, _QUANTILE, axis=1)
     scatter = float(np.interp(0.0, _NORMAL_QUANTILE - off_in_noise, guesses[:, 0]))
     noise = np.sqrt(variance + scatter**2)
-    noise[2:-2] = np.maximum(noise[2:-2], _lone_outliers(size, time, noise))
-    return np.asarray(noise)
+    change, errors = off_alone(size, time, noise)
+    return np.maximum(noise, np.abs(change)), change, errors
 
 
 def _typical_around(values: Floats) -> Floats:
@@ -184,21 +329,6 @@ def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Flo
     return 1 - left - right, left, right
 
 
-def _lone_outliers(size: Floats, time: Floats, noise: Floats) -> Floats:
-    """For each point but two at either end, its relative distance where it alone is off, else 0."""
-    n = len(size)
-    around = np.stack([np.arange(n - 4) + shift for shift in (0, 1, 3, 4)], axis=1)
-    x, y = size[around], time[around]
-    centre, mean = x.mean(1, keepdims=True), y.mean(1, keepdims=True)
-    slope = ((x - centre) * (y - mean)).sum(1) / ((x - centre) ** 2).sum(1)
-    line = mean + slope[:, None] * (x - centre)
-    aside = np.abs((y - line) / y).max(1)
-    here = slice(2, n - 2)
-    own = np.abs(time[here] / (mean[:, 0] + slope * (size[here] - centre[:, 0])) - 1)
-    alone = (own > 5 * noise[here]) & (aside < 2 * np.median(noise[around], axis=1))
-    return np.where(alone, own, 0.0)
-
-
 def _judge(
     table: PieceTable, left: tuple[int, int], right: tuple[int, int], penalty: float, noise: float
 ) -> dict[str, Any] | None:
@@ -216,23 +346,23 @@ def _judge(
             kind, magnitude = "slope_change", bend
         elif no_jump:
             return None
-    confidence = _posterior(table, left, right, penalty)
-    if confidence < LEAST_CONFIDENCE:
+    posterior = _posterior(table, left, right, penalty)
+    if posterior < LEAST_POSTERIOR:
         return None
     return {
         "kind": kind,
         "size_bytes": int(first_after),
         "last_size_before": int(last_before),
         "magnitude": magnitude,
-        "confidence": confidence,
+        "confidence": calibration.confidence(kind, posterior, last_before, first_after),
         "evidence": {
             "before": _line_as_words(table, left),
             "after": _line_as_words(table, right),
             "jump_us": jump,
             "noise": noise,
             "sizes": right[1] - left[0] + 1,
+            "posterior": posterior,
         },
-        "suspects": [],
     }
 
 

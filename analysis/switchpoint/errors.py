@@ -33,3 +33,7 @@ class InputError(Exception):
 
 class RecordError(InputError):
     """A run record that cannot be read."""
+
+
+class NotRecognisedError(InputError):
+    """A file of no known format, or of a known one that holds no curve."""

@@ -13,6 +13,7 @@ import pandas as pd
 
 from switchpoint.detection import PROMINENT_MAGNITUDE, detect
 from switchpoint.measurements import Measurements
+from switchpoint.naming import other_curve
 from switchpoint.shapes import NOTES, identity_columns
 from switchpoint.suspects import governing, suspects_of_run
 from switchpoint.zooms import PLACE, searches
@@ -122,8 +123,19 @@ def note(findings: pd.DataFrame, switches: pd.DataFrame) -> pd.DataFrame:
             for switch in by_curve.get(_key(row, curve), [])
             if row["last_size_before"] <= switch["last_size_bytes"] < row["size_bytes"]
         ]
-        notes.append(inside or [f"suspect: {suspect['reason']}" for suspect in row["suspects"]])
+        notes.append(inside or _guesses(row))
     return findings.assign(**{NOTES: pd.Series(notes, index=findings.index, dtype=object)})
+
+
+def _guesses(finding: dict[str, Any]) -> list[str]:
+    """What is suspected, else guessed, of a finding, or what its curve is slower than."""
+    if other := other_curve(finding["evidence"]):
+        return [f"slower than {other}"]
+    if finding["suspects"]:
+        return [f"suspect: {suspect['reason']}" for suspect in finding["suspects"]]
+    if origin := finding["origin"]:
+        return [f"perhaps {origin['guess'].replace('_', ' ')}: {'; '.join(origin['evidence'])}"]
+    return []
 
 
 @dataclass

@@ -38,8 +38,9 @@ class Measurements:
 
     @property
     def warnings(self) -> list[str]:
-        """What the readers warned of, over all runs, in order."""
-        return [line for text in self.runs["warnings"].dropna() for line in text.splitlines()]
+        """What the readers warned of, over all runs, in order, each once."""
+        texts = self.runs["warnings"].dropna()
+        return list(dict.fromkeys(line for text in texts for line in text.splitlines()))
 
     def facts(self, run_id: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """Header and footer of one run, the header empty for runs that are not run records."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -48,6 +49,12 @@ def shared_words(table: pd.DataFrame) -> str:
         if name != "run_id" and table[name].notna().all() and len(set(table[name])) == 1
     ]
     return ", ".join(words)
+
+
+def other_curve(evidence: Mapping[str, Any]) -> str:
+    """Name the curve that a finding compares its own with, by what differs; empty without one."""
+    other = evidence.get("other", {})
+    return ", ".join(v for k, v in other.items() if k != "run_id" and isinstance(v, str))
 
 
 def short(column: str, value: object) -> str:

@@ -79,3 +79,18 @@ def _busiest_interface(
     ]
     _, name, mtu = max(sent, default=(0, None, None))
     return name, mtu
+
+
+def conditions(header: dict[str, Any], footer: dict[str, Any] | None) -> dict[str, Any]:
+    """What else the machine did during a run, as far as its record says: evidence of interference.
+
+    `involuntary_switches` and `steal_ticks` as in `Proof`, `load_before` of the machine's cores.
+    """
+    if not header or footer is None:
+        return {}
+    proof = prove(header, footer)
+    return {
+        "involuntary_switches": proof.involuntary_switches,
+        "steal_ticks": proof.steal_ticks,
+        "load_before": max(rank["before"]["load1"] for rank in header["ranks"]),
+    }

@@ -17,9 +17,6 @@ Floats = npt.NDArray[np.float64]
 #: A piece holds at least this many sizes, so that a line through it can miss.
 MIN_SIZES = 3
 
-#: Parameters that one more piece costs: intercept, slope and where it begins.
-PIECE_PARAMETERS = 3
-
 
 @dataclass
 class Pieces:
@@ -118,7 +115,7 @@ def cut(table: PieceTable, penalty: float) -> Pieces:
     table
         Every possible piece.
     penalty
-        Cost of one more piece; `PIECE_PARAMETERS * log(n)` is the Bayesian information criterion.
+        Cost of one more piece; `3 * log(n)` is the Bayesian information criterion.
     """
     n = len(table.size)
     best = np.full(n + 1, np.inf)

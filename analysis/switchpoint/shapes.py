@@ -37,10 +37,14 @@ CURVE_COLUMNS = [
 #: Findings: the identity and what is asserted.
 FINDING_COLUMNS = [
     "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence", "suspects",
+    "origin",
 ]  # fmt: skip
 
 #: Findings in a report: what is known of each, as sentences.
 NOTES = "notes"
+
+#: Kinds of findings that lie between two neighbouring sizes of one curve.
+BOUNDARIES = ("step", "slope_change")
 
 #: Names that no column of a curve's identity may have.
 RESERVED = frozenset([*MEASURES, *CURVE_COLUMNS, *FINDING_COLUMNS, NOTES])

@@ -14,16 +14,16 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from switchpoint.detection import prominent
+from switchpoint.detection import count_curves, prominent
 from switchpoint.diagnosis import Fact
-from switchpoint.errors import InputError
+from switchpoint.errors import InputError, NotRecognisedError
 from switchpoint.explanation import notable
-from switchpoint.importing import NotRecognisedError
-from switchpoint.measurements import Measurements, swept
+from switchpoint.measurements import Measurements
+from switchpoint.naming import other_curve
 from switchpoint.reproduction import Difference, Recipe
 from switchpoint.shapes import identity_columns
 from switchpoint.tools import missing_tools
-from switchpoint.units import bracket_text, percent, significant, size_text
+from switchpoint.units import bracket_text, percent, place_text, significant, size_text
 
 _STATE_STYLES = {"ok": "green", "poor": "yellow", "missing": "red"}
 
@@ -85,10 +85,9 @@ def print_findings(
     Without `show_all` only the prominent ones; the last line counts the rest.
     """
     console = Console(highlight=False)
-    samples = swept(measurements.samples)
-    curves = len(samples.groupby(identity_columns(samples), dropna=False, observed=True).size())
+    curves = count_curves(measurements)
     if findings.empty:
-        console.print(f"No step and no change of slope in {_count(curves, 'curve')}.")
+        console.print(f"Nothing found in {_count(curves, 'curve')}.")
         return
     total, hidden = len(findings), 0
     if not show_all:
@@ -292,15 +291,23 @@ def _table(findings: pd.DataFrame) -> Table:
         table.add_row(
             *(Text(_cell(name, row[name])) for name in curve_columns),
             row["kind"].replace("_change", "").replace("_", " "),
-            bracket_text(row["last_size_before"], row["size_bytes"]),
+            _place(row),
             Text(percent(row["magnitude"]), style="red" if row["magnitude"] > 0 else "green"),
             f"{100 * row['confidence']:.0f} %",
         )
     return table
 
 
+def _place(row: Mapping[Any, Any]) -> str:
+    last_size = row["evidence"].get("last_size_bytes")
+    return place_text(row["kind"], row["last_size_before"], row["size_bytes"], last_size)
+
+
 def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
-    """Print each suspicion once, with the placements and steps that it would explain."""
+    """Print each suspicion once, with the placements and steps that it would explain.
+
+    Then what is guessed of steps without a suspect, and what inverted curves are slower than.
+    """
     explained: dict[str, dict[str, None]] = {}
     for row in findings.to_dict("records"):
         for suspect in row["suspects"]:
@@ -310,6 +317,16 @@ def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
             explained.setdefault(suspect["reason"], {})[step] = None
     for reason, steps in explained.items():
         console.print(Text(f"{'; '.join(steps)}: suspect {reason}"), soft_wrap=True)
+    for row in findings.to_dict("records"):
+        where = f"{row['kind'].replace('_', ' ')} at {_place(row)}"
+        if isinstance(row.get("placement"), str):
+            where = f"{row['placement']}, {where}"
+        if row["origin"] and not row["suspects"]:
+            guess = row["origin"]["guess"].replace("_", " ")
+            evidence = "; ".join(row["origin"]["evidence"])
+            console.print(Text(f"{where}: perhaps {guess}: {evidence}"), soft_wrap=True)
+        if other := other_curve(row["evidence"]):
+            console.print(Text(f"{where} B: slower than {other}"), soft_wrap=True)
 
 
 def _curves_repeat(findings: pd.DataFrame, columns: list[str]) -> bool:

@@ -39,6 +39,21 @@ def percent(relative: float) -> str:
     return f"{100 * relative:+.0f} %"
 
 
+def place_text(kind: str, last_size_before: int, size_bytes: int, last_size: int | None) -> str:
+    """Write where a finding lies: a bracket, one size, or the stretch that ends at `last_size`.
+
+    >>> place_text("step", 57344, 65536, None), place_text("outlier", 32, 64, None)
+    ('(57,344, 65,536]', '64')
+    >>> place_text("mode_inversion", 32, 64, 1024)
+    '64 to 1,024'
+    """
+    if last_size is not None:
+        return f"{size_bytes:,} to {last_size:,}"
+    if kind == "outlier":
+        return f"{size_bytes:,}"
+    return bracket_text(last_size_before, size_bytes)
+
+
 def bracket_text(last_size_before: int, size_bytes: int) -> str:
     """Write the interval that holds a step's first byte: past the first, up to the second size.
 

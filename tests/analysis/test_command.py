@@ -40,7 +40,9 @@ def test_detect_prints_json_in_the_documented_shape(switchpoint: Run, table: Pat
     assert finding["magnitude"] == pytest.approx(0.5, abs=0.02)
     assert 0.5 < finding["confidence"] <= 1
     assert finding["curve"] == {"net": "tcp"}
-    assert set(finding["evidence"]) == {"before", "after", "jump_us", "noise", "sizes"}
+    assert set(finding["evidence"]) == {
+        "before", "after", "jump_us", "noise", "sizes", "posterior"
+    }  # fmt: skip
     assert finding["suspects"] == []
 
 
@@ -59,7 +61,7 @@ def test_detect_names_the_suspect_to_people(switchpoint: Run) -> None:
 def test_detect_says_when_there_is_nothing(switchpoint: Run, tmp_path: Path) -> None:
     path = write_record(tmp_path / "run.record", step_at=None)
 
-    assert switchpoint("detect", path).stdout == "No step and no change of slope in 1 curve.\n"
+    assert switchpoint("detect", path).stdout == "Nothing found in 1 curve.\n"
     assert json.loads(switchpoint("detect", path, "--json").stdout) == {"findings": []}
 
 
@@ -168,6 +170,108 @@ def test_an_unknown_store_is_named(switchpoint: Run, tmp_path: Path) -> None:
         assert result.exit_code == 2
         assert result.stderr.startswith(f"switchpoint: {url}: ")
         assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"size_bytes,time_us\n8,NaN\n", "has no rows with time_us"),
+        (b"size_bytes,time_us\n8,-1\n", "line 2: time_us is -1"),
+        (b"size_bytes,time_us\n-8,1\n", "line 2: size_bytes is -8"),
+        (b"size_bytes,bandwidth\n8,1\n", "has neither column time_us nor bandwidth_MBps"),
+        (b"size_bytes,time_us\n8,1us\n16,1ms\n", "line 2: time_us is '1us', not a number"),
+        (b"\x7fELF\x02\x01\0\0", "is a binary file"),
+        (b"", "is empty"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    switchpoint: Run, tmp_path: Path, content: bytes, problem: str
+) -> None:
+    path = tmp_path / "curves.csv"
+    path.write_bytes(content)
+
+    result = switchpoint("detect", "--json", path)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"switchpoint: {path}: ")
+    assert problem in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["8,1"],
+        ["8,1", "16,2"],
+        ["8,1", "8,2", "8,3"],
+        ["0,1", "8,1"],
+        [f"{2**power},5" for power in range(20)],
+    ],
+    ids=["one size", "two points", "one size repeated", "zero bytes", "constant"],
+)
+def test_curves_too_poor_for_a_finding_have_none(
+    switchpoint: Run, tmp_path: Path, rows: list[str]
+) -> None:
+    path = tmp_path / "curves.csv"
+    path.write_text("\n".join(["size_bytes,time_us", *rows]) + "\n")
+
+    result = switchpoint("detect", "--json", path)
+
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == {"findings": []}
+
+
+def test_sizes_may_come_in_any_order_and_repeat(switchpoint: Run, tmp_path: Path) -> None:
+    rows = [f"{2**p},{(2 + 3e-4 * 2**p) * (1.5 if p > 15 else 1)}" for p in range(21)] * 2
+    printed = []
+    for name, order in (("up", rows), ("down", rows[::-1])):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(["size_bytes,time_us", *order]) + "\n")
+        [finding] = json.loads(switchpoint("detect", "--json", path).stdout)["findings"]
+        printed.append(finding | {"run_id": None})
+
+    assert printed[0] == printed[1]
+    assert (printed[0]["last_size_before"], printed[0]["size_bytes"]) == (32768, 65536)
+
+
+@pytest.mark.parametrize("head", ["", "size_bytes,time_us\n" + "8,1.5\n" * 20000])
+def test_a_huge_file_is_refused_without_reading_all_of_it(
+    switchpoint: Run, tmp_path: Path, head: str
+) -> None:
+    path = tmp_path / "huge"
+    path.write_text(head)
+    with path.open("r+b") as stream:
+        stream.truncate(2**30)  # sparse: a gigabyte that takes no room
+
+    result = switchpoint("detect", path)
+
+    assert result.exit_code == 2
+    assert ("has over 128 MiB; split it" if head else "is a binary file") in result.stderr
+
+
+def test_thousands_of_files_go_in_and_the_rest_is_listed(switchpoint: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "output"
+    folder.mkdir()
+    for number in range(300):
+        (folder / f"{number}.csv").write_text(f"size_bytes,time_us,node\n8,1,{number}\n")
+        (folder / f"{number}.log").write_text("all is well\n")
+
+    result = switchpoint("import", folder, "--store", tmp_path / "store", "--json")
+
+    assert json.loads(result.stdout)["added"] == 300
+    assert len(json.loads(result.stdout)["failed"]) == 300
+    assert result.stderr.count("\n") == 1  # one line for all that is no result
+
+
+def test_detect_writes_the_report_from_the_same_findings(switchpoint: Run, tmp_path: Path) -> None:
+    record = write_record(tmp_path / "run.record")
+
+    result = switchpoint("detect", record, "--report", tmp_path / "report")
+
+    page = tmp_path / "report" / "index.html"
+    assert result.stdout.splitlines()[-1] == str(page)
+    assert "52,015, 65,536" in page.read_text()
 
 
 def test_doctor_tells_what_is_there_and_how_to_mend_the_rest(switchpoint: Run) -> None:

@@ -9,6 +9,7 @@ from conftest import RECORDS, SIZES, curve_table, write_record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from switchpoint import detect, read, summarise
+from switchpoint.measurements import concat
 from switchpoint.segments import PieceTable, cut
 
 OCTAVES = 2.0 ** np.arange(23)
@@ -57,7 +58,7 @@ def test_the_end_of_the_eager_protocol_is_found_in_real_curves(
 
 def test_timing_alone_never_makes_a_protocol_switch() -> None:
     for path in RECORDS.glob("*.gz"):
-        assert set(detect(read(path))["kind"]) <= {"step", "slope_change"}
+        assert "protocol_switch" not in set(detect(read(path))["kind"])
 
 
 def test_a_suspect_predicts_both_sides_of_the_step() -> None:
@@ -143,11 +144,24 @@ def test_a_change_of_slope_without_a_jump_is_told_from_a_step() -> None:
     assert findings["magnitude"][0] > 0.25
 
 
-def test_one_size_that_is_off_makes_no_step() -> None:
+@pytest.mark.parametrize("factor", [1.6, 0.6])
+def test_one_size_that_is_off_is_an_outlier_and_no_step(factor: float) -> None:
     times = line(THIRDS)
-    times[30] *= 1.6
+    times[30] *= factor
 
-    assert detect(curve_table(THIRDS, times, 0.01, 5)).empty
+    findings = detect(curve_table(THIRDS, times, 0.01, 5))
+
+    assert findings["kind"].tolist() == ["outlier"]
+    assert findings["size_bytes"].tolist() == [THIRDS[30]]
+    assert findings["magnitude"][0] == pytest.approx(factor - 1, abs=0.05)
+    assert findings["confidence"][0] > 0.99
+
+
+def test_the_first_size_past_a_step_is_no_outlier() -> None:
+    for seed in range(20):
+        times = line(THIRDS) * np.where(THIRDS[30 + seed] <= THIRDS, 1.6, 1)
+        kinds = set(detect(curve_table(THIRDS, times, 0.02, seed))["kind"])
+        assert kinds == {"step"}
 
 
 def test_sizes_one_byte_apart_make_no_step_of_their_own() -> None:
@@ -162,7 +176,30 @@ def test_a_pass_spoilt_by_another_job_changes_nothing() -> None:
     clean = curve_table(THIRDS, times, 0.01, 7)
     spoilt = clean.assign(time_us=clean["time_us"].where(clean["pass"] != 2, clean["time_us"] * 50))
 
-    assert steps_of(detect(spoilt)) == steps_of(detect(clean)) == [(52015, 65536)]
+    found = detect(spoilt)
+    assert steps_of(found) == steps_of(detect(clean)) == [(52015, 65536)]
+    [burst] = found[found["kind"] == "noise_burst"].to_dict("records")
+    assert burst["evidence"]["passes"] == [2]
+    assert burst["magnitude"] == pytest.approx(49, rel=0.05)
+
+
+def test_a_burst_of_noise_comes_with_what_the_machine_did(tmp_path) -> None:
+    path = write_record(tmp_path / "run.record", passes=5)
+    lines = path.read_text().splitlines()
+    slow = [
+        ",".join([*row.split(",")[:-1], str(1.5 * float(row.split(",")[-1]))])
+        if row.split(",")[2] == "3" and row.startswith("send") else row
+        for row in lines
+    ]  # fmt: skip
+    path.write_text("\n".join(slow) + "\n")
+
+    findings = detect(read(path))
+
+    [burst] = findings[findings["kind"] == "noise_burst"]["evidence"]
+    assert burst["passes"] == [3]
+    assert burst["slower"] == [pytest.approx(0.5, abs=0.05)]
+    assert burst["involuntary_switches"] == 0
+    assert burst["load_before"] == 0.1
 
 
 @pytest.mark.parametrize(
@@ -209,6 +246,28 @@ def test_the_unit_of_time_changes_nothing(values: list[float], power: int) -> No
     pd.testing.assert_frame_equal(before[same], after[same], rtol=1e-6)
 
 
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(
+    per_octave=st.sampled_from([1, 3, 9]),
+    place=st.floats(0.3, 0.8),
+    height=st.sampled_from([-0.4, 0.5, 1.0, 3.0]),
+    latency=st.floats(0.2, 50),
+    per_byte=st.floats(1e-5, 1e-2),
+    seed=st.integers(0, 10**6),
+)
+def test_a_step_far_above_the_noise_is_found_wherever_it_is(
+    per_octave: int, place: float, height: float, latency: float, per_byte: float, seed: int
+) -> None:
+    sizes = np.unique((2.0 ** (np.arange(20 * per_octave + 1) / per_octave)).astype(int))
+    first = int(place * len(sizes))
+    times = latency + per_byte * sizes
+    times = times * np.where(np.arange(len(sizes)) >= first, 1 + height, 1)
+
+    found = steps_of(detect(curve_table(sizes, times, 0.01, seed)))
+
+    assert (sizes[first - 1], sizes[first]) in found
+
+
 @settings(deadline=None, max_examples=40)
 @given(values=curve_values, seed=st.integers(0, 1000))
 def test_the_order_of_rows_changes_nothing(values: list[float], seed: int) -> None:
@@ -236,6 +295,114 @@ def test_the_cut_is_the_best_of_all(values: list[float], penalty: float) -> None
     assert sum(table.cost[piece] + penalty for piece in bounds) == pytest.approx(
         best(len(values) - 1)
     )
+
+
+# Between curves.
+
+
+def placed(placement: str, factor: float, seed: int, **identity: str) -> pd.DataFrame:
+    times = line(THIRDS) * np.where((THIRDS > 1000) & (THIRDS < 60000), factor, 1)
+    table = curve_table(THIRDS, times, 0.01, seed)
+    names = {"placement": placement, "run_id": f"{placement}{seed}"} | identity
+    return table.assign(**names).astype(dict.fromkeys(names, "category"))
+
+
+def test_a_nearer_placement_that_is_slower_is_an_inversion() -> None:
+    near = placed("one_node_network", 2.5, 1)
+    far = placed("two_nodes_two_hosts", 1.0, 2)
+    unknown = placed("elsewhere", 0.5, 3)
+
+    findings = detect(pd.concat([near, far, unknown]))
+
+    [found] = findings[findings["kind"] == "placement_inversion"].to_dict("records")
+    assert (found["placement"], found["last_size_before"], found["size_bytes"]) == (
+        "one_node_network", 812, 1024,
+    )  # fmt: skip
+    assert found["evidence"]["last_size_bytes"] == 52015
+    assert found["evidence"]["other"]["placement"] == "two_nodes_two_hosts"
+    assert found["magnitude"] == pytest.approx(1.5, rel=0.05)
+    assert found["confidence"] > 0.9
+
+
+def test_a_difference_that_launches_have_without_a_cause_is_not_sure() -> None:
+    near, far = placed("one_node", 1.1, 1), placed("two_nodes_one_host", 1.0, 2)
+
+    findings = detect(pd.concat([near, far]))
+
+    assert findings.loc[findings["kind"] == "placement_inversion", "confidence"].max() < 0.5
+
+
+def test_synchronous_sends_that_are_faster_are_an_inversion() -> None:
+    same = {"run_id": "one"}
+    slow = placed("one_node", 1.3, 1, mode="send", **same)
+    fast = placed("one_node", 1.0, 2, mode="ssend", **same)
+
+    findings = detect(pd.concat([slow, fast]))
+
+    [found] = findings[findings["kind"] == "mode_inversion"].to_dict("records")
+    assert (found["mode"], found["evidence"]["other"]) == ("send", {"mode": "ssend"})
+    assert found["size_bytes"] == 1024
+    assert found["confidence"] > 0.99
+
+
+def test_directions_that_differ_are_an_asymmetry() -> None:
+    there = placed("two_nodes_one_host", 2.0, 1, **{"from": "a1", "to": "a2"})
+    back = placed("two_nodes_one_host", 1.0, 2, **{"from": "a2", "to": "a1"})
+
+    findings = detect(pd.concat([there, back]))
+
+    [found] = findings[findings["kind"] == "asymmetry"].to_dict("records")
+    assert (found["from"], found["evidence"]["other"]) == ("a1", {"from": "a2", "to": "a1"})
+
+
+def test_many_curves_on_all_cores_give_what_few_give_alone(monkeypatch) -> None:
+    several = pd.concat([placed("one_node", 1.0 + 0.2 * (n % 4), n) for n in range(12)])
+    alone = detect(several)
+    monkeypatch.setattr("switchpoint.detection.CURVES_AT_ONCE", 5)
+    monkeypatch.setattr("switchpoint.detection.WORTH_A_POOL", 10)
+    done = []
+
+    pd.testing.assert_frame_equal(detect(several, lambda: done.append(1)), alone)
+    assert len(done) == 12
+
+
+# Where steps come from.
+
+
+def test_the_inline_limit_is_guessed_with_its_evidence() -> None:
+    findings = detect(read(RECORDS / "openmpi-memory-limit-4096.record.gz"))
+
+    origin = findings.set_index("size_bytes")["origin"][323]
+
+    assert origin["guess"] == "inline_limit"
+    assert "btl_vader_max_inline_send = 256" in origin["evidence"][0]
+    assert findings.set_index("size_bytes")["origin"][4096] is None
+
+
+def test_a_guess_counts_the_sibling_curves_that_show_it_too(tmp_path) -> None:
+    sizes = sorted({*SIZES})
+    with_step = [
+        read(write_record(tmp_path / f"{n}.record", sizes=sizes, step_at=65462, run_id=f"{n:032x}"))
+        for n in range(3)
+    ]
+
+    findings = detect(concat(with_step))
+
+    origins = findings.loc[findings["size_bytes"] == 65536, "origin"].tolist()
+    assert [origin["guess"] for origin in origins] == ["tcp_segment"] * 3
+    assert origins[0]["evidence"][1] == "recurs in 2 of 2 sibling curves"
+
+
+def test_a_guess_that_no_sibling_shows_is_dropped(tmp_path) -> None:
+    runs = [
+        read(write_record(tmp_path / f"{n}.record", step_at=65462 if n == 0 else None,
+                          run_id=f"{n:032x}"))
+        for n in range(4)
+    ]  # fmt: skip
+
+    findings = detect(concat(runs))
+
+    assert findings.loc[findings["size_bytes"] == 65536, "origin"].tolist() == [None]
 
 
 # Summaries of samples.

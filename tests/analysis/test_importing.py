@@ -182,15 +182,64 @@ def test_a_folder_is_walked_and_what_is_no_result_is_left_out(tmp_path: Path) ->
     ]
 
 
-def test_reframes_logs_and_reports_are_known_for_what_they_are(tmp_path: Path) -> None:
-    log = written(tmp_path, "result|job_completion_time|descr|x_value|x_unit\npass|||1|us\n")
-    report = written(tmp_path, '{\n "session_info": {\n "version": "4.10.4"}}', "report.json")
+@pytest.mark.parametrize("name", ["reframe-variables.log", "reframe-report.json.gz"])
+def test_reframe_variables_named_after_sizes_make_a_curve(name: str) -> None:
+    found = read(OUTPUTS / name)
+    samples = found.samples[found.samples["kernel"] == "Latency"]
 
-    problems = [failure.problem for failure in read_files([log, report]).failures]
-
-    assert [problem.split(",")[0] for problem in problems] == [
-        "is a performance log of ReFrame's", "is a run report of ReFrame's"
+    assert set(found.runs["format"]) == {"reframe"}
+    assert set(samples["mode"]) == {"latency"}
+    assert set(samples["size_bytes"]) == {2**power for power in range(21)}
+    assert samples.loc[samples["size_bytes"] == 65536, "time_us"].iloc[0] == 30.6608
+    assert samples[["site", "partition", "environ"]].iloc[0].tolist() == [
+        "generic", "default", "builtin"
     ]  # fmt: skip
+    assert [warning.split(": ")[-1] for warning in found.warnings] == ["startup"]
+
+
+def test_reframe_tests_with_a_message_size_make_a_curve_of_each_other_parameter() -> None:
+    samples = read(OUTPUTS / "reframe-sizes.log.h0").samples
+    curves = samples.groupby("buffers", observed=True)
+
+    assert set(curves.groups) == {"host", "device"}
+    for _, curve in curves:  # two sessions
+        assert sorted(set(curve["size_bytes"])) == [2**power for power in range(3, 12)]
+        assert sorted(set(curve["pass"])) == [0, 1]
+    assert samples["time_us"].iloc[0] == pytest.approx(2.0024)  # from GB/s
+
+
+@pytest.mark.parametrize(
+    ("variables", "sizes"),
+    [
+        ("bw_64KiB", [65536]),
+        ("bw_4MB bw_1K", [2**22, 1024]),
+        ("latency_8B", [8]),
+        ("lat_8 lat_16 lat_32", [8, 16, 32]),
+        ("nodes_2", None),  # a bare number alone may be anything
+        ("latency", None),
+    ],
+)
+def test_sizes_are_read_from_names_that_can_mean_nothing_else(
+    tmp_path: Path, variables: str, sizes: list[int] | None
+) -> None:
+    names = variables.split()
+    heading = "|".join(f"{name}_value|{name}_unit" for name in names)
+    row = "|".join(["1|us"] * len(names))
+    log = f"result|job_completion_time|name|{heading}\npass|now|Test|{row}\n"
+    path = written(tmp_path, log, "Test.log")
+
+    if sizes is None:
+        [failure] = read_files([path]).failures
+        assert "is a performance log of ReFrame's without message sizes" in str(failure)
+    else:
+        assert read(path).samples["size_bytes"].tolist() == sizes
+
+
+def test_a_damaged_run_report_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, '{\n "session_info": {\n "version": "4.10.4"}}', "report.json")
+
+    with pytest.raises(InputError, match="is a damaged run report"):
+        read(path)
 
 
 def points(path: Path) -> dict[str, dict[int, float]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from switchpoint import measurements
-from switchpoint.errors import InputError
+from switchpoint.errors import InputError, NotRecognisedError
 from switchpoint.importing import imb, labels, lock, netpipe, osu, record, reframe, tidy
 from switchpoint.measurements import Measurements
 from switchpoint.record import open_maybe_gzip
@@ -31,13 +31,9 @@ class Reader(Protocol):
 
 
 #: Tried in this order; the first that recognises the beginning of a file reads it.
-READERS: list[Reader] = [record, tidy, netpipe, osu, imb]
+READERS: list[Reader] = [record, tidy, reframe, netpipe, osu, imb]
 
 _HEAD_BYTES = 2**16
-
-
-class NotRecognisedError(InputError):
-    """A file of no known format."""
 
 
 @dataclass
@@ -71,8 +67,6 @@ def read(path: str | os.PathLike[str]) -> Measurements:
             return lock.attach(reader.read(path), path.parent)
     if b"\0" in head:
         raise NotRecognisedError(path, "is a binary file; give text: " + _known())
-    if name := reframe.recognised(head):
-        raise NotRecognisedError(path, f"{name}; import the curves that its checks kept instead")
     raise NotRecognisedError(path, "is not recognised; known are " + _known())
 
 

@@ -15,12 +15,20 @@ from switchpoint.measurements import Measurements, concat, constant, mpi_name
 from switchpoint.record import open_maybe_gzip
 from switchpoint.shapes import MEASURES, PASSING_LABELS, RUN_COLUMNS
 
+#: More than this of one file, unpacked, is no table of another tool's, and would fill the memory.
+LARGEST_BYTES = 2**27
+
 
 def content(path: Path) -> bytes:
-    """Whole content of a file, unpacked if gzipped; raises InputError."""
+    """Whole content of a file, unpacked if gzipped; raises InputError, also if it is huge."""
     with open_maybe_gzip(path) as stream:
         try:
-            return stream.read()
+            data = stream.read(LARGEST_BYTES + 1)
+            if len(data) > LARGEST_BYTES:
+                raise InputError(
+                    path, f"has over {LARGEST_BYTES // 2**20} MiB; split it, such as by curve"
+                )
+            return data
         except (OSError, EOFError) as error:
             raise InputError(path, f"cannot be read ({error}); copy it again") from None
 
@@ -58,7 +66,9 @@ def as_measurements(
         if name not in samples:
             samples[name] = int(name == "iterations")
     repeats = samples.groupby(
-        [name for name in samples if name not in {"time_us", "iterations"}], observed=True
+        [name for name in samples if name not in {"time_us", "iterations"}],
+        observed=True,
+        dropna=False,
     )
     samples["sample"] = repeats.cumcount()
     samples = samples.astype(

@@ -1,16 +1,222 @@
-"""Tells ReFrame's own results apart, which are not curves: values in time without a size."""
+"""Reads ReFrame's performance logs, rotated ones too, and JSON run reports.
+
+A value becomes a point of a curve if its variable's name ends in a message size (`bw_64KiB`) or if
+the test has a variable or parameter `message_size`.
+"""
 
 from __future__ import annotations
 
+import csv
+import json
 import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
+import pandas as pd
+
+from switchpoint.errors import InputError, NotRecognisedError
+from switchpoint.importing.external import as_measurements, content
+from switchpoint.measurements import Measurements
+from switchpoint.shapes import RESERVED
+
+NAME = "ReFrame's performance logs and run reports"
+
+_LOG = b"result|job_completion_time|"
 _REPORT = re.compile(rb'^\s*\{\s*"session_info"\s*:\s*\{')
 
+#: Columns that hold the message size of all values of a row, in bytes.
+_SIZES = ["message_size", "msg_size", "message_bytes", "size_bytes"]
 
-def recognised(head: bytes) -> str | None:
-    """Say what of ReFrame's a file is, if it is a performance log or a JSON run report."""
-    if head.startswith(b"result|job_completion_time|"):
-        return "is a performance log of ReFrame's, values without a message size"
-    if _REPORT.match(head):
-        return "is a run report of ReFrame's, values without a message size"
-    return None
+#: A variable's name: what is measured, then the size.
+_SIZED = re.compile(
+    r"(?P<metric>.*[^\d\W_])[_-]?(?<![\d.])(?P<number>\d+)_?(?P<scale>[KMG]?)(?P<i>i?)(?P<byte>B|bytes)?",
+    re.IGNORECASE,
+)
+#: Parameters, those of fixtures too, as a test's name shows them: `%mpi_tasks=16`.
+_PARAMETER = re.compile(r"%(?:[\w.]*\.)?(\w+)=(\S+)")
+_SCALES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
+
+#: A bare number is a size where so many variables of a test differ in nothing else.
+_LEAST_BARE = 3
+
+#: Units, in small letters: microseconds, or bytes a microsecond, that one of them is.
+_TIMES = {
+    **dict.fromkeys(("us", "usec", "usecs", "μs", "µs", "microseconds"), 1.0),
+    **dict.fromkeys(("ns", "nsec", "nanoseconds"), 1e-3),
+    **dict.fromkeys(("ms", "msec", "milliseconds"), 1e3),
+    **dict.fromkeys(("s", "sec", "seconds"), 1e6),
+}
+_BANDWIDTHS = {
+    **dict.fromkeys(("mb/s", "mb/sec", "mbytes/s", "mbytes/sec", "mbps"), 1.0),
+    **dict.fromkeys(("kb/s", "kb/sec"), 1e-3),
+    **dict.fromkeys(("gb/s", "gb/sec", "gbytes/s", "gbytes/sec"), 1e3),
+    **dict.fromkeys(("mib/s", "mib/sec"), 2**20 / 1e6),
+    **dict.fromkeys(("gib/s", "gib/sec"), 2**30 / 1e6),
+    **dict.fromkeys(("gbit/s", "gbits/s"), 125.0),
+    **dict.fromkeys(("mbit/s", "mbits/s"), 0.125),
+}
+
+#: What a performance log's columns add to a variable's name.
+_ENDS = ("value", "unit", "ref", "lower_thres", "upper_thres", "result")
+
+#: What ReFrame says of every test; the rest of a row are the test's own variables and parameters.
+_REFRAMES_OWN = frozenset(
+    """
+    basename build_jobid build_locally build_stderr build_stdout build_time_limit check_vars
+    dependencies_actual dependencies_conceptual descr display_name env_vars environ
+    exclusive_access executable executable_opts extra_resources fail_phase fail_reason filename
+    fixture hashcode job_completion_time job_completion_time_unix job_exitcode job_nodelist
+    job_stderr job_stdout job_submit_time jobid keep_files local maintainers max_pending_time
+    modules name nodelist num_cpus_per_task num_gpus_per_node num_tasks_per_core
+    num_tasks_per_socket outputdir partition perf_lower_thres perf_ref perf_result perf_unit
+    perf_upper_thres perf_value perf_var perfvalues perfvars pipeline_timeout postbuild_cmds
+    postrun_cmds prebuild_cmds prefix prerun_cmds readonly_files result run_index scheduler
+    session_info session_uuid short_name sourcepath sourcesdir stagedir strict_check sysenv
+    system tags time_compile time_limit time_performance time_run time_sanity time_setup
+    time_total unique_name use_multithreading uuid valid_prog_environs valid_systems variables
+    """.split()  # noqa: SIM905, a list of so many words
+)
+
+
+def recognises(head: bytes) -> bool:
+    """Tell whether a file begins as a default performance log or a run report does."""
+    return head.startswith(_LOG) or _REPORT.match(head) is not None
+
+
+def read(path: Path) -> Measurements:
+    """Read a performance log or run report; identity: the test as `kernel`, its variables."""
+    data = content(path)
+    warnings: list[str] = []
+    is_log = data.startswith(_LOG)
+    rows = list(_log_rows(path, data, warnings) if is_log else _report_rows(path, data))
+    values = pd.DataFrame(list(_values(rows)))
+    samples = _samples(values)
+    if samples.empty:
+        what = "a performance log" if is_log else "a run report"
+        raise NotRecognisedError(
+            path,
+            f"is {what} of ReFrame's without message sizes; name variables such as latency_64KiB,"
+            " give the test a variable message_size, or import the curves that its checks kept",
+        )
+    lost = sorted(set(values["variable"]) - set(samples.pop("variable")))
+    if lost:
+        warnings.append(
+            f"{path}: left out, for no message size or no unit of time or bandwidth is known:"
+            f" {', '.join(lost[:8])}{' and more' if len(lost) > 8 else ''}"
+        )
+    return as_measurements(path, "reframe", data, samples, warnings, tool="ReFrame")
+
+
+def _log_rows(path: Path, data: bytes, warnings: list[str]) -> Iterator[dict[str, Any]]:
+    lines = data.decode("utf-8", errors="replace").splitlines()
+    table = csv.reader(lines, delimiter="|", quoting=csv.QUOTE_NONE)
+    names = next(table)
+    cut = 0
+    for fields in table:
+        if len(fields) == len(names):
+            yield dict(zip(names, fields, strict=True))
+        else:
+            cut += bool(fields)
+    if cut:
+        warnings.append(f"{path}: {cut} rows do not have the {len(names)} fields of the first line")
+
+
+def _report_rows(path: Path, data: bytes) -> Iterator[dict[str, Any]]:
+    """One row a test case, its variables named as in a performance log."""
+    try:
+        report = json.loads(data)
+        cases = [case for run in report["runs"] for case in run["testcases"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(path, f"is a damaged run report of ReFrame's ({error})") from None
+    for case in cases:
+        row = {**(case.get("check_vars") or {}), **case}
+        for name, value in (case.get("perfvalues") or {}).items():
+            short = name.rsplit(":", 1)[-1]
+            row |= {f"{short}_value": value[0], f"{short}_unit": value[4]}
+        if not case.get("perfvalues"):  # before 4.6
+            for entry in case.get("perfvars") or []:
+                row |= {
+                    f"{entry['name']}_value": entry["value"],
+                    f"{entry['name']}_unit": entry["unit"],
+                }
+        yield row
+
+
+def _values(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Each value of each row with its variable, unit, the row's size, and what names the curve."""
+    for number, row in enumerate(rows):
+        variables = [key[:-6] for key in row if key.endswith("_value") and key != "perf_value"]
+        told = {f"{variable}_{end}" for variable in variables for end in _ENDS}
+        name = str(row.get("display_name") or row.get("name") or "reframe")
+        parameters = dict(_PARAMETER.findall(name))
+        own = {
+            f"test_{key}" if key in RESERVED else key: str(value)
+            for key, value in (row | parameters).items()
+            if key and key not in _REFRAMES_OWN | told and key not in _SIZES
+            and isinstance(value, str | int | float) and value not in ("", "null", "None")
+        }  # fmt: skip
+        system, _, partition = str(row.get("system") or "").partition(":")
+        shared = own | {
+            "kernel": name.split(" ")[0],
+            "site": system or None,
+            "partition": row.get("partition") or partition or None,
+            "environ": row.get("environ"),
+            "row": number,
+            "parameters": tuple(f"test_{key}" if key in RESERVED else key for key in parameters),
+            "row_size": next((row[name] for name in _SIZES if row.get(name)), None),
+        }
+        if row.get("perf_var"):  # perflog_multiline: a row for each variable
+            yield shared | {
+                "variable": row["perf_var"], "value": row["perf_value"], "unit": row["perf_unit"],
+            }  # fmt: skip
+        for variable in variables:
+            yield shared | {
+                "variable": variable,
+                "value": row[f"{variable}_value"],
+                "unit": row.get(f"{variable}_unit"),
+            }
+
+
+def _samples(values: pd.DataFrame) -> pd.DataFrame:
+    """Points of curves, `mode` being what is measured; `variable` is kept."""
+    if values.empty:
+        return values
+    parts = values["variable"].map(_split).apply(pd.Series)
+    parts.columns = ["metric", "named_size", "bare"]
+    values = values.join(parts)
+    alike = values.groupby(["kernel", "metric"])["named_size"].transform("nunique")
+    trusted = values["named_size"].notna() & (~values["bare"].eq(True) | (alike >= _LEAST_BARE))
+    row_size = pd.to_numeric(values.pop("row_size"), errors="coerce")
+    values["mode"] = values["metric"].where(trusted, values["variable"])
+    values["size_bytes"] = values["named_size"].where(trusted, row_size).astype(float)
+    number = pd.to_numeric(values["value"], errors="coerce")
+    unit = values["unit"].astype(str).str.strip().str.lower()
+    time = number * unit.map(_TIMES)
+    values["time_us"] = time.fillna(values["size_bytes"] / (number * unit.map(_BANDWIDTHS)))
+    good = values["size_bytes"].ge(0) & values["size_bytes"].mod(1).eq(0)
+    good &= values["time_us"].gt(0) & values["time_us"].lt(float("inf"))
+    parameters = {name for names in values.pop("parameters") for name in names}
+    values = values[good].drop(columns=["metric", "named_size", "bare", "value", "unit"])
+    # What differs in every row, such as a time, tells no curves apart, unless it is a parameter.
+    rows = values.groupby("row").first()
+    passing = {n for n in rows if len(rows) > 1 and rows[n].is_unique} - parameters
+    values = values.drop(columns=passing - {"kernel", "mode", "size_bytes", "time_us", "variable"})
+    identity = [str(n) for n in values if n not in {"size_bytes", "time_us", "variable", "row"}]
+    values[identity] = values[identity].astype("category")
+    repeats = values.groupby([*identity, "size_bytes"], observed=True, dropna=False)
+    values["pass"] = repeats.cumcount()
+    return values.drop(columns="row").reset_index(drop=True)
+
+
+def _split(variable: str) -> tuple[str, float | None, bool]:
+    """Metric, size in bytes where the name ends in one, and whether that is a bare number.
+
+    >>> _split("latency_64KiB"), _split("bw_8"), _split("latency")
+    (('latency', 65536.0, False), ('bw', 8.0, True), ('latency', None, False))
+    """
+    found = _SIZED.fullmatch(variable)
+    if found is None:
+        return variable, None, False
+    size = float(found["number"]) * _SCALES[found["scale"].lower()]
+    return found["metric"].rstrip("_-"), size, not (found["scale"] or found["byte"])

@@ -100,5 +100,6 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
         sizes=tables.size_table(curves),
         tools=tables.tool_tables(measurements),
         runs=tables.run_rows(measurements),
-        warnings=[*measurements.warnings, *noise_warnings(curves)],
+        warnings=measurements.warnings,
+        noisy=noise_warnings(curves),
     )

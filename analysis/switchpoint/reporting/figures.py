@@ -16,8 +16,8 @@ import pandas as pd
 from switchpoint.baselines import Pairing
 from switchpoint.curves import summarise
 from switchpoint.naming import short, telling_columns
-from switchpoint.shapes import MEASURES, NOTES, identity_columns
-from switchpoint.units import bracket_text, percent, significant, size_text
+from switchpoint.shapes import BOUNDARIES, MEASURES, NOTES, identity_columns
+from switchpoint.units import percent, place_text, significant, size_text
 
 #: Okabe and Ito's palette, told apart with any colour vision; black is kept for findings.
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
@@ -323,16 +323,15 @@ def _finding_traces(
 ) -> list[dict[str, Any]]:
     """Marks of the findings on one series' curve."""
     identity = identity_columns(findings)
-    mine = findings.merge(
-        points[[*identity, "size_bytes", "time_us"]], on=[*identity, "size_bytes"]
-    )
+    here = findings[findings["kind"].isin([*BOUNDARIES, "outlier"])]
+    mine = here.merge(points[[*identity, "size_bytes", "time_us"]], on=[*identity, "size_bytes"])
     if mine.empty:
         return []
     name = _literal(series)
     symbols = np.where(
         mine["kind"] == "step",
         np.where(mine["magnitude"] > 0, "triangle-up", "triangle-down"),
-        "cross-thin",
+        np.where(mine["kind"] == "outlier", "circle", "cross-thin"),
     )
     return [
         axes | {
@@ -350,7 +349,7 @@ def _finding_traces(
             "customdata": [
                 [
                     row["kind"].replace("_", " "),
-                    bracket_text(row["last_size_before"], row["size_bytes"]),
+                    place_text(row["kind"], row["last_size_before"], row["size_bytes"], None),
                     percent(row["magnitude"]),
                     "".join(f"<br>{_literal(note)}" for note in row[NOTES]),
                 ]

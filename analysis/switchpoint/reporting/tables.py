@@ -17,6 +17,7 @@ from switchpoint.proof import prove
 from switchpoint.settings import mpi_settings
 from switchpoint.shapes import identity_columns
 from switchpoint.tools import has_echo, tools
+from switchpoint.units import place_text
 
 #: Sizes that people quote: smallest latency, a cache line's order, both sides of 64 KiB, streaming.
 CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
@@ -43,6 +44,12 @@ def finding_table(findings: pd.DataFrame) -> dict[str, Any]:
     rows = _records(findings)
     for row in rows:
         row["curve"] = [short(name, row[name]) for name in columns]
+        row["place"] = place_text(
+            row["kind"],
+            row["last_size_before"],
+            row["size_bytes"],
+            row["evidence"].get("last_size_bytes"),
+        )
     return {
         "columns": [_heading(name) for name in columns],
         "common": shared_words(findings),

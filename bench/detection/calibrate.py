@@ -1,0 +1,111 @@
+"""Fits what turns posteriors into confidences, on the labelled curves that are not held out.
+
+`.venv/bin/python bench/detection/calibrate.py [--write]` prints the reliability of both parts, and
+with `--write` renews `analysis/switchpoint/calibration.yaml`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from switchpoint import calibration
+from switchpoint.detection import detect_curve
+from switchpoint.shapes import BOUNDARIES
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from labelled import Curve, curves
+
+DATA = Path(calibration.__file__).with_name("calibration.yaml")
+BINS = [0, 0.5, 0.7, 0.8, 0.9, 0.95, 1]
+
+
+def judged() -> pd.DataFrame:
+    """Every boundary that is reported in the labelled curves, and whether it is right."""
+    found: dict[tuple[str, str], list[tuple[Curve, list[dict[str, object]]]]] = defaultdict(list)
+    for curve in curves():
+        boundaries = [
+            finding
+            for finding in detect_curve(curve.size, curve.time, curve.error)
+            if finding["kind"] in BOUNDARIES
+        ]
+        found[curve.transport, curve.grid].append((curve, boundaries))
+    return pd.DataFrame([row for family in found.values() for row in _rows(family)])
+
+
+def _rows(
+    family: list[tuple[Curve, list[dict[str, object]]]],
+) -> Iterator[dict[str, object]]:
+    """Judge the findings of curves of one transport and grid.
+
+    Near the set limit only the limit's own bracket is right; elsewhere a bracket is right that
+    recurs in at least two curves with other limits.
+    """
+    for curve, boundaries in family:
+        recurring = Counter(
+            (other["last_size_before"], other["size_bytes"])
+            for sibling, others in family
+            if sibling.limit != curve.limit
+            for other in others
+        )
+        for finding in boundaries:
+            bracket = finding["last_size_before"], finding["size_bytes"]
+            place = int(np.searchsorted(curve.size, finding["size_bytes"]))
+            if curve.truth is not None and abs(place - curve.truth) <= 1:
+                right = place == curve.truth
+            else:
+                right = recurring[bracket] >= 2
+            evidence = finding["evidence"]
+            assert isinstance(evidence, dict)
+            yield {
+                "held_out": curve.held_out,
+                "right": right,
+                "confidence": finding["confidence"],
+                **calibration.features(str(finding["kind"]), evidence["posterior"], *bracket),
+            }
+
+
+def fit(table: pd.DataFrame) -> dict[str, float]:
+    """Logistic regression by Newton's steps, with a slight ridge."""
+    names = ["constant", "log_odds", "slope_change", "log2_gap"]
+    x, y = table[names].to_numpy(dtype=float), table["right"].to_numpy(dtype=float)
+    weights = np.zeros(len(names))
+    for _ in range(50):
+        share = 1 / (1 + np.exp(-x @ weights))
+        curvature = (x * (share * (1 - share))[:, None]).T @ x + 0.1 * np.eye(len(names))
+        weights += np.linalg.solve(curvature, x.T @ (y - share) - 0.1 * weights)
+    return dict(zip(names, map(float, weights), strict=True))
+
+
+def reliability(table: pd.DataFrame) -> str:
+    """Markdown table: of findings in each range of confidence, how many were right."""
+    ranges = pd.cut(table["confidence"], BINS)
+    rows = ["| confidence | findings | mean confidence | right |", "|---|---|---|---|"]
+    for edges, part in table.groupby(ranges, observed=True):
+        rows.append(
+            f"| {edges.left:.2f} to {edges.right:.2f} | {len(part)}"
+            f" | {part['confidence'].mean():.2f} | {part['right'].mean():.2f} |"
+        )
+    return "\n".join(rows)
+
+
+def main(write: bool) -> None:
+    """Print the reliability of the confidences as they are, or renew them first."""
+    table = judged()
+    if write:
+        weights = fit(table[~table["held_out"]])
+        comment = DATA.read_text(encoding="utf-8").split("constant:")[0]
+        lines = [f"{name}: {weight:.4f}\n" for name, weight in weights.items()]
+        DATA.write_text(comment + "".join(lines), encoding="utf-8")
+        calibration._coefficients.cache_clear()
+        table = judged()
+    for name, part in (("fitted on", ~table["held_out"]), ("held out", table["held_out"])):
+        print(f"\n{name}\n\n{reliability(table[part])}")
+
+
+if __name__ == "__main__":
+    main("--write" in sys.argv)

@@ -1,0 +1,211 @@
+"""Records labelled curves: sweeps with the eager limit set to known values, and packs them.
+
+`record.py record SECONDS` measures on a testbed of its own until the time is used up and goes on
+where it stopped when called again; `record.py pack` writes `curves.parquet` from what is there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import pandas as pd
+from switchpoint import read_facts, read_record
+from switchpoint.proof import prove
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from on_testbed import ROOT, kernel, launch, testbed
+
+HERE = Path(__file__).resolve().parent
+RECORDS = ROOT / "build" / "bench" / "detection"
+CURVES = HERE / "curves.parquet"
+
+#: Nine sizes an octave; every third makes three an octave, every ninth the powers of two.
+SIZES = "1:1M/9"
+LAUNCHES = 2
+
+#: Limits in bytes as set; half of them are no powers of two.
+LIMITS = [
+    4096, 6000, 8192, 11000, 12000, 16384, 20000, 24000, 32768, 50000, 65536, 90000, 100000,
+    131072, 180000, 200000, 262144,
+]  # fmt: skip
+
+#: A launch whose ranks were put off their cores more often, in times a second, is done again.
+CONTENDED = 400
+
+
+@dataclass(frozen=True)
+class Transport:
+    """How a limit is set for one MPI on one placement, and what it means.
+
+    Attributes
+    ----------
+    mpi, placement : str
+        As in the testbed's site settings.
+    variable : str
+        Environment variable that holds the limit.
+    last_eager_offset : int
+        Added to the limit: the last size in bytes that is still sent eagerly.
+    no_limit : str
+        Value for controls: no switch among the sizes measured.
+    control_sizes : str
+        Sizes of controls.
+    """
+
+    mpi: str
+    placement: str
+    variable: str
+    last_eager_offset: int
+    no_limit: str
+    control_sizes: str = SIZES
+
+    @property
+    def name(self) -> str:
+        """MPI and placement."""
+        return f"{self.mpi}-{self.placement}"
+
+
+#: vader fails to start with limits of 512 KiB and more: its controls end at 256 KiB.
+TRANSPORTS = [
+    Transport("openmpi", "one_node", "OMPI_MCA_btl_vader_eager_limit", -56, "400000", "1:256K/9"),
+    *(
+        Transport("openmpi", placement, "OMPI_MCA_btl_tcp_eager_limit", -56, "4194304")
+        for placement in ("one_node_network", "two_nodes_one_host", "two_nodes_two_hosts")
+    ),
+    *(
+        Transport("mpich", placement, "UCX_RNDV_THRESH", -1, "inf")
+        for placement in ("one_node", "one_node_network", "two_nodes_one_host")
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One sweep: a transport, its limit (None in controls), and which repetition it is."""
+
+    transport: Transport
+    limit: int | None
+    number: int
+
+    @property
+    def record(self) -> Path:
+        """Where its run record lies."""
+        return RECORDS / f"{self.transport.name}-{self.limit or 'control'}-{self.number}.record"
+
+
+def launches() -> list[Launch]:
+    """All sweeps, in an order that lets drift hit all limits and transports alike."""
+    every = [
+        Launch(transport, limit, number)
+        for number, transport, limit in itertools.product(
+            range(LAUNCHES), TRANSPORTS, [*LIMITS, None]
+        )
+    ]
+    random.Random(5).shuffle(every)
+    return sorted(every, key=lambda one: one.number)
+
+
+def record(seconds: float) -> None:
+    """Measure what is missing until the time is used up."""
+    start = time.monotonic()
+    RECORDS.mkdir(parents=True, exist_ok=True)
+    programs = {mpi: kernel(mpi, "pingpong") for mpi in ("openmpi", "mpich")}
+    missing = [one for one in launches() if not one.record.exists()]
+    with testbed("detection") as name:
+        for one in missing:
+            if time.monotonic() - start > seconds:
+                break
+            measure(name, programs[one.transport.mpi], one)
+    done = sum(one.record.exists() for one in launches())
+    print(f"{done} of {len(launches())} recorded")
+
+
+def measure(name: str, program: Path, one: Launch) -> None:
+    """Run one sweep; one that hangs (openucx #8738) is tried again next time."""
+    transport = one.transport
+    value = transport.no_limit if one.limit is None else str(one.limit)
+    sizes = transport.control_sizes if one.limit is None else SIZES
+    attempt = one.record.with_suffix(".attempt")
+    try:
+        launch(
+            name,
+            transport.mpi,
+            transport.placement,
+            [
+                "env", f"{transport.variable}={value}", "timeout", "20",
+                program, "--mode=send", f"--sizes={sizes}", "--passes=8", "--samples=3",
+                "--block-time=150", "--pass-time=5", f"--record={attempt}", "--quiet",
+            ],
+            RECORDS,
+        )  # fmt: skip
+    except (SystemExit, subprocess.TimeoutExpired) as error:
+        print(f"{one.record.name}: {error}", file=sys.stderr)
+        return
+    put_off = switches_per_second(attempt)
+    print(f"{one.record.stem}: {put_off:.0f} involuntary switches a second", flush=True)
+    if put_off <= CONTENDED:
+        attempt.replace(one.record)
+
+
+def switches_per_second(record: Path) -> float:
+    """How often all ranks of a run together were put off their cores against their will."""
+    facts = read_facts(record)
+    assert facts.footer is not None
+    proof = prove(facts.header, facts.footer)
+    assert proof.involuntary_switches is not None
+    start, end = (
+        datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
+        for text in (facts.header["start_utc"], facts.footer["end_utc"])
+    )
+    return proof.involuntary_switches / (end - start).total_seconds()
+
+
+def packed() -> Iterator[pd.DataFrame]:
+    """Medians of each record's passes with what is known of it; `first_byte` 0: no switch."""
+    for one in launches():
+        if not one.record.exists():
+            continue
+        samples = read_record(one.record).samples
+        passes = samples.groupby(["size_bytes", "pass"])["time_us"].median().reset_index()
+        limit = one.limit or 0
+        yield pd.DataFrame(
+            {
+                "transport": one.transport.name,
+                "limit": limit,
+                "launch": one.number,
+                "first_byte": limit + one.transport.last_eager_offset + 1 if limit else 0,
+                "size_bytes": passes["size_bytes"],
+                "pass": passes["pass"],
+                "time_ns": (passes["time_us"] * 1e3).round().astype("int32"),
+            }
+        )
+
+
+def pack() -> None:
+    """Write what was recorded as one small file: sorted, so that columns compress."""
+    table = pd.concat(packed(), ignore_index=True)
+    table["transport"] = table["transport"].astype("category")
+    small = {"limit": "int32", "launch": "int8", "first_byte": "int32", "size_bytes": "int32",
+             "pass": "int8"}  # fmt: skip
+    table = table.astype(small).sort_values(
+        ["transport", "limit", "launch", "size_bytes", "pass"], kind="stable"
+    )
+    table.to_parquet(CURVES, compression="zstd", compression_level=19, index=False)
+    print(f"{CURVES}: {CURVES.stat().st_size:,} B, {len(table):,} medians of passes")
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["record", seconds]:
+            record(float(seconds))
+        case ["pack"]:
+            pack()
+        case _:
+            sys.exit(__doc__)
