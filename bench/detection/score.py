@@ -27,7 +27,7 @@ from labelled import GRIDS, Curve, curves
 from peers import PEERS, Detector, Floats
 
 #: Peers that take seconds a curve are scored on one curve of so many.
-SLOW = {"pwlf, continuous, BIC": 16}
+SLOW = {"pwlf, continuous, BIC": 40, "ruptures, PELT linear": 4}
 
 
 @dataclass
