@@ -1,5 +1,8 @@
 # Finds PVM 3, which the kernel echo can do without: turns SWITCHPOINT_PVM off where there is none.
 
+if(SWITCHPOINT_SIMGRID)
+  set(SWITCHPOINT_PVM OFF)
+endif()
 if(SWITCHPOINT_PVM)
   find_path(PVM_INCLUDE_DIR pvm3.h HINTS ENV PVM_ROOT PATH_SUFFIXES include)
   find_library(PVM_LIBRARY pvm3 HINTS ENV PVM_ROOT PATH_SUFFIXES lib)

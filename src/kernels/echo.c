@@ -66,6 +66,9 @@ static void run_sockets_polling(const struct task *t, long iterations)
 
 static bool suits_sockets(const struct task *t, struct refusal *refusal)
 {
+#ifdef SWITCHPOINT_SIMULATED
+    return refuse(refusal, "--mode: a simulated platform has no sockets; choose mode mpi");
+#endif
     return t->size_bytes > 0 ||
            refuse(refusal, "--sizes: sockets cannot carry an empty message; leave out 0");
 }

@@ -84,9 +84,15 @@ class OnASimulatedPlatform(unittest.TestCase):
                 self.assertGreater(footer["verification"]["checks"], 0)
 
     def test_a_mistake_gets_its_line_and_exit_code(self):
-        done = self.run_kernel("pingpong", "--sizes", "big", ranks=2)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("pingpong: --sizes: 'big' is not a size", done.stdout + done.stderr)
+        cases = [
+            ("pingpong", ["--sizes", "big"], "pingpong: --sizes: 'big' is not a size"),
+            ("echo", [], "echo: --mode: a simulated platform has no sockets; choose mode mpi"),
+        ]
+        for kernel, arguments, words in cases:
+            with self.subTest(kernel=kernel):
+                done = self.run_kernel(kernel, *arguments, ranks=2)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(words, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":
