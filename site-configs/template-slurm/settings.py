@@ -51,6 +51,9 @@ site_configuration = {
                 # How srun must start it; `srun --mpi=list` tells what your Slurm has. A core for
                 # each rank: the record shows the binding that came of it.
                 "launcher_options": ["--mpi=pmix", "--cpu-bind=cores"],
+                # Baselines that are here already; -S builder=spack builds OSU and IMB instead.
+                # "osu": "/opt/osu/openmpi/libexec/osu-micro-benchmarks/mpi",  # <-
+                # "imb": "/opt/imb/openmpi/bin/IMB-MPI1",  # <-
             },
         },
         {
