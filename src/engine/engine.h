@@ -93,7 +93,6 @@ struct mode {
     const char *name;
     const char *summary; /* one line, with what time_us means */
     const char *source;  /* paper, equation or program that it follows */
-    bool once;           /* a block is one repetition, neither warmed up nor calibrated */
 
     /* The pattern, `iterations` times over: all that the timed section holds. */
     void (*run)(const struct task *task, long iterations);
@@ -107,12 +106,6 @@ struct mode {
 
     /* NULL when payload that arrives is all there is to verify. */
     const struct result *result;
-
-    /* Whether rank 0's clock alone counts, whatever the kernel's timing says: it works alone. */
-    bool at_root;
-
-    /* Whether each repetition takes its buffers from `sent` and `received`. */
-    bool rotates;
 
     /* Bytes of send buffer that this rank needs; NULL when one message is enough. */
     size_t (*send_bytes)(const struct task *task);
@@ -128,6 +121,10 @@ struct mode {
     /* Before and after the runs at one point of one pass, untimed; NULL when nothing is needed. */
     void (*prepare)(const struct task *task);
     void (*release)(const struct task *task);
+
+    bool once;    /* a block is one repetition, neither warmed up nor calibrated */
+    bool at_root; /* rank 0 works alone: its clock counts, whatever the kernel's timing says */
+    bool rotates; /* each repetition takes its buffers from `sent` and `received` */
 };
 
 /* An option of one kernel, beside those that every kernel has. */
