@@ -129,7 +129,10 @@ def compare(name: str, mpi: str, placement: str, peer: Peer, pairs: int, folder:
         ours, theirs = np.empty(pairs), np.empty(pairs)
         for pair in range(pairs):
             ours[pair] = ours_us(name, mpi, placement, peer, size, folder)
-            trips = max(TRIALS, round(duration_us / (2 * ours[pair])))
+            # By the fastest so far: after a disturbed launch of ours theirs would be cut short, and
+            # a short measurement is hit less often by whatever else runs.
+            fastest_us = min(ours[: pair + 1].min(), theirs[:pair].min(initial=np.inf))
+            trips = max(TRIALS, round(duration_us / (2 * fastest_us)))
             theirs[pair] = theirs_us(name, mpi, placement, peer, size, trips, folder)
         ratio, low, high = median_ratio(ours, theirs)
         wider, least, most = ratio_interval(ours, theirs, spread)

@@ -41,5 +41,6 @@ def ratio_interval(
     draws = np.random.default_rng(seed).integers(0, sides.shape[1], (2000, sides.shape[1]))
     with np.errstate(divide="ignore", invalid="ignore"):  # draws of one pair alone have no spread
         drawn = statistic(sides[0][draws]) / statistic(sides[1][draws])
+        ratio = statistic(sides[0]) / statistic(sides[1])
     low, high = np.nanpercentile(drawn, [2.5, 97.5])
-    return float(statistic(sides[0]) / statistic(sides[1])), float(low), float(high)
+    return float(ratio), float(low), float(high)
