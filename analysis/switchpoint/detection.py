@@ -57,10 +57,14 @@ WORTH_A_POOL = 600
 _SIBLING = ["site", "partition", "mpi", "kernel", "placement"]
 _ENOUGH_SIBLINGS = 2
 
+#: Where repeats tell the noise, so much of the scatter between sizes counts as noise too: curves
+#: that bend between steps look scattered where sizes are far apart.
+SCATTER_SHARE = 0.5
+
 #: What one more piece costs grows with the number of sizes as in an information criterion; so much
-#: that noise alone, of 1 to 20 % over 20 to 160 sizes, shows something in at most 3 curves of 100.
+#: that noise alone, of 1 to 20 % over 20 to 200 sizes, shows something in at most 3 curves of 100.
 _PENALTY_PER_LOG = 9.0
-_PENALTY_FREE_LOG = 1.4
+_PENALTY_FREE_LOG = 1.2
 _LEAST_PENALTY = 12.0
 
 
@@ -304,6 +308,8 @@ def point_noise(
     expected = np.sqrt(total[:, 1:-1] + left**2 * total[:, :-2] + right**2 * total[:, 2:])
     off_in_noise = np.quantile(np.abs(off) / expected, _QUANTILE, axis=1)
     scatter = float(np.interp(0.0, _NORMAL_QUANTILE - off_in_noise, guesses[:, 0]))
+    if np.median(standard_error) > 0:
+        scatter *= SCATTER_SHARE
     noise = np.sqrt(variance + scatter**2)
     change, errors = off_alone(size, time, noise)
     return np.maximum(noise, np.abs(change)), change, errors

@@ -33,8 +33,8 @@ FEWEST_SIZES = 3
 _ERRORS = 2.0
 
 #: Relative standard deviation of a curve from launch to launch of the same job: what two launches
-#: differ by without a cause. `bench/detection/score.py --launches` prints it.
-LAUNCH_SCATTER = 0.15
+#: differ by without a cause. `bench/detection/calibrate.py` prints it.
+LAUNCH_SCATTER = 0.14
 
 
 def inversions(curves: pd.DataFrame) -> list[dict[str, Any]]:

@@ -93,6 +93,23 @@ def reliability(table: pd.DataFrame) -> str:
     return "\n".join(rows)
 
 
+def launch_scatter() -> float:
+    """Standard deviation of a whole curve from launch to launch, relative, by absolute deviations.
+
+    Of the logarithm of the median ratio of two launches with the same limit.
+    """
+    pairs: dict[tuple[str, int], dict[int, Curve]] = defaultdict(dict)
+    for curve in curves():
+        if curve.grid == "3 an octave":
+            pairs[curve.transport, curve.limit][curve.launch] = curve
+    apart = [
+        np.median(np.log(both[0].time / both[1].time))
+        for both in pairs.values()
+        if len(both) == 2 and len(both[0].time) == len(both[1].time)
+    ]
+    return float(1.4826 * np.median(np.abs(apart)) / np.sqrt(2))
+
+
 def main(write: bool) -> None:
     """Print the reliability of the confidences as they are, or renew them first."""
     table = judged()
@@ -105,6 +122,7 @@ def main(write: bool) -> None:
         table = judged()
     for name, part in (("fitted on", ~table["held_out"]), ("held out", table["held_out"])):
         print(f"\n{name}\n\n{reliability(table[part])}")
+    print(f"\nfrom launch to launch: {100 * launch_scatter():.0f} %")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def ruptures_pelt(size: Floats, time: Floats, error: Floats) -> list[int]:
 
     noise = _noise(time, error)
     signal = np.column_stack([time / noise, size / size[-1] / noise, 1 / noise])
-    penalty = 9 * (np.log(len(size)) - 1.4)
+    penalty = 9 * (np.log(len(size)) - 1.2)
     found = ruptures.Pelt("linear", min_size=3, jump=1).fit(signal).predict(pen=penalty)
     return [int(place) for place in found[:-1]]
 
@@ -40,7 +40,7 @@ def pwlf_bic(size: Floats, time: Floats, error: Floats) -> list[int]:
             [size[0], size[-1]]
         )  # fmt: skip
         misfit = float((((time - fit.predict(size)) * weights) ** 2).sum())
-        score = misfit + 9 * segments * (np.log(len(size)) - 1.4)
+        score = misfit + 9 * segments * (np.log(len(size)) - 1.2)
         if score < best:
             best, places = score, np.asarray(breaks)[1:-1] if segments > 1 else np.array([])
     return sorted({int(np.searchsorted(size, place)) for place in places})
