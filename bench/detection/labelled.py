@@ -71,7 +71,7 @@ class Curve:
 
     @property
     def held_out(self) -> bool:
-        """Whether nothing was tuned on it: six of the limits, controls of all but one launch."""
+        """Whether nothing was fitted on it: six of the limits, controls of all but one launch."""
         limits = [6000, 16384, 20000, 50000, 131072, 262144]
         return self.limit in limits or (self.limit == 0 and self.launch > 0)
 
