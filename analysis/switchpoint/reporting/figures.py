@@ -26,7 +26,10 @@ _SYMBOLS = ["circle", "square", "diamond", "triangle-up", "x", "star"]
 _INK = "#1a1a1a"
 _GRID = "#d9d9d9"
 
-#: Modes of the ping-pong kernel that time a window of messages, not a round trip.
+#: Kernels that send a message to and fro.
+PING_PONGS = ["pingpong", "multipair", "echo"]
+
+#: Their modes that time a window of messages, not a round trip.
 STREAMING = ["stream", "sstream", "bistream"]
 
 _PANEL_HEIGHT = 460
@@ -56,7 +59,8 @@ class _Metric:
         return points["size_bytes"] / points[time_column] if self.inverse else points[time_column]
 
 
-_TIME = _Metric("time", "Half round trip / µs", "µs", inverse=False)
+_TIME = _Metric("time", "Time / µs", "µs", inverse=False)
+_ROUND_TRIP = replace(_TIME, title="Half round trip / µs")
 _STREAM_TIME = replace(_TIME, title="Time per message in a stream / µs")
 _BANDWIDTH = _Metric("bandwidth", "Bandwidth / (10⁶ B/s)", "MB/s", inverse=True)
 
@@ -79,12 +83,19 @@ def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
     figures: list[Figure] = []
     for values, part in parts:
         title = ", ".join(str(value) for value in values if isinstance(value, str)) or "Curves"
-        streaming = "mode" in part and part["mode"].isin(STREAMING).all()
-        for metric in (_STREAM_TIME if streaming else _TIME, _BANDWIDTH):
+        for metric in (_time_of(part), _BANDWIDTH):
             named = f"{title}: {metric.word} against message size"
             name = f"figure-{len(figures)}"
             figures.append(_figure(name, named, part, findings, metric, "mpi", by))
     return figures
+
+
+def _time_of(curves: pd.DataFrame) -> _Metric:
+    """Say what the time of these curves is: they are of one kernel and mode, as far as known."""
+    ping_pong = "kernel" in curves and curves["kernel"].isin(PING_PONGS).all()
+    if not ping_pong or "mode" not in curves:
+        return _TIME
+    return _STREAM_TIME if curves["mode"].isin(STREAMING).all() else _ROUND_TRIP
 
 
 def draw_pairing(name: str, pairing: Pairing) -> Figure:
