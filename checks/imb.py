@@ -100,10 +100,8 @@ class Imb(rfm.RunOnlyRegressionTest, BaselineMixin):
         sizes = sn.extractall(r"^\s+(\d+)\s+\d+\s+\d\S*", self.curve, 1, int)
         ranks = sn.extractall(r"^# #processes = (\d+)", self.curve, 1, int)
         expected = [0, *(1 << power for power in range(self.last_power + 1))]
-        return sn.all(
+        return self.assert_curve(
             [
-                self.assert_ended_in_time(),
-                self.assert_places(),
                 sn.assert_eq(sizes, expected, "IMB printed sizes {0}, not {1}"),
                 sn.assert_eq(ranks, [self.num_tasks], "IMB measured with {0} processes, not {1}"),
             ]

@@ -121,10 +121,8 @@ class Osu(rfm.RunOnlyRegressionTest, BaselineMixin):
         sizes = sn.extractall(r"^(\d+)\s+\S+", self.curve, 1, int)
         passes = sn.count(sn.extractall(r"^\d+\s.*\sPass$", self.stdout))
         verified = self.sizes_bytes if self.validation_options else []
-        return sn.all(
+        return self.assert_curve(
             [
-                self.assert_ended_in_time(),
-                self.assert_places(),
                 sn.assert_eq(
                     sizes, self.sizes_bytes, f"{self.benchmark} printed sizes {{0}}, not {{1}}"
                 ),
