@@ -107,7 +107,7 @@ class PingPongWholeRange(PingPong):
     # Blocks enough to fill a pass of 20 ms.
     block_time_us = 1000
     samples = 20
-    step_limit_s = 240
+    step_limit_s = 600
 
 
 @rfm.simple_test
