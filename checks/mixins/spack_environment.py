@@ -9,10 +9,12 @@ import argparse
 import fcntl
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,7 +51,7 @@ def install(site: Path, directory: Path, mpi: str, spec: str) -> Path:
     """
     spack, version = find_spack()
     directory.mkdir(parents=True, exist_ok=True)
-    with one_at_a_time(directory):
+    with one_at_a_time(directory / "lock"):
         manifest = manifest_for(site, mpi, pinned(spec))
         inputs = fingerprint(manifest, site, version)
         kept = directory / "inputs.sha256"
@@ -62,14 +64,16 @@ def install(site: Path, directory: Path, mpi: str, spec: str) -> Path:
             (directory / "spack.yaml").write_text(manifest)
             run(spack, directory, "concretize", "--force")
             kept.write_text(inputs)
-        run(spack, directory, "install")
+        # Two installs that fetch the same commit would both write its archive in Spack's cache.
+        with one_at_a_time(Path(tempfile.gettempdir(), f"switchpoint-spack-{os.getuid()}.lock")):
+            run(spack, directory, "install")
     return directory / "view"
 
 
 @contextmanager
-def one_at_a_time(directory: Path) -> Iterator[None]:
-    """Keep other sessions away from an environment."""
-    with (directory / "lock").open("w") as lock:
+def one_at_a_time(file: Path) -> Iterator[None]:
+    """Hold the lock of a file, which is made if missing."""
+    with file.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
