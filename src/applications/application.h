@@ -28,7 +28,4 @@ void run_on_root(const struct task *t, long iterations, void (*work)(const struc
 /* For `send_bytes`: `size_bytes` of input on rank 0, none elsewhere. */
 size_t input_on_root(const struct task *t);
 
-/* For `messages`: time_us is that of one problem. */
-long one_problem(const struct task *t);
-
 #endif

@@ -424,8 +424,8 @@ static const struct result PRODUCT = {work_bytes, fill_two, check_product};
 #define MODE(mode_name, mode_summary, mode_source, mode_result, mode_input, alone)                 \
     {                                                                                              \
         .name = #mode_name, .summary = (mode_summary), .source = (mode_source),                    \
-        .run = run_##mode_name, .messages = one_problem, .result = &(mode_result),                 \
-        .send_bytes = (mode_input), .suits = suits_numbers, .at_root = (alone)                     \
+        .run = run_##mode_name, .result = &(mode_result), .send_bytes = (mode_input),              \
+        .suits = suits_numbers, .at_root = (alone)                                                 \
     }
 #define BASE "the base case of the speed-up"
 

@@ -97,7 +97,7 @@ struct mode {
     /* The pattern, `iterations` times over: all that the timed section holds. */
     void (*run)(const struct task *task, long iterations);
 
-    /* Messages that one iteration's time is divided by. */
+    /* Messages that one iteration's time is divided by; NULL when it is one, or a whole call. */
     long (*messages)(const struct task *task);
 
     /* The index-th arrival at this rank, for verification and for sizing the receive buffer;

@@ -98,6 +98,11 @@ size_t requests_needed(const struct mode *mode, const struct task *task)
     return mode->requests != NULL ? mode->requests(task) : (size_t)task->window;
 }
 
+static double messages_of(const struct mode *mode, const struct task *task)
+{
+    return mode->messages != NULL ? (double)mode->messages(task) : 1;
+}
+
 static int64_t bytes_per_iteration(const struct mode *mode, const struct task *task)
 {
     int64_t bytes = 0;
@@ -196,7 +201,7 @@ static bool known_slow(const struct options *options, const struct task *task,
 {
     int slow = 0;
     if (task->rank == 0 && point->iterations == 1 && point->samples.count > 0) {
-        const double fastest_us = point->samples.min_us * (double)point->mode->messages(task);
+        const double fastest_us = point->samples.min_us * messages_of(point->mode, task);
         slow = fastest_us >= (double)options->pass_time_ms * 1e3 / (double)options->samples &&
                fastest_us >= (double)options->block_time_us;
     }
@@ -287,7 +292,7 @@ static void time_block(const struct kernel *kernel, const struct options *option
                        struct task *task, const struct point *point, struct start *start,
                        double *values_us, size_t columns)
 {
-    const double messages = (double)point->mode->messages(task) * (double)point->iterations;
+    const double messages = messages_of(point->mode, task) * (double)point->iterations;
     task->phase_us = values_us + 1;
     memset(values_us, 0, columns * sizeof *values_us);
     if (kernel->timing != TIME_AT_ROOT && !options->round_time) {

@@ -123,12 +123,6 @@ static void run_library(const struct task *t, long iterations)
     }
 }
 
-static long one_exchange(const struct task *t)
-{
-    (void)t;
-    return 1;
-}
-
 /* From each other rank. */
 static bool arrival(const struct task *t, int index, struct arrival *arrival)
 {
@@ -196,8 +190,7 @@ static bool suits_group_shuffle(const struct task *t, struct refusal *refusal)
 }
 
 #define SCHEDULED                                                                                  \
-    .messages = one_exchange, .arrival = arrival, .send_bytes = send_bytes,                        \
-    .requests = a_send_and_a_receive_a_packet
+    .arrival = arrival, .send_bytes = send_bytes, .requests = a_send_and_a_receive_a_packet
 
 static const struct mode MODES[] = {
     {.name = "shift",
@@ -230,7 +223,6 @@ static const struct mode MODES[] = {
      .summary = "MPI_Alltoall, which also copies each rank's message to itself",
      .source = "the MPI library's own choice",
      .run = run_library,
-     .messages = one_exchange,
      .arrival = arrival_library,
      .send_bytes = send_bytes},
     {0},

@@ -66,12 +66,6 @@ static void receive_late(const struct task *t, double hold_us)
     MPI_CHECK(MPI_Send(&held_us, 1, MPI_DOUBLE, 0, ANSWER, t->comm));
 }
 
-static long one_message(const struct task *t)
-{
-    (void)t;
-    return 1;
-}
-
 /* Rank 1 receives one message. */
 static bool arrival_late(const struct task *t, int index, struct arrival *arrival)
 {
@@ -85,7 +79,6 @@ const struct mode LATE_RECEIVER = {
     .source = "the definition of eager: MPI 3.1, 3.4, standard mode that buffers",
     .once = true,
     .run = run_late,
-    .messages = one_message,
     .arrival = arrival_late,
 };
 

@@ -200,12 +200,6 @@ static void run_serial(const struct task *t, long iterations)
     }
 }
 
-static long one_sort(const struct task *t)
-{
-    (void)t;
-    return 1;
-}
-
 static bool suits_any(const struct task *t, struct refusal *refusal)
 {
     const struct settings *settings = t->settings;
@@ -286,7 +280,6 @@ static const struct mode MODES[] = {
      .summary = "inner ranks halve and merge, leaves sort; time_us: one sort, at rank 0",
      .source = "Brown 2001, figures 10 to 13",
      .run = run_tree,
-     .messages = one_sort,
      .result = &ORDER_OF_TREE,
      .send_bytes = input_bytes,
      .suits = suits_tree,
@@ -297,7 +290,6 @@ static const struct mode MODES[] = {
          "they\n                    outnumber the cores, compare with a run of one rank",
      .source = "Brown 2001, the single process",
      .run = run_serial,
-     .messages = one_sort,
      .result = &ORDER_OF_ONE,
      .send_bytes = input_bytes,
      .suits = suits_any,

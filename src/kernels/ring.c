@@ -129,12 +129,6 @@ static bool suits_alternate(const struct task *t, struct refusal *refusal)
                   t->ranks);
 }
 
-static long one_step(const struct task *t)
-{
-    (void)t;
-    return 1;
-}
-
 static bool arrival_from_left(const struct task *t, int index, struct arrival *arrival)
 {
     *arrival = (struct arrival){.bytes = (size_t)t->size_bytes, .sender = left(t)};
@@ -152,7 +146,6 @@ static const struct mode MODES[] = {
      .summary = "T over the ranks, then half send while half receive; time_us: one such step",
      .source = "Hanebutte and Tatsumi 1996, section 2.1",
      .run = run_alternate,
-     .messages = one_step,
      .arrival = arrival_from_left,
      .suits = suits_alternate,
      .prepare = calibrate_work},
@@ -160,14 +153,12 @@ static const struct mode MODES[] = {
      .summary = "the same with MPI_Sendrecv, which any number of ranks can do",
      .source = "MPI's own routine for the same exchange",
      .run = run_sendrecv,
-     .messages = one_step,
      .arrival = arrival_from_left,
      .prepare = calibrate_work},
     {.name = "serial",
      .summary = "T on rank 0 alone, no messages: what speed-up compares with; time_us: T",
      .source = "Hanebutte and Tatsumi 1996, equation 1",
      .run = run_serial,
-     .messages = one_step,
      .arrival = arrival_none,
      .prepare = calibrate_work},
     {0},

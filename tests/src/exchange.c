@@ -56,12 +56,6 @@ static void run_overflow(const struct task *t, long iterations)
     }
 }
 
-static long one_exchange(const struct task *t)
-{
-    (void)t;
-    return 1;
-}
-
 static bool arrival(const struct task *t, int index, struct arrival *arrival)
 {
     const size_t bytes = (size_t)t->size_bytes;
@@ -82,21 +76,18 @@ static const struct mode MODES[] = {
      .summary = "MPI_Alltoall",
      .source = "MPI standard",
      .run = run_alltoall,
-     .messages = one_exchange,
      .arrival = arrival,
      .send_bytes = send_bytes},
     {.name = "hiccup",
      .summary = "slow at first",
      .source = "none",
      .run = run_hiccup,
-     .messages = one_exchange,
      .arrival = arrival,
      .send_bytes = send_bytes},
     {.name = "overflow",
      .summary = "too long a message",
      .source = "none",
      .run = run_overflow,
-     .messages = one_exchange,
      .arrival = arrival,
      .send_bytes = send_bytes},
     {0},
