@@ -79,10 +79,10 @@ ReturnToService=2
 PartitionName={partition} Nodes=ALL Default=YES MaxTime=60 DefaultTime=10 State=UP
 """
 
-#: PMIx's fences pass from node to node. Over the tree of Slurm 22.05 (its choice for fences without
-#: data) ranks leave MPI_Init before others are ready for messages, and Open MPI 4.1.4 crashes: in 18
-#: of 58 launches of four ranks on two nodes; in 2 of 97 with Slurm's mixture; over the ring in none
-#: of 61.
+#: PMIx's fences pass from node to node. Over the tree of Slurm 22.05 (its choice for fences
+#: without data) ranks leave MPI_Init before others are ready for messages, and Open MPI 4.1.4
+#: crashes: in 18 of 58 launches of four ranks on two nodes; in 2 of 97 with Slurm's mixture; over
+#: the ring in none of 61.
 _MPI_CONF = "PMIxCollFence=ring\n"
 
 _TASK_PROLOG = """\
