@@ -3,7 +3,8 @@
 
 #include <time.h>
 
-const char *const PHASES[] = {"compute_us", "exchange_us", "distribute_us", NULL};
+/* The columns of `enum phase` in the record. */
+static const char *const PHASES[] = {"compute_us", "exchange_us", "distribute_us", NULL};
 
 static void sleep_until_root_ends(const struct task *t);
 
@@ -16,6 +17,13 @@ void lap(struct stopwatch *watch, const struct task *t, enum phase phase)
 {
     phase_end(t, phase, watch->since);
     watch->since = MPI_Wtime();
+}
+
+void run_on_all(const struct task *t, long iterations, void (*work)(const struct task *))
+{
+    for (long i = 0; i < iterations; i++) {
+        work(t);
+    }
 }
 
 void run_on_root(const struct task *t, long iterations, void (*work)(const struct task *))
@@ -51,4 +59,12 @@ static void sleep_until_root_ends(const struct task *t)
 size_t input_on_root(const struct task *t)
 {
     return t->rank == 0 ? (size_t)t->size_bytes : 0;
+}
+
+int application_main(int argc, char **argv, struct kernel application)
+{
+    application.ranks_min = 1;
+    application.timing = TIME_OF_SLOWEST_ALONE;
+    application.phases = PHASES;
+    return engine_main(argc, argv, &application);
 }

@@ -188,9 +188,7 @@ static void train_in_parallel(const struct task *t)
 
 static void run_parallel(const struct task *t, long iterations)
 {
-    for (long i = 0; i < iterations; i++) {
-        train_in_parallel(t);
-    }
+    run_on_all(t, iterations, train_in_parallel);
 }
 
 static void train_on_root(const struct task *t)
@@ -308,13 +306,10 @@ int main(int argc, char **argv)
     const struct kernel backpropagation = {
         .name = "backpropagation",
         .summary = "trains a network on patterns of 256 bytes; --sizes: bytes of all patterns",
-        .ranks_min = 1,
-        .timing = TIME_OF_SLOWEST_ALONE,
         .modes = MODES,
         .sizes = "16K:1M",
-        .phases = PHASES,
         .options = OPTIONS,
         .settings = &settings,
     };
-    return engine_main(argc, argv, &backpropagation);
+    return application_main(argc, argv, backpropagation);
 }

@@ -122,31 +122,29 @@ static void transpose(const struct task *t, const struct work *w, struct stopwat
     lap(watch, t, COMPUTE);
 }
 
-static void transform_in_parallel(const struct task *t, const struct work *w)
+static void transform_in_parallel(const struct task *t)
 {
+    const struct work work = work_of(t);
     const long n = order(t);
     const size_t column_bytes = (size_t)share_count(n, t->ranks, t->rank) * sizeof(number);
     struct stopwatch watch = stopwatch_start();
-    even_parts(w->shares, n, (size_t)n * sizeof(number), t->ranks);
-    even_parts(w->blocks, n, column_bytes, t->ranks);
-    deal(t, t->send, w->shares, w->rows);
+    even_parts(work.shares, n, (size_t)n * sizeof(number), t->ranks);
+    even_parts(work.blocks, n, column_bytes, t->ranks);
+    deal(t, t->send, work.shares, work.rows);
     lap(&watch, t, DISTRIBUTE);
 
     for (int dimension = 0; dimension < 2; dimension++) {
         fftw_execute(plan);
-        transpose(t, w, &watch);
+        transpose(t, &work, &watch);
     }
 
-    collect(t, w->rows, w->shares, w->result);
+    collect(t, work.rows, work.shares, work.result);
     lap(&watch, t, DISTRIBUTE);
 }
 
 static void run_parallel(const struct task *t, long iterations)
 {
-    const struct work work = work_of(t);
-    for (long i = 0; i < iterations; i++) {
-        transform_in_parallel(t, &work);
-    }
+    run_on_all(t, iterations, transform_in_parallel);
 }
 
 static void transform_serially(const struct task *t)
@@ -237,11 +235,8 @@ int main(int argc, char **argv)
     const struct kernel fft = {
         .name = "fft",
         .summary = "transforms n x n complex numbers of 16 bytes; --sizes: bytes of the matrix",
-        .ranks_min = 1,
-        .timing = TIME_OF_SLOWEST_ALONE,
         .modes = MODES,
         .sizes = "16K,64K,256K,1M",
-        .phases = PHASES,
     };
-    return engine_main(argc, argv, &fft);
+    return application_main(argc, argv, fft);
 }

@@ -123,9 +123,7 @@ static void compress_in_parallel(const struct task *t)
 
 static void run_parallel(const struct task *t, long iterations)
 {
-    for (long i = 0; i < iterations; i++) {
-        compress_in_parallel(t);
-    }
+    run_on_all(t, iterations, compress_in_parallel);
 }
 
 static void compress_on_root(const struct task *t)
@@ -228,13 +226,10 @@ int main(int argc, char **argv)
     const struct kernel jpeg = {
         .name = "jpeg",
         .summary = "compresses grey blocks of 64 x 64 pixels; --sizes: bytes of all pixels",
-        .ranks_min = 1,
-        .timing = TIME_OF_SLOWEST_ALONE,
         .modes = MODES,
         .sizes = "16K:1M",
-        .phases = PHASES,
         .options = OPTIONS,
         .settings = &settings,
     };
-    return engine_main(argc, argv, &jpeg);
+    return application_main(argc, argv, jpeg);
 }

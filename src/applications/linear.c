@@ -286,17 +286,10 @@ static void multiply_serially(const struct task *t)
     multiply(order(t), order(t), left_input(t), right_input(t), work_of(t).result);
 }
 
-static inline void repeat(const struct task *t, long iterations, void (*solve)(const struct task *))
-{
-    for (long i = 0; i < iterations; i++) {
-        solve(t);
-    }
-}
-
 #define RUN(mode, solve, solve_serially)                                                           \
     static void run_##mode(const struct task *t, long iterations)                                  \
     {                                                                                              \
-        repeat(t, iterations, solve);                                                              \
+        run_on_all(t, iterations, solve);                                                          \
     }                                                                                              \
     static void run_##mode##_serial(const struct task *t, long iterations)                         \
     {                                                                                              \
@@ -463,15 +456,12 @@ int main(int argc, char **argv)
     const struct kernel linear = {
         .name = "linear",
         .summary = "LU, INV and MULT of n x n numbers of 8 bytes; --sizes: bytes of one matrix",
-        .ranks_min = 1,
-        .timing = TIME_OF_SLOWEST_ALONE,
         .modes = MODES,
         .sizes = "32K,128K,512K,2M",
-        .phases = PHASES,
         .options = OPTIONS,
         .settings = &settings,
     };
     openblas_set_num_threads(1); /* more cores are for more ranks */
     LAPACKE_set_nancheck(0);     /* it reads beyond submatrices, where the poison is NaN */
-    return engine_main(argc, argv, &linear);
+    return application_main(argc, argv, linear);
 }

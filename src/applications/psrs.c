@@ -184,44 +184,42 @@ static const key *merge_runs(const struct task *t, const struct work *w)
     return runs;
 }
 
-static void sort_in_parallel(const struct task *t, const struct work *w)
+static void sort_in_parallel(const struct task *t)
 {
+    const struct work work = work_of(t);
     struct stopwatch watch = stopwatch_start();
-    even_parts(w->shares, key_count(t), sizeof(key), t->ranks);
-    even_parts(w->sampled, (long)t->ranks * t->ranks, sizeof(key), t->ranks);
-    even_parts(w->lengths, t->ranks, sizeof(size_t), t->ranks);
-    deal(t, t->send, w->shares, w->mine);
+    even_parts(work.shares, key_count(t), sizeof(key), t->ranks);
+    even_parts(work.sampled, (long)t->ranks * t->ranks, sizeof(key), t->ranks);
+    even_parts(work.lengths, t->ranks, sizeof(size_t), t->ranks);
+    deal(t, t->send, work.shares, work.mine);
     lap(&watch, t, DISTRIBUTE);
 
-    sort(w->mine, share_count(key_count(t), t->ranks, t->rank));
-    take_samples(t, w);
+    sort(work.mine, share_count(key_count(t), t->ranks, t->rank));
+    take_samples(t, &work);
     lap(&watch, t, COMPUTE);
-    collect(t, w->samples, w->sampled, w->all_samples);
+    collect(t, work.samples, work.sampled, work.all_samples);
     lap(&watch, t, EXCHANGE);
     if (t->rank == 0) {
-        choose_pivots(t, w);
+        choose_pivots(t, &work);
     }
     lap(&watch, t, COMPUTE);
-    broadcast(t, w->pivots, (size_t)(t->ranks - 1) * sizeof(key), 0);
+    broadcast(t, work.pivots, (size_t)(t->ranks - 1) * sizeof(key), 0);
     lap(&watch, t, EXCHANGE);
-    divide_by_pivots(t, w);
+    divide_by_pivots(t, &work);
     lap(&watch, t, COMPUTE);
-    const size_t bytes = exchange_runs(t, w);
+    const size_t bytes = exchange_runs(t, &work);
     lap(&watch, t, EXCHANGE);
-    const key *sorted = merge_runs(t, w);
+    const key *sorted = merge_runs(t, &work);
     lap(&watch, t, COMPUTE);
 
-    announce(t, bytes, w->finished);
-    collect(t, sorted, w->finished, w->result);
+    announce(t, bytes, work.finished);
+    collect(t, sorted, work.finished, work.result);
     lap(&watch, t, DISTRIBUTE);
 }
 
 static void run_parallel(const struct task *t, long iterations)
 {
-    const struct work work = work_of(t);
-    for (long i = 0; i < iterations; i++) {
-        sort_in_parallel(t, &work);
-    }
+    run_on_all(t, iterations, sort_in_parallel);
 }
 
 static void sort_serially(const struct task *t)
@@ -338,11 +336,8 @@ int main(int argc, char **argv)
     const struct kernel psrs = {
         .name = "psrs",
         .summary = "sorts distinct keys of 4 bytes; --sizes: bytes of all keys",
-        .ranks_min = 1,
-        .timing = TIME_OF_SLOWEST_ALONE,
         .modes = MODES,
         .sizes = "16K:1M",
-        .phases = PHASES,
     };
-    return engine_main(argc, argv, &psrs);
+    return application_main(argc, argv, psrs);
 }

@@ -111,16 +111,12 @@ static void vote_in_shares(const struct task *t)
 
 static void run_everywhere(const struct task *t, long iterations)
 {
-    for (long i = 0; i < iterations; i++) {
-        vote_everywhere(t);
-    }
+    run_on_all(t, iterations, vote_everywhere);
 }
 
 static void run_shares(const struct task *t, long iterations)
 {
-    for (long i = 0; i < iterations; i++) {
-        vote_in_shares(t);
-    }
+    run_on_all(t, iterations, vote_in_shares);
 }
 
 static void vote_on_root(const struct task *t)
@@ -220,11 +216,8 @@ int main(int argc, char **argv)
     const struct kernel voting = {
         .name = "voting",
         .summary = "majority of every rank's votes of 8 bytes; --sizes: bytes of one ballot",
-        .ranks_min = 1,
-        .timing = TIME_OF_SLOWEST_ALONE,
         .modes = MODES,
         .sizes = "16K:1M",
-        .phases = PHASES,
     };
-    return engine_main(argc, argv, &voting);
+    return application_main(argc, argv, voting);
 }
