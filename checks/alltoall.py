@@ -4,10 +4,11 @@ import reframe as rfm
 from reframe.core.builtins import performance_function, run_after, run_before, variable
 
 from .mixins.kernel import KernelMixin
+from .mixins.ranks import RanksMixin
 
 
 @rfm.simple_test
-class CompleteExchange(rfm.RunOnlyRegressionTest, KernelMixin):
+class CompleteExchange(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     """Every schedule, for short messages and long ones."""
 
     tags = {"study-003"}
@@ -38,9 +39,8 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, KernelMixin):
     send_window = variable(int, value=-1)
 
     @run_after("init")
-    def set_ranks(self):
-        """Deal the ranks evenly; pairwise is left out where they are no power of two."""
-        self.num_tasks = self.ranks
+    def leave_pairwise_out(self):
+        """Keep to the schedules that these ranks can follow: pairwise needs a power of two."""
         if self.ranks & (self.ranks - 1):
             self.modes = [mode for mode in self.modes if mode != "pairwise"]
 
@@ -60,8 +60,7 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, KernelMixin):
         }
         self.executable_opts += [f"--{option}={value}" for option, value in chosen.items()]
         self.executable_opts += [
-            f"--label=ranks={self.ranks}",
-            *(f"--label={option.replace('-', '_')}={value}" for option, value in chosen.items()),
+            f"--label={option.replace('-', '_')}={value}" for option, value in chosen.items()
         ]
 
     @run_before("performance")

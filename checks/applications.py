@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import reframe as rfm
-from reframe.core.builtins import parameter, performance_function, run_after, run_before
+from reframe.core.builtins import parameter, performance_function, run_before
 
 from .mixins.kernel import KernelMixin
+from .mixins.ranks import RanksMixin
 
 
-class ApplicationMixin(KernelMixin):
+class ApplicationMixin(RanksMixin, KernelMixin):
     """Problems of two sizes in parallel and on rank 0 alone, in one random order.
 
     A child defines ``kernel``, ``modes`` and ``sizes_bytes`` in its class body. A mode ``m`` is
@@ -28,11 +29,6 @@ class ApplicationMixin(KernelMixin):
     samples = 4
     pass_time_ms = 100
 
-    @run_after("init")
-    def set_ranks(self):
-        """Deal the ranks evenly over the placement's nodes."""
-        self.num_tasks = self.ranks
-
     @run_before("run")
     def leave_out_what_was_not_built(self):
         """Say which library is missing in the words of the reference page."""
@@ -41,11 +37,6 @@ class ApplicationMixin(KernelMixin):
             f"{self.kernel} was not built in {self.build.programs}, since its library is not "
             "there: see docs/reference/applications.md",
         )
-
-    @run_before("run")
-    def label_ranks(self):
-        """Say in the record how many ranks solved it, which tells its curves from others'."""
-        self.executable_opts.append(f"--label=ranks={self.ranks}")
 
     @run_before("performance")
     def name_performance_variables(self):

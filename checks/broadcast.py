@@ -4,10 +4,11 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before
 
 from .mixins.kernel import KernelMixin
+from .mixins.ranks import RanksMixin
 
 
 @rfm.simple_test
-class Broadcast(rfm.RunOnlyRegressionTest, KernelMixin):
+class Broadcast(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     """Every algorithm, with and without acknowledgement, at sizes of the study."""
 
     tags = {"study-004"}
@@ -27,11 +28,6 @@ class Broadcast(rfm.RunOnlyRegressionTest, KernelMixin):
     #: :type: :class:`int`
     ranks = parameter([2, 4, 8, 16], type=int, loggable=True)
 
-    @run_after("init")
-    def set_ranks(self):
-        """Deal the ranks evenly over the placement's nodes."""
-        self.num_tasks = self.ranks
-
     @run_after("setup")
     def keep_to_the_cores(self):
         """Skip groups that would only measure how ranks take turns on a core."""
@@ -42,11 +38,6 @@ class Broadcast(rfm.RunOnlyRegressionTest, KernelMixin):
         if self.crowded:
             self.sizes_bytes = [1, 64 << 10]
             self.passes = self.samples = 2
-
-    @run_before("run")
-    def label_ranks(self):
-        """Say in the record how large the group is."""
-        self.executable_opts.append(f"--label=ranks={self.ranks}")
 
     @run_before("performance")
     def name_performance_variables(self):

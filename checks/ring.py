@@ -1,16 +1,17 @@
 """Ring with a compute grain (study 002): what communication leaves of the speed-up."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, performance_function, run_after, run_before
+from reframe.core.builtins import parameter, performance_function, run_before
 
 from .mixins.kernel import KernelMixin
+from .mixins.ranks import RanksMixin
 
 #: Message lengths of the study, in words of 4 bytes.
 WORDS = [1, 1000, 10000]
 
 
 @rfm.simple_test
-class Ring(rfm.RunOnlyRegressionTest, KernelMixin):
+class Ring(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     """A task of ``grain_us`` over the ranks, then the round-robin exchange."""
 
     tags = {"study-002"}
@@ -38,18 +39,12 @@ class Ring(rfm.RunOnlyRegressionTest, KernelMixin):
     samples = 4
     pass_time_ms = 500
 
-    @run_after("init")
-    def set_ranks(self):
-        """Deal the ranks evenly over the placement's nodes."""
-        self.num_tasks = self.ranks
-
     @run_before("run")
     def pass_grain(self):
         """Pass the task on to the kernel, and say it in the record."""
         self.executable_opts += [
             f"--grain={self.grain_us}",
             f"--serial={self.serial_percent}",
-            f"--label=ranks={self.ranks}",
             f"--label=grain_us={self.grain_us}",
             f"--label=serial_percent={self.serial_percent}",
         ]
