@@ -13,18 +13,16 @@ from reframe.core.builtins import (
     variable,
 )
 
-from .mixins.baseline import BaselineMixin, Crowd
+from .mixins.baseline import BuiltBaselineMixin, Crowd
 from .mixins.build import ImbBuild
-
-#: The message size that people quote latency for.
-LATENCY_BYTES = 8
+from .mixins.sizes import LATENCY_BYTES
 
 #: Soname of every MPI with MPICH's binary interface, Intel MPI among them
 #: (https://www.mpich.org/abi/); distributions may name MPICH's own library otherwise.
 MPICH_ABI = "libmpi.so.12"
 
 
-class Imb(rfm.RunOnlyRegressionTest, BaselineMixin):
+class Imb(rfm.RunOnlyRegressionTest, BuiltBaselineMixin):
     """One benchmark of IMB-MPI1: its whole table at powers of two.
 
     The program is built by Spack for each MPI, or the site's own. One that was built with Intel MPI
@@ -70,7 +68,6 @@ class Imb(rfm.RunOnlyRegressionTest, BaselineMixin):
     @run_before("run")
     def prepare_run(self):
         """Measure with all ranks and no fewer."""
-        self.keep_files += self.build.files_to_keep
         self.executable = self.build.program
         self.executable_opts = [
             self.benchmark,
@@ -89,10 +86,6 @@ class Imb(rfm.RunOnlyRegressionTest, BaselineMixin):
             folder.mkdir(exist_ok=True)
             (folder / MPICH_ABI).symlink_to(library)
             self.env_vars["LD_LIBRARY_PATH"] = f"{folder}:$LD_LIBRARY_PATH"
-
-    def build_labels(self):
-        """Builder, spec and hash."""
-        return self.build.labels
 
     @sanity_function
     def validate_run(self):

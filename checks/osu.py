@@ -12,17 +12,15 @@ from reframe.core.builtins import (
     variable,
 )
 
-from .mixins.baseline import BaselineMixin, Crowd
+from .mixins.baseline import BuiltBaselineMixin, Crowd
 from .mixins.build import OsuBuild
+from .mixins.sizes import LATENCY_BYTES
 
 #: Up to this size OSU repeats often, above it seldom; its own LARGE_MESSAGE_SIZE.
 SMALL_BYTES = 8192
 
-#: The message size that people quote latency for.
-LATENCY_BYTES = 8
 
-
-class Osu(rfm.RunOnlyRegressionTest, BaselineMixin):
+class Osu(rfm.RunOnlyRegressionTest, BuiltBaselineMixin):
     """One OSU program: its whole table, after a run that verifies payloads of all its sizes.
 
     OSU's own repetitions would take minutes on a slow link, so they are bounded here, apart for
@@ -79,7 +77,6 @@ class Osu(rfm.RunOnlyRegressionTest, BaselineMixin):
     @run_before("run")
     def prepare_run(self):
         """Verify, then measure small messages, then large ones."""
-        self.keep_files += self.build.files_to_keep
         self.executable = self.build.program(self.program)
         if self.validation_options:
             sizes = f"-m {self.first_bytes}:{self.last_bytes}"
@@ -89,10 +86,6 @@ class Osu(rfm.RunOnlyRegressionTest, BaselineMixin):
         if self.last_bytes > small:
             options = self.options(2 * small, self.last_bytes, self.large_iterations)
             self.postrun_cmds = [self.step(*options)]
-
-    def build_labels(self):
-        """Builder, spec and hash."""
-        return self.build.labels
 
     def step(self, *options):
         """Command line that runs the program on all ranks."""

@@ -5,10 +5,7 @@ from reframe.core.builtins import performance_function, run_before
 
 from .mixins.baseline import Crowd
 from .mixins.kernel import KernelMixin
-from .mixins.sizes import points_per_octave
-
-#: The message size that people quote latency for.
-LATENCY_BYTES = 8
+from .mixins.sizes import LATENCY_BYTES, points_per_octave
 
 
 class PingPong(rfm.RunOnlyRegressionTest, KernelMixin):

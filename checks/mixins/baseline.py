@@ -52,7 +52,7 @@ class BaselineMixin(PlacementMixin):
         self.prerun_cmds.append(f"{shlex.join(asked)} >> {self.curve}")
 
     def build_labels(self):
-        """Labels that tell how the program was built; a child that builds one overrides this."""
+        """Labels that tell how the program was built; none for one that was there."""
         return {}
 
     @property
@@ -99,6 +99,22 @@ class BaselineMixin(PlacementMixin):
                 )
             )
         return sn.evaluate(sn.all(claims))
+
+
+class BuiltBaselineMixin(BaselineMixin):
+    """A baseline whose program is built, or found, by a fixture.
+
+    A child defines that fixture, ``build``, as a `PeerBuild`.
+    """
+
+    def build_labels(self):
+        """Builder, spec and hash."""
+        return self.build.labels
+
+    @run_before("run")
+    def keep_what_was_built_from(self):
+        """Keep the build's own files beside the curve."""
+        self.keep_files += self.build.files_to_keep
 
 
 class Crowd(rfm.RegressionTestPlugin):

@@ -1,4 +1,7 @@
-"""Grids of message sizes."""
+"""Message sizes: the one that latency is quoted for, and grids of them."""
+
+#: The message size that people quote latency for.
+LATENCY_BYTES = 8
 
 
 def points_per_octave(first_bytes, last_bytes, points):
