@@ -293,7 +293,7 @@ static void write_point(struct json *json, const struct point *point)
     json_integer(json, "passes", point->passes.count);
     json_number(json, "passes_low_us", low_us);
     json_number(json, "passes_high_us", high_us);
-    json_integer(json, "payload_errors", point->payload_errors);
+    json_integer(json, "payload_errors", point->counts.payload_errors);
     if (point->mode->result != NULL) {
         write_traffic(json, point);
     }
@@ -304,10 +304,10 @@ static void write_point(struct json *json, const struct point *point)
 static void write_traffic(struct json *json, const struct point *point)
 {
     const double repetitions = (double)point->repetitions;
-    const struct traffic *between = &point->sent_between_nodes;
+    const struct traffic *between = &point->counts.sent_between_nodes;
     json_open(json, "traffic", '{');
-    json_number(json, "messages", (double)point->sent.messages / repetitions);
-    json_number(json, "bytes", (double)point->sent.bytes / repetitions);
+    json_number(json, "messages", (double)point->counts.sent.messages / repetitions);
+    json_number(json, "bytes", (double)point->counts.sent.bytes / repetitions);
     json_number(json, "messages_between_nodes", (double)between->messages / repetitions);
     json_number(json, "bytes_between_nodes", (double)between->bytes / repetitions);
     json_close(json, '}');
@@ -321,7 +321,7 @@ static void write_bytes_between_nodes(struct json *json, const struct plan *plan
         if (plan->points[i].mode->result == NULL) {
             return;
         }
-        bytes += plan->points[i].sent_between_nodes.bytes;
+        bytes += plan->points[i].counts.sent_between_nodes.bytes;
     }
     json_integer(json, "bytes_between_nodes", bytes);
 }

@@ -289,25 +289,23 @@ static bool known_within(const struct point *point, long percent)
 static struct totals total_up(MPI_Comm comm, struct plan *plan, int64_t bytes_moved)
 {
     struct totals totals = {0};
-    int rank = 0;
-    MPI_CHECK(MPI_Comm_rank(comm, &rank));
     MPI_CHECK(MPI_Reduce(&bytes_moved, &totals.bytes_moved, 1, MPI_INT64_T, MPI_SUM, 0, comm));
+
+    struct counts *own = allocate(plan->count, sizeof *own);
+    struct counts *all = allocate(plan->count, sizeof *all);
     for (size_t i = 0; i < plan->count; i++) {
-        struct point *point = &plan->points[i];
-        int64_t *counts[] = {&point->payloads,
-                             &point->payload_errors,
-                             &point->sent.messages,
-                             &point->sent.bytes,
-                             &point->sent_between_nodes.messages,
-                             &point->sent_between_nodes.bytes};
-        for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
-            MPI_CHECK(MPI_Reduce(rank == 0 ? MPI_IN_PLACE : counts[c], counts[c], 1, MPI_INT64_T,
-                                 MPI_SUM, 0, comm));
-        }
-        totals.payloads += point->payloads;
-        totals.payload_errors += point->payload_errors;
-        totals.samples_kept += (int64_t)point->samples.kept;
+        own[i] = plan->points[i].counts;
     }
+    const size_t numbers = plan->count * sizeof *own / sizeof(int64_t);
+    MPI_CHECK(MPI_Reduce(own, all, (int)numbers, MPI_INT64_T, MPI_SUM, 0, comm));
+    for (size_t i = 0; i < plan->count; i++) {
+        plan->points[i].counts = all[i];
+        totals.payloads += all[i].payloads;
+        totals.payload_errors += all[i].payload_errors;
+        totals.samples_kept += (int64_t)plan->points[i].samples.kept;
+    }
+    free(all);
+    free(own);
     return totals;
 }
 
@@ -343,10 +341,10 @@ static void print_outcome(const struct kernel *kernel, const struct options *opt
     }
     for (size_t i = 0; i < plan->count; i++) {
         const struct point *point = &plan->points[i];
-        if (point->payload_errors > 0) {
+        if (point->counts.payload_errors > 0) {
             fprintf(stderr, "%s: payload errors: mode %s, %d bytes: %lld of %lld %s wrong\n",
                     kernel->name, point->mode->name, point->size_bytes,
-                    (long long)point->payload_errors, (long long)point->payloads,
+                    (long long)point->counts.payload_errors, (long long)point->counts.payloads,
                     point->mode->result != NULL ? "results" : "payloads");
         }
     }

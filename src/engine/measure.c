@@ -130,9 +130,9 @@ static int64_t account(const struct task *task, struct point *point, int64_t rep
     int64_t bytes = 0;
     for (int to = 0; to < task->ranks; to++) {
         bytes += task->sent[to].bytes;
-        add_traffic(&point->sent, &task->sent[to]);
+        add_traffic(&point->counts.sent, &task->sent[to]);
         if (task->nodes[to] != task->nodes[task->rank]) {
-            add_traffic(&point->sent_between_nodes, &task->sent[to]);
+            add_traffic(&point->counts.sent_between_nodes, &task->sent[to]);
         }
     }
     return bytes;
@@ -342,8 +342,8 @@ static void verify(const struct task *task, struct point *point, int pass)
 {
     if (point->mode->result != NULL) {
         const struct verdict verdict = point->mode->result->check(task, input_key(task, pass));
-        point->payloads += verdict.compared;
-        point->payload_errors += verdict.wrong;
+        point->counts.payloads += verdict.compared;
+        point->counts.payload_errors += verdict.wrong;
         return;
     }
     struct arrival arrival;
@@ -352,8 +352,9 @@ static void verify(const struct task *task, struct point *point, int pass)
             continue; /* nothing to compare */
         }
         const uint64_t key = payload_key(arrival.sender, task->size_bytes, pass);
-        point->payloads++;
-        point->payload_errors += payload_differences(task->receive + arrival.offset, arrival.bytes,
-                                                     key, arrival.sent_offset) > 0;
+        point->counts.payloads++;
+        point->counts.payload_errors +=
+            payload_differences(task->receive + arrival.offset, arrival.bytes, key,
+                                arrival.sent_offset) > 0;
     }
 }

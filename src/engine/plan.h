@@ -10,22 +10,27 @@
 #include "samples.h"
 #include "timeline.h"
 
+/* What a rank counts at one point; whole numbers of 64 bits and nothing else. */
+struct counts {
+    int64_t payloads;                  /* payloads, or parts of a result, compared */
+    int64_t payload_errors;            /* those that were wrong */
+    struct traffic sent;               /* in all repetitions, where the mode has a result */
+    struct traffic sent_between_nodes; /* the part of it that left the node */
+};
+
 /* One mode at one size, and what has been found out about it. */
 struct point {
     const struct mode *mode;
     int size_bytes;
     long iterations; /* repetitions that fill a block; same on all ranks; 1 until calibrated */
     long blocks;     /* timed blocks that fit a pass; same on all ranks; 0 until calibrated */
-    struct samples samples; /* rank 0 only */
-    struct samples passes;  /* the median of each pass so far; rank 0 only */
-    int64_t payloads;       /* payloads, or parts of a result, compared on this rank */
-    int64_t payload_errors; /* those that were wrong */
-    int64_t late_blocks;    /* thrown away, since a rank started late; same on all ranks */
-    int64_t repetitions;    /* all of them, untimed ones too; same on all ranks */
-    struct traffic sent;    /* by this rank in all repetitions, where the mode has a result */
-    struct traffic sent_between_nodes; /* the part of it that left the node */
-    struct activity activity;          /* of the first pass; rank 0 of kernels with a timeline */
-    int visits;                        /* of an exploration */
+    struct samples samples;   /* rank 0 only */
+    struct samples passes;    /* the median of each pass so far; rank 0 only */
+    struct counts counts;     /* this rank's; of all ranks, on rank 0, when the sweep has ended */
+    int64_t late_blocks;      /* thrown away, since a rank started late; same on all ranks */
+    int64_t repetitions;      /* all of them, untimed ones too; same on all ranks */
+    struct activity activity; /* of the first pass; rank 0 of kernels with a timeline */
+    int visits;               /* of an exploration */
 };
 
 struct plan {
