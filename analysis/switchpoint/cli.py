@@ -163,7 +163,7 @@ def explain_command(
     """Say where each switch is, to the byte, and why; from sweeps, zooms and interventions."""
     with _user_mistakes():
         from switchpoint.explanation import explain, near_size
-        from switchpoint.suspects import bytes_of
+        from switchpoint.units import bytes_of
 
         size = None if near is None else bytes_of(near)
         if near is not None and size is None:

@@ -13,8 +13,7 @@ from typing import Any
 import yaml
 
 from switchpoint.proof import Proof, prove
-from switchpoint.suspects import bytes_of
-from switchpoint.units import bracket_text
+from switchpoint.units import bracket_text, bytes_of
 
 #: Given a step's finding, its origin: `guess`, `means`, `evidence` (sentences), `source`; or None.
 Origins = Callable[[dict[str, Any]], dict[str, Any] | None]

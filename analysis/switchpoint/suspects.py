@@ -15,6 +15,7 @@ import yaml
 
 from switchpoint.measurements import mpi_name
 from switchpoint.proof import Proof, prove
+from switchpoint.units import bytes_of
 
 Suspects = Callable[[int, int], list[dict[str, Any]]]
 
@@ -80,19 +81,6 @@ def catalogue() -> dict[str, Any]:
     text = resources.files("switchpoint").joinpath("catalogue.yaml").read_text(encoding="utf-8")
     content: dict[str, Any] = yaml.safe_load(text)
     return content
-
-
-def bytes_of(value: object) -> int | None:
-    """Parse a setting's value in bytes, with UCX's or Open MPI's suffixes; None if it has none.
-
-    >>> bytes_of("64k"), bytes_of(65536), bytes_of("auto")
-    (65536, 65536, None)
-    """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?", str(value).strip())
-    if found is None:
-        return None
-    scale = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}[found[2].lower()]
-    return int(float(found[1]) * scale)
 
 
 def _entries(header: dict[str, Any], footer: dict[str, Any] | None) -> Iterator[dict[str, Any]]:

@@ -1,8 +1,12 @@
-"""Writes sizes, numbers and changes as people read them."""
+"""Writes sizes, numbers and changes as people read them, and reads sizes as people write them."""
 
 from __future__ import annotations
 
 import math
+import re
+
+#: Bytes of the letters that scale a size, in small letters.
+SCALES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
 def size_text(size_bytes: float) -> str:
@@ -16,6 +20,18 @@ def size_text(size_bytes: float) -> str:
         if size >= unit and size % unit == 0:
             return f"{size // unit} {name}"
     return f"{size:,} B"
+
+
+def bytes_of(text: object) -> int | None:
+    """Parse a size in bytes, with UCX's or Open MPI's suffixes; None where it is no size.
+
+    >>> bytes_of("64k"), bytes_of(65536), bytes_of("auto")
+    (65536, 65536, None)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?", str(text).strip())
+    if found is None:
+        return None
+    return int(float(found[1]) * SCALES[found[2].lower()])
 
 
 def significant(value: float, digits: int = 3) -> str:

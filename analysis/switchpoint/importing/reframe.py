@@ -19,6 +19,7 @@ from switchpoint.errors import InputError, NotRecognisedError
 from switchpoint.importing.external import as_measurements, content
 from switchpoint.measurements import Measurements
 from switchpoint.shapes import RESERVED
+from switchpoint.units import SCALES
 
 NAME = "ReFrame's performance logs and run reports"
 
@@ -35,7 +36,6 @@ _SIZED = re.compile(
 )
 #: Parameters, those of fixtures too, as a test's name shows them: `%mpi_tasks=16`.
 _PARAMETER = re.compile(r"%(?:[\w.]*\.)?(\w+)=(\S+)")
-_SCALES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 #: A bare number is a size where so many variables of a test differ in nothing else.
 _LEAST_BARE = 3
@@ -218,5 +218,5 @@ def _split(variable: str) -> tuple[str, float | None, bool]:
     found = _SIZED.fullmatch(variable)
     if found is None:
         return variable, None, False
-    size = float(found["number"]) * _SCALES[found["scale"].lower()]
+    size = float(found["number"]) * SCALES[found["scale"].lower()]
     return found["metric"].rstrip("_-"), size, not (found["scale"] or found["byte"])
