@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "module", ["efficiency", "measurements", "studies.study_000", "suspects", "units"]
+    "module", ["efficiency", "importing.reframe", "measurements", "studies.study_000", "units"]
 )
 def test_examples_print_what_they_say(module: str) -> None:
     result = doctest.testmod(import_module(f"switchpoint.{module}"))
