@@ -66,8 +66,7 @@ def _supports(
         value = bytes_of(cvars.get(entry["setting"]))
         if value is not None and last <= value < first:
             return f"{entry['setting']} = {value}: the first larger size lies in {bracket}"
-    elif "segments" in entry and proof.mtu and finding["magnitude"] > 0:
-        segment = min(proof.mtu, entry["largest_packet"]) - entry["headers"]
+    elif "segments" in entry and (segment := proof.tcp_segment) and finding["magnitude"] > 0:
         for count in range(1, entry["segments"] + 1):
             if last <= count * segment and first > count * segment - entry["message_header"]:
                 return (

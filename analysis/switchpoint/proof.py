@@ -10,6 +10,11 @@ from typing import Any
 
 from switchpoint.placements import path_taken, switch_of
 
+#: Largest IP packet, and what IP, TCP and its timestamps take of each, in bytes (RFC 791, RFC 9293,
+#: RFC 7323).
+_LARGEST_PACKET = 65535
+_SEGMENT_HEADERS = 20 + 20 + 12
+
 
 @dataclass
 class Proof:
@@ -40,6 +45,11 @@ class Proof:
     mtu: int | None = None
     involuntary_switches: int | None = None
     steal_ticks: int | None = None
+
+    @property
+    def tcp_segment(self) -> int | None:
+        """Most bytes of a stream that one TCP segment on `interface` carries."""
+        return min(self.mtu, _LARGEST_PACKET) - _SEGMENT_HEADERS if self.mtu else None
 
 
 def prove(header: dict[str, Any], footer: dict[str, Any] | None) -> Proof:

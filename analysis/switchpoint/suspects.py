@@ -38,7 +38,11 @@ def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Su
         what can be set, else None: `environment` (the variable that sets it), `last_size_offset`
         (bytes from the value to `last_size`), `most_bytes` (larger values fail).
     """
-    candidates = list(_candidates(header, footer)) if header else []
+    candidates: list[dict[str, Any]] = []
+    if header:
+        proof = prove(header, footer)
+        mpi = header.get("mpi", {})
+        candidates = [*_settings(mpi, proof.path), *_segments(mpi, proof)]
 
     def within(last_size_before: int, size_bytes: int) -> list[dict[str, Any]]:
         return [
@@ -63,8 +67,9 @@ def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dic
         As suspects, but with null for `last_size` and `first_size`: nothing is predicted.
     """
     found = []
-    for entry in _entries(header, footer):
-        set_by, value = _value(entry, header["mpi"])
+    mpi = header.get("mpi", {})
+    for entry in _entries(mpi, prove(header, footer).path):
+        set_by, value = _value(entry, mpi)
         word = "unset" if value is None else value
         if entry["ends_eager"] and word in entry.get("automatic", []):
             said = "is not set" if value is None else f"= {value}"
@@ -83,10 +88,8 @@ def catalogue() -> dict[str, Any]:
     return content
 
 
-def _entries(header: dict[str, Any], footer: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+def _entries(mpi: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
     """Settings of the catalogue that the run's library has and its path can meet."""
-    path = prove(header, footer).path
-    mpi = header.get("mpi", {})
     library = mpi_name(mpi.get("library", ""))
     for entry in catalogue()["settings"]:
         names = entry["library"] if isinstance(entry["library"], list) else [entry["library"]]
@@ -119,11 +122,9 @@ def _suspect(entry: dict[str, Any], value: object, set_by: str, last: int | None
     }
 
 
-def _candidates(header: dict[str, Any], footer: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    proof = prove(header, footer)
-    mpi = header.get("mpi", {})
-    library = mpi_name(mpi.get("library", ""))
-    for entry in _entries(header, footer):
+def _settings(mpi: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
+    """What the run's settings predict, where they have values in bytes."""
+    for entry in _entries(mpi, path):
         set_by, value = _value(entry, mpi)
         number = bytes_of(value)
         if number is None:
@@ -137,10 +138,14 @@ def _candidates(header: dict[str, Any], footer: dict[str, Any] | None) -> Iterat
         yield _suspect(entry, value, set_by, last) | {
             "reason": f"{entry['variable']} = {value} {entry['offset_is']}: {sides}"
         }
+
+
+def _segments(mpi: dict[str, Any], proof: Proof) -> Iterator[dict[str, Any]]:
+    """What fills whole TCP segments on the path that the run is proved to have taken."""
+    library = mpi_name(mpi.get("library", ""))
     for entry in catalogue()["segments"]:
         built = re.search(entry.get("built_with", ""), mpi.get("description", ""))
-        if library.startswith(entry["library"]) and built and proof.path == "network" and proof.mtu:
-            segment = min(proof.mtu, entry["largest_packet"]) - entry["headers"]
+        if library.startswith(entry["library"]) and built and (segment := proof.tcp_segment):
             for count in range(1, entry["most_segments"] + 1):
                 yield _segment_suspect(entry, proof, segment, count)
 
