@@ -359,12 +359,13 @@ def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
 def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
     """Shape switches as in docs/reference/findings.md, the curve as an object of its own."""
     from switchpoint.explanation import EXPLANATION_COLUMNS, curve_columns
+    from switchpoint.shapes import none_for_nulls
 
     curve = curve_columns(switches)
     return [
         {"curve": {name: row[name] for name in curve if isinstance(row[name], str)}}
         | {name: row[name] for name in EXPLANATION_COLUMNS}
-        for row in switches.astype(object).where(switches.notna(), None).to_dict("records")
+        for row in none_for_nulls(switches).to_dict("records")
     ]
 
 

@@ -26,7 +26,7 @@ from switchpoint.measurements import Measurements, swept
 from switchpoint.origins import Origins, origins_of_run
 from switchpoint.proof import conditions
 from switchpoint.segments import MIN_SIZES, PieceTable, cut
-from switchpoint.shapes import BOUNDARIES, FINDING_COLUMNS, identity_columns
+from switchpoint.shapes import BOUNDARIES, FINDING_COLUMNS, identity_columns, none_for_nulls
 from switchpoint.suspects import Suspects, suspects_of_run
 
 Floats = npt.NDArray[np.float64]
@@ -121,7 +121,7 @@ def detect(
     findings["suspects"] = [
         value if isinstance(value, list) else [] for value in findings["suspects"]
     ]
-    findings["origin"] = findings["origin"].astype(object).where(findings["origin"].notna(), None)
+    findings[["origin"]] = none_for_nulls(findings[["origin"]])
     return findings
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from switchpoint.detection import PROMINENT_MAGNITUDE, detect
 from switchpoint.measurements import Measurements
 from switchpoint.naming import other_curve
-from switchpoint.shapes import NOTES, identity_columns
+from switchpoint.shapes import NOTES, identity_columns, none_for_nulls
 from switchpoint.suspects import governing, suspects_of_run
 from switchpoint.zooms import PLACE, searches
 
@@ -338,11 +338,4 @@ def _key(row: dict[str, Any], names: list[str]) -> tuple[Any, ...]:
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {str(name): None if _is_null(value) else value for name, value in row.items()}
-        for row in table.to_dict("records")
-    ]
-
-
-def _is_null(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value != value)
+    return none_for_nulls(table).to_dict("records")  # type: ignore[return-value]

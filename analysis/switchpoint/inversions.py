@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.shapes import CURVE_COLUMNS, identity_columns
+from switchpoint.shapes import identity_columns
 
 #: Placements, nearest first.
 NEARNESS = ["one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts"]
@@ -126,7 +126,7 @@ def _slower_stretches(
     slow: pd.DataFrame, fast: pd.DataFrame, scatter: float
 ) -> Iterator[dict[str, Any]]:
     """Describe each stretch of common sizes at which the first curve is slower than the second."""
-    names = [name for name in ("size_bytes", "time_us", "error_us") if name in CURVE_COLUMNS]
+    names = ["size_bytes", "time_us", "error_us"]
     both = slow[names].merge(fast[names], on="size_bytes", suffixes=("", "_other"))
     both = both[both["size_bytes"] > 0].sort_values("size_bytes", ignore_index=True)
     if len(both) < FEWEST_SIZES:

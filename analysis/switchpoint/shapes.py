@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import pandas as pd
+
 #: What tells one curve of a run record from another, in the order in which people read it.
 IDENTITY = ["site", "partition", "mpi", "environ", "kernel", "placement", "mode", "run_id"]
 
@@ -56,3 +58,8 @@ def identity_columns(table: Iterable[Any]) -> list[str]:
     return [name for name in IDENTITY if name in own] + [
         name for name in own if name not in IDENTITY
     ]
+
+
+def none_for_nulls(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the same table of Python's own values, each null as None, for rows as dictionaries."""
+    return table.astype(object).where(table.notna(), None)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.measurements import Measurements
+from switchpoint.shapes import none_for_nulls
 from switchpoint.studies import study_000, study_001, study_002, study_003, study_004
 from switchpoint.studies.claim import Claim
 from switchpoint.studies.evidence import Data, Evidence, NotTestableError, data_of
@@ -70,7 +71,7 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
         if study in (None, claim.study)
         for place, data in (across if claim.across_tools else places)
     ]
-    return _with_nulls(pd.DataFrame(rows, columns=COLUMNS))
+    return none_for_nulls(pd.DataFrame(rows, columns=COLUMNS))
 
 
 def efficiencies(measurements: Measurements) -> pd.DataFrame:
@@ -86,11 +87,9 @@ def efficiencies(measurements: Measurements) -> pd.DataFrame:
         for place, data in _places(data_of(measurements), [*_PLACE, "mpi"])
         for row in study_002.parallel_efficiency(data).to_dict("records")
     ]
-    return _with_nulls(pd.DataFrame(rows, columns=[*_PLACE, "mpi", *study_002.EFFICIENCY_COLUMNS]))
-
-
-def _with_nulls(table: pd.DataFrame) -> pd.DataFrame:
-    return table.astype("object").where(table.notna(), None)
+    return none_for_nulls(
+        pd.DataFrame(rows, columns=[*_PLACE, "mpi", *study_002.EFFICIENCY_COLUMNS])
+    )
 
 
 @dataclass

@@ -18,7 +18,7 @@ import pandas as pd
 
 from switchpoint.curves import summarise
 from switchpoint.measurements import Measurements
-from switchpoint.shapes import IDENTITY, identity_columns
+from switchpoint.shapes import IDENTITY, identity_columns, none_for_nulls
 
 Floats = npt.NDArray[np.float64]
 
@@ -191,7 +191,7 @@ def data_of(measurements: Measurements) -> Data:
     keys = [*identity_columns(samples), "size_bytes", "pass"]
     passes = samples.groupby(keys, dropna=False, observed=True)["time_us"].median().reset_index()
     identity = identity_columns(passes)
-    passes[identity] = passes[identity].astype("object").where(passes[identity].notna(), None)
+    passes[identity] = none_for_nulls(passes[identity])
     facts = pd.DataFrame(
         [_facts(run) for run in measurements.runs.to_dict("records")],
         columns=["run_id", *FACTS, "header"],
