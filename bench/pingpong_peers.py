@@ -3,7 +3,7 @@
 Same MPI and placement, launches in turn. Each peer is met with its own statistic over as long a
 measurement: the mean over all round trips (OSU, IMB), or the fastest of seven blocks (NetPIPE).
 Ratios of times; above 1: ours is slower. The spread is the middle 80 % of the launches over their
-median; its ratio is ours over theirs.
+median; its ratio is ours over theirs. Rows of all placements: geometric means of the ratios.
 
 OSU_OPENMPI and OSU_MPICH name the folder of osu_latency built for that MPI, IMB_MPI1 the program,
 which runs on MPICH by the common ABI; what is not named is left out.
@@ -123,29 +123,49 @@ def spread(times: np.ndarray) -> np.ndarray:
     return np.asarray((high - low) / middle)
 
 
-def compare(name: str, mpi: str, placement: str, peer: Peer, pairs: int, folder: Path) -> None:
-    """Print a row for each size."""
-    for size, duration_us in SIZES.items():
-        ours, theirs = np.empty(pairs), np.empty(pairs)
-        for pair in range(pairs):
-            ours[pair] = ours_us(name, mpi, placement, peer, size, folder)
-            # By the fastest so far: after a disturbed launch of ours theirs would be cut short, and
-            # a short measurement is hit less often by whatever else runs.
-            fastest_us = min(ours[: pair + 1].min(), theirs[:pair].min(initial=np.inf))
-            trips = max(TRIALS, round(duration_us / (2 * fastest_us)))
-            theirs[pair] = theirs_us(name, mpi, placement, peer, size, trips, folder)
-        ratio, low, high = median_ratio(ours, theirs)
-        wider, least, most = ratio_interval(ours, theirs, spread)
-        print(
-            f"{mpi:8} {placement:20} {peer.name:8} {size:8} {np.median(ours):10.3f} "
-            f"{np.median(theirs):10.3f}   {ratio:.3f} [{low:.3f}, {high:.3f}]   "
-            f"{spread(ours):6.1%} {spread(theirs):6.1%}  {wider:.2f} [{least:.2f}, {most:.2f}]",
-            flush=True,
-        )
+def measure(
+    name: str, mpi: str, placement: str, peer: Peer, size: int, pairs: int, folder: Path
+) -> tuple[np.ndarray, np.ndarray]:
+    """Half round trips in us of both sides, shape (pairs,) each."""
+    ours, theirs = np.empty(pairs), np.empty(pairs)
+    for pair in range(pairs):
+        ours[pair] = ours_us(name, mpi, placement, peer, size, folder)
+        # By the fastest so far: after a disturbed launch of ours theirs would be cut short, and
+        # a short measurement is hit less often by whatever else runs.
+        fastest_us = min(ours[: pair + 1].min(), theirs[:pair].min(initial=np.inf))
+        trips = max(TRIALS, round(SIZES[size] / (2 * fastest_us)))
+        theirs[pair] = theirs_us(name, mpi, placement, peer, size, trips, folder)
+    return ours, theirs
+
+
+def row(ours: np.ndarray, theirs: np.ndarray) -> str:
+    """Ratio of times, both spreads, and their ratio."""
+    ratio, low, high = median_ratio(ours, theirs)
+    wider, least, most = ratio_interval(ours, theirs, lambda one, two: spread(one) / spread(two))
+    return (
+        f"{ratio:.3f} [{low:.3f}, {high:.3f}]   {np.mean(spread(ours)):6.1%} "
+        f"{np.mean(spread(theirs)):6.1%}  {wider:.2f} [{least:.2f}, {most:.2f}]"
+    )
+
+
+def compare(name: str, mpi: str, peer: Peer, pairs: int, folder: Path) -> None:
+    """Print a row for each size and placement, and for each size one of all placements."""
+    for size in SIZES:
+        sides = []
+        for placement in PLACEMENTS.placements:
+            ours, theirs = measure(name, mpi, placement, peer, size, pairs, folder)
+            sides.append((ours, theirs))
+            print(
+                f"{mpi:8} {placement:20} {peer.name:8} {size:8} {np.median(ours):10.3f} "
+                f"{np.median(theirs):10.3f}   {row(ours, theirs)}",
+                flush=True,
+            )
+        ours, theirs = (np.stack(side) for side in zip(*sides, strict=True))
+        print(f"{mpi:8} {'all':20} {peer.name:8} {size:8} {'':24}{row(ours, theirs)}", flush=True)
 
 
 def main(pairs: int, chosen: list[str]) -> None:
-    """Print a row for each MPI, placement, peer and size."""
+    """Print the rows of each MPI and peer."""
     print(
         f"{'MPI':8} {'placement':20} {'peer':8} {'bytes':>8} {'ours us':>10} {'theirs us':>10}   "
         f"ratio [95 % interval]   spreads  their ratio, {pairs} pairs"
@@ -155,8 +175,7 @@ def main(pairs: int, chosen: list[str]) -> None:
         for mpi in PMI:
             for peer in peers(mpi, folder):
                 if not chosen or {mpi, f"{mpi}:{peer.name}"} & set(chosen):
-                    for placement in PLACEMENTS.placements:
-                        compare(name, mpi, placement, peer, pairs, folder)
+                    compare(name, mpi, peer, pairs, folder)
 
 
 if __name__ == "__main__":

@@ -5,42 +5,40 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import ArrayLike
 
+Floats = npt.NDArray[np.float64]
 
-def median_ratio(ours: ArrayLike, theirs: ArrayLike, seed: int = 0) -> tuple[float, float, float]:
-    """Median of the pairs' ratios and its 95 % percentile-bootstrap interval.
+DRAWS = 2000
 
-    Parameters
-    ----------
-    ours, theirs : array_like, shape (pairs,)
-        Measurements taken in turn, so that drift of the machine cancels.
-    """
-    ratios = np.asarray(ours, float) / np.asarray(theirs, float)
-    draws = np.random.default_rng(seed).integers(0, len(ratios), (2000, len(ratios)))
-    low, high = np.percentile(np.median(ratios[draws], axis=1), [2.5, 97.5])
-    return float(np.median(ratios)), float(low), float(high)
+
+def median_ratio(ours: ArrayLike, theirs: ArrayLike) -> tuple[float, float, float]:
+    """Median of the pairs' ratios and its 95 % interval; arguments as of `ratio_interval`."""
+    return ratio_interval(ours, theirs, lambda one, other: np.median(one / other, axis=-1))
 
 
 def ratio_interval(
-    ours: ArrayLike,
-    theirs: ArrayLike,
-    statistic: Callable[[np.ndarray], np.ndarray],
-    seed: int = 0,
+    ours: ArrayLike, theirs: ArrayLike, compare: Callable[[Floats, Floats], Floats]
 ) -> tuple[float, float, float]:
-    """Ratio of a statistic of each side and its 95 % percentile-bootstrap interval.
+    """Ratio of two sides and its 95 % percentile-bootstrap interval.
 
     Parameters
     ----------
-    ours, theirs : array_like, shape (pairs,)
-        Measurements taken in turn.
-    statistic
-        Maps arrays of shape (..., pairs) to shape (...,).
+    ours, theirs : array_like, shape (pairs,) or (cases, pairs)
+        Measurements taken in turn, so that drift of the machine cancels. Of several cases the ratio
+        is the geometric mean; pairs are drawn within each case.
+    compare
+        Maps both sides' arrays of shape (..., pairs) to ratios of shape (...).
     """
-    sides = np.stack([np.asarray(ours, float), np.asarray(theirs, float)])
-    draws = np.random.default_rng(seed).integers(0, sides.shape[1], (2000, sides.shape[1]))
-    with np.errstate(divide="ignore", invalid="ignore"):  # draws of one pair alone have no spread
-        drawn = statistic(sides[0][draws]) / statistic(sides[1][draws])
-        ratio = statistic(sides[0]) / statistic(sides[1])
-    low, high = np.nanpercentile(drawn, [2.5, 97.5])
-    return float(ratio), float(low), float(high)
+    sides = np.atleast_2d(np.asarray(ours, float)), np.atleast_2d(np.asarray(theirs, float))
+    draws = np.random.default_rng(0).integers(0, sides[0].shape[1], (DRAWS, *sides[0].shape))
+
+    def mean(one: Floats, other: Floats) -> Floats:
+        # Draws of one pair alone have no spread: they count for nothing.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.exp(np.log(compare(one, other)).mean(axis=-1)))
+
+    drawn = mean(*(np.take_along_axis(side[None], draws, axis=-1) for side in sides))
+    low, high = np.percentile(drawn[np.isfinite(drawn)], [2.5, 97.5])
+    return float(mean(*sides)), float(low), float(high)
