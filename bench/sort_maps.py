@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -42,8 +41,6 @@ def sort_once(name: str, mpi: str, process_map: str, folder: Path) -> tuple[floa
             "SLURM_HOSTFILE": str(hosts),
             "OMPI_MCA_mpi_yield_when_idle": "1",
             "UCX_TLS": "tcp,self",
-            # Open MPI removes the folder of its last run on a node while the next one starts there.
-            "OMPI_MCA_orte_tmpdir_base": f"/tmp/{time.monotonic_ns()}",
         },
         folder,
     )
