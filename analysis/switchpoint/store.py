@@ -10,7 +10,7 @@ import io
 import json
 import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -30,6 +30,7 @@ from switchpoint.shapes import (
     PASSING_LABELS,
     RUN_COLUMNS,
     identity_columns,
+    none_for_nulls,
 )
 
 _PARTITIONS = pa.schema([("site", pa.string()), ("date", pa.string())])
@@ -93,11 +94,12 @@ class Store:
         """
         written = 0
         rows = measurements.samples.groupby("run_id", observed=True).indices
-        for _, run in measurements.runs.iterrows():
+        table = _samples_table(measurements.samples)
+        for run in none_for_nulls(measurements.runs).to_dict("records"):
             if not self._holds(run):
-                samples = measurements.samples.iloc[rows.get(run["run_id"], [])]
-                self._write("samples", run, _samples_table(samples))
-                self._write("runs", run, pa.Table.from_pylist([_plain(run)], schema=_RUNS))
+                own = table.take(rows.get(run["run_id"], []))
+                self._write("samples", run, _with_own_dictionaries(own))
+                self._write("runs", run, pa.Table.from_pylist([run], schema=_RUNS))
                 written += 1
             progress()
         return written
@@ -141,7 +143,7 @@ class Store:
     def _samples_of(self, runs: pd.DataFrame, wanted: dict[str, str]) -> Measurements:
         if runs.empty:
             raise InputError(self.url, "holds no run that matches; see what it holds with `report`")
-        paths = [self._path("samples", run) for _, run in runs.iterrows()]
+        paths = [self._path("samples", run) for run in runs.to_dict("records")]
         table = self._scan(paths, _SAMPLES, _equals(wanted))
         return Measurements(_samples_frame(table), runs.reset_index(drop=True))
 
@@ -161,7 +163,7 @@ class Store:
                 self.url, f"holds a damaged file ({reason}); remove it and import its run again"
             ) from None
 
-    def _holds(self, run: pd.Series[Any]) -> bool:
+    def _holds(self, run: Mapping[Hashable, Any]) -> bool:
         path = self._path("runs", run)
         if not self._files.exists(path):
             return False
@@ -169,7 +171,7 @@ class Store:
             stored = pq.read_table(stream, columns=["complete"]).column(0)[0].as_py()
         return bool(stored) or not run["complete"]
 
-    def _path(self, table: str, run: pd.Series[Any]) -> str:
+    def _path(self, table: str, run: Mapping[Hashable, Any]) -> str:
         site, date = (
             quote(run[name], safe="") if isinstance(run[name], str) else _NO_VALUE
             for name in _PARTITIONS.names
@@ -177,7 +179,7 @@ class Store:
         name = quote(run["run_id"], safe="")
         return f"{self._root}/{table}/site={site}/date={date}/{name}.parquet"
 
-    def _write(self, table: str, run: pd.Series[Any], content: pa.Table) -> None:
+    def _write(self, table: str, run: Mapping[Hashable, Any], content: pa.Table) -> None:
         """Write one file whole or not at all."""
         path = self._path(table, run)
         buffer = io.BytesIO()
@@ -198,7 +200,7 @@ class Store:
 
 
 def _samples_table(samples: pd.DataFrame) -> pa.Table:
-    """Arrow table of one run's samples in the store's schema."""
+    """Arrow table of samples in the store's schema."""
     own = [name for name in identity_columns(samples) if name not in IDENTITY]
     columns = {
         name: samples[name] if name in samples else constant(None, len(samples))
@@ -208,6 +210,15 @@ def _samples_table(samples: pd.DataFrame) -> pa.Table:
     frame = pd.DataFrame(columns, index=samples.index)
     frame[_OTHER] = _pack(samples, own) if own else constant(None, len(samples))
     return pa.Table.from_pandas(frame[_SAMPLES.names], preserve_index=False).cast(_SAMPLES)
+
+
+def _with_own_dictionaries(table: pa.Table) -> pa.Table:
+    """Leave out of dictionaries what no row uses: the table may be a part of a larger one."""
+    for number, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            texts = table.column(number).cast(field.type.value_type)
+            table = table.set_column(number, field, texts.dictionary_encode())
+    return table
 
 
 def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Series[Any]:
@@ -234,10 +245,6 @@ def _samples_frame(table: pa.Table) -> pd.DataFrame:
         frame[name] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
     identity = [name for name in identity_columns(frame) if frame[name].notna().any()]
     return frame[[*identity, *MEASURES]]
-
-
-def _plain(run: pd.Series[Any]) -> dict[str, Any]:
-    return {name: None if pd.isna(run[name]) else run[name] for name in _RUNS.names}
 
 
 def _lasting_labels(labels: Any) -> str:
