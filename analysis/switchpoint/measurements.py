@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import union_categoricals
 
@@ -67,6 +68,8 @@ def swept(samples: pd.DataFrame) -> pd.DataFrame:
 def concat(parts: Iterable[Measurements]) -> Measurements:
     """Join measurements from several sources; a run given twice counts once."""
     parts = list(parts)
+    if len(parts) == 1:
+        return parts[0]
     seen: set[str] = set()
     samples = []
     for part in parts:
@@ -82,18 +85,14 @@ def from_record(record: Record) -> Measurements:
 
     A kernel's phase columns stay in the record; they are not part of a curve of `time_us`.
     """
-    samples = record.samples[["mode", *MEASURES]].copy()
-    modes = samples["mode"].cat
-    samples["mode"] = modes.reorder_categories(sorted(modes.categories))  # not as the seed had it
+    samples = record.samples
     run = describe_run(record)
-    for name in IDENTITY:
-        if name != "mode":
-            samples[name] = constant(run[name], len(samples))
-    own = _own_labels(record.header["labels"])
-    for name, value in own.items():
-        samples[name] = constant(value, len(samples))
-    runs = pd.DataFrame([run], columns=RUN_COLUMNS)
-    return Measurements(samples[[*IDENTITY, *own, *MEASURES]], runs)
+    told = {name: run.get(name) for name in IDENTITY} | _own_labels(record.header["labels"])
+    columns: dict[str, Any] = {name: constant(text, len(samples)) for name, text in told.items()}
+    modes = samples["mode"].array
+    columns["mode"] = modes.reorder_categories(sorted(modes.categories))  # not as the seed had it
+    columns |= {name: samples[name].array for name in MEASURES}
+    return Measurements(pd.DataFrame(columns), pd.DataFrame([run], columns=RUN_COLUMNS))
 
 
 def _own_labels(labels: dict[str, str]) -> dict[str, str]:
@@ -103,6 +102,36 @@ def _own_labels(labels: dict[str, str]) -> dict[str, str]:
     """
     not_own = RESERVED | PASSING_LABELS | {*IDENTITY, "check"}
     return {name: value for name, value in labels.items() if name not in not_own}
+
+
+def repeated(
+    values: Sequence[str | None], counts: Sequence[int] | npt.NDArray[np.int64]
+) -> pd.Categorical:
+    """Return an identity column that holds each value, or null, so many times."""
+    known = sorted({value for value in values if value is not None})
+    places: dict[str | None, int] = {value: place for place, value in enumerate(known)}
+    codes = np.array([places.get(value, -1) for value in values], dtype="int32")
+    return pd.Categorical.from_codes(
+        np.repeat(codes, counts), categories=pd.Index(known, dtype="str")
+    )
+
+
+def times_before(columns: Iterable[Any]) -> npt.NDArray[np.int64]:
+    """Count for each row the rows before it that are alike in all columns: 0, 1, ..., nulls too.
+
+    As grouping by them and `cumcount`, in a tenth of the time where rows are few.
+    """
+    code = np.zeros(1, dtype="int64")
+    for column in columns:
+        values = column.codes if isinstance(column, pd.Categorical) else np.asarray(column)
+        _, own = np.unique(values, return_inverse=True)
+        _, code = np.unique(code * (own.max(initial=0) + 1) + own, return_inverse=True)
+    order = np.argsort(code, kind="stable")
+    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
+    counts = np.diff([*starts, len(order)])
+    before = np.empty(len(order), dtype="int64")
+    before[order] = np.arange(len(order)) - np.repeat(starts, counts)
+    return before
 
 
 def constant(value: str | None, count: int) -> pd.Categorical:

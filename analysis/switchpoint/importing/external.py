@@ -5,15 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.importing.labels import IDENTITY_LABELS, read_labels
-from switchpoint.measurements import Measurements, concat, constant, mpi_name
+from switchpoint.measurements import Measurements, constant, mpi_name, repeated, times_before
 from switchpoint.record import open_maybe_gzip
-from switchpoint.shapes import MEASURES, PASSING_LABELS, RUN_COLUMNS
+from switchpoint.shapes import IDENTITY, PASSING_LABELS, RUN_COLUMNS
+
+_Numbers = npt.NDArray[np.float64]
+_Lines = npt.NDArray[np.int64]
 
 #: More than this of one file, unpacked, is no table of another tool's, and would fill the memory.
 LARGEST_BYTES = 2**27
@@ -59,21 +64,10 @@ def as_measurements(
     labels = read_labels(path, data)
     if "mpi" in labels:
         labels["mpi"] = mpi_name(labels["mpi"])
+    columns: dict[str, Any] = {str(name): column.array for name, column in samples.items()}
     for name in IDENTITY_LABELS:
-        if name in labels and name not in samples:
-            samples[name] = constant(labels[name], len(samples))
-    for name in ("pass", "iterations"):
-        if name not in samples:
-            samples[name] = int(name == "iterations")
-    repeats = samples.groupby(
-        [name for name in samples if name not in {"time_us", "iterations"}],
-        observed=True,
-        dropna=False,
-    )
-    samples["sample"] = repeats.cumcount()
-    samples = samples.astype(
-        {"size_bytes": "int64", "pass": "int32", "sample": "int32", "iterations": "int64"}
-    )
+        if name in labels and name not in columns:
+            columns[name] = constant(labels[name], len(samples))
     content_hash = hashlib.sha256(data)
     if labels:
         content_hash.update(json.dumps(labels, sort_keys=True).encode())
@@ -87,53 +81,76 @@ def as_measurements(
         "labels": json.dumps(labels) if labels else None,
         "warnings": "\n".join(warnings) or None,
     }
-    kernels = samples["kernel"].unique() if "kernel" in samples else [None]
-    parts = []
+    kernels, code = _kernels(columns, len(samples))
+    if len(kernels) > 1:
+        order = np.argsort(code, kind="stable")
+        columns, code = {name: column[order] for name, column in columns.items()}, code[order]
+    run_ids = []
     for kernel in kernels:
         identity = content_hash.copy()
-        part = samples
         if len(kernels) > 1:
-            identity.update(str(kernel).encode())
-            part = samples[samples["kernel"] == kernel]
-        parts.append(_one_run(part, identity.hexdigest()[:32], shared))
-    return concat(parts)
+            identity.update(kernel.encode())
+        run_ids.append(identity.hexdigest()[:32])
+    columns["run_id"] = repeated(run_ids, np.bincount(code))
+    alike = [column for name, column in columns.items() if name not in {"time_us", "iterations"}]
+    measures = {
+        "size_bytes": columns["size_bytes"].astype("int64"),
+        "pass": columns.get("pass", np.zeros_like(code)).astype("int32"),
+        "sample": times_before(alike).astype("int32"),
+        "iterations": columns.get("iterations", np.ones_like(code)).astype("int64"),
+        "time_us": columns["time_us"],
+    }
+    identity_of = {name: column for name, column in columns.items() if name not in measures}
+    runs = [
+        dict.fromkeys(RUN_COLUMNS)
+        | {name: _common(identity_of[name][code == n]) for name in IDENTITY if name in identity_of}
+        | shared
+        | {"run_id": run_id}
+        for n, run_id in enumerate(run_ids)
+    ]
+    return Measurements(
+        pd.DataFrame(identity_of | measures), pd.DataFrame(runs, columns=RUN_COLUMNS)
+    )
 
 
-def _one_run(samples: pd.DataFrame, run_id: str, shared: dict[str, object]) -> Measurements:
-    samples = samples.reset_index(drop=True).assign(run_id=constant(run_id, len(samples)))
-    run: dict[str, object] = dict.fromkeys(RUN_COLUMNS)
-    for name in set(RUN_COLUMNS) & set(samples):
-        values = samples[name].unique()
-        run[name] = values[0] if len(values) == 1 else None
-    run |= shared | {"run_id": run_id}
-    order = [name for name in samples if name not in MEASURES] + MEASURES
-    return Measurements(samples[order], pd.DataFrame([run], columns=RUN_COLUMNS))
+def _kernels(columns: dict[str, Any], count: int) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Kernels in order of appearance, one without a name where none is told; of each row which."""
+    if "kernel" not in columns:
+        return [""], np.zeros(count, dtype="int64")
+    code, which = pd.factorize(columns["kernel"].codes)
+    return [str(columns["kernel"].categories[place]) for place in which], code
 
 
-def check_sizes(path: Path, sizes: pd.Series[float], lines: pd.Series[int]) -> None:
+def _common(column: pd.Categorical) -> str | None:
+    """Text that all rows of an identity column have, None where they have several or none."""
+    codes = column.codes
+    return str(column.categories[codes[0]]) if codes[0] >= 0 and (codes == codes[0]).all() else None
+
+
+def check_sizes(path: Path, sizes: _Numbers, lines: _Lines) -> None:
     """Raise InputError at the first size that is not a whole number of bytes, 0 or more."""
-    bad = ~(sizes.ge(0) & sizes.mod(1).eq(0) & sizes.lt(2**62))
+    bad = ~((sizes >= 0) & (sizes % 1 == 0) & (sizes < 2**62))
     _refuse(path, bad, sizes, lines, "size_bytes", "sizes are whole numbers of bytes, 0 or more")
 
 
-def check_positive(path: Path, values: pd.Series[float], lines: pd.Series[int]) -> None:
+def check_positive(path: Path, values: _Numbers, lines: _Lines, field: str) -> None:
     """Raise InputError at the first value that is not positive and finite."""
-    bad = ~(values.gt(0) & values.lt(np.inf))
-    _refuse(path, bad, values, lines, str(values.name), "it must be a positive number")
+    bad = ~((values > 0) & (values < np.inf))
+    _refuse(path, bad, values, lines, field, "it must be a positive number")
 
 
 def _refuse(
     path: Path,
-    bad: pd.Series[bool],
-    values: pd.Series[float],
-    lines: pd.Series[int],
+    bad: npt.NDArray[np.bool_],
+    values: _Numbers,
+    lines: _Lines,
     field: str,
     rule: str,
 ) -> None:
     if bad.any():
-        row = int(bad.to_numpy().argmax())
-        value = values.iloc[row]
+        row = int(bad.argmax())
+        value = float(values[row])
         shown = int(value) if np.isfinite(value) and value == int(value) else value
         raise InputError(
-            path, f"{field} is {shown}; {rule}: correct or remove the row", int(lines.iloc[row])
+            path, f"{field} is {shown}; {rule}: correct or remove the row", int(lines[row])
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from switchpoint.importing.external import as_measurements, check_positive, check_sizes, content
@@ -26,16 +27,15 @@ def read(path: Path) -> Measurements:
     """Read NetPIPE output; the curve's identity is `kernel` = netpipe."""
     data = content(path)
     numbered = [row for row in enumerate(data.splitlines(), start=1) if _ROW.fullmatch(row[1])]
-    table = pd.DataFrame(
-        [row.split() for _, row in numbered], columns=["size_bytes", "_", "seconds"]
+    fields = [row.split() for _, row in numbered]
+    size = np.array([float(row[0]) for row in fields])
+    time_us = 1e6 * np.array([float(row[2]) for row in fields])
+    lines = np.array([number for number, _ in numbered])
+    check_sizes(path, size, lines)
+    check_positive(path, time_us, lines, "time_us")
+    samples = pd.DataFrame(
+        {"kernel": constant("netpipe", len(size)), "size_bytes": size, "time_us": time_us}
     )
-    table = table.astype(float)
-    lines = pd.Series([number for number, _ in numbered])
-    samples = pd.DataFrame({"kernel": constant("netpipe", len(table))})
-    samples["size_bytes"] = table["size_bytes"].astype(float)
-    samples["time_us"] = table["seconds"] * 1e6
-    check_sizes(path, samples["size_bytes"], lines)
-    check_positive(path, samples["time_us"], lines)
     lost = len([row for row in data.splitlines() if row.strip() and not row.startswith(b"#")])
     lost -= len(numbered)
     warnings = [f"{path}: {lost} rows are cut short and left out: measure again"] if lost else []

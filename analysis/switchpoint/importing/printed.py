@@ -5,15 +5,18 @@ A reader finds the tables and says which column is the metric; sizes and times a
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.importing.external import as_measurements, check_sizes
-from switchpoint.measurements import Measurements
+from switchpoint.measurements import Measurements, repeated, times_before
 
 
 @dataclass
@@ -64,21 +67,23 @@ def as_runs(
     """
     parts, warnings = [], []
     for table in tables:
-        part, problems = _samples(path, table, names)
+        part, problems = _numbers_of(path, table, names)
         warnings += problems
-        if not part.empty:
-            parts.append(part)
-    if not parts:
+        parts.append(part)
+    counts = [len(part["size_bytes"]) for part in parts]
+    if sum(counts) == 0:
         raise InputError(path, "holds the heading of a table and no results; measure again")
-    samples = pd.concat(parts, ignore_index=True)
-    identity = list(dict.fromkeys(name for table in tables for name in table.identity))
-    samples[identity] = samples[identity].astype("category")
-    again = samples.groupby([*identity, "size_bytes"], observed=True, dropna=False)
-    samples["pass"] = again.cumcount()
-    return as_measurements(path, form, data, samples, warnings, tool=tool)
+    identity = dict.fromkeys(name for table in tables for name in table.identity)
+    columns: dict[str, Any] = {
+        name: repeated([table.identity.get(name) for table in tables], counts) for name in identity
+    }
+    columns |= {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    columns["pass"] = times_before([columns[name] for name in (*identity, "size_bytes")])
+    return as_measurements(path, form, data, pd.DataFrame(columns), warnings, tool=tool)
 
 
-def _samples(path: Path, table: Table, names: Columns) -> tuple[pd.DataFrame, list[str]]:
+def _numbers_of(path: Path, table: Table, names: Columns) -> tuple[dict[str, Any], list[str]]:
+    """Sizes, times and iterations of a table, as arrays, and what was wrong with it."""
     metric = next((name for name in names.metrics if name in table.columns), None)
     if metric is None:
         line = table.lines[0] if table.lines else None
@@ -88,42 +93,43 @@ def _samples(path: Path, table: Table, names: Columns) -> tuple[pd.DataFrame, li
             line,
         )
     width = len(table.columns)
-    short = [len(row) < width for row in table.rows]
-    fields = pd.DataFrame(
-        [row[:width] for row in table.rows if len(row) >= width], columns=table.columns
+    whole = [len(row) >= width for row in table.rows]
+    rows = list(itertools.compress(table.rows, whole))
+    size, value, repeats = (
+        _column(table, rows, name) for name in (names.size, metric, names.iterations)
     )
-    lines = pd.Series([n for n, cut in zip(table.lines, short, strict=True) if not cut], dtype=int)
-    size = _numbers(fields, names.size)
-    value = _numbers(fields, metric)
-    good = value.gt(0) & value.lt(np.inf)
+    good = (value > 0) & (value < np.inf)
     kind = names.metrics[metric]
     if kind == "bandwidth":  # nothing is carried by an empty message
-        good &= size.gt(0)
+        good &= size > 0
     where = f"{path}: {table.identity['kernel']}"
     warnings = []
-    lost = int(sum(short) + (~good & (size.gt(0) | (kind == "time"))).sum())
+    lost = int(len(whole) - len(rows) + (~good & ((size > 0) | (kind == "time"))).sum())
     if lost:
         warnings.append(
             f"{where}: {lost} row{'s' if lost > 1 else ''} without a usable {metric} left out:"
             " measure again for all points"
         )
-    if "Validation" in fields and fields["Validation"].eq("Fail").any():
-        count = int(fields["Validation"].eq("Fail").sum())
-        warnings.append(
-            f"{where}: payloads of {count} sizes arrived damaged; do not trust these times"
-        )
-    size, value, lines = size[good], value[good], lines[good]
-    check_sizes(path, size, lines)
-    samples = pd.DataFrame({"size_bytes": size.astype("int64")})
+    if "Validation" in table.columns:
+        verdicts = [row[table.columns.index("Validation")] for row in rows]
+        if damaged := verdicts.count("Fail"):
+            warnings.append(
+                f"{where}: payloads of {damaged} sizes arrived damaged; do not trust these times"
+            )
+    size, value, repeats = size[good], value[good], repeats[good]
+    check_sizes(path, size, np.array(list(itertools.compress(table.lines, whole)))[good])
     per_message = {"time": value, "bandwidth": size / value, "rate": 1e6 / value}
-    samples["time_us"] = per_message[kind]
-    repeats = _numbers(fields, names.iterations)[good]
-    samples["iterations"] = repeats.where(repeats.ge(1), 1).astype("int64")
-    return samples.assign(**table.identity), warnings
+    return {
+        "size_bytes": size.astype("int64"),
+        "time_us": per_message[kind],
+        "iterations": np.where(repeats >= 1, repeats, 1).astype("int64"),
+    }, warnings
 
 
-def _numbers(fields: pd.DataFrame, name: str) -> pd.Series[float]:
+def _column(table: Table, rows: list[list[str]], name: str) -> npt.NDArray[np.float64]:
     """Numbers of a column, NaN where there is none; all 0 where the table lacks the column."""
-    if name not in fields:
-        return pd.Series(0.0, index=fields.index)
-    return pd.to_numeric(fields[name], errors="coerce").astype(float)
+    if name not in table.columns:
+        return np.zeros(len(rows))
+    place = table.columns.index(name)
+    texts = np.array([row[place] for row in rows], dtype=object)
+    return np.asarray(pd.to_numeric(texts, errors="coerce"), dtype=float)

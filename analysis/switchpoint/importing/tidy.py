@@ -9,6 +9,8 @@ import csv
 import io
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
@@ -51,10 +53,10 @@ def read(path: Path) -> Measurements:
 
     size = _numbers(path, table, "size_bytes", lines)
     value = _numbers(path, table, metric, lines)
-    check_sizes(path, size, lines)
-    check_positive(path, value, lines)
+    check_sizes(path, size, lines.to_numpy())
+    check_positive(path, value, lines.to_numpy(), metric)
     if metric == "bandwidth_MBps":
-        check_positive(path, size, lines)
+        check_positive(path, size, lines.to_numpy(), "size_bytes")
         value = size / value
 
     samples = table.drop(columns=[*MEASURES, *_METRICS, "rep", "run_id"], errors="ignore")
@@ -122,7 +124,9 @@ def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
     return table[(table != "").any(axis=1)]
 
 
-def _numbers(path: Path, table: pd.DataFrame, name: str, lines: pd.Series[int]) -> pd.Series[float]:
+def _numbers(
+    path: Path, table: pd.DataFrame, name: str, lines: pd.Series[int]
+) -> npt.NDArray[np.float64]:
     numbers = pd.to_numeric(table[name].str.strip(), errors="coerce")
     bad = numbers.isna()
     if bad.any():
@@ -133,4 +137,4 @@ def _numbers(path: Path, table: pd.DataFrame, name: str, lines: pd.Series[int]) 
             f"{name} is {text!r}, not a number; correct or remove the row",
             int(lines.iloc[row]),
         )
-    return numbers.astype(float)
+    return numbers.to_numpy(dtype=float)
