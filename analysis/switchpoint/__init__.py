@@ -19,6 +19,7 @@ _HOMES = {
     "detect": "detection",
     "doctor": "diagnosis",
     "explain": "explanation",
+    "import_files": "importing.storing",
     "read": "importing",
     "read_facts": "record",
     "read_files": "importing",

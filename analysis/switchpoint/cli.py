@@ -64,16 +64,22 @@ def import_command(
 ) -> None:
     """Recognise FILEs, and files in folders, by content and keep them; a run counts once."""
     with _user_mistakes():
-        measurements, failures = _read(files)
+        from switchpoint.importing import find_files
+        from switchpoint.importing.storing import import_files
         from switchpoint.store import Store
         from switchpoint.terminal import progress
 
-        with progress("storing", len(measurements.runs)) as advance:
-            added = Store(store).add(measurements, advance)
-        known = len(measurements.runs) - added
-        _warn(measurements.warnings)
+        found = find_files(files)
+        with progress("importing", len(found)) as advance:
+            outcome = import_files(found, Store(store), advance)
+        added, known = outcome.added, outcome.already_stored
+        _list_failures(outcome.failures, files, found)
+        if added + known == 0:
+            raise typer.Exit(_BAD)
+        _warn(outcome.warnings)
         if as_json:
-            _print_json({"added": added, "already_stored": known, "failed": failures})
+            failed = [str(failure) for failure in outcome.failures]
+            _print_json({"added": added, "already_stored": known, "failed": failed})
         else:
             again = f"; {known} already there" if known else ""
             print(f"{added} run{'' if added == 1 else 's'} added to {store}{again}")
@@ -127,7 +133,7 @@ def claims_command(
 ) -> None:
     """Test what the five studies claim against the runs of FILEs, or all runs of the store."""
     with _user_mistakes():
-        measurements = _read(files)[0] if files else _everything(store)
+        measurements = _read(files) if files else _everything(store)
         from switchpoint.studies import claims, efficiencies
 
         found = claims(measurements, study)
@@ -372,7 +378,7 @@ def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
 def _load(files: list[Path] | None, store: str) -> Measurements:
     """Return the measurements of the files given, or else the store's newest."""
     if files:
-        return _read(files)[0]
+        return _read(files)
     from switchpoint.store import Store
 
     return Store(store).latest()
@@ -385,21 +391,28 @@ def _everything(store: str) -> Measurements:
     return Store(store).read()
 
 
-def _read(files: list[Path]) -> tuple[Measurements, list[str]]:
+def _read(files: list[Path]) -> Measurements:
     """Read what can be read and name each file that cannot, on stderr; exit 2 if none can."""
     from switchpoint.importing import find_files, read_files
-    from switchpoint.terminal import failure_lines, progress
+    from switchpoint.terminal import progress
 
     found = find_files(files)
     with progress("reading", len(found)) as advance:
         gathered = read_files(found, advance)
-    for line in failure_lines(gathered.failures, given=files):
-        print(f"switchpoint: {line}", file=sys.stderr)
+    _list_failures(gathered.failures, files, found)
     if gathered.measurements is None:
-        if not found:
-            print(f"switchpoint: {files[0]}: holds no file; measure first", file=sys.stderr)
         raise typer.Exit(_BAD)
-    return gathered.measurements, [str(failure) for failure in gathered.failures]
+    return gathered.measurements
+
+
+def _list_failures(failures: list[InputError], files: list[Path], found: list[Path]) -> None:
+    """Say on stderr which of the files found could not be read, or that there are none."""
+    from switchpoint.terminal import failure_lines
+
+    for line in failure_lines(failures, given=files):
+        print(f"switchpoint: {line}", file=sys.stderr)
+    if not found:
+        print(f"switchpoint: {files[0]}: holds no file; measure first", file=sys.stderr)
 
 
 def _warn(warnings: list[str]) -> None:

@@ -6,12 +6,8 @@ What timing shows is a `step` or a `slope_change`; that a step is a switch of pr
 from __future__ import annotations
 
 import itertools
-import multiprocessing
-import os
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint import calibration
+from switchpoint.cores import workers
 from switchpoint.curves import summarise
 from switchpoint.disturbances import noise_bursts, off_alone, outliers
 from switchpoint.inversions import inversions
@@ -147,35 +144,13 @@ def _scan_all(
     bounds = [*starts[::CURVES_AT_ONCE], len(order)]
     parts = (samples.iloc[order[first:last]] for first, last in itertools.pairwise(bounds))
     curves, rows = [], []
-    with _workers(len(starts)) as apply:
+    with workers(worthwhile=len(starts) >= WORTH_A_POOL) as apply:
         for number, (points, found) in enumerate(apply(_scan, parts)):
             curves.append(points)
             rows += found
             for _ in starts[number * CURVES_AT_ONCE : (number + 1) * CURVES_AT_ONCE]:
                 progress()
     return pd.concat(curves, ignore_index=True), rows
-
-
-@contextmanager
-def _workers(curves: int) -> Iterator[Callable[..., Iterable[Any]]]:
-    """Yield `map`, or for many curves one that works on all cores and few parts ahead."""
-    cores = len(os.sched_getaffinity(0))
-    if curves < WORTH_A_POOL or cores < 2:
-        yield map
-        return
-    context = multiprocessing.get_context("forkserver")
-    with ProcessPoolExecutor(cores, mp_context=context) as pool:
-
-        def apply(function: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[Any]:
-            waiting: deque[Future[Any]] = deque()
-            for part in parts:
-                waiting.append(pool.submit(function, part))
-                if len(waiting) > 2 * cores:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-
-        yield apply
 
 
 def _scan(samples: pd.DataFrame) -> tuple[pd.DataFrame, list[dict[str, Any]]]:

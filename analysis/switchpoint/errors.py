@@ -30,6 +30,10 @@ class InputError(Exception):
         place = self.source if line is None else f"{self.source}: line {line}"
         super().__init__(f"{place}: {problem}")
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, int | None]]:
+        """Let it come back whole from another process."""
+        return type(self), (self.source, self.problem, self.line)
+
 
 class RecordError(InputError):
     """A run record that cannot be read."""

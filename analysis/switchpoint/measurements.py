@@ -5,6 +5,7 @@ A curve is a metric against message size for one site, MPI, kernel, mode and pla
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -136,9 +137,14 @@ def times_before(columns: Iterable[Any]) -> npt.NDArray[np.int64]:
 
 def constant(value: str | None, count: int) -> pd.Categorical:
     """Return an identity column that holds one value, or null, `count` times."""
-    known = value is not None
-    categories = pd.Index([value] if known else [], dtype="str")
-    return pd.Categorical.from_codes(np.full(count, known - 1, dtype="int8"), categories=categories)
+    codes = np.full(count, -1 if value is None else 0, dtype="int8")
+    return pd.Categorical.from_codes(codes, dtype=_only(value), validate=False)
+
+
+@functools.lru_cache
+def _only(value: str | None) -> pd.CategoricalDtype:
+    """Return a column's type with one category, or none; to make it takes longer than the rest."""
+    return pd.CategoricalDtype(pd.Index([] if value is None else [value], dtype="str"))
 
 
 def describe_run(facts: Facts) -> dict[str, Any]:
@@ -211,6 +217,8 @@ def _concat_samples(samples: list[pd.DataFrame]) -> pd.DataFrame:
 def _categories(samples: pd.DataFrame, name: str) -> pd.Categorical:
     """Return an identity column with text categories, all null where the samples lack it."""
     if name not in samples:
-        return pd.Categorical.from_codes([-1] * len(samples), categories=pd.Index([], dtype="str"))
-    column = samples[name].cat
+        return constant(None, len(samples))
+    column: pd.Categorical = samples[name].array
+    if column.categories.dtype == "str":
+        return column
     return pd.Categorical.from_codes(column.codes, categories=column.categories.astype("str"))

@@ -17,7 +17,7 @@ import pandas as pd
 
 from switchpoint.errors import InputError, NotRecognisedError
 from switchpoint.importing.external import as_measurements, content
-from switchpoint.measurements import Measurements
+from switchpoint.measurements import Measurements, times_before
 from switchpoint.shapes import RESERVED
 from switchpoint.units import SCALES
 
@@ -182,11 +182,10 @@ def _samples(values: pd.DataFrame) -> pd.DataFrame:
     """Points of curves, `mode` being what is measured; `variable` is kept."""
     if values.empty:
         return values
-    parts = values["variable"].map(_split).apply(pd.Series)
-    parts.columns = ["metric", "named_size", "bare"]
-    values = values.join(parts)
+    parts = [_split(variable) for variable in values["variable"]]
+    values[["metric", "named_size", "bare"]] = pd.DataFrame(parts)
     alike = values.groupby(["kernel", "metric"])["named_size"].transform("nunique")
-    trusted = values["named_size"].notna() & (~values["bare"].eq(True) | (alike >= _LEAST_BARE))
+    trusted = values["named_size"].notna() & (~values["bare"] | (alike >= _LEAST_BARE))
     row_size = pd.to_numeric(values.pop("row_size"), errors="coerce")
     values["mode"] = values["metric"].where(trusted, values["variable"])
     values["size_bytes"] = values["named_size"].where(trusted, row_size).astype(float)
@@ -199,13 +198,12 @@ def _samples(values: pd.DataFrame) -> pd.DataFrame:
     parameters = {name for names in values.pop("parameters") for name in names}
     values = values[good].drop(columns=["metric", "named_size", "bare", "value", "unit"])
     # What differs in every row, such as a time, tells no curves apart, unless it is a parameter.
-    rows = values.groupby("row").first()
+    rows = values.drop_duplicates("row").drop(columns="row")
     passing = {n for n in rows if len(rows) > 1 and rows[n].is_unique} - parameters
     values = values.drop(columns=passing - {"kernel", "mode", "size_bytes", "time_us", "variable"})
     identity = [str(n) for n in values if n not in {"size_bytes", "time_us", "variable", "row"}]
     values[identity] = values[identity].astype("category")
-    repeats = values.groupby([*identity, "size_bytes"], observed=True, dropna=False)
-    values["pass"] = repeats.cumcount()
+    values["pass"] = times_before([values[name].array for name in (*identity, "size_bytes")])
     return values.drop(columns="row").reset_index(drop=True)
 
 

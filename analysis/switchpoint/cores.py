@@ -1,0 +1,36 @@
+"""Spreads work over all cores, a few parts of it ahead, so that memory stays bounded."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def workers(*, worthwhile: bool) -> Iterator[Callable[..., Iterable[Any]]]:
+    """Yield `map`, or where it is worthwhile one that works in a process on each core.
+
+    Starting the processes takes as long as a second or two of their work.
+    """
+    cores = len(os.sched_getaffinity(0))
+    if not worthwhile or cores < 2:
+        yield map
+        return
+    context = multiprocessing.get_context("forkserver")
+    with ProcessPoolExecutor(cores, mp_context=context) as pool:
+
+        def apply(function: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[Any]:
+            waiting: deque[Future[Any]] = deque()
+            for part in parts:
+                waiting.append(pool.submit(function, part))
+                if len(waiting) > 2 * cores:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+        yield apply
