@@ -12,12 +12,14 @@ from typing import Any
 
 
 @contextmanager
-def workers(*, worthwhile: bool) -> Iterator[Callable[..., Iterable[Any]]]:
+def workers(*, worthwhile: bool, most: int | None = None) -> Iterator[Callable[..., Iterable[Any]]]:
     """Yield `map`, or where it is worthwhile one that works in a process on each core.
 
-    Starting the processes takes as long as a second or two of their work.
+    Starting the processes takes as long as a second or two of their work. Each takes memory: `most`
+    bounds them where more would wait for something else.
     """
     cores = len(os.sched_getaffinity(0))
+    cores = cores if most is None else min(cores, most)
     if not worthwhile or cores < 2:
         yield map
         return

@@ -10,7 +10,8 @@ import io
 import json
 import os
 import uuid
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -61,6 +62,23 @@ _RUNS = pa.schema(
 )
 
 
+@dataclass(frozen=True)
+class EncodedRun:
+    """One run as the store's two files hold it, empty where the store has it already.
+
+    Attributes
+    ----------
+    place : dict
+        `run_id`, `site`, `date` and `complete`.
+    samples, described : bytes
+        Parquet files of its samples and of its row in `runs`.
+    """
+
+    place: dict[Hashable, Any]
+    samples: bytes = b""
+    described: bytes = b""
+
+
 class Store:
     """Measurements kept under one folder or URL.
 
@@ -77,32 +95,41 @@ class Store:
         except (ValueError, ImportError) as error:
             raise InputError(self.url, f"cannot be a store ({error})") from None
 
-    def add(self, measurements: Measurements, progress: Callable[[], object] = lambda: None) -> int:
+    def add(self, measurements: Measurements) -> int:
         """Store every run that is not there yet, or that was truncated and now is complete.
 
         Parameters
         ----------
         measurements
             What to store.
-        progress
-            Called after each run.
 
         Returns
         -------
         int
             How many runs were written.
         """
-        written = 0
+        return sum(self.keep(run) for run in self.encode(measurements))
+
+    def encode(self, measurements: Measurements) -> Iterator[EncodedRun]:
+        """Turn what `add` would write into bytes, which takes most of its time, run by run."""
         rows = measurements.samples.groupby("run_id", observed=True).indices
         table = _samples_table(measurements.samples)
         for run in none_for_nulls(measurements.runs).to_dict("records"):
-            if not self._holds(run):
-                own = table.take(rows.get(run["run_id"], []))
-                self._write("samples", run, _with_own_dictionaries(own))
-                self._write("runs", run, pa.Table.from_pylist([run], schema=_RUNS))
-                written += 1
-            progress()
-        return written
+            place = {name: run[name] for name in ("run_id", *_PARTITIONS.names, "complete")}
+            if self._holds(place):
+                yield EncodedRun(place)
+                continue
+            own = _with_own_dictionaries(table.take(rows.get(run["run_id"], [])))
+            described = pa.Table.from_pylist([run], schema=_RUNS)
+            yield EncodedRun(place, _parquet(own), _parquet(described))
+
+    def keep(self, run: EncodedRun) -> bool:
+        """Write a run as `add` does; says whether that was needed."""
+        if not run.samples or self._holds(run.place):
+            return False
+        self._write("samples", run.place, run.samples)
+        self._write("runs", run.place, run.described)
+        return True
 
     def runs(self, **wanted: str) -> pd.DataFrame:
         """Read the runs table (`RUN_COLUMNS`), oldest first.
@@ -179,24 +206,28 @@ class Store:
         name = quote(run["run_id"], safe="")
         return f"{self._root}/{table}/site={site}/date={date}/{name}.parquet"
 
-    def _write(self, table: str, run: Mapping[Hashable, Any], content: pa.Table) -> None:
+    def _write(self, table: str, run: Mapping[Hashable, Any], content: bytes) -> None:
         """Write one file whole or not at all."""
         path = self._path(table, run)
-        buffer = io.BytesIO()
-        pq.write_table(content, buffer, compression="zstd")
         folder, _, name = path.rpartition("/")
         try:
             self._files.makedirs(folder, exist_ok=True)
             if isinstance(self._files, LocalFileSystem):
                 hidden = f"{folder}/.{name}.{uuid.uuid4().hex}"
-                self._files.pipe_file(hidden, buffer.getvalue())
+                self._files.pipe_file(hidden, content)
                 Path(hidden).replace(path)
             else:  # object stores show an object only when all of it is there
-                self._files.pipe_file(path, buffer.getvalue())
+                self._files.pipe_file(path, content)
         except OSError as error:
             raise InputError(
                 self.url, f"cannot be written ({error.strerror or error}); choose another --store"
             ) from None
+
+
+def _parquet(table: pa.Table) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
 
 
 def _samples_table(samples: pd.DataFrame) -> pa.Table:

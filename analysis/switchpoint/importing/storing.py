@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from pathlib import Path
 from switchpoint.cores import workers
 from switchpoint.errors import InputError
 from switchpoint.importing import find_files, read_files
-from switchpoint.store import Store
+from switchpoint.store import EncodedRun, Store
 
 #: Files and bytes that are read and then stored together; more saves nothing and takes memory.
 _PART_FILES = 50
@@ -18,6 +19,9 @@ _PART_BYTES = 2**25
 
 #: Fewer files are read sooner than processes for it have started.
 _WORTH_A_POOL = 500
+
+#: More cores that read would wait for the one that writes.
+_MOST_READERS = 8
 
 
 @dataclass
@@ -60,20 +64,29 @@ def import_files(
     parts = list(_parts(files))
     outcome = Imported()
     runs: set[str] = set()
-    with workers(worthwhile=len(files) >= _WORTH_A_POOL) as apply:
-        for part, gathered in zip(parts, apply(read_files, parts), strict=True):
-            outcome.failures += gathered.failures
-            if gathered.measurements is not None:
-                runs.update(gathered.measurements.runs["run_id"])
-                outcome.added += store.add(gathered.measurements)
-                outcome.warnings += gathered.measurements.warnings
+    added: set[str] = set()
+    with workers(worthwhile=len(files) >= _WORTH_A_POOL, most=_MOST_READERS) as apply:
+        done = apply(functools.partial(_encode, store), parts)
+        for part, (encoded, warnings, failures) in zip(parts, done, strict=True):
+            runs.update(run.place["run_id"] for run in encoded)
+            added.update(run.place["run_id"] for run in encoded if store.keep(run))
+            outcome.warnings += warnings
+            outcome.failures += failures
             for _ in part:
                 progress()
-    # A run that came truncated and then whole was written twice.
-    outcome.added = min(outcome.added, len(runs))
-    outcome.already_stored = len(runs) - outcome.added
+    outcome.added = len(added)
+    outcome.already_stored = len(runs - added)
     outcome.warnings = list(dict.fromkeys(outcome.warnings))
     return outcome
+
+
+def _encode(store: Store, part: list[Path]) -> tuple[list[EncodedRun], list[str], list[InputError]]:
+    """Read some files: their runs as the store will have them, warnings, and the bad files."""
+    gathered = read_files(part)
+    if gathered.measurements is None:
+        return [], [], gathered.failures
+    encoded = list(store.encode(gathered.measurements))
+    return encoded, gathered.measurements.warnings, gathered.failures
 
 
 def _parts(files: list[Path]) -> Iterator[list[Path]]:
