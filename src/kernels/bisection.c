@@ -19,8 +19,8 @@ enum { TURNS_AHEAD = 4, TURNS_MAX = 24 };
  * thousand would. Where fewer do, and the median is large enough all the same, more are taken. */
 enum { JUMP_TURNS = 15, JUMP_AGREEING = 14, MORE_TURNS = 45, MORE_AGREEING = 34 };
 
-/* A search that takes longer will not end well: something else wants the cores. */
-static const double TIME_MOST_US = 2e6;
+/* A search that takes longer will hardly end well: something else wants the cores. */
+static const double TIME_MOST_US = 0.9e6;
 
 /* Over so few bytes a curve's slope moves nothing: no jump between the ends is none within. */
 enum { NARROW_BYTES = 64 };
@@ -82,7 +82,7 @@ void bisect(struct explorer *explorer, struct search *search)
                 search->jump = NAN;
                 search->outcome = UNSURE;
                 snprintf(search->reason, sizeof search->reason,
-                         "took over %.0f s; measure again on quieter cores", TIME_MOST_US / 1e6);
+                         "took over %.1f s; measure again on quieter cores", TIME_MOST_US / 1e6);
                 return;
             }
             const int middle = search->last_bytes + (search->first_bytes - search->last_bytes) / 2;
