@@ -41,7 +41,7 @@ class Site:
         *,
         ranks: int = 2,
         cores: int = 64,
-        mpi: str = OPEN_MPI,
+        mpi: str | None = OPEN_MPI,
         passes: int = 12,
         noise: float | None = None,
         plan: dict[str, Any] | None = None,
@@ -486,6 +486,7 @@ def test_each_mpi_has_its_own_verdict() -> None:
     site = latencies(2.0)
     for placement in PLACEMENTS:
         site.run("pingpong", {("send", 8): 1.0, ("ssend", 8): 1.0}, placement, mpi=MPICH)
+    site.run("echo", {("sockets", 1): 30.0}, mpi=None)
     found = claims(site.measurements(), "001")
 
     first = found[found["number"] == 1].set_index("mpi")["verdict"]

@@ -62,7 +62,9 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
     if study is not None and study not in known:
         raise InputError("--study", f"'{study}' is none of the studies; use {', '.join(known)}")
     everything = data_of(measurements)
-    places = list(_places(everything, [*_PLACE, "mpi"]))
+    # Runs over bare sockets tell nothing of an MPI: only claims that compare tools look at them.
+    every = list(_places(everything, [*_PLACE, "mpi"]))
+    places = [(place, data) for place, data in every if place["mpi"]] or every
     across = list(_places(everything, _PLACE))
     rows = [
         {"study": claim.study, "number": claim.number, "claim": claim.text, **place}
