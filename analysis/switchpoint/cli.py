@@ -101,13 +101,16 @@ def detect_command(
     """Find steps and other anomalies in the curves of FILEs, or of the store's newest runs."""
     with _user_mistakes():
         measurements = _load(files, store)
-        from switchpoint.curves import noise_warnings, summarise
+        from switchpoint.curves import few_sizes_warning, noise_warnings, summarise
         from switchpoint.detection import count_curves, detect
+        from switchpoint.segments import MIN_SIZES
         from switchpoint.terminal import progress
 
         with progress("detecting", count_curves(measurements)) as advance:
             findings = detect(measurements, advance)
-        _warn([*measurements.warnings, *noise_warnings(summarise(measurements))])
+        curves = summarise(measurements)
+        _warn([*measurements.warnings, *noise_warnings(curves)])
+        _warn(few_sizes_warning(curves, 2 * MIN_SIZES))
         if as_json:
             _print_json({"findings": findings_as_json(findings)})
         else:

@@ -94,6 +94,27 @@ def noise_warnings(curves: pd.DataFrame) -> list[str]:
     ]
 
 
+def few_sizes_warning(curves: pd.DataFrame, least: int) -> list[str]:
+    """Say so where no curve has the sizes that looking for a step takes.
+
+    Parameters
+    ----------
+    curves
+        As from `summarise`.
+    least
+        How many sizes that are.
+    """
+    identity = identity_columns(curves)
+    sizes = (
+        curves.groupby(identity, dropna=False, observed=True)["size_bytes"].nunique()
+        if identity
+        else pd.Series([curves["size_bytes"].nunique()])
+    )
+    if (sizes >= least).any():
+        return []
+    return [f"no curve has the {least} sizes that a step takes; measure more sizes"]
+
+
 def _curve_name(key: object) -> str:
     return ", ".join(v for v in (key if isinstance(key, tuple) else (key,)) if isinstance(v, str))
 

@@ -222,6 +222,19 @@ def test_curves_too_poor_for_a_finding_have_none(
     assert json.loads(result.stdout) == {"findings": []}
 
 
+@pytest.mark.parametrize("sizes", [[8], [8, 8, 8], [8, 16]], ids=str)
+def test_curves_too_short_for_a_step_are_warned_of(
+    switchpoint: Run, tmp_path: Path, sizes: list[int]
+) -> None:
+    path = tmp_path / "short.csv"
+    path.write_text("size_bytes,time_us\n" + "".join(f"{size},1.5\n" for size in sizes))
+
+    result = switchpoint("detect", "--json", path)
+
+    assert json.loads(result.stdout) == {"findings": []}
+    assert "no curve has the 6 sizes that a step takes" in result.stderr
+
+
 def test_sizes_may_come_in_any_order_and_repeat(switchpoint: Run, tmp_path: Path) -> None:
     rows = [f"{2**p},{(2 + 3e-4 * 2**p) * (1.5 if p > 15 else 1)}" for p in range(21)] * 2
     printed = []

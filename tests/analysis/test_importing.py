@@ -87,7 +87,9 @@ def test_rows_without_a_time_are_left_out_with_a_warning(tmp_path: Path) -> None
         ("size_bytes,time_us\n8.5,1\n", "line 2: size_bytes is 8.5"),
         ("size_bytes,time_us\n-8,1\n", "line 2: size_bytes is -8"),
         ("size_bytes,bandwidth_MBps\n0,1\n", "line 2: size_bytes is 0"),
-        ("size_bytes,time_us\n8,1,5\n", "line 2"),
+        ("size_bytes,time_us\n8,1,5\n", "line 2: has more than 2 fields"),
+        ("size_bytes;time_us\n8;1,5\n", "line 1: separates its columns by ';'"),
+        ("size_bytes\ttime_us\n8\t1\n", "line 1: separates its columns by '\\t'"),
     ],
 )
 def test_a_value_that_cannot_be_is_named_with_its_line(
@@ -101,6 +103,35 @@ def test_a_value_that_cannot_be_is_named_with_its_line(
     assert str(caught.value).startswith(str(path))
     assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=repr)
+def test_lines_may_end_as_any_system_ends_them(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "curves.csv"
+    path.write_bytes(end.join(["size_bytes,time_us", "8,1", "16,2", ""]).encode())
+
+    assert read(path).samples["time_us"].tolist() == [1, 2]
+
+
+def test_a_log_with_carriage_returns_is_not_recognised(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not recognised"):
+        read(written(tmp_path, '10 %\r"20 %\rdone\n', "progress.log"))
+
+
+def test_utf_16_is_named_as_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "curves.csv"
+    path.write_text("size_bytes,time_us\n8,1\n", encoding="utf-16")
+
+    with pytest.raises(InputError, match="is UTF-16 text; save it as UTF-8"):
+        read(path)
+
+
+def test_a_negative_time_of_osu_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    title = "# OSU MPI Latency Test v7.2\n# Size          Latency (us)\n"
+    found = read(written(tmp_path, title + "1 -1.00\n2 1.00\n", "osu.txt"))
+
+    assert found.samples["size_bytes"].tolist() == [2]
+    assert "1 row without a usable Latency (us) left out" in found.warnings[0]
 
 
 def test_netpipe_output_is_recognised_by_content(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ A reader is a module here with `NAME`, `recognises(head)` and `read(path)`; `REA
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -65,6 +66,8 @@ def read(path: str | os.PathLike[str]) -> Measurements:
     for reader in READERS:
         if reader.recognises(head):
             return lock.attach(reader.read(path), path.parent)
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise NotRecognisedError(path, "is UTF-16 text; save it as UTF-8")
     if b"\0" in head:
         raise NotRecognisedError(path, "is a binary file; give text: " + _known())
     raise NotRecognisedError(path, "is not recognised; known are " + _known())

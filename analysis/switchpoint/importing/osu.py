@@ -16,7 +16,7 @@ NAME = "OSU Micro-Benchmarks' output"
 
 _TITLE = re.compile(r"^#\s*OSU MPI(?:-\w+)?[ _](?P<name>.+?) Test(?: v(?P<version>\S+))?\s*$")
 _RECOGNISED = re.compile(rb"^#\s*OSU MPI(?:-\w+)?[ _].+ Test\b", re.MULTILINE)
-_ROW = re.compile(r"^\s*\d+(?:\.\d+)?(?:\s+(?:[\d.]+|nan|-nan|inf|Pass|Fail)){0,15}\s*$")
+_ROW = re.compile(r"^\s*\d+(?:\.\d+)?(?:\s+(?:-?[\d.]+|-?nan|-?inf|Pass|Fail)){0,15}\s*$")
 _PAIRS = re.compile(r"^#\s*\[ pairs: (\d+) \]")
 _DATATYPE = re.compile(r"^#\s*Datatype: (\w+)")
 

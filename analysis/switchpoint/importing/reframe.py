@@ -128,7 +128,9 @@ def _report_rows(path: Path, data: bytes) -> Iterator[dict[str, Any]]:
         report = json.loads(data)
         cases = [case for run in report["runs"] for case in run["testcases"]]
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(path, f"is a damaged run report of ReFrame's ({error})") from None
+        raise InputError(
+            path, f"is a damaged run report of ReFrame's ({error}); copy it again"
+        ) from None
     for case in cases:
         row = {**(case.get("check_vars") or {}), **case}
         for name, value in (case.get("perfvalues") or {}).items():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +23,16 @@ NAME = "tidy CSV (with a size_bytes column)"
 
 _METRICS = ("time_us", "bandwidth_MBps")
 
+_FIRST_LINE = re.compile(rb"[^\r\n]*")
+
+#: What spreadsheets write where the comma is taken for decimals.
+_OTHER_SEPARATOR = re.compile(r"[;\t]")
+
 
 def recognises(head: bytes) -> bool:
-    """Tell whether the first line is a CSV heading that names `size_bytes` or a metric of ours."""
-    return b"\0" not in head and bool({"size_bytes", *_METRICS} & set(_heading(head)))
+    """Tell whether the first line is a heading that names `size_bytes` or a metric of ours."""
+    words = {word.strip() for name in _heading(head) for word in _OTHER_SEPARATOR.split(name)}
+    return b"\0" not in head and bool({"size_bytes", *_METRICS} & words)
 
 
 def read(path: Path) -> Measurements:
@@ -42,9 +49,10 @@ def read(path: Path) -> Measurements:
 
     absent = table[metric].str.strip().str.lower().isin(["", "nan", "na", "null", "none"])
     warnings = []
-    if absent.any():
+    if count := int(absent.sum()):
+        rows = "1 row" if count == 1 else f"{count} rows"
         warnings.append(
-            f"{path}: {int(absent.sum())} rows without {metric} are left out"
+            f"{path}: {rows} without {metric} {'is' if count == 1 else 'are'} left out"
             f" (the first is line {lines[absent].iloc[0]})"
         )
     table, lines = table[~absent], lines[~absent]
@@ -69,14 +77,21 @@ def read(path: Path) -> Measurements:
 
 
 def _heading(data: bytes) -> list[str]:
-    line = data.lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", errors="replace")
-    return [
-        name.strip() for name in next(csv.reader([line.rstrip("\r")], skipinitialspace=True), [])
-    ]
+    line = _FIRST_LINE.match(data.removeprefix(b"\xef\xbb\xbf"))
+    assert line is not None  # it may be empty
+    text = line[0].decode("utf-8", errors="replace")
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def _check_heading(path: Path, names: list[str]) -> str:
     """Return the metric's column; raises InputError when the heading cannot be used."""
+    if len(names) == 1 and (other := _OTHER_SEPARATOR.search(names[0])):
+        raise InputError(
+            path,
+            f"separates its columns by {other[0]!r}; separate them by commas, and write decimals"
+            " with a point",
+            1,
+        )
     if "size_bytes" not in names:
         raise InputError(path, "has no column size_bytes; name the message size's column so", 1)
     repeated = {name for name in names if names.count(name) > 1}
@@ -120,7 +135,10 @@ def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
     long = table.pop(beyond).ne("")
     if long.any():
         line = int(long.to_numpy().argmax()) + 2
-        raise InputError(path, f"has more than {len(names)} fields; give each column a name", line)
+        problem = (
+            f"has more than {len(names)} fields; name each column, write decimals with a point"
+        )
+        raise InputError(path, problem, line)
     return table[(table != "").any(axis=1)]
 
 
