@@ -1,6 +1,7 @@
 /* Which MPI library this is, and its own settings: its control variables, read through MPI_T. */
 #include "mpi_library.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,10 +36,38 @@ static int cvar_info(int index, struct cvar *cvar)
                                NULL, &description_length, &cvar->binding, &scope);
 }
 
+/* Whether a path begins or ends here, in a list of them. */
+static bool between_paths(char c)
+{
+    return strchr(":,; =", c) != NULL; /* '\0' too */
+}
+
+/* Writes the user's home directory as ~: whose it is says nothing of MPI. */
+static void write_text(struct json *json, const char *name, const char *text)
+{
+    const char *home = getenv("HOME");
+    const size_t length = home != NULL ? strlen(home) : 0;
+    char *shown = allocate(strlen(text) + 1, 1);
+    char *end = shown;
+    char before = '\0';
+    while (*text != '\0') {
+        if (length > 1 && between_paths(before) && strncmp(text, home, length) == 0 &&
+            (text[length] == '/' || between_paths(text[length]))) {
+            *end++ = '~';
+            text += length;
+        } else {
+            *end++ = *text++;
+        }
+        before = text[-1];
+    }
+    json_string(json, name, shown);
+    free(shown);
+}
+
 static void write_value(struct json *json, const struct cvar *cvar, const void *value, int count)
 {
     if (cvar->type == MPI_CHAR) {
-        json_string(json, cvar->name, value);
+        write_text(json, cvar->name, value);
     } else if (count != 1) {
         return;
     } else if (cvar->type == MPI_INT) {

@@ -137,12 +137,13 @@ class ACompleteRun(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as cls.home:
             cls.path = Path(folder) / "run.record"
             cls.arguments = ["--sizes", "0,1,8,1000,70000", "--seed", "42", "--window", "4", *QUICK]
             cls.arguments += ["--label", 'site=quo"te\\,\nµ', "--label", "empty="]
             cls.arguments += ["--record", str(cls.path)]
-            cls.done = run(PINGPONG, *cls.arguments, OMPI_MCA_test="1", UCX_LOG_LEVEL="warn")
+            steering = {"OMPI_MCA_test": "1", "UCX_LOG_LEVEL": "warn", "HOME": cls.home}
+            cls.done = run(PINGPONG, *cls.arguments, **steering)
             cls.left = sorted(p.name for p in Path(folder).iterdir())
             cls.record = Record(cls.path) if cls.path.exists() else None
 
@@ -176,6 +177,12 @@ class ACompleteRun(unittest.TestCase):
         self.assertTrue(kernel["compiler"])
         self.assertIn("flags", kernel)
         self.assertIn("spec_hash", kernel)
+
+    def test_header_does_not_name_the_home_directory(self):
+        settings = self.record.header["mpi"]["cvars"]
+        self.assertNotIn(self.home, json.dumps(settings))
+        if "mca_base_param_files" in settings:  # Open MPI's
+            self.assertRegex(settings["mca_base_param_files"], r"^~/\.openmpi/.*,/")
 
     def test_header_holds_the_plan(self):
         self.assertEqual(
