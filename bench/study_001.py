@@ -316,9 +316,9 @@ def main(files: list[str]) -> None:
         "that was moved for it:\n",
         answer(jumps_near(measurements)) + "\n",
         "Why shared memory gains there: past the limit the kernel copies a message once, from one "
-        "process to the other; up to it, it goes through a buffer between them. With Open MPI's limit "
-        f"at {LIMIT_BYTES:,} B and that copy allowed or not, {LAUNCHES} launches of each in turn:"
-        "\n",
+        "process to the other; up to it, it goes through a buffer between them. With Open "
+        f"MPI's limit at {LIMIT_BYTES:,} B and that copy allowed or not, {LAUNCHES} launches of "
+        "each in turn:\n",
         copies() + "\n",
         "## What remains open\n\n"
         "- The study does not name its MPI library, so that its own setting cannot be named.\n"
