@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,15 @@ from switchpoint.shapes import CURVE_COLUMNS, identity_columns
 #: Relative standard error of a curve's typical median from which it is called noisy.
 _TOO_NOISY = 0.1
 
-_NORMAL_SD_PER_MAD = 1.4826
-#: By the number of values, from 0: what makes the deviation of few unbiased (Croux and Rousseeuw
-#: 1992, table 2); nearly 1 beyond.
-_MAD_CORRECTION = np.array([0, 0, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107, 1.08])
-_MEDIAN_PER_MEAN_ERROR = 1.2533  # of normal samples, sqrt(pi / 2)
+#: Fewer sizes do not tell a slow pass from slow sizes.
+_FEWEST_SIZES = 6
+
+#: By the number of values, from 0: the standard error of their median over their median absolute
+#: deviation, times the root of their number. In the middle of a million draws of normal values
+#: each, for of few values the deviation is far too small as often as not; 1.86 for many.
+_ERROR_PER_MAD = np.array(
+    [0, 0, 2.09, 3.21, 2.42, 2.38, 2.13, 2.18, 2.03, 2.09, 1.97, 2.03, 1.95, 2.00, 1.93, 1.98, 1.92]
+)
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.integer[Any]]
@@ -39,31 +44,106 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
         `size_bytes`; `time_us`, the median; `low_us` and `high_us`, its distribution-free 95 %
         confidence interval from order statistics (Hoefler and Belli 2015, section 3.1.3; of fewer
         than six samples their range); `mad_us`, the median absolute deviation; `error_us`, the
-        median's standard error, from the scatter of samples or of the passes' medians, whichever
-        says more, 0 where one sample leaves it unknown; `trimmed_us`, the mean without the best and
+        median's standard error beside the curve's other sizes: from the scatter of samples or of
+        the passes' medians, whichever says more, once what makes a pass slower at all sizes alike
+        is taken out, 0 where one sample leaves it unknown; `trimmed_us`, the mean without the best and
         the worst sample (Hariri et al., study 004), of two or less the mean; `count` of samples;
         `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
     """
     samples = swept(source.samples if isinstance(source, Measurements) else source)
-    identity = identity_columns(samples)
-    keys = [*identity, "size_bytes"]
     if samples.empty:
-        return pd.DataFrame(columns=[*identity, *CURVE_COLUMNS])
-    codes = samples.groupby(keys, dropna=False, observed=True, sort=True).ngroup().to_numpy()
-    time = samples["time_us"].to_numpy(dtype=float)
-    order = np.lexsort((time, codes))
-    sorted_time = time[order]
-    starts, counts = _runs(codes[order])
+        return pd.DataFrame(columns=[*identity_columns(samples), *CURVE_COLUMNS])
+    return summarise_passes(samples, compare_passes(samples))
 
-    median, mad, within = _robust_summary(codes, time)
-    between = _error_between_passes(codes, samples["pass"].to_numpy(), time)
+
+@dataclass
+class Passes:
+    """How the passes over each curve compare, in logarithms of time.
+
+    Attributes
+    ----------
+    point : array of int
+        Of each sample: which size of which curve it is of, from 0 in the order of the summary.
+    turn : array of int
+        Of each sample: which pass of which curve it is of, from 0.
+    curve, number : array of int
+        Of each pass: its curve, from 0 in the order of the summary, and its number there.
+    slower : array of float
+        Of each pass: the median over sizes of how much slower it is than the curve's median.
+    scatter : array of float
+        Of each pass: median absolute deviation of its curve's passes from that, over sizes.
+    sizes : array of int
+        Of each pass: how many sizes it measured.
+    cell_point, cell_slower
+        Of each size and pass of a curve: the point, and how much slower it was than the pass.
+    """
+
+    point: Indices
+    turn: Indices
+    curve: Indices
+    number: Indices
+    slower: Floats
+    scatter: Floats
+    sizes: Indices
+    cell_point: Indices
+    cell_slower: Floats
+
+
+def compare_passes(samples: pd.DataFrame) -> Passes:
+    """Compare the passes over each curve, size by size.
+
+    Parameters
+    ----------
+    samples
+        Of any number of curves, at least one row.
+    """
+    identity = identity_columns(samples)
+    curve = (
+        samples.groupby(identity, dropna=False, observed=True, sort=True).ngroup().to_numpy()
+        if identity
+        else np.zeros(len(samples), dtype=int)
+    )
+    point = _numbered(curve, samples["size_bytes"].to_numpy())
+    turn = _numbered(curve, samples["pass"].to_numpy())
+    cell = _numbered(point, turn)
+    _, of_cell = np.unique(cell, return_index=True)
+    _, of_turn = np.unique(turn, return_index=True)
+    cell_point, cell_turn = point[of_cell], turn[of_cell]
+    logs = np.log(median_by(cell, samples["time_us"].to_numpy(dtype=float)))
+    logs -= median_by(cell_point, logs)[cell_point]
+    slower, sizes = median_by(cell_turn, logs), np.bincount(cell_turn)
+    logs -= np.where(sizes >= _FEWEST_SIZES, slower, 0.0)[cell_turn]
+    scatter = median_by(curve[of_turn][cell_turn], np.abs(logs))
+    return Passes(
+        point=point,
+        turn=turn,
+        curve=curve[of_turn],
+        number=samples["pass"].to_numpy()[of_turn],
+        slower=np.where(sizes >= _FEWEST_SIZES, slower, 0.0),
+        scatter=scatter[curve[of_turn]],
+        sizes=sizes,
+        cell_point=cell_point,
+        cell_slower=logs,
+    )
+
+
+def summarise_passes(samples: pd.DataFrame, passes: Passes) -> pd.DataFrame:
+    """Summarise samples whose passes were compared: see `summarise`."""
+    identity = identity_columns(samples)
+    time = samples["time_us"].to_numpy(dtype=float)
+    order = np.lexsort((time, passes.point))
+    sorted_time = time[order]
+    starts, counts = _runs(passes.point[order])
     below = _interval_rank(counts)
-    table = samples.iloc[order[starts]][keys].reset_index(drop=True)
+    median = _median_of_sorted(sorted_time, starts, counts)
+    within = _error_of_median(passes.point, np.log(time) - passes.slower[passes.turn])
+    between = _error_of_median(passes.cell_point, passes.cell_slower)
+    table = samples.iloc[order[starts]][[*identity, "size_bytes"]].reset_index(drop=True)
     table["time_us"] = median
     table["low_us"] = sorted_time[starts + below]
     table["high_us"] = sorted_time[starts + counts - 1 - below]
-    table["mad_us"] = mad
-    table["error_us"] = np.maximum(within, between)
+    table["mad_us"] = median_by(passes.point, np.abs(time - median[passes.point]))
+    table["error_us"] = np.maximum(within, between) * median
     table["trimmed_us"] = _mean_within_extremes(sorted_time, starts, counts)
     table["count"] = counts
     table["bandwidth_MBps"] = table["size_bytes"] / table["time_us"]
@@ -119,29 +199,18 @@ def _curve_name(key: object) -> str:
     return ", ".join(v for v in (key if isinstance(key, tuple) else (key,)) if isinstance(v, str))
 
 
-def _error_between_passes(codes: Indices, passes: Indices, time: Floats) -> Floats:
-    """Standard error of each curve point from its medians over passes, 0 for one pass.
-
-    A machine's state often lasts for a pass; samples of one pass then agree and prove little. A
-    pass spoilt by another job is outvoted, for the scatter is a median absolute deviation too.
-    """
-    cells = codes * (int(passes.max()) + 1) + passes
-    order = np.lexsort((time, cells))
-    starts, counts = _runs(cells[order])
-    medians = _median_of_sorted(time[order], starts, counts)
-    return _robust_summary(codes[order][starts], medians)[2]
+def _error_of_median(codes: Indices, values: Floats) -> Floats:
+    """Standard error of the median of the values of each code, by median absolute deviations."""
+    deviation = median_by(codes, np.abs(values - median_by(codes, values)[codes]))
+    counts = np.bincount(codes)
+    return _ERROR_PER_MAD[np.minimum(counts, len(_ERROR_PER_MAD) - 1)] * deviation / counts**0.5
 
 
-def _robust_summary(codes: Indices, values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Median of the values of each code, their median absolute deviation, the median's error."""
-    order = np.lexsort((values, codes))
-    starts, counts = _runs(codes[order])
-    median = _median_of_sorted(values[order], starts, counts)
-    deviation = np.abs(values - median[codes])
-    order = np.lexsort((deviation, codes))
-    mad = _median_of_sorted(deviation[order], starts, counts)
-    sd = _NORMAL_SD_PER_MAD * mad * _MAD_CORRECTION[np.minimum(counts, len(_MAD_CORRECTION) - 1)]
-    return median, mad, _MEDIAN_PER_MEAN_ERROR * sd / np.sqrt(counts)
+def _numbered(major: Indices, minor: Indices) -> Indices:
+    """Number the pairs that occur from 0, in order."""
+    _, minor_code = np.unique(minor, return_inverse=True)
+    _, code = np.unique(major * (minor_code.max(initial=0) + 1) + minor_code, return_inverse=True)
+    return np.asarray(code)
 
 
 def median_by(codes: Indices, values: Floats) -> Floats:

@@ -16,13 +16,13 @@ import pandas as pd
 
 from switchpoint import calibration
 from switchpoint.cores import workers
-from switchpoint.curves import summarise
+from switchpoint.curves import compare_passes, summarise, summarise_passes
 from switchpoint.disturbances import noise_bursts, off_alone, outliers
 from switchpoint.inversions import inversions
 from switchpoint.measurements import Measurements, swept
 from switchpoint.origins import Origins, origins_of_run
 from switchpoint.proof import conditions
-from switchpoint.segments import MIN_SIZES, PieceTable, cut
+from switchpoint.segments import PieceTable, cut
 from switchpoint.shapes import BOUNDARIES, FINDING_COLUMNS, identity_columns, none_for_nulls
 from switchpoint.suspects import Suspects, suspects_of_run
 
@@ -32,8 +32,11 @@ Floats = npt.NDArray[np.float64]
 SMALLEST_STEP = 0.05
 SMALLEST_SLOPE_CHANGE = 0.25
 
-#: A boundary must be at least this probable, before calibration.
-LEAST_POSTERIOR = 0.3
+#: A curve of fewer sizes is not searched.
+FEWEST_SIZES = 6
+
+#: A jump between two lines is one from so many standard errors on.
+_JUMP_ERRORS = 2.0
 
 #: From these on a finding is shown first; a suspect lifts a smaller one.
 PROMINENT_MAGNITUDE = 0.2
@@ -55,13 +58,15 @@ _SIBLING = ["site", "partition", "mpi", "kernel", "placement"]
 _ENOUGH_SIBLINGS = 2
 
 #: Where repeats tell the noise, so much of the scatter between sizes counts as noise too: curves
-#: that bend between steps look scattered where sizes are far apart.
+#: that bend between steps look scattered where sizes are far apart. Where it is all that tells the
+#: noise, it counts for more, being read from few points.
 SCATTER_SHARE = 0.5
+SCATTER_SHARE_ALONE = 1.2
 
 #: What one more piece costs grows with the number of sizes as in an information criterion; so much
-#: that noise alone, of 1 to 20 % over 20 to 200 sizes, shows something in at most 3 curves of 100.
-_PENALTY_PER_LOG = 9.0
-_PENALTY_FREE_LOG = 1.2
+#: that noise alone, of 1 to 20 % over 20 to 200 sizes with five repeats, shows something in at most
+#: 3 curves of 100.
+_PENALTY_PER_LOG = 4.0
 _LEAST_PENALTY = 12.0
 
 
@@ -155,7 +160,10 @@ def _scan_all(
 
 def _scan(samples: pd.DataFrame) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
     """Summarise some curves and find what each of them shows by itself."""
-    table = summarise(samples)
+    if samples.empty:
+        return summarise(samples), []
+    passes = compare_passes(samples)
+    table = summarise_passes(samples, passes)
     rows = [
         curve | finding
         for curve, points in _each_curve(table, identity_columns(table))
@@ -165,7 +173,7 @@ def _scan(samples: pd.DataFrame) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
             (points["error_us"] / points["time_us"]).to_numpy(dtype=float),
         )
     ]
-    return table, rows + noise_bursts(samples)
+    return table, rows + noise_bursts(samples, passes)
 
 
 def _consult_the_runs(measurements: Measurements, rows: list[dict[str, Any]]) -> None:
@@ -250,15 +258,14 @@ def detect_curve(size: Floats, time: Floats, standard_error: Floats) -> list[dic
     list of dict
         `FINDING_COLUMNS` without suspects and origin, by size: boundaries and outliers.
     """
-    if len(size) < 2 * MIN_SIZES:
+    if len(size) < FEWEST_SIZES:
         return []
     noise, change, errors = point_noise(size, time, standard_error)
-    penalty = max(_PENALTY_PER_LOG * (float(np.log(len(size))) - _PENALTY_FREE_LOG), _LEAST_PENALTY)
-    table = PieceTable(size, time, noise)
+    penalty = max(_PENALTY_PER_LOG * float(np.log(len(size))), _LEAST_PENALTY)
+    table = PieceTable(size, time, noise, penalty)
     typical = float(np.median(noise))
-    bounds = cut(table, penalty).bounds
     found = (
-        _judge(table, left, right, penalty, typical) for left, right in itertools.pairwise(bounds)
+        _judge(table, left, right, typical) for left, right in itertools.pairwise(cut(table).bounds)
     )
     steps = [finding for finding in found if finding is not None]
     odd = outliers(size, change, errors, typical)
@@ -270,36 +277,24 @@ def point_noise(
 ) -> tuple[Floats, Floats, Floats]:
     """Relative noise of each point: the repeats' own and what differs from size to size.
 
-    The second is read from how far each point lies from the straight line between its neighbours,
+    Errors estimated from few repeats are now and then far too small: no point counts as surer than
+    the curve's points usually are. What differs from size to size is read from how far each point lies from the straight line between its neighbours,
     at a low quantile because both sides of every step are far from it. A point that alone is off
     the lines through its neighbours on either side is given the noise that it shows. Returned with
     what `off_alone` found.
     """
     off, left, right = _off_the_neighbours(size, time)
-    variance = np.maximum(standard_error, _typical_around(standard_error)) ** 2 + NOISE_FLOOR**2
+    variance = np.maximum(standard_error, np.median(standard_error)) ** 2 + NOISE_FLOOR**2
     # For each guess of the scatter, how far the points are off in units of the noise it implies.
     guesses = np.r_[0.0, np.geomspace(NOISE_FLOOR, 1.0, 40)][:, None]
     total = variance + guesses**2
     expected = np.sqrt(total[:, 1:-1] + left**2 * total[:, :-2] + right**2 * total[:, 2:])
     off_in_noise = np.quantile(np.abs(off) / expected, _QUANTILE, axis=1)
     scatter = float(np.interp(0.0, _NORMAL_QUANTILE - off_in_noise, guesses[:, 0]))
-    if np.median(standard_error) > 0:
-        scatter *= SCATTER_SHARE
+    scatter *= SCATTER_SHARE if np.median(standard_error) > 0 else SCATTER_SHARE_ALONE
     noise = np.sqrt(variance + scatter**2)
     change, errors = off_alone(size, time, noise)
     return np.maximum(noise, np.abs(change)), change, errors
-
-
-def _typical_around(values: Floats) -> Floats:
-    """Median of each point and up to four on either side.
-
-    Errors estimated from few repeats are now and then far too small; no point may count as surer
-    than those around it usually are.
-    """
-    reach = 4
-    padded = np.pad(values, reach, constant_values=np.nan)
-    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1)
-    return np.asarray(np.nanmedian(windows, axis=1))
 
 
 def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Floats]:
@@ -311,25 +306,23 @@ def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Flo
 
 
 def _judge(
-    table: PieceTable, left: tuple[int, int], right: tuple[int, int], penalty: float, noise: float
+    table: PieceTable, left: tuple[int, int], right: tuple[int, int], noise: float
 ) -> dict[str, Any] | None:
-    """Describe the boundary between two pieces, or None where it is too small or too uncertain."""
+    """Describe the boundary between two pieces, or None where it is too small."""
     last_before, first_after = float(table.size[left[1]]), float(table.size[right[0]])
     before, before_error = table.line(*left, first_after)
     after, after_error = table.line(*right, first_after)
     jump = after - before
     jump_error = float(np.hypot(before_error, after_error))
     kind, magnitude = "step", jump / before
-    no_jump = abs(jump) < 3 * jump_error or abs(magnitude) < SMALLEST_STEP
+    no_jump = abs(jump) < _JUMP_ERRORS * jump_error or abs(magnitude) < SMALLEST_STEP
     if no_jump or _lines_meet(table, left, right):
         bend = _change_an_octave_on(table, left, right)
         if abs(bend) >= SMALLEST_SLOPE_CHANGE:
             kind, magnitude = "slope_change", bend
         elif no_jump:
             return None
-    posterior = _posterior(table, left, right, penalty)
-    if posterior < LEAST_POSTERIOR:
-        return None
+    posterior = _posterior(table, left, right)
     return {
         "kind": kind,
         "size_bytes": int(first_after),
@@ -362,16 +355,14 @@ def _lines_meet(table: PieceTable, left: tuple[int, int], right: tuple[int, int]
     return bool(table.size[left[1] - 1] <= crossing <= table.size[right[0] + 1])
 
 
-def _posterior(
-    table: PieceTable, left: tuple[int, int], right: tuple[int, int], penalty: float
-) -> float:
+def _posterior(table: PieceTable, left: tuple[int, int], right: tuple[int, int]) -> float:
     """Probability of a boundary exactly here among all places in the two pieces and none at all.
 
     Places next to either end count too: what looks like a step may be one odd first size.
     """
     first, last = left[0], right[1]
     places = np.arange(first + 1, last + 1)
-    misfits = table.misfit[first, places - 1] + table.misfit[places, last] + penalty
+    misfits = table.misfit[first, places - 1] + table.misfit[places, last] + table.penalty
     logs = -0.5 * np.r_[misfits, table.misfit[first, last]]
     odds = np.exp(logs - logs.max())
     return float(odds[right[0] - first - 1] / odds.sum())

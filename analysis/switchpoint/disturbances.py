@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from switchpoint.curves import Floats, Indices, median_by
+from switchpoint.curves import Floats, Passes
 from switchpoint.shapes import identity_columns
 
 #: Of a single size or a whole pass: smaller changes are not reported, relative.
@@ -23,7 +23,6 @@ SMALLEST_BURST = 0.1
 #: A pass is slow when its median ratio to the others is so many standard errors above 1.
 _BURST_ERRORS = 5.0
 _FEWEST_PASSES = 4
-_FEWEST_SIZES = 6
 
 _MEDIAN_ERROR = 1.2533  # of normal values over that of their mean, sqrt(pi / 2)
 _SD_PER_MAD = 1.4826
@@ -43,7 +42,7 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     -------
     change, errors : array of float, shape (n,)
         Relative distance from the lines through the three points on either side where a point is
-        alone off both, else 0; and the same in standard errors. Three points at either end are 0.
+        alone off both, and off the line between its neighbours, else 0; and the same in standard errors. Three points at either end are 0.
     """
     change, errors = np.zeros_like(time), np.zeros_like(time)
     if len(size) < 7:
@@ -51,17 +50,18 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     here = slice(3, len(size) - 3)
     left, left_error = _aimed(size, time, noise, np.arange(-3, 0))
     right, right_error = _aimed(size, time, noise, np.arange(1, 4))
-    usual = (left + right) / 2
-    off = time[here] - usual
-    nearer = np.minimum(np.abs(time[here] - left), np.abs(time[here] - right))
+    share = (size[3:-3] - size[2:-4]) / (size[4:-2] - size[2:-4])
+    between = (1 - share) * time[2:-4] + share * time[4:-2]
+    usual, off = (left + right) / 2, time[here] - np.stack([left, right, between])
+    nearer = np.abs(off).min(axis=0)
     error = np.hypot(noise[here] * usual, np.maximum(left_error, right_error))
-    outside = (time[here] > np.maximum(left, right)) | (time[here] < np.minimum(left, right))
+    outside = (off > 0).all(axis=0) | (off < 0).all(axis=0)
     alone = outside & (nearer > 5 * error) & (np.abs(left - right) < nearer / 2)
     errors[here] = np.where(alone, nearer / error, 0.0)
     # An odd size pulls its neighbours' lines, and makes them look odd too.
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(errors, 3), 7)
     errors = np.where(errors == windows.max(axis=1), errors, 0.0)
-    change[here] = np.where(errors[here] > 0, off / usual, 0.0)
+    change[here] = np.where(errors[here] > 0, time[here] / usual - 1, 0.0)
     return change, errors
 
 
@@ -80,13 +80,13 @@ def outliers(size: Floats, change: Floats, errors: Floats, noise: float) -> list
     ]
 
 
-def noise_bursts(samples: pd.DataFrame) -> list[dict[str, Any]]:
+def noise_bursts(samples: pd.DataFrame, passes: Passes) -> list[dict[str, Any]]:
     """Find passes that are slower than the others at all sizes of a curve alike.
 
     Parameters
     ----------
-    samples
-        Of any number of curves.
+    samples, passes
+        Of any number of curves, and how their passes compare.
 
     Returns
     -------
@@ -94,46 +94,22 @@ def noise_bursts(samples: pd.DataFrame) -> list[dict[str, Any]]:
         At most one finding a curve, with its identity: `evidence` names the passes and how much
         slower each was. Fewer than four passes or six sizes tell nothing.
     """
-    if samples.empty:
-        return []
-    identity = identity_columns(samples)
-    curve = (
-        samples.groupby(identity, dropna=False, observed=True, sort=False).ngroup().to_numpy()
-        if identity
-        else np.zeros(len(samples), dtype=int)
+    errors = passes.slower / np.maximum(
+        _MEDIAN_ERROR * _SD_PER_MAD * passes.scatter / np.sqrt(passes.sizes), 1e-3
     )
-    point = _dense(curve, samples["size_bytes"].to_numpy())
-    turn = samples["pass"].to_numpy()
-    cell = _dense(point, turn)
-    _, of_cell = np.unique(cell, return_index=True)
-    logs = np.log(median_by(cell, samples["time_us"].to_numpy(dtype=float)))
-    logs -= median_by(point[of_cell], logs)[point[of_cell]]
-    passes = _dense(curve[of_cell], turn[of_cell])
-    _, of_pass = np.unique(passes, return_index=True)
-    shift, sizes = median_by(passes, logs), np.bincount(passes)
-    curve_of_pass = curve[of_cell][of_pass]
-    scatter = _SD_PER_MAD * median_by(curve[of_cell], np.abs(logs - shift[passes]))
-    errors = shift / np.maximum(_MEDIAN_ERROR * scatter[curve_of_pass] / np.sqrt(sizes), 1e-3)
-    slow = (np.expm1(shift) >= SMALLEST_BURST) & (errors >= _BURST_ERRORS)
-    slow &= (np.bincount(curve_of_pass)[curve_of_pass] >= _FEWEST_PASSES) & (sizes >= _FEWEST_SIZES)
+    slow = (np.expm1(passes.slower) >= SMALLEST_BURST) & (errors >= _BURST_ERRORS)
+    slow &= np.bincount(passes.curve)[passes.curve] >= _FEWEST_PASSES
     found = []
-    for code in np.unique(curve_of_pass[slow]):
-        mine = samples[curve == code]
-        here = slow & (curve_of_pass == code)
+    for curve in np.unique(passes.curve[slow]):
+        mine = samples[passes.curve[passes.turn] == curve]
+        here = slow & (passes.curve == curve)
         table = pd.DataFrame(
-            {"pass": turn[of_cell][of_pass], "slower": np.expm1(shift), "errors": errors}
+            {"pass": passes.number, "slower": np.expm1(passes.slower), "errors": errors}
         )[here]
-        named = {name: mine[name].iloc[0] for name in identity}
-        number = int((curve_of_pass == code).sum())
+        named = {name: mine[name].iloc[0] for name in identity_columns(samples)}
+        number = int((passes.curve == curve).sum())
         found.append(named | _burst(table, mine["size_bytes"], number))
     return found
-
-
-def _dense(major: Indices, minor: Indices) -> Indices:
-    """Number the pairs that occur from 0, in order."""
-    _, minor_code = np.unique(minor, return_inverse=True)
-    _, code = np.unique(major * (minor_code.max(initial=0) + 1) + minor_code, return_inverse=True)
-    return np.asarray(code)
 
 
 def _burst(slow: pd.DataFrame, sizes: pd.Series[int], passes: int) -> dict[str, Any]:

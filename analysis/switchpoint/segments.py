@@ -1,8 +1,8 @@
 """Fits a curve with straight pieces of time against bytes, as many as the noise justifies.
 
 Optimal partitioning by dynamic programming (Jackson et al. 2005) over every possible piece; a piece
-is Hockney's line, time = intercept + bytes * slope. Its slope is never negative; its intercept may
-be, for past a cache's size lines steepen and no longer begin at a latency.
+is Hockney's line, time = intercept + bytes * slope. Its slope is never negative; a negative
+intercept is paid for: past a cache's size or a shaper's burst lines steepen and begin at no latency.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-#: A piece holds at least this many sizes, so that a line through it can miss.
-MIN_SIZES = 3
+#: A piece holds at least this many sizes: one that is off alone is no piece.
+MIN_SIZES = 2
 
 
 @dataclass
@@ -54,17 +54,21 @@ class PieceTable:
         Message sizes in bytes, ascending, each once; times in microseconds, positive.
     noise : array of float, shape (n,)
         Standard error of each time relative to it.
+    penalty : float
+        Cost of one more piece; `3 * log(n)` is the Bayesian information criterion. A line that
+        grows faster than in proportion, its intercept negative, costs as much as two.
 
     Attributes
     ----------
     intercept, slope, misfit, cost : array of float, shape (n, n)
         Of the piece from row index to column index, both included: microseconds, microseconds per
-        byte, and the sum of squared residuals in units of the noise. `cost` is the misfit, but
-        infinite for pieces too short to stand alone; entries below the diagonal mean nothing.
+        byte, and the sum of squared residuals in units of the noise, with the penalty of a
+        negative intercept. `cost` is the misfit, but infinite for pieces too short to stand alone;
+        entries below the diagonal mean nothing.
     """
 
-    def __init__(self, size: Floats, time: Floats, noise: Floats) -> None:
-        self.size, self.time, self.noise = size, time, noise
+    def __init__(self, size: Floats, time: Floats, noise: Floats, penalty: float) -> None:
+        self.size, self.time, self.noise, self.penalty = size, time, noise, penalty
         weight = 1.0 / (noise * time) ** 2
         # Sizes relative to the largest keep the sums of squares in range.
         self._unit = max(float(size[-1]), 1.0)
@@ -76,7 +80,9 @@ class PieceTable:
         total, sx, sxx, sy, sxy = sums
         syy = _sums_over_runs(weight * time * time)
         self._moments = (total, sx, sxx)
-        self.intercept, slope, cost = _constrained_lines(total, sx, sxx, sy, sxy, syy)
+        self.intercept, slope, cost = _constrained_lines(
+            total, sx, sxx, sy, sxy, syy, penalty
+        )
         self.slope = slope / self._unit
         self.misfit = np.maximum(cost, 0.0)
         self.cost = np.where(self._may_stand(), self.misfit, np.inf)
@@ -107,17 +113,9 @@ class PieceTable:
         return np.asarray(enough & (2 * span >= np.maximum(before, after)))
 
 
-def cut(table: PieceTable, penalty: float) -> Pieces:
-    """Choose the pieces that minimise cost + penalty * number of pieces, exactly.
-
-    Parameters
-    ----------
-    table
-        Every possible piece.
-    penalty
-        Cost of one more piece; `3 * log(n)` is the Bayesian information criterion.
-    """
-    n = len(table.size)
+def cut(table: PieceTable) -> Pieces:
+    """Choose the pieces that minimise cost + penalty * number of pieces, exactly."""
+    n, penalty = len(table.size), table.penalty
     best = np.full(n + 1, np.inf)
     best[0] = -penalty
     previous = np.zeros(n, dtype=int)
@@ -140,9 +138,19 @@ def _sums_over_runs(values: Floats) -> Floats:
 
 
 def _constrained_lines(
-    total: Floats, sx: Floats, sxx: Floats, sy: Floats, sxy: Floats, syy: Floats
+    total: Floats,
+    sx: Floats,
+    sxx: Floats,
+    sy: Floats,
+    sxy: Floats,
+    syy: Floats,
+    penalty: float,
 ) -> tuple[Floats, Floats, Floats]:
-    """Least-squares lines with slope >= 0, and their costs, from weighted sums."""
+    """Least-squares lines with slope >= 0, and their costs, from weighted sums.
+
+    Where the intercept would be negative, the line through the origin unless it misses by more
+    than the penalty.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         determinant = total * sxx - sx * sx
         sloped = determinant > 1e-10 * total * sxx
@@ -155,4 +163,10 @@ def _constrained_lines(
             syy - 2 * intercept * sy - 2 * slope * sxy
             + intercept**2 * total + 2 * intercept * slope * sx + slope**2 * sxx
         )  # fmt: skip
-    return intercept, slope, cost
+        cost += np.where(intercept < 0, penalty, 0.0)
+        proportional = syy - sxy * sxy / sxx
+        through = (intercept < 0) & (proportional <= cost)
+        slope = np.where(through, sxy / sxx, slope)
+    return (
+        np.where(through, 0.0, intercept), slope, np.where(through, proportional, cost)
+    )  # fmt: skip

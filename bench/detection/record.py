@@ -140,8 +140,8 @@ def measure(name: str, program: Path, one: Launch) -> None:
             transport.placement,
             [
                 "env", f"{transport.variable}={value}", "timeout", "20",
-                program, "--mode=send", f"--sizes={sizes}", "--passes=8", "--samples=3",
-                "--block-time=150", "--pass-time=5", f"--record={attempt}", "--quiet",
+                program, "--mode=send", f"--sizes={sizes}", "--passes=8", "--samples=6",
+                "--block-time=200", "--pass-time=10", f"--record={attempt}", "--quiet",
             ],
             RECORDS,
         )  # fmt: skip

@@ -283,7 +283,8 @@ def test_the_order_of_rows_changes_nothing(values: list[float], seed: int) -> No
 @settings(deadline=None, max_examples=60)
 @given(values=st.lists(st.floats(0.1, 1e4), min_size=6, max_size=14), penalty=st.floats(1, 50))
 def test_the_cut_is_the_best_of_all(values: list[float], penalty: float) -> None:
-    table = PieceTable(2.0 ** np.arange(len(values)), np.array(values), np.full(len(values), 0.05))
+    noise = np.full(len(values), 0.05)
+    table = PieceTable(2.0 ** np.arange(len(values)), np.array(values), noise, penalty)
 
     def best(last: int) -> float:
         """Cheapest way to cut the sizes up to `last`, by trying every way."""
@@ -291,7 +292,7 @@ def test_the_cut_is_the_best_of_all(values: list[float], penalty: float) -> None
             return 0.0
         return min(best(first - 1) + table.cost[first, last] + penalty for first in range(last + 1))
 
-    bounds = cut(table, penalty).bounds
+    bounds = cut(table).bounds
     assert sum(table.cost[piece] + penalty for piece in bounds) == pytest.approx(
         best(len(values) - 1)
     )
