@@ -46,9 +46,9 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
         than six samples their range); `mad_us`, the median absolute deviation; `error_us`, the
         median's standard error beside the curve's other sizes: from the scatter of samples or of
         the passes' medians, whichever says more, once what makes a pass slower at all sizes alike
-        is taken out, 0 where one sample leaves it unknown; `trimmed_us`, the mean without the best and
-        the worst sample (Hariri et al., study 004), of two or less the mean; `count` of samples;
-        `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
+        is taken out, 0 where one sample leaves it unknown; `trimmed_us`, the mean without the best
+        and the worst sample (Hariri et al., study 004), of two or less the mean; `count` of
+        samples; `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
     """
     samples = swept(source.samples if isinstance(source, Measurements) else source)
     if samples.empty:

@@ -278,10 +278,10 @@ def point_noise(
     """Relative noise of each point: the repeats' own and what differs from size to size.
 
     Errors estimated from few repeats are now and then far too small: no point counts as surer than
-    the curve's points usually are. What differs from size to size is read from how far each point lies from the straight line between its neighbours,
-    at a low quantile because both sides of every step are far from it. A point that alone is off
-    the lines through its neighbours on either side is given the noise that it shows. Returned with
-    what `off_alone` found.
+    the curve's points usually are. What differs from size to size is read from how far each point
+    lies from the straight line between its neighbours, at a low quantile because both sides of
+    every step are far from it. A point that alone is off the lines through its neighbours on either
+    side is given the noise that it shows. Returned with what `off_alone` found.
     """
     off, left, right = _off_the_neighbours(size, time)
     variance = np.maximum(standard_error, np.median(standard_error)) ** 2 + NOISE_FLOOR**2

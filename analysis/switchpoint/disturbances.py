@@ -42,7 +42,8 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     -------
     change, errors : array of float, shape (n,)
         Relative distance from the lines through the three points on either side where a point is
-        alone off both, and off the line between its neighbours, else 0; and the same in standard errors. Three points at either end are 0.
+        alone off both, and off the line between its two neighbours, else 0; and the same in
+        standard errors. Three points at either end are 0.
     """
     change, errors = np.zeros_like(time), np.zeros_like(time)
     if len(size) < 7:

@@ -2,7 +2,7 @@
 
 Optimal partitioning by dynamic programming (Jackson et al. 2005) over every possible piece; a piece
 is Hockney's line, time = intercept + bytes * slope. Its slope is never negative; a negative
-intercept is paid for: past a cache's size or a shaper's burst lines steepen and begin at no latency.
+intercept has its price: past a cache's size or a shaper's burst lines steepen.
 """
 
 from __future__ import annotations
@@ -80,9 +80,7 @@ class PieceTable:
         total, sx, sxx, sy, sxy = sums
         syy = _sums_over_runs(weight * time * time)
         self._moments = (total, sx, sxx)
-        self.intercept, slope, cost = _constrained_lines(
-            total, sx, sxx, sy, sxy, syy, penalty
-        )
+        self.intercept, slope, cost = _constrained_lines(total, sx, sxx, sy, sxy, syy, penalty)
         self.slope = slope / self._unit
         self.misfit = np.maximum(cost, 0.0)
         self.cost = np.where(self._may_stand(), self.misfit, np.inf)

@@ -23,8 +23,7 @@ def ruptures_pelt(size: Floats, time: Floats, error: Floats) -> list[int]:
 
     noise = _noise(time, error)
     signal = np.column_stack([time / noise, size / size[-1] / noise, 1 / noise])
-    penalty = 9 * (np.log(len(size)) - 1.2)
-    found = ruptures.Pelt("linear", min_size=3, jump=1).fit(signal).predict(pen=penalty)
+    found = ruptures.Pelt("linear", min_size=3, jump=1).fit(signal).predict(pen=_penalty(size))
     return [int(place) for place in found[:-1]]
 
 
@@ -40,7 +39,7 @@ def pwlf_bic(size: Floats, time: Floats, error: Floats) -> list[int]:
             [size[0], size[-1]]
         )  # fmt: skip
         misfit = float((((time - fit.predict(size)) * weights) ** 2).sum())
-        score = misfit + 9 * segments * (np.log(len(size)) - 1.2)
+        score = misfit + segments * _penalty(size)
         if score < best:
             best, places = score, np.asarray(breaks)[1:-1] if segments > 1 else np.array([])
     return sorted({int(np.searchsorted(size, place)) for place in places})
@@ -70,6 +69,11 @@ def netgauge_lookahead(size: Floats, time: Floats, error: Floats) -> list[int]:
 def _deviation(size: Floats, time: Floats) -> float:
     """Mean squared deviation from the least-squares line."""
     return float(np.mean((time - np.polyval(np.polyfit(size, time, 1), size)) ** 2))
+
+
+def _penalty(size: Floats) -> float:
+    """Of one more segment, in units of the noise squared: ours."""
+    return max(4 * float(np.log(len(size))), 12.0)
 
 
 def _noise(time: Floats, error: Floats) -> Floats:

@@ -127,6 +127,23 @@ def test_in_noise_alone_at_most_three_curves_in_a_hundred_show_something(
     assert alarms <= 3
 
 
+@pytest.mark.parametrize("sizes", [THIRDS, NINTHS], ids=["thirds", "ninths"])
+def test_three_repeats_do_not_pass_for_knowing_the_noise(sizes: np.ndarray) -> None:
+    alarms = sum(
+        not detect(curve_table(sizes, line(sizes), 0.05, seed, repeats=3)).empty
+        for seed in range(100)
+    )
+    assert alarms <= 3
+
+
+def test_two_steps_two_sizes_apart_are_both_found() -> None:
+    times = 20 + 1e-3 * OCTAVES + 15 * (OCTAVES >= 2048) + 35 * (OCTAVES >= 8192)
+
+    steps = steps_of(detect(curve_table(OCTAVES, times, 0.01, 13)))
+
+    assert steps == [(1024, 2048), (4096, 8192)]
+
+
 def test_magnitude_is_the_relative_change_of_time_with_its_sign() -> None:
     for height in (0.5, -0.3):
         times = line(THIRDS) * np.where(THIRDS >= 65536, 1 + height, 1)
@@ -432,3 +449,14 @@ def test_passes_that_disagree_widen_the_error() -> None:
     apart = together.assign(time_us=together["time_us"] + together["pass"])
 
     assert summarise(together)["error_us"][0] < 0.1 < summarise(apart)["error_us"][0]
+
+
+def test_a_pass_that_is_slower_at_all_sizes_widens_no_error() -> None:
+    clean = curve_table(THIRDS, line(THIRDS), 0.01, 14)
+    slow = clean.assign(time_us=clean["time_us"] * (1 + 0.1 * clean["pass"]))
+
+    errors = summarise(slow)["error_us"] / summarise(slow)["time_us"]
+
+    assert errors.median() == pytest.approx(
+        (summarise(clean)["error_us"] / summarise(clean)["time_us"]).median(), rel=0.2
+    )

@@ -1,0 +1,61 @@
+"""Counts how often `detect` reports anything in curves of nothing but noise.
+
+`.venv/bin/python bench/detection/noise.py [CURVES]` prints, for each grid and each number of
+repeats, how many of 100 such curves show something; the table that the docs show.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from switchpoint import detect
+
+GRIDS = {"9 an octave": 9, "3 an octave": 3, "powers of two": 1}
+NOISES = [0.01, 0.05, 0.2]
+REPEATS = [1, 2, 3, 5, 10]
+OCTAVES = 22
+
+
+def samples(sizes: np.ndarray, noise: float, repeats: int, curves: int) -> pd.DataFrame:
+    """Samples of so many curves: a straight line of time against bytes with normal noise."""
+    rng = np.random.default_rng(1)
+    factors = 1 + rng.normal(0, noise, (curves, repeats, len(sizes)))
+    curve, turn, place = (axis.ravel() for axis in np.indices(factors.shape))
+    return pd.DataFrame(
+        {
+            "run_id": pd.Categorical(curve),
+            "size_bytes": sizes[place],
+            "pass": turn,
+            "sample": 0,
+            "iterations": 1,
+            "time_us": np.abs(factors * (2 + 3e-4 * sizes)).ravel(),
+        }
+    )
+
+
+def alarms(per_octave: int, curves: int) -> Iterator[tuple[float, int, float]]:
+    """Percentage of curves with a finding, for each noise and number of repeats."""
+    sizes = np.unique((2.0 ** (np.arange(OCTAVES * per_octave + 1) / per_octave)).astype(int))
+    for noise in NOISES:
+        for repeats in REPEATS:
+            findings = detect(samples(sizes, noise, repeats, curves))
+            yield noise, repeats, 100 * findings["run_id"].nunique() / curves
+
+
+def main(curves: int) -> None:
+    """Print the table."""
+    print(f"of 100 curves ({curves} each)\n")
+    print("| grid | noise | " + " | ".join(f"{n} repeats" for n in REPEATS) + " |")
+    print("|---" * (len(REPEATS) + 2) + "|")
+    for grid, per_octave in GRIDS.items():
+        table = pd.DataFrame(alarms(per_octave, curves), columns=["noise", "repeats", "share"])
+        for noise, row in table.groupby("noise"):
+            cells = " | ".join(f"{share:.1f}" for share in row["share"])
+            print(f"| {grid} | {noise:.0%} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
