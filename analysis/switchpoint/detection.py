@@ -32,6 +32,9 @@ Floats = npt.NDArray[np.float64]
 SMALLEST_STEP = 0.05
 SMALLEST_SLOPE_CHANGE = 0.25
 
+#: A boundary must be at least this probable, before calibration.
+LEAST_POSTERIOR = 0.1
+
 #: A curve of fewer sizes is not searched.
 FEWEST_SIZES = 6
 
@@ -308,7 +311,7 @@ def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Flo
 def _judge(
     table: PieceTable, left: tuple[int, int], right: tuple[int, int], noise: float
 ) -> dict[str, Any] | None:
-    """Describe the boundary between two pieces, or None where it is too small."""
+    """Describe the boundary between two pieces, or None where it is too small or too uncertain."""
     last_before, first_after = float(table.size[left[1]]), float(table.size[right[0]])
     before, before_error = table.line(*left, first_after)
     after, after_error = table.line(*right, first_after)
@@ -323,6 +326,8 @@ def _judge(
         elif no_jump:
             return None
     posterior = _posterior(table, left, right)
+    if posterior < LEAST_POSTERIOR:
+        return None
     return {
         "kind": kind,
         "size_bytes": int(first_after),

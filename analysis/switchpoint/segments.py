@@ -14,8 +14,10 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-#: A piece holds at least this many sizes: one that is off alone is no piece.
+#: A piece holds at least this many sizes: one that is off alone is no piece. At either end of the
+#: curve it takes one more, for there an odd size has neighbours on one side only.
 MIN_SIZES = 2
+MIN_SIZES_AT_END = 3
 
 
 @dataclass
@@ -103,7 +105,9 @@ class PieceTable:
         """
         n = len(self.size)
         index = np.arange(n)
-        enough = index[None, :] - index[:, None] >= MIN_SIZES - 1
+        inside = (index[:, None] > 0) & (index[None, :] < n - 1)
+        least = np.where(inside, MIN_SIZES, MIN_SIZES_AT_END)
+        enough = index[None, :] - index[:, None] >= least - 1
         gaps = np.diff(self.size)
         before = np.r_[0.0, gaps][:, None]
         after = np.r_[gaps, 0.0][None, :]
