@@ -102,15 +102,14 @@ def detect_command(
     with _user_mistakes():
         measurements = _load(files, store)
         from switchpoint.curves import few_sizes_warning, noise_warnings, summarise
-        from switchpoint.detection import count_curves, detect
-        from switchpoint.segments import MIN_SIZES
+        from switchpoint.detection import FEWEST_SIZES, count_curves, detect
         from switchpoint.terminal import progress
 
         with progress("detecting", count_curves(measurements)) as advance:
             findings = detect(measurements, advance)
         curves = summarise(measurements)
         _warn([*measurements.warnings, *noise_warnings(curves)])
-        _warn(few_sizes_warning(curves, 2 * MIN_SIZES))
+        _warn(few_sizes_warning(curves, FEWEST_SIZES))
         if as_json:
             _print_json({"findings": findings_as_json(findings)})
         else:
