@@ -131,9 +131,8 @@ def summarise_passes(samples: pd.DataFrame, passes: Passes) -> pd.DataFrame:
     """Summarise samples whose passes were compared: see `summarise`."""
     identity = identity_columns(samples)
     time = samples["time_us"].to_numpy(dtype=float)
-    order = np.lexsort((time, passes.point))
+    order, starts, counts = _order_by(passes.point, time)
     sorted_time = time[order]
-    starts, counts = _runs(passes.point[order])
     below = _interval_rank(counts)
     median = _median_of_sorted(sorted_time, starts, counts)
     within = _error_of_median(passes.point, np.log(time) - passes.slower[passes.turn])
@@ -215,8 +214,24 @@ def _numbered(major: Indices, minor: Indices) -> Indices:
 
 def median_by(codes: Indices, values: Floats) -> Floats:
     """Median of the values of each code; all codes from 0 to the largest occur."""
-    order = np.lexsort((values, codes))
-    return _median_of_sorted(values[order], *_runs(codes[order]))
+    order, starts, counts = _order_by(codes, values)
+    return _median_of_sorted(values[order], starts, counts)
+
+
+def _order_by(codes: Indices, values: Floats) -> tuple[Indices, Indices, Indices]:
+    """Order by code and within it by value; where the run of each code starts, and its length.
+
+    As `lexsort`, but runs of the same length are sorted as rows of one array, which is many times
+    as fast: nearly all have as many repeats as the next.
+    """
+    order = np.argsort(codes, kind="stable")
+    starts, counts = _runs(codes[order])
+    for count in np.unique(counts):
+        rows = starts[counts == count][:, None] + np.arange(count)
+        of_code = order[rows]
+        by_value = np.argsort(values[of_code], axis=1)
+        order[rows] = np.take_along_axis(of_code, by_value, axis=1)
+    return order, starts, counts
 
 
 def _runs(sorted_codes: Indices) -> tuple[Indices, Indices]:

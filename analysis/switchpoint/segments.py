@@ -161,13 +161,11 @@ def _constrained_lines(
         flat = (slope < 0) | ~sloped
         slope = np.where(flat, 0.0, slope)
         intercept = np.where(flat, sy / total, intercept)
-        cost = (
-            syy - 2 * intercept * sy - 2 * slope * sxy
-            + intercept**2 * total + 2 * intercept * slope * sx + slope**2 * sxx
-        )  # fmt: skip
-        cost += np.where(intercept < 0, penalty, 0.0)
+        cost = syy - intercept * sy - slope * sxy  # holds for lines of least squares alone
+        negative = intercept < 0
+        cost[negative] += penalty
         proportional = syy - sxy * sxy / sxx
-        through = (intercept < 0) & (proportional <= cost)
+        through = negative & (proportional <= cost)
         slope = np.where(through, sxy / sxx, slope)
     return (
         np.where(through, 0.0, intercept), slope, np.where(through, proportional, cost)
