@@ -19,7 +19,7 @@ from switchpoint import read_record
 SHAPE = ROOT / "bench" / "shapes" / "slow-links.yaml"
 RATE_BITPS = 100e6
 NODES = 4
-SIZE_BYTES = 4 * 2**20
+SIZE_BYTES = 16 * 2**20
 MODES = ["synchronous_shuffle", "group_shuffle", "shift", "pairwise", "library"]
 
 #: A frame as the shaper counts it (1514 B with the Ethernet header), and what it carries for MPI:

@@ -89,7 +89,7 @@ def run(name: str, command: list[str | Path], variables: dict[str, str], cwd: Pa
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     if done.returncode:
