@@ -361,9 +361,9 @@ class TheSweep(InAFolder):
     def test_a_point_is_measured_until_its_median_is_known_well_enough(self):
         record = self.measured(
             PINGPONG, "--mode", "send,stream", "--sizes", "1,64K", "--block-time", "0",
-            "--samples", "5", "--passes", "60", "--precision", "60",
+            "--samples", "15", "--passes", "60", "--precision", "30",
         )  # fmt: skip
-        self.assertEqual(record.header["plan"]["precision_percent"], 60)
+        self.assertEqual(record.header["plan"]["precision_percent"], 30)
         for point in record.footer["points"]:
             times: dict[int, list[float]] = {}
             for row in record.rows:
@@ -371,12 +371,12 @@ class TheSweep(InAFolder):
                     times.setdefault(int(row["pass"]), []).append(float(row["time_us"]))
             medians = [statistics.median(times[pass_]) for pass_ in sorted(times)]
             self.assertEqual(sorted(times), list(range(point["passes"])))
-            known = [well_known(medians[:n], 0.6) for n in range(len(medians) + 1)]
+            known = [well_known(medians[:n], 0.3) for n in range(len(medians) + 1)]
             # Not before, and then at once; or never, and in every pass.
             self.assertFalse(any(known[:-1]))
             self.assertTrue(known[-1] or point["passes"] == 60)
-        # One at least of four medians of single messages is known to 60 % within 60 passes, even
-        # where others take the cores.
+        # One at least of four medians of single messages is known to 30 % within 60 passes: of 15
+        # in each pass, for where others take the cores; and all 900 are kept in the record.
         self.assertLess(min(point["passes"] for point in record.footer["points"]), 60)
 
     def test_buffers_that_take_turns_are_all_verified(self):
