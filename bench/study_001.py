@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from on_testbed import kernel, launch, testbed
+from on_testbed import ROOT, kernel, launch, testbed
 from plotly.offline import get_plotlyjs
 from selenium import webdriver
 from switchpoint import Store, detect, explain, read_files, summarise
@@ -25,7 +25,6 @@ from switchpoint.record import read_facts
 from switchpoint.reporting.figures import Figure, draw
 from switchpoint.units import percent, significant
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/studies/001.md"
 IMAGES = ROOT / "docs/images"
 
@@ -205,7 +204,8 @@ def copies() -> str:
     for mechanism, words in COPIES.items():
         searches = [search for used, search in found if used == mechanism]
         jumps = [search["last_size_bytes"] == LAST_EAGER_BYTES for search in searches]
-        change = pd.Series([1 / (1 + search["jump"]) - 1 for search in searches])
+        jump = pd.Series([search["jump"] for search in searches], dtype=float)
+        change = 1 / (1 + jump) - 1
         lines.append(
             f"| {words} (`btl_vader_single_copy_mechanism={mechanism}`) | {sum(jumps)} of "
             f"{len(jumps)} | {', '.join(map(percent, change.quantile([0.5, 0, 1])))} |"

@@ -264,8 +264,7 @@ def detect_curve(size: Floats, time: Floats, standard_error: Floats) -> list[dic
     if len(size) < FEWEST_SIZES:
         return []
     noise, change, errors = point_noise(size, time, standard_error)
-    penalty = max(_PENALTY_PER_LOG * float(np.log(len(size))), _LEAST_PENALTY)
-    table = PieceTable(size, time, noise, penalty)
+    table = PieceTable(size, time, noise, piece_penalty(len(size)))
     typical = float(np.median(noise))
     found = (
         _judge(table, left, right, typical) for left, right in itertools.pairwise(cut(table).bounds)
@@ -273,6 +272,11 @@ def detect_curve(size: Floats, time: Floats, standard_error: Floats) -> list[dic
     steps = [finding for finding in found if finding is not None]
     odd = outliers(size, change, errors, typical)
     return sorted(steps + odd, key=lambda finding: int(finding["size_bytes"]))
+
+
+def piece_penalty(sizes: int) -> float:
+    """Cost of one more piece in a curve of so many sizes, in units of the noise squared."""
+    return max(_PENALTY_PER_LOG * float(np.log(sizes)), _LEAST_PENALTY)
 
 
 def point_noise(

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+from labelled import GRIDS
 from switchpoint import detect
 
-GRIDS = {"9 an octave": 9, "3 an octave": 3, "powers of two": 1}
 NOISES = [0.01, 0.05, 0.2]
 REPEATS = [1, 2, 3, 5, 10]
 OCTAVES = 22

@@ -9,12 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+from switchpoint.detection import NOISE_FLOOR, piece_penalty
 
 Floats = npt.NDArray[np.float64]
 Detector = Callable[[Floats, Floats, Floats], list[int]]
-
-#: Below this, relative, a curve is not a line, whatever its repeats say; ours has the same floor.
-NOISE_FLOOR = 0.005
 
 
 def ruptures_pelt(size: Floats, time: Floats, error: Floats) -> list[int]:
@@ -23,7 +21,11 @@ def ruptures_pelt(size: Floats, time: Floats, error: Floats) -> list[int]:
 
     noise = _noise(time, error)
     signal = np.column_stack([time / noise, size / size[-1] / noise, 1 / noise])
-    found = ruptures.Pelt("linear", min_size=3, jump=1).fit(signal).predict(pen=_penalty(size))
+    found = (
+        ruptures.Pelt("linear", min_size=3, jump=1)
+        .fit(signal)
+        .predict(pen=piece_penalty(len(size)))
+    )
     return [int(place) for place in found[:-1]]
 
 
@@ -39,7 +41,7 @@ def pwlf_bic(size: Floats, time: Floats, error: Floats) -> list[int]:
             [size[0], size[-1]]
         )  # fmt: skip
         misfit = float((((time - fit.predict(size)) * weights) ** 2).sum())
-        score = misfit + segments * _penalty(size)
+        score = misfit + segments * piece_penalty(len(size))
         if score < best:
             best, places = score, np.asarray(breaks)[1:-1] if segments > 1 else np.array([])
     return sorted({int(np.searchsorted(size, place)) for place in places})
@@ -69,11 +71,6 @@ def netgauge_lookahead(size: Floats, time: Floats, error: Floats) -> list[int]:
 def _deviation(size: Floats, time: Floats) -> float:
     """Mean squared deviation from the least-squares line."""
     return float(np.mean((time - np.polyval(np.polyfit(size, time, 1), size)) ** 2))
-
-
-def _penalty(size: Floats) -> float:
-    """Of one more segment, in units of the noise squared: ours."""
-    return max(4 * float(np.log(len(size))), 12.0)
 
 
 def _noise(time: Floats, error: Floats) -> Floats:
