@@ -5,20 +5,27 @@ The average over ranks is the curve; where a message rate is printed the time is
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from switchpoint.importing.external import content
-from switchpoint.importing.printed import Columns, Table, as_runs
+from switchpoint.importing.printed import TAG, Columns, Table, as_runs, printed_lines
 from switchpoint.measurements import Measurements
 
 NAME = "Intel MPI Benchmarks' output"
 
-_TITLE = re.compile(r"^#\s*Benchmarking\s+(?P<name>[\w-]+)")
-_RECOGNISED = re.compile(rb"^#\s*Benchmarking\s+[\w-]+", re.MULTILINE)
-_PROCESSES = re.compile(r"#processes = (\d+)")
-_HEADING = re.compile(r"^\s*(?P<names>(?:#bytes\s+)?#repetitions\s.*\S)\s*$")
-_ROW = re.compile(r"^\s*\d+(?:\s+\S+){1,12}\s*$")
+_TITLE = re.compile(r"#\s*Benchmarking\s+(?P<name>[\w-]+)")
+_RECOGNISED = re.compile(rb"^" + TAG + rb"#\s*Benchmarking\s+[\w-]+", re.MULTILINE)
+_PROCESSES = re.compile(r"#processes = (?P<processes>\d+)")
+#: Below the title with `-multi`; a table with a column `Group` has a row for each.
+_GROUPS = re.compile(r"\( (?P<groups>\d+) groups of (?P<processes>\d+) processes")
+#: Of one-sided transfers: many between two synchronisations, or one.
+_MODE = re.compile(r"#\s*MODE: (?P<mode>[\w-]+)")
+_HEADING = re.compile(r"(?P<names>(?:Group\s+)?(?:#bytes\s+)?#repetitions\s.*\S)")
+_ROW = re.compile(r"\d+(?:\s+(?:[\d.]+|-?nan|-?inf))+")
+_GIVEN_UP = re.compile(r"(?P<numbers>(?:\d+\s+)+)(?:out-of-mem|int-overflow|time-out)\b.*")
 _VERSION = re.compile(rb"Intel\(R\) MPI Benchmarks\s+(?:Version\s+)?(\d[\w.]*)", re.IGNORECASE)
 
 _COLUMNS = Columns(
@@ -40,23 +47,45 @@ def recognises(head: bytes) -> bool:
 
 
 def read(path: Path) -> Measurements:
-    """Read IMB output; identity: `kernel`, such as imb_pingpong, and how many `processes`."""
+    """Read IMB output; identity: `kernel`, such as imb_pingpong, and how many `processes`.
+
+    Of one-sided transfers the `mode`; with `-multi` how many `groups`, and which `group`.
+    """
     data = content(path)
     tables: list[Table] = []
     identity: dict[str, str] = {}
     open_table = None
-    for number, line in enumerate(data.decode("utf-8", errors="replace").splitlines(), start=1):
+    for number, line in printed_lines(data):
         if title := _TITLE.match(line):
             identity = {"kernel": "imb_" + title["name"].lower().replace("-", "_")}
             open_table = None
-        elif open_table is None and (processes := _PROCESSES.search(line)):
-            identity = identity | {"processes": processes[1]}
-        elif identity and (heading := _HEADING.match(line)):
+        elif open_table is None and (told := _PROCESSES.search(line) or _GROUPS.search(line)):
+            identity = identity | told.groupdict()
+        elif mode := _MODE.match(line):
+            identity = identity | {"mode": mode["mode"].lower()}
+        elif identity and (heading := _HEADING.fullmatch(line)):
             open_table = Table(identity, heading["names"].split())
             tables.append(open_table)
-        elif open_table is not None and _ROW.match(line):
-            open_table.rows.append(line.split())
+        elif open_table is not None and (row := _ROW.fullmatch(line) or _GIVEN_UP.fullmatch(line)):
+            open_table.rows.append((row.groupdict().get("numbers") or line).split())
             open_table.lines.append(number)
     version = _VERSION.search(data)
     tool = "Intel MPI Benchmarks" + (f" {version[1].decode()}" if version else "")
-    return as_runs(path, "imb", tool, data, tables, _COLUMNS)
+    plain = [part for table in tables for part in _by_group(table)]
+    return as_runs(path, "imb", tool, data, plain, _COLUMNS)
+
+
+def _by_group(table: Table) -> Iterator[Table]:
+    """Split a table whose first column says which group of processes a row is of."""
+    if table.columns[0] != "Group":
+        yield table
+        return
+    groups = list(dict.fromkeys(row[0] for row in table.rows))
+    for group in groups:
+        mine = [row[0] == group for row in table.rows]
+        yield Table(
+            table.identity | ({"group": group} if len(groups) > 1 else {}),
+            table.columns[1:],
+            [row[1:] for row in itertools.compress(table.rows, mine)],
+            list(itertools.compress(table.lines, mine)),
+        )

@@ -1,42 +1,124 @@
-"""Reads NetPIPE's output file `np.out`: bytes, Mbit/s (2^20) and one-way seconds, no heading."""
+"""Reads what NetPIPE writes: `np.out` of versions 3 and 5, and what version 3 prints meanwhile.
+
+The files have no heading. Times are one way, in seconds or microseconds; Mbit/s are of 2^20 bits.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.errors import InputError
 from switchpoint.importing.external import as_measurements, check_positive, check_sizes, content
 from switchpoint.measurements import Measurements, constant
 
-NAME = "NetPIPE's np.out"
+NAME = "NetPIPE's output"
 
-_ROW = re.compile(rb"\s*\d+\s+\d+\.\d+\s+\d+\.\d{6,}\s*")
+
+@dataclass(frozen=True)
+class _Form:
+    """One way in which a row is written.
+
+    Attributes
+    ----------
+    row
+        With groups `size`, `rate`, `time` and perhaps `iterations`.
+    rate_unit_bits, time_unit_us
+        What one of the rate is, in bits a second, and one of the time, in microseconds.
+    rate_step, time_step
+        Units of the last digit that is written.
+    """
+
+    row: re.Pattern[bytes]
+    rate_unit_bits: float
+    rate_step: float
+    time_unit_us: float
+    time_step: float
+
+
+_VERSION_3 = _Form(
+    re.compile(rb"\s*(?P<size>\d+)\s+(?P<rate>\d+\.\d+)\s+(?P<time>\d+\.\d{6,})\s*"),
+    2**20, 1e-6, 1e6, 1e-8,
+)  # fmt: skip
+#: The rates are the mean, the least and the greatest; the time is the mean; work may follow.
+_VERSION_5 = _Form(
+    re.compile(
+        rb"\s*(?P<size>\d+)\s+(?P<rate>\d+\.\d{3})(?:\s+\d+\.\d{3}){2}"
+        rb"\s+(?P<time>\d+\.\d\d)(?:\s+[\d.]+ \w+(?:/sec)?)?\s*"
+    ),
+    1e9, 1e-3, 1.0, 1e-2,
+)  # fmt: skip
+_PRINTED_BY_3 = _Form(
+    re.compile(
+        rb"\s*(?:\d+:\s+)+(?P<size>\d+) bytes\s+(?P<iterations>\d+) times -->\s+"
+        rb"(?P<rate>[\d.]+) Mbps in\s+(?P<time>[\d.]+) usec\s*"
+    ),
+    2**20, 1e-2, 1.0, 1e-2,
+)  # fmt: skip
+
+_PRINTED = re.compile(rb"\d+ times -->")
 
 
 def recognises(head: bytes) -> bool:
-    """Tell whether each of the first lines, comments aside, is a whole number and two decimals."""
-    rows = [row for row in head.splitlines() if not row.startswith(b"#")][:20]
-    rows = rows[:-1] if len(rows) > 1 else rows
-    return bool(rows) and all(_ROW.fullmatch(row) for row in rows)
+    """Tell whether the first lines, comments aside, are rows, or some are what NetPIPE prints."""
+    return _PRINTED.search(head) is not None or any(
+        _is_table(head, form) for form in (_VERSION_3, _VERSION_5)
+    )
 
 
 def read(path: Path) -> Measurements:
     """Read NetPIPE output; the curve's identity is `kernel` = netpipe."""
     data = content(path)
-    numbered = [row for row in enumerate(data.splitlines(), start=1) if _ROW.fullmatch(row[1])]
-    fields = [row.split() for _, row in numbered]
-    size = np.array([float(row[0]) for row in fields])
-    time_us = 1e6 * np.array([float(row[2]) for row in fields])
+    form = next((form for form in (_VERSION_3, _VERSION_5) if _is_table(data, form)), None)
+    rows = list(enumerate(data.splitlines(), start=1))
+    if form is None:
+        form = _PRINTED_BY_3
+        rows = [(number, row) for number, row in rows if _PRINTED.search(row)]
+    numbered = [(number, match) for number, row in rows if (match := form.row.fullmatch(row))]
+    if not numbered:
+        raise InputError(path, "holds no times of NetPIPE's at exact sizes; import its np.out")
     lines = np.array([number for number, _ in numbered])
+    fields = pd.DataFrame([match.groupdict() for _, match in numbered]).astype(float)
+    size = fields["size"].to_numpy()
+    time_us = _times(form, size, fields["rate"].to_numpy(), fields["time"].to_numpy())
     check_sizes(path, size, lines)
     check_positive(path, time_us, lines, "time_us")
     samples = pd.DataFrame(
         {"kernel": constant("netpipe", len(size)), "size_bytes": size, "time_us": time_us}
     )
-    lost = len([row for row in data.splitlines() if row.strip() and not row.startswith(b"#")])
+    if "iterations" in fields:
+        samples["iterations"] = fields["iterations"]
+    lost = len([row for _, row in rows if row.strip() and not row.startswith(b"#")])
     lost -= len(numbered)
-    warnings = [f"{path}: {lost} rows are cut short and left out: measure again"] if lost else []
+    warnings = []
+    if lost:
+        rows_are = "1 row is" if lost == 1 else f"{lost} rows are"
+        warnings.append(f"{path}: {rows_are} cut short and left out: measure again")
     return as_measurements(path, "netpipe", data, samples, warnings)
+
+
+def _is_table(data: bytes, form: _Form) -> bool:
+    """Tell whether each of the first lines, comments aside, is a row of such a file."""
+    rows = [row for row in data[: 2**16].splitlines() if not row.startswith(b"#")][:20]
+    rows = rows[:-1] if len(rows) > 1 else rows
+    return bool(rows) and all(form.row.fullmatch(row) for row in rows)
+
+
+def _times(
+    form: _Form,
+    size: npt.NDArray[np.float64],
+    rate: npt.NDArray[np.float64],
+    time: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """Times in microseconds: of a short one more digits stand in the rate, if it is of one pair."""
+    with np.errstate(divide="ignore"):
+        of_rate = 1e6 * 8 * size / (rate * form.rate_unit_bits)
+        rate_error = form.rate_step / rate
+        time_error = form.time_step / time
+    agree = np.abs(of_rate / (time * form.time_unit_us) - 1) <= rate_error + time_error
+    return np.where(agree & (rate_error < time_error), of_rate, time * form.time_unit_us)

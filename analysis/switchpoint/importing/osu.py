@@ -6,19 +6,44 @@ Of latencies the average is the curve; MB/s are 10^6 B/s, of all pairs and direc
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+from switchpoint.errors import InputError
 from switchpoint.importing.external import content
-from switchpoint.importing.printed import Columns, Table, as_runs
+from switchpoint.importing.printed import TAG, Columns, Table, as_runs, printed_lines
 from switchpoint.measurements import Measurements
 
 NAME = "OSU Micro-Benchmarks' output"
 
-_TITLE = re.compile(r"^#\s*OSU MPI(?:-\w+)?[ _](?P<name>.+?) Test(?: v(?P<version>\S+))?\s*$")
-_RECOGNISED = re.compile(rb"^#\s*OSU MPI(?:-\w+)?[ _].+ Test\b", re.MULTILINE)
-_ROW = re.compile(r"^\s*\d+(?:\.\d+)?(?:\s+(?:-?[\d.]+|-?nan|-?inf|Pass|Fail)){0,15}\s*$")
-_PAIRS = re.compile(r"^#\s*\[ pairs: (\d+) \]")
-_DATATYPE = re.compile(r"^#\s*Datatype: (\w+)")
+_TITLE = re.compile(
+    r"#\s*OSU MPI(?:-\w+)?[ _](?P<name>.+?)(?: Test)+(?P<more> Persistent)?(?: v(?P<version>\S+))?"
+)
+_RECOGNISED = re.compile(rb"^" + TAG + rb"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b", re.MULTILINE)
+_ROW = re.compile(
+    r"\d+(?:\.\d+)?(?:\s+(?:-?[\d.]+|-?nan|-?inf|pass(?:ed)?|fail(?:ed)?)){0,15}", re.I
+)
+
+#: What comments say of the tables below them: columns of the curves' identity.
+_FACTS = {
+    "pairs": re.compile(r"(?:\[ p|# P)airs: (\d+)"),
+    "window_size": re.compile(r"\[ window size: (\d+) \]"),
+    "window_creation": re.compile(r"# Window(?: creation)?: (\w+)"),
+    "synchronization": re.compile(r"# Synchronization: (\S+)"),
+    "buffers": re.compile(r"# (?:Send Buffer|Rank 0 Memory) on (.+)"),
+    "datatype": re.compile(r"# Datatype: (\w+)"),
+}
+
+#: The same, of comments that stand above the title.
+_FACTS_AHEAD = {
+    "sender_threads": re.compile(r"# Number of Sender threads: (\d+)"),
+    "receiver_threads": re.compile(r"# Number of Receiver threads: (\d+)"),
+    "sender_processes": re.compile(r"# Number of forked processes in sender: (\d+)"),
+    "receiver_processes": re.compile(r"# Number of forked processes in receiver: (\d+)"),
+}
+
+#: What versions before 7 send, and never name.
+_USUAL_DATATYPE = "MPI_CHAR"
 
 _COLUMNS = Columns(
     size="Size",
@@ -32,17 +57,31 @@ _COLUMNS = Columns(
     },
 )
 
+#: Version 5 leaves the number sign out where there are no sizes, in `osu_ibarrier`.
 _HEADING = re.compile(
-    r"^#\s*(?P<names>(?:Size\s+)?(?:" + "|".join(map(re.escape, _COLUMNS.metrics)) + r")(?:\s.*)?)$"
+    r"(?:#\s*)?(?P<names>(?:Size\s+)?(?:"
+    + "|".join(map(re.escape, _COLUMNS.metrics))
+    + r")(?:\s.*)?)"
 )
+_BETWEEN_NAMES = re.compile(r"\s{2,}|(?<=\))\s+|\s(?=P\d+ Tail)")
+
+#: `osu_mbw_mr` that varies the window: above its bandwidths, its rates, and their columns' windows.
+_BANDWIDTHS_BY_WINDOW = "# Uni-directional Bandwidth (MB/sec)"
+_RATES_BY_WINDOW = "# Message Rate Profile"
+_WINDOWS = re.compile(r"#(?P<windows>(?:\s+\d+)+)")
+
+#: Start-up tests, which time no messages.
+_WITHOUT_SIZES = {"osu_init", "osu_hello_world"}
 
 #: Words of a title, in this order, and what the program's name has instead.
 _WORDS = [
     (r"personalized exchange ", ""), (r"all-to-all", "alltoall"), (r"non-blocking ", "i"),
     (r"multi-threaded latency", "latency_mt"), (r"multi-process latency", "latency_mp"),
     (r"multi latency", "multi_lat"), (r"multiple bandwidth / message rate", "mbw_mr"),
-    (r"bi-directional bandwidth", "bibw"), (r"bandwidth", "bw"), (r"broadcast", "bcast"),
-    (r"neighborhood", "neighbor"),
+    (r"multiple bandwidth bandwidth", "mbw"), (r"bi-directional bandwidth", "bibw"),
+    (r"bandwidth", "bw"), (r"broadcast", "bcast"), (r"neighborhood", "neighbor"),
+    (r"accumulate", "acc"), (r"compare_and_swap", "cas"), (r"fetch_and_op", "fop"),
+    (r"-(cuda|openacc|rocm|sycl)\b", ""),
 ]  # fmt: skip
 _COLLECTIVE = re.compile(
     r"alltoall|allgather|allreduce|barrier|bcast|gather|reduce|scatter|neighbor"
@@ -55,36 +94,87 @@ def recognises(head: bytes) -> bool:
 
 
 def read(path: Path) -> Measurements:
-    """Read OSU output; a curve's identity is its program, such as `kernel` = osu_latency."""
+    """Read OSU output; a curve's identity is its program, such as `kernel` = osu_latency.
+
+    With it goes what the output says of pairs, windows, threads, buffers and datatypes.
+    """
     data = content(path)
     tables: list[Table] = []
+    kernels, versions = set(), set()
     identity: dict[str, str] = {}
-    versions = set()
+    ahead: dict[str, str] = {}
+    by_window = False
     open_table = None
-    for number, line in enumerate(data.decode("utf-8", errors="replace").splitlines(), start=1):
-        if title := _TITLE.match(line):
-            identity = {"kernel": program(title["name"])}
+    for number, line in printed_lines(data):
+        if title := _TITLE.fullmatch(line):
+            identity = {"kernel": program(title["name"] + (title["more"] or ""))} | ahead
+            kernels.add(identity["kernel"])
             versions.add(title["version"])
-            open_table = None
-        elif pairs := _PAIRS.match(line):
-            identity = identity | {"pairs": pairs[1]}
-        elif datatype := _DATATYPE.match(line):
-            identity = {k: v for k, v in identity.items() if k != "datatype"}
-            if datatype[1] != "MPI_CHAR":
-                identity["datatype"] = datatype[1]
-            if open_table is not None:  # 7.1 prints it below the heading
-                open_table.identity = identity
-        elif identity and (heading := _HEADING.match(line)):
-            names = re.split(r"\s{2,}|(?<=\))\s+", heading["names"].strip())
-            open_table = Table(identity, names)
+            ahead, open_table, by_window = {}, None, False
+            if "barrier" in identity["kernel"]:  # 7.1 prints no heading here
+                open_table = Table(identity, ["Avg Latency(us)"])
+                tables.append(open_table)
+        elif facts := _facts(_FACTS_AHEAD, line):
+            ahead |= facts
+        elif facts := _facts(_FACTS, line):
+            identity = identity | facts
+            if open_table is not None:  # 7.1 prints the datatype below the heading
+                open_table = Table(identity, open_table.columns)
+                tables.append(open_table)
+        elif identity and (heading := _HEADING.fullmatch(line)):
+            open_table = Table(identity, _BETWEEN_NAMES.split(heading["names"]))
             tables.append(open_table)
-        elif open_table is not None and _ROW.match(line):
+        elif line in (_BANDWIDTHS_BY_WINDOW, _RATES_BY_WINDOW):
+            by_window, open_table = line == _BANDWIDTHS_BY_WINDOW, None
+        elif by_window and (heading := _WINDOWS.fullmatch(line)):
+            open_table = Table(identity, [_COLUMNS.size, *heading["windows"].split()])
+            tables.append(open_table)
+        elif open_table is not None and _ROW.fullmatch(line):
             open_table.rows.append(line.split())
             open_table.lines.append(number)
+        elif line.startswith("#") and open_table is not None and open_table.rows:
+            open_table = None  # what follows is another tool's
+    if not tables and kernels <= _WITHOUT_SIZES:
+        raise InputError(
+            path, f"holds {', '.join(sorted(kernels))}, which times no messages; leave it out"
+        )
     tool = "OSU Micro-Benchmarks"
     if len(versions) == 1 and (version := versions.pop()):
         tool += f" {version}"
-    return as_runs(path, "osu", tool, data, tables, _COLUMNS)
+    plain = [part for table in tables for part in _plain(table)]
+    return as_runs(path, "osu", tool, data, plain, _COLUMNS)
+
+
+def _facts(patterns: dict[str, re.Pattern[str]], line: str) -> dict[str, str]:
+    if not line.startswith("#"):
+        return {}
+    found = {name: pattern.search(line) for name, pattern in patterns.items()}
+    return {name: match[1] for name, match in found.items() if match is not None}
+
+
+def _plain(table: Table) -> Iterator[Table]:
+    """Turn what some options make of a table into the plain shape: one metric of messages sent."""
+    identity, columns, rows = dict(table.identity), table.columns, table.rows
+    if identity.get("datatype") == _USUAL_DATATYPE:
+        del identity["datatype"]
+    if "Transmit Size" in columns:  # -D: of a buffer of `Size` so much is sent, and timed
+        identity["layout"] = "derived"
+        names = {"Size": "Size of buffer", "Transmit Size": "Size"}
+        columns = [names.get(name, name) for name in columns]
+    if identity["kernel"] == "osu_multi_lat":  # -z: 7.4 prints the heading, not the percentiles
+        without_tails = [name for name in columns if " Tail " not in name]
+        if max(map(len, rows), default=0) == len(without_tails):
+            columns = without_tails
+    if columns[-1].isdigit():
+        for place, window in enumerate(columns[1:], start=1):
+            yield Table(
+                identity | {"window_size": window},
+                [_COLUMNS.size, "MB/s"],
+                [row[:1] + row[place : place + 1] for row in rows],
+                table.lines,
+            )
+    else:
+        yield Table(identity, columns, rows, table.lines)
 
 
 def program(title: str) -> str:

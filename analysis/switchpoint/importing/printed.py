@@ -6,6 +6,8 @@ A reader finds the tables and says which column is the metric; sizes and times a
 from __future__ import annotations
 
 import itertools
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,19 @@ import pandas as pd
 from switchpoint.errors import InputError
 from switchpoint.importing.external import as_measurements, check_sizes
 from switchpoint.measurements import Measurements, repeated, times_before
+
+#: Before a line: what a launcher puts there to name the rank (`srun -l`, `mpiexec -l` and
+#: `--tag-output`), and blanks.
+TAG = rb"(?:\[[^]\s]+\](?:<std\w+>:|(?=\s))|\s*\d+:(?=\s))?[ \t]*"
+
+_TAG = re.compile(TAG.decode())
+
+
+def printed_lines(data: bytes) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers, from 1, without tags and outer blanks."""
+    text = data.decode("utf-8", errors="replace")
+    for number, line in enumerate(text.splitlines(), start=1):
+        yield number, _TAG.sub("", line, count=1).rstrip()
 
 
 @dataclass
@@ -112,7 +127,7 @@ def _numbers_of(path: Path, table: Table, names: Columns) -> tuple[dict[str, Any
         )
     if "Validation" in table.columns:
         verdicts = [row[table.columns.index("Validation")] for row in rows]
-        if damaged := verdicts.count("Fail"):
+        if damaged := sum(verdict.lower().startswith("fail") for verdict in verdicts):
             warnings.append(
                 f"{where}: payloads of {damaged} sizes arrived damaged; do not trust these times"
             )
