@@ -88,7 +88,7 @@ def from_record(record: Record) -> Measurements:
     """
     samples = record.samples
     run = describe_run(record)
-    told = {name: run.get(name) for name in IDENTITY} | _own_labels(record.header["labels"])
+    told = {name: run.get(name) for name in IDENTITY} | own_labels(record.header["labels"])
     columns: dict[str, Any] = {name: constant(text, len(samples)) for name, text in told.items()}
     modes = samples["mode"].array
     columns["mode"] = modes.reorder_categories(sorted(modes.categories))  # not as the seed had it
@@ -96,7 +96,7 @@ def from_record(record: Record) -> Measurements:
     return Measurements(pd.DataFrame(columns), pd.DataFrame([run], columns=RUN_COLUMNS))
 
 
-def _own_labels(labels: dict[str, str]) -> dict[str, str]:
+def own_labels(labels: dict[str, str]) -> dict[str, str]:
     """Labels that tell a run's curves from those of the same kernel, such as its grain.
 
     The check's name does not: a smoke run and a sweep measure the same curve.

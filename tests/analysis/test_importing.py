@@ -544,6 +544,18 @@ def test_labels_beside_a_curve_say_where_it_was_measured(tmp_path: Path, packed:
     assert set(gathered.measurements.samples["placement"]) == {"one_node"}
 
 
+def test_other_labels_tell_curves_apart(tmp_path: Path) -> None:
+    for processes in ("2", "16"):
+        folder = tmp_path / processes
+        folder.mkdir()
+        shutil.copy(OUTPUTS / "osu-alltoall.txt", folder)
+        (folder / "osu-alltoall.txt.labels.json").write_text(json.dumps({"processes": processes}))
+
+    curves = summarise(read_files([tmp_path]).measurements)
+
+    assert set(curves["processes"]) == {"2", "16"}
+
+
 def test_labels_may_stand_in_a_comment_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "osu_latency.out"
     table = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"

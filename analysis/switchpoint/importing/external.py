@@ -13,7 +13,14 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.importing.labels import IDENTITY_LABELS, read_labels
-from switchpoint.measurements import Measurements, constant, mpi_name, repeated, times_before
+from switchpoint.measurements import (
+    Measurements,
+    constant,
+    mpi_name,
+    own_labels,
+    repeated,
+    times_before,
+)
 from switchpoint.record import open_maybe_gzip
 from switchpoint.shapes import IDENTITY, PASSING_LABELS, RUN_COLUMNS
 
@@ -65,9 +72,10 @@ def as_measurements(
     if "mpi" in labels:
         labels["mpi"] = mpi_name(labels["mpi"])
     columns: dict[str, Any] = {str(name): column.array for name, column in samples.items()}
-    for name in IDENTITY_LABELS:
-        if name in labels and name not in columns:
-            columns[name] = constant(labels[name], len(samples))
+    told = {name: labels[name] for name in IDENTITY_LABELS if name in labels} | own_labels(labels)
+    for name, text in told.items():
+        if name not in columns:
+            columns[name] = constant(text, len(samples))
     content_hash = hashlib.sha256(data)
     if labels:
         content_hash.update(json.dumps(labels, sort_keys=True).encode())
