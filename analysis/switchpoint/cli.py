@@ -65,13 +65,13 @@ def import_command(
     """Recognise FILEs, and files in folders, by content and keep them; a run counts once."""
     with _user_mistakes():
         from switchpoint.importing import find_files
-        from switchpoint.importing.storing import import_files
+        from switchpoint.importing.storing import import_found
         from switchpoint.store import Store
         from switchpoint.terminal import progress
 
         found = find_files(files)
         with progress("importing", len(found)) as advance:
-            outcome = import_files(found, Store(store), advance)
+            outcome = import_found(found, Store(store), advance)
         added, known = outcome.added, outcome.already_stored
         _list_failures(outcome.failures, files, found)
         if added + known == 0:
@@ -395,12 +395,12 @@ def _everything(store: str) -> Measurements:
 
 def _read(files: list[Path]) -> Measurements:
     """Read what can be read and name each file that cannot, on stderr; exit 2 if none can."""
-    from switchpoint.importing import find_files, read_files
+    from switchpoint.importing import find_files, read_found
     from switchpoint.terminal import progress
 
     found = find_files(files)
     with progress("reading", len(found)) as advance:
-        gathered = read_files(found, advance)
+        gathered = read_found(found, advance)
     _list_failures(gathered.failures, files, found)
     if gathered.measurements is None:
         raise typer.Exit(_BAD)

@@ -33,16 +33,20 @@ class Measurements:
         Columns `MEASURES` and, as categories, the curve's identity; always with `run_id`.
     runs : DataFrame
         Columns `RUN_COLUMNS`; `header` and `footer` are JSON texts or null.
+    not_taken : list of str
+        What the files held beside these runs, one sentence each; a store does not keep it.
     """
 
     samples: pd.DataFrame
     runs: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RUN_COLUMNS))
+    not_taken: list[str] = field(default_factory=list)
 
     @property
     def warnings(self) -> list[str]:
-        """What the readers warned of, over all runs, in order, each once."""
+        """What the readers warned of, over all runs and files, in order, each once."""
         texts = self.runs["warnings"].dropna()
-        return list(dict.fromkeys(line for text in texts for line in text.splitlines()))
+        of_runs = (line for text in texts for line in text.splitlines())
+        return list(dict.fromkeys([*of_runs, *self.not_taken]))
 
     def facts(self, run_id: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """Header and footer of one run, the header empty for runs that are not run records."""
@@ -78,7 +82,11 @@ def concat(parts: Iterable[Measurements]) -> Measurements:
         samples.append(part.samples[~again] if again.any() else part.samples)
         seen.update(part.runs["run_id"])
     runs = pd.concat([part.runs for part in parts], ignore_index=True)
-    return Measurements(_concat_samples(samples), runs.drop_duplicates("run_id", ignore_index=True))
+    return Measurements(
+        _concat_samples(samples),
+        runs.drop_duplicates("run_id", ignore_index=True),
+        [sentence for part in parts for sentence in part.not_taken],
+    )
 
 
 def from_record(record: Record) -> Measurements:

@@ -14,6 +14,8 @@ from typer.testing import Result
 
 Run = Callable[..., Result]
 
+OUTPUTS = Path(__file__).parent / "outputs"
+
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
@@ -86,6 +88,28 @@ def test_import_then_detect_and_report_from_the_store(
     } in curves  # fmt: skip
     assert json.loads(page.stdout) == {"report": str(tmp_path / "page" / "index.html")}
     assert (tmp_path / "page" / "index.html").stat().st_size > 1_000_000
+
+
+def test_what_a_file_holds_besides_is_told_at_import_and_not_again(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    store = tmp_path / "results"
+    log = OUTPUTS / "reframe-variables.log"
+
+    first = switchpoint("import", log, "--store", store)
+    later = switchpoint("detect", "--store", store)
+
+    assert "warning" in first.stderr and "startup" in first.stderr
+    assert "startup" not in later.stderr
+
+
+def test_a_truncated_run_is_warned_of_whenever_it_is_read(switchpoint: Run, tmp_path: Path) -> None:
+    store = tmp_path / "results"
+    record = write_record(tmp_path / "run.record", footer=False)
+
+    switchpoint("import", record, "--store", store)
+
+    assert "truncated" in switchpoint("detect", "--store", store).stderr
 
 
 def test_bad_files_are_named_one_a_line_and_the_rest_goes_on(

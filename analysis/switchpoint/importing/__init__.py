@@ -105,8 +105,13 @@ def read_files(
     progress
         Called after each file.
     """
+    return read_found(find_files(paths), progress)
+
+
+def read_found(files: Iterable[Path], progress: Callable[[], object] = lambda: None) -> Gathered:
+    """Read as `read_files` what `find_files` returned, without looking for folders again."""
     parts, failures = [], []
-    for path in find_files(paths):
+    for path in files:
         try:
             parts.append(read(path))
         except InputError as error:

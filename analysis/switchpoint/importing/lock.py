@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import json
 import zlib
@@ -35,7 +36,7 @@ def attach(measurements: Measurements, folder: Path) -> Measurements:
     if not isinstance(content, dict) or not {"roots", "concrete_specs"} <= set(content):
         raise InputError(path, "is no lock of Spack's; copy the environment's again, or remove it")
     runs = measurements.runs.assign(lock=pack(text), lock_hash=lock_hash(text))
-    return Measurements(measurements.samples, runs)
+    return dataclasses.replace(measurements, runs=runs)
 
 
 def lock_hash(text: str) -> str:

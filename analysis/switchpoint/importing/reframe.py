@@ -7,6 +7,7 @@ the test has a variable or parameter `message_size`.
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -87,9 +88,9 @@ def recognises(head: bytes) -> bool:
 def read(path: Path) -> Measurements:
     """Read a performance log or run report; identity: the test as `kernel`, its variables."""
     data = content(path)
-    warnings: list[str] = []
+    not_taken: list[str] = []
     is_log = data.startswith(_LOG)
-    rows = list(_log_rows(path, data, warnings) if is_log else _report_rows(path, data))
+    rows = list(_log_rows(path, data, not_taken) if is_log else _report_rows(path, data))
     values = pd.DataFrame(list(_values(rows)))
     samples = _samples(values)
     if samples.empty:
@@ -101,14 +102,15 @@ def read(path: Path) -> Measurements:
         )
     lost = sorted(set(values["variable"]) - set(samples.pop("variable")))
     if lost:
-        warnings.append(
+        not_taken.append(
             f"{path}: left out, for no message size or no unit of time or bandwidth is known:"
             f" {', '.join(lost[:8])}{' and more' if len(lost) > 8 else ''}"
         )
-    return as_measurements(path, "reframe", data, samples, warnings, tool="ReFrame")
+    found = as_measurements(path, "reframe", data, samples, [], tool="ReFrame")
+    return dataclasses.replace(found, not_taken=not_taken)
 
 
-def _log_rows(path: Path, data: bytes, warnings: list[str]) -> Iterator[dict[str, Any]]:
+def _log_rows(path: Path, data: bytes, not_taken: list[str]) -> Iterator[dict[str, Any]]:
     lines = data.decode("utf-8", errors="replace").splitlines()
     table = csv.reader(lines, delimiter="|", quoting=csv.QUOTE_NONE)
     names = next(table)
@@ -119,7 +121,9 @@ def _log_rows(path: Path, data: bytes, warnings: list[str]) -> Iterator[dict[str
         else:
             cut += bool(fields)
     if cut:
-        warnings.append(f"{path}: {cut} rows do not have the {len(names)} fields of the first line")
+        not_taken.append(
+            f"{path}: {cut} rows do not have the {len(names)} fields of the first line"
+        )
 
 
 def _report_rows(path: Path, data: bytes) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from switchpoint.cores import workers
 from switchpoint.errors import InputError
-from switchpoint.importing import find_files, read_files
+from switchpoint.importing import find_files, read_found
 from switchpoint.store import EncodedRun, Store
 
 #: Files and bytes that are read and then stored together; more saves nothing and takes memory.
@@ -60,7 +60,13 @@ def import_files(
     InputError
         If the store cannot be written.
     """
-    files = find_files(paths)
+    return import_found(find_files(paths), store, progress)
+
+
+def import_found(
+    files: list[Path], store: Store, progress: Callable[[], object] = lambda: None
+) -> Imported:
+    """Keep as `import_files` what `find_files` returned, without looking for folders again."""
     parts = list(_parts(files))
     outcome = Imported()
     runs: set[str] = set()
@@ -82,7 +88,7 @@ def import_files(
 
 def _encode(store: Store, part: list[Path]) -> tuple[list[EncodedRun], list[str], list[InputError]]:
     """Read some files: their runs as the store will have them, warnings, and the bad files."""
-    gathered = read_files(part)
+    gathered = read_found(part)
     if gathered.measurements is None:
         return [], [], gathered.failures
     encoded = list(store.encode(gathered.measurements))
