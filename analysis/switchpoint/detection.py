@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from switchpoint.inversions import inversions
 from switchpoint.measurements import Measurements, swept
 from switchpoint.origins import Origins, origins_of_run
 from switchpoint.proof import conditions
-from switchpoint.segments import PieceTable, cut
+from switchpoint.segments import Piece, PieceTable, cut
 from switchpoint.shapes import BOUNDARIES, FINDING_COLUMNS, identity_columns, none_for_nulls
 from switchpoint.suspects import Suspects, suspects_of_run
 
@@ -38,8 +38,10 @@ LEAST_POSTERIOR = 0.1
 #: A curve of fewer sizes is not searched.
 FEWEST_SIZES = 6
 
-#: A jump between two lines is one from so many standard errors on.
+#: A jump between two lines is one from so many standard errors on, or where the fit wants the
+#: boundary with such a posterior: a piece of few sizes aims its line badly.
 _JUMP_ERRORS = 2.0
+_SURE_POSTERIOR = 0.9
 
 #: From these on a finding is shown first; a suspect lifts a smaller one.
 PROMINENT_MAGNITUDE = 0.2
@@ -52,9 +54,12 @@ NOISE_FLOOR = 0.005
 _QUANTILE = 0.4
 _NORMAL_QUANTILE = 0.5244
 
-#: So many curves are searched at once, and so many are worth starting processes for.
+#: About so many curves are searched at once, and so many are worth starting processes for.
 CURVES_AT_ONCE = 100
 WORTH_A_POOL = 600
+
+#: So many launches of one curve are cut together: more take memory and tell little more.
+LAUNCHES_TOGETHER = 10
 
 #: What sibling curves have in common, and from how many on their silence refutes a guess.
 _SIBLING = ["site", "partition", "mpi", "kernel", "placement"]
@@ -69,8 +74,12 @@ SCATTER_SHARE_ALONE = 1.2
 #: What one more piece costs grows with the number of sizes as in an information criterion; so much
 #: that noise alone, of 1 to 20 % over 20 to 200 sizes with five repeats, shows something in at most
 #: 3 curves of 100.
-_PENALTY_PER_LOG = 4.0
-_LEAST_PENALTY = 12.0
+_PENALTY_PER_LOG = 4.2
+_LEAST_PENALTY = 14.0
+
+#: Of that, so much is the price of its line; the rest is that of its place, which several launches
+#: of a curve pay together.
+_SHARE_OF_LINE = 0.5
 
 
 def detect(
@@ -109,7 +118,8 @@ def detect(
             nothing of the cause.
         evidence
             Dictionary: the two lines (`intercept_us`, `per_byte_us`), `jump_us`, relative `noise`,
-            `sizes`, `posterior`. Other kinds: see docs/reference/findings.md.
+            `sizes`, `posterior`, how many of the curve's `launches` show a boundary there. Other
+            kinds: see docs/reference/findings.md.
         suspects
             List of dictionaries: settings whose value lies in the bracket. Never proof.
         origin
@@ -146,35 +156,48 @@ def _scan_all(
         part = _scan(samples)
         progress()
         return part
-    code = samples.groupby(identity, dropna=False, observed=True, sort=True).ngroup().to_numpy()
-    order = np.argsort(code, kind="stable")
-    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
-    bounds = [*starts[::CURVES_AT_ONCE], len(order)]
-    parts = (samples.iloc[order[first:last]] for first, last in itertools.pairwise(bounds))
+    parts, counts = _parts(samples, identity)
     curves, rows = [], []
-    with workers(worthwhile=len(starts) >= WORTH_A_POOL) as apply:
-        for number, (points, found) in enumerate(apply(_scan, parts)):
+    with workers(worthwhile=sum(counts) >= WORTH_A_POOL) as apply:
+        for count, (points, found) in zip(counts, apply(_scan, parts), strict=True):
             curves.append(points)
             rows += found
-            for _ in starts[number * CURVES_AT_ONCE : (number + 1) * CURVES_AT_ONCE]:
+            for _ in range(count):
                 progress()
     return pd.concat(curves, ignore_index=True), rows
 
 
+def _parts(samples: pd.DataFrame, identity: list[str]) -> tuple[Iterator[pd.DataFrame], list[int]]:
+    """Split samples into parts of about `CURVES_AT_ONCE` curves; and how many each part holds.
+
+    Launches that are cut together stay together.
+    """
+    by = sorted(identity, key=lambda name: name == "run_id")
+    code = samples.groupby(by, dropna=False, observed=True, sort=True).ngroup().to_numpy()
+    order = np.argsort(code, kind="stable")
+    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
+    number = np.arange(len(starts))
+    curves, alike = samples.iloc[order[starts]], _alike(identity)
+    launch = curves.groupby(alike, dropna=False, observed=True).cumcount() if alike else number
+    may_split = np.asarray(launch) % LAUNCHES_TOGETHER == 0
+    part = np.maximum.accumulate(np.where(may_split, number // CURVES_AT_ONCE, 0))
+    begins = np.flatnonzero(np.diff(part, prepend=-1))
+    counts = np.diff([*begins, len(starts)]).tolist()
+    edges = itertools.pairwise([*starts[begins], len(order)])
+    return (samples.iloc[order[first:last]] for first, last in edges), counts
+
+
 def _scan(samples: pd.DataFrame) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
-    """Summarise some curves and find what each of them shows by itself."""
+    """Summarise some curves and find what each of them shows by itself or with its launches."""
     if samples.empty:
         return summarise(samples), []
     passes = compare_passes(samples)
     table = summarise_passes(samples, passes)
     rows = [
         curve | finding
-        for curve, points in _each_curve(table, identity_columns(table))
-        for finding in detect_curve(
-            points["size_bytes"].to_numpy(dtype=float),
-            points["time_us"].to_numpy(dtype=float),
-            (points["error_us"] / points["time_us"]).to_numpy(dtype=float),
-        )
+        for curves, size, launches in _families(table, identity_columns(table))
+        for curve, found in zip(curves, detect_launches(size, launches), strict=True)
+        for finding in found
     ]
     return table, rows + noise_bursts(samples, passes)
 
@@ -233,7 +256,31 @@ def _key(row: Mapping[Any, Any], names: list[str]) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in names)
 
 
-def _each_curve(table: pd.DataFrame, identity: list[str]) -> Any:
+def _families(
+    table: pd.DataFrame, identity: list[str]
+) -> Iterator[tuple[list[dict[str, Any]], Floats, list[tuple[Floats, Floats]]]]:
+    """Yield launches of one curve at the same sizes: identities, sizes, times with their errors."""
+    families: dict[Any, list[tuple[dict[str, Any], pd.DataFrame]]] = {}
+    for curve, points in _each_curve(table, identity):
+        sizes = tuple(points["size_bytes"])
+        families.setdefault((_key(curve, _alike(identity)), sizes), []).append((curve, points))
+    for (_, sizes), members in families.items():
+        for first in range(0, len(members), LAUNCHES_TOGETHER):
+            some = members[first : first + LAUNCHES_TOGETHER]
+            times = [points["time_us"].to_numpy(dtype=float) for _, points in some]
+            errors = [points["error_us"].to_numpy(dtype=float) for _, points in some]
+            launches = [(time, error / time) for time, error in zip(times, errors, strict=True)]
+            yield [curve for curve, _ in some], np.array(sizes, dtype=float), launches
+
+
+def _alike(identity: list[str]) -> list[str]:
+    """What launches of one curve have in common."""
+    return [name for name in identity if name != "run_id"]
+
+
+def _each_curve(
+    table: pd.DataFrame, identity: list[str]
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     if not identity:
         yield {}, table
         return
@@ -249,29 +296,81 @@ def prominent(findings: pd.DataFrame) -> pd.Series[bool]:
 
 
 def detect_curve(size: Floats, time: Floats, standard_error: Floats) -> list[dict[str, Any]]:
-    """Find steps and changes of slope in one curve.
+    """Find steps and changes of slope in one curve of which there is one launch only.
+
+    See `detect_launches`.
+    """
+    return detect_launches(size, [(time, standard_error)])[0]
+
+
+def detect_launches(
+    size: Floats, launches: list[tuple[Floats, Floats]]
+) -> list[list[dict[str, Any]]]:
+    """Find steps and changes of slope in each of several launches of one curve.
+
+    Launches share where their boundaries are, not how large they are. What looks like a boundary
+    in all of them together needs less evidence in each; a launch that shows nothing there gets
+    none.
 
     Parameters
     ----------
-    size, time, standard_error : array of float, shape (n,)
-        Bytes, ascending, each once; median time in microseconds; its relative standard error.
+    size : array of float, shape (n,)
+        Bytes, ascending, each once.
+    launches : list of (time, standard_error), each an array of float, shape (n,)
+        Median time in microseconds; its relative standard error.
 
     Returns
     -------
-    list of dict
-        `FINDING_COLUMNS` without suspects and origin, by size: boundaries and outliers.
+    list of list of dict
+        Of each launch `FINDING_COLUMNS` without suspects and origin, by size: boundaries and
+        outliers.
     """
     if len(size) < FEWEST_SIZES:
-        return []
-    noise, change, errors = point_noise(size, time, standard_error)
-    table = PieceTable(size, time, noise, piece_penalty(len(size)))
-    typical = float(np.median(noise))
-    found = (
-        _judge(table, left, right, typical) for left, right in itertools.pairwise(cut(table).bounds)
-    )
-    steps = [finding for finding in found if finding is not None]
-    odd = outliers(size, change, errors, typical)
-    return sorted(steps + odd, key=lambda finding: int(finding["size_bytes"]))
+        return [[] for _ in launches]
+    penalty = piece_penalty(len(size))
+    noises = [point_noise(size, time, error) for time, error in launches]
+    tables = [
+        PieceTable(size, time, noise, penalty)
+        for (time, _), (noise, _, _) in zip(launches, noises, strict=True)
+    ]
+    prices = _prices(tables)
+    steps = [
+        _boundaries(table, cut(table.cost, price), price)
+        for table, price in zip(tables, prices, strict=True)
+    ]
+    shown = Counter(finding["size_bytes"] for one in steps for finding in one)
+    for finding in itertools.chain(*steps):
+        finding["evidence"]["launches"] = shown[finding["size_bytes"]]
+    return [
+        sorted(
+            found + outliers(size, change, errors, float(np.median(noise))),
+            key=lambda finding: int(finding["size_bytes"]),
+        )
+        for found, (noise, change, errors) in zip(steps, noises, strict=True)
+    ]
+
+
+def _prices(tables: list[PieceTable]) -> list[Floats]:
+    """What a piece that begins at each size costs in each launch: its place and its line.
+
+    Launches are first cut at the same places, each place paid once and a line by each launch. The
+    places where a launch shows something in that cut are paid for when it is cut by itself.
+    """
+    prices = [np.full(len(table.size), table.penalty) for table in tables]
+    if len(tables) == 1:
+        return prices
+    together = prices[0] * (1 - _SHARE_OF_LINE + _SHARE_OF_LINE * len(tables))
+    pieces = cut(np.sum([table.cost for table in tables], axis=0), together)
+    for table, price in zip(tables, prices, strict=True):
+        shown = _boundaries(table, pieces, price)
+        price[np.isin(table.size, [finding["size_bytes"] for finding in shown])] *= _SHARE_OF_LINE
+    return prices
+
+
+def _boundaries(table: PieceTable, pieces: list[Piece], price: Floats) -> list[dict[str, Any]]:
+    """Describe the boundaries between pieces that are large and certain enough."""
+    found = (_judge(table, left, right, price) for left, right in itertools.pairwise(pieces))
+    return [finding for finding in found if finding is not None]
 
 
 def piece_penalty(sizes: int) -> float:
@@ -312,26 +411,24 @@ def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Flo
     return 1 - left - right, left, right
 
 
-def _judge(
-    table: PieceTable, left: tuple[int, int], right: tuple[int, int], noise: float
-) -> dict[str, Any] | None:
+def _judge(table: PieceTable, left: Piece, right: Piece, price: Floats) -> dict[str, Any] | None:
     """Describe the boundary between two pieces, or None where it is too small or too uncertain."""
+    posterior = _posterior(table, left, right, price)
+    if posterior < LEAST_POSTERIOR:
+        return None
     last_before, first_after = float(table.size[left[1]]), float(table.size[right[0]])
     before, before_error = table.line(*left, first_after)
     after, after_error = table.line(*right, first_after)
     jump = after - before
-    jump_error = float(np.hypot(before_error, after_error))
+    clear = abs(jump) >= _JUMP_ERRORS * np.hypot(before_error, after_error)
+    jumps = abs(jump) >= SMALLEST_STEP * before and (clear or posterior >= _SURE_POSTERIOR)
     kind, magnitude = "step", jump / before
-    no_jump = abs(jump) < _JUMP_ERRORS * jump_error or abs(magnitude) < SMALLEST_STEP
-    if no_jump or _lines_meet(table, left, right):
+    if not jumps or _lines_meet(table, left, right):
         bend = _change_an_octave_on(table, left, right)
         if abs(bend) >= SMALLEST_SLOPE_CHANGE:
             kind, magnitude = "slope_change", bend
-        elif no_jump:
+        elif not jumps:
             return None
-    posterior = _posterior(table, left, right)
-    if posterior < LEAST_POSTERIOR:
-        return None
     return {
         "kind": kind,
         "size_bytes": int(first_after),
@@ -342,20 +439,20 @@ def _judge(
             "before": _line_as_words(table, left),
             "after": _line_as_words(table, right),
             "jump_us": jump,
-            "noise": noise,
+            "noise": float(np.median(table.noise)),
             "sizes": right[1] - left[0] + 1,
             "posterior": posterior,
         },
     }
 
 
-def _change_an_octave_on(table: PieceTable, left: tuple[int, int], right: tuple[int, int]) -> float:
+def _change_an_octave_on(table: PieceTable, left: Piece, right: Piece) -> float:
     """Relative change of time at twice the first size past a boundary, one line to the other."""
     octave = 2 * float(table.size[right[0]])
     return table.line(*right, octave)[0] / table.line(*left, octave)[0] - 1
 
 
-def _lines_meet(table: PieceTable, left: tuple[int, int], right: tuple[int, int]) -> bool:
+def _lines_meet(table: PieceTable, left: Piece, right: Piece) -> bool:
     """Whether two pieces' lines cross within one size of their boundary, and so make a bend."""
     steeper = table.slope[right] - table.slope[left]
     if steeper == 0:
@@ -364,20 +461,20 @@ def _lines_meet(table: PieceTable, left: tuple[int, int], right: tuple[int, int]
     return bool(table.size[left[1] - 1] <= crossing <= table.size[right[0] + 1])
 
 
-def _posterior(table: PieceTable, left: tuple[int, int], right: tuple[int, int]) -> float:
+def _posterior(table: PieceTable, left: Piece, right: Piece, price: Floats) -> float:
     """Probability of a boundary exactly here among all places in the two pieces and none at all.
 
     Places next to either end count too: what looks like a step may be one odd first size.
     """
     first, last = left[0], right[1]
     places = np.arange(first + 1, last + 1)
-    misfits = table.misfit[first, places - 1] + table.misfit[places, last] + table.penalty
+    misfits = table.misfit[first, places - 1] + table.misfit[places, last] + price[places]
     logs = -0.5 * np.r_[misfits, table.misfit[first, last]]
     odds = np.exp(logs - logs.max())
     return float(odds[right[0] - first - 1] / odds.sum())
 
 
-def _line_as_words(table: PieceTable, piece: tuple[int, int]) -> dict[str, float]:
+def _line_as_words(table: PieceTable, piece: Piece) -> dict[str, float]:
     return {
         "first_size_bytes": int(table.size[piece[0]]),
         "last_size_bytes": int(table.size[piece[1]]),

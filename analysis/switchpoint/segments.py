@@ -7,44 +7,18 @@ intercept has its price: past a cache's size or a shaper's burst lines steepen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
+#: First and last index of a piece, both included.
+Piece = tuple[int, int]
+
 #: A piece holds at least this many sizes: one that is off alone is no piece. At either end of the
 #: curve it takes one more, for there an odd size has neighbours on one side only.
 MIN_SIZES = 2
 MIN_SIZES_AT_END = 3
-
-
-@dataclass
-class Pieces:
-    """A curve cut into pieces.
-
-    Attributes
-    ----------
-    starts : list of int
-        Index of the first size of each piece, beginning with 0.
-    table : PieceTable
-        Every possible piece, for what else one wants to know about the cut.
-    """
-
-    starts: list[int]
-    table: PieceTable
-
-    @property
-    def bounds(self) -> list[tuple[int, int]]:
-        """First and last index of each piece, both included."""
-        return list(
-            zip(
-                self.starts,
-                [start - 1 for start in self.starts[1:]] + [len(self.table.size) - 1],
-                strict=True,
-            )
-        )
 
 
 class PieceTable:
@@ -115,22 +89,29 @@ class PieceTable:
         return np.asarray(enough & (2 * span >= np.maximum(before, after)))
 
 
-def cut(table: PieceTable) -> Pieces:
-    """Choose the pieces that minimise cost + penalty * number of pieces, exactly."""
-    n, penalty = len(table.size), table.penalty
-    best = np.full(n + 1, np.inf)
-    best[0] = -penalty
+def cut(cost: Floats, price: Floats) -> list[Piece]:
+    """Choose the pieces that minimise the sum of their costs and prices, exactly.
+
+    Parameters
+    ----------
+    cost : array of float, shape (n, n)
+        Of the piece from row index to column index, as in `PieceTable`.
+    price : array of float, shape (n,)
+        What a piece costs besides that begins at this index.
+    """
+    n = len(price)
+    best = np.zeros(n + 1)
     previous = np.zeros(n, dtype=int)
     for last in range(n):
-        totals = best[: last + 1] + table.cost[: last + 1, last]
+        totals = best[: last + 1] + price[: last + 1] + cost[: last + 1, last]
         previous[last] = int(totals.argmin())
-        best[last + 1] = totals[previous[last]] + penalty
-    starts: list[int] = []
+        best[last + 1] = totals[previous[last]]
+    pieces: list[Piece] = []
     last = n - 1
     while last >= 0:
-        starts.append(int(previous[last]))
-        last = starts[-1] - 1
-    return Pieces(starts[::-1], table)
+        pieces.append((int(previous[last]), last))
+        last = pieces[-1][0] - 1
+    return pieces[::-1]
 
 
 def _sums_over_runs(values: Floats) -> Floats:

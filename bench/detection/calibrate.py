@@ -14,27 +14,35 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from switchpoint import calibration
-from switchpoint.detection import detect_curve
+from switchpoint.detection import detect_launches
 from switchpoint.shapes import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from labelled import Curve, curves
+from labelled import Curve, curves, launches
 
 DATA = Path(calibration.__file__).with_name("calibration.yaml")
 BINS = [0, 0.5, 0.7, 0.8, 0.9, 0.95, 1]
 
 
 def judged() -> pd.DataFrame:
-    """Every boundary that is reported in the labelled curves, and whether it is right."""
+    """Every boundary that is reported in the labelled curves, and whether it is right.
+
+    Each curve is searched by itself and once more together with its other launch.
+    """
+    every = list(curves())
+    return pd.DataFrame([*_found([[one] for one in every]), *_found(launches(every))])
+
+
+def _found(several: list[list[Curve]]) -> Iterator[dict[str, object]]:
+    """Search launches together, and judge what they report."""
     found: dict[tuple[str, str], list[tuple[Curve, list[dict[str, object]]]]] = defaultdict(list)
-    for curve in curves():
-        boundaries = [
-            finding
-            for finding in detect_curve(curve.size, curve.time, curve.error)
-            if finding["kind"] in BOUNDARIES
-        ]
-        found[curve.transport, curve.grid].append((curve, boundaries))
-    return pd.DataFrame([row for family in found.values() for row in _rows(family)])
+    for same in several:
+        findings = detect_launches(same[0].size, [(curve.time, curve.error) for curve in same])
+        for curve, mine in zip(same, findings, strict=True):
+            boundaries = [finding for finding in mine if finding["kind"] in BOUNDARIES]
+            found[curve.transport, curve.grid].append((curve, boundaries))
+    for family in found.values():
+        yield from _rows(family)
 
 
 def _rows(

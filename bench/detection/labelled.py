@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -98,6 +99,14 @@ def curves() -> Iterator[Curve]:
                 error=part["error_us"].to_numpy() / time,
                 effect=effects.get((transport, limit), np.nan),
             )
+
+
+def launches(every: Iterable[Curve]) -> list[list[Curve]]:
+    """Curves by what was launched several times: all of one transport, limit and grid."""
+    alike: dict[tuple[str, int, str], list[Curve]] = defaultdict(list)
+    for curve in every:
+        alike[curve.transport, curve.limit, curve.grid].append(curve)
+    return list(alike.values())
 
 
 def _on_grid(measured: Floats, per_octave: int) -> npt.NDArray[np.bool_]:

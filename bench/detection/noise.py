@@ -1,7 +1,8 @@
 """Counts how often `detect` reports anything in curves of nothing but noise.
 
 `.venv/bin/python bench/detection/noise.py [CURVES]` prints, for each grid and each number of
-repeats, how many of 100 such curves show something; the table that the docs show.
+repeats, how many of 100 such curves show something, once alone and once as two launches of one
+curve, which `detect` searches together; the tables that the docs show.
 """
 
 from __future__ import annotations
@@ -16,16 +17,23 @@ from switchpoint import detect
 
 NOISES = [0.01, 0.05, 0.2]
 REPEATS = [1, 2, 3, 5, 10]
+LAUNCHES = [1, 2]
 OCTAVES = 22
 
 
-def samples(sizes: np.ndarray, noise: float, repeats: int, curves: int) -> pd.DataFrame:
-    """Samples of so many curves: a straight line of time against bytes with normal noise."""
+def samples(
+    sizes: np.ndarray, noise: float, repeats: int, curves: int, launches: int
+) -> pd.DataFrame:
+    """Samples of so many curves: a straight line of time against bytes with normal noise.
+
+    So many of them at a time are launches of one curve.
+    """
     rng = np.random.default_rng(1)
     factors = 1 + rng.normal(0, noise, (curves, repeats, len(sizes)))
     curve, turn, place = (axis.ravel() for axis in np.indices(factors.shape))
     return pd.DataFrame(
         {
+            "curve": pd.Categorical(curve // launches),
             "run_id": pd.Categorical(curve),
             "size_bytes": sizes[place],
             "pass": turn,
@@ -36,25 +44,28 @@ def samples(sizes: np.ndarray, noise: float, repeats: int, curves: int) -> pd.Da
     )
 
 
-def alarms(per_octave: int, curves: int) -> Iterator[tuple[float, int, float]]:
+def alarms(per_octave: int, curves: int, launches: int) -> Iterator[tuple[float, int, float]]:
     """Percentage of curves with a finding, for each noise and number of repeats."""
     sizes = np.unique((2.0 ** (np.arange(OCTAVES * per_octave + 1) / per_octave)).astype(int))
     for noise in NOISES:
         for repeats in REPEATS:
-            findings = detect(samples(sizes, noise, repeats, curves))
+            findings = detect(samples(sizes, noise, repeats, curves, launches))
             yield noise, repeats, 100 * findings["run_id"].nunique() / curves
 
 
 def main(curves: int) -> None:
-    """Print the table."""
-    print(f"of 100 curves ({curves} each)\n")
-    print("| grid | noise | " + " | ".join(f"{n} repeats" for n in REPEATS) + " |")
-    print("|---" * (len(REPEATS) + 2) + "|")
-    for grid, per_octave in GRIDS.items():
-        table = pd.DataFrame(alarms(per_octave, curves), columns=["noise", "repeats", "share"])
-        for noise, row in table.groupby("noise"):
-            cells = " | ".join(f"{share:.1f}" for share in row["share"])
-            print(f"| {grid} | {noise:.0%} | {cells} |", flush=True)
+    """Print the tables."""
+    print(f"of 100 curves ({curves} each)")
+    for launches in LAUNCHES:
+        print(f"\nlaunches of one curve: {launches}\n")
+        print("| grid | noise | " + " | ".join(f"{n} repeats" for n in REPEATS) + " |")
+        print("|---" * (len(REPEATS) + 2) + "|")
+        for grid, per_octave in GRIDS.items():
+            shares = alarms(per_octave, curves, launches)
+            table = pd.DataFrame(shares, columns=["noise", "repeats", "share"])
+            for noise, row in table.groupby("noise"):
+                cells = " | ".join(f"{share:.1f}" for share in row["share"])
+                print(f"| {grid} | {noise:.0%} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":

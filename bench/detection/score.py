@@ -6,6 +6,9 @@
 # ///
 """Scores `detect` and its peers on the labelled curves; prints the tables that the docs show.
 
+`Switchpoint` gets both launches of a curve at once, as from `detect`; `one launch`, like the peers,
+each alone.
+
 `.venv/bin/uv run bench/detection/score.py [--ours]`: an environment of its own, since the peers are
 no dependencies of Switchpoint. `--ours` leaves the peers out and runs in `.venv` too.
 """
@@ -19,12 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from switchpoint.detection import detect_curve
+from switchpoint.detection import detect_launches
 from switchpoint.shapes import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from labelled import GRIDS, Curve, curves
-from peers import PEERS, Detector, Floats
+from labelled import GRIDS, Curve, curves, launches
+from peers import PEERS, Detector
 
 #: Peers that take seconds a curve are scored on one curve of so many.
 SLOW = {"pwlf, continuous, BIC": 12}
@@ -55,12 +58,14 @@ class Result:
         return self.curve.truth
 
 
-def ours(size: Floats, time_us: Floats, error: Floats) -> list[int]:
-    """Boundaries that `detect` reports: steps and changes of slope."""
-    findings = detect_curve(size, time_us, error)
-    return sorted(
-        {int(np.searchsorted(size, f["size_bytes"])) for f in findings if f["kind"] in BOUNDARIES}
-    )
+def ours(same: list[Curve]) -> Iterator[Result]:
+    """Run `detect`'s search on launches of one curve; steps and changes of slope count."""
+    start = time.perf_counter()
+    several = detect_launches(same[0].size, [(curve.time, curve.error) for curve in same])
+    seconds = (time.perf_counter() - start) / len(same)
+    for curve, findings in zip(same, several, strict=True):
+        sizes = {f["size_bytes"] for f in findings if f["kind"] in BOUNDARIES}
+        yield Result(curve, [int(n) for n in np.searchsorted(curve.size, sorted(sizes))], seconds)
 
 
 def run(detector: Detector, every: Iterable[Curve]) -> Iterator[Result]:
@@ -126,7 +131,7 @@ def row(name: str, results: list[Result], every: list[Result]) -> str:
 def main(only_ours: bool) -> None:
     """Print a table for each grid."""
     every = list(curves())
-    detectors: dict[str, Detector] = {"Switchpoint": ours} | ({} if only_ours else PEERS)
+    peers: dict[str, Detector] = {} if only_ours else PEERS
     for grid in GRIDS:
         part = [curve for curve in every if curve.grid == grid]
         print(f"\n{grid}: {len(part)} curves\n")
@@ -134,12 +139,15 @@ def main(only_ours: bool) -> None:
             "| detector | recall | exact | recall, all | real | by chance | a curve | ms"
             " | switches |\n|---|---|---|---|---|---|---|---|---|"
         )
-        for name, detector in detectors.items():
+        own = {"Switchpoint": launches(part), "Switchpoint, one launch": [[one] for one in part]}
+        for name, several in own.items():
+            results = [result for same in several for result in ours(same)]
+            print(row(name, results, results))
+            held = [one for one in results if one.curve.held_out]
+            print(row(f"{name}, held out", held, results), flush=True)
+        for name, detector in peers.items():
             results = list(run(detector, part[:: SLOW.get(name, 1)]))
             print(row(name, results, [] if name in SLOW else results), flush=True)
-            if detector is ours:
-                held = [one for one in results if one.curve.held_out]
-                print(row("Switchpoint, held out", held, results), flush=True)
 
 
 if __name__ == "__main__":

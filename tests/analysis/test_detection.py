@@ -144,6 +144,14 @@ def test_two_steps_two_sizes_apart_are_both_found() -> None:
     assert steps == [(1024, 2048), (4096, 8192)]
 
 
+def test_a_step_that_the_fit_is_sure_of_is_reported_two_sizes_past_another() -> None:
+    times = line(THIRDS) * np.where(THIRDS >= 32768, 1.4, 1) * np.where(THIRDS >= 52015, 1.3, 1)
+
+    found = [steps_of(detect(curve_table(THIRDS, times, 0.02, seed))) for seed in range(100)]
+
+    assert sum((41285, 52015) in steps for steps in found) >= 99
+
+
 def test_magnitude_is_the_relative_change_of_time_with_its_sign() -> None:
     for height in (0.5, -0.3):
         times = line(THIRDS) * np.where(THIRDS >= 65536, 1 + height, 1)
@@ -245,6 +253,78 @@ def test_no_samples_give_an_empty_table_with_its_columns() -> None:
     assert {"kind", "size_bytes", "confidence"} <= set(detect(empty))
 
 
+# Several launches of one curve.
+
+
+def launches(*tables: pd.DataFrame, **identity: str) -> pd.DataFrame:
+    several = pd.concat(
+        [table.assign(run_id=str(number), **identity) for number, table in enumerate(tables)]
+    )
+    return several.astype(dict.fromkeys(["run_id", *identity], "category"))
+
+
+def steps_by_launch(findings: pd.DataFrame) -> list[list[tuple[int, int]]]:
+    return [steps_of(findings[findings["run_id"] == launch]) for launch in ("0", "1")]
+
+
+def test_a_small_step_in_several_launches_is_found_more_often_than_in_one() -> None:
+    times = line(OCTAVES) * np.where(OCTAVES >= 8192, 1.2, 1)
+    alone = together = 0
+    for seed in range(0, 80, 2):
+        pair = [curve_table(OCTAVES, times, 0.05, seed + launch) for launch in (0, 1)]
+        alone += sum((4096, 8192) in steps_of(detect(table)) for table in pair)
+        found = steps_by_launch(detect(launches(*pair)))
+        together += sum((4096, 8192) in steps for steps in found)
+    assert together >= alone + 10
+
+
+@pytest.mark.parametrize("sizes", [OCTAVES, THIRDS], ids=["octaves", "thirds"])
+def test_a_launch_without_the_step_of_another_shows_nothing(sizes: np.ndarray) -> None:
+    first = len(sizes) * 3 // 5
+    times = line(sizes) * np.where(sizes >= sizes[first], 1.5, 1)
+    alarms = 0
+    for seed in range(100):
+        stepped = curve_table(sizes, times, 0.05, seed)
+        straight = curve_table(sizes, line(sizes), 0.05, 1000 + seed)
+        findings = detect(launches(stepped, straight))
+        alarms += not findings[findings["run_id"] == "1"].empty
+    assert alarms <= 3
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.05, 0.2])
+@pytest.mark.parametrize("sizes", [OCTAVES, THIRDS], ids=["octaves", "thirds"])
+def test_launches_do_not_share_what_is_noise(sizes: np.ndarray, noise: float) -> None:
+    alarms = 0
+    for seed in range(0, 100, 2):
+        pair = [curve_table(sizes, line(sizes), noise, seed + launch) for launch in (0, 1)]
+        alarms += detect(launches(*pair))["run_id"].nunique()
+    assert alarms <= 3
+
+
+def test_launches_whose_steps_differ_keep_each_its_own() -> None:
+    times = [line(THIRDS) * np.where(at <= THIRDS, 1.4, 1) for at in (4096, 65536)]
+    one, other = (curve_table(THIRDS, time, 0.01, seed) for seed, time in enumerate(times))
+
+    findings = detect(launches(one, other))
+
+    assert steps_by_launch(findings) == [[(3250, 4096)], [(52015, 65536)]]
+    assert [evidence["launches"] for evidence in findings["evidence"]] == [1, 1]
+
+
+def test_a_finding_says_how_many_launches_show_it_whatever_else_was_measured() -> None:
+    times = line(THIRDS) * np.where(THIRDS >= 65536, 1.4, 1)
+    tcp = launches(*(curve_table(THIRDS, times, 0.01, seed) for seed in range(3)), net="tcp")
+    memory = launches(curve_table(THIRDS, times, 0.01, 3), net="memory")
+    finer = curve_table(NINTHS, line(NINTHS), 0.01, 4).assign(run_id="3", net="tcp")
+
+    findings = detect(pd.concat([memory, tcp, finer]))
+
+    shown = findings.assign(launches=[evidence["launches"] for evidence in findings["evidence"]])
+    assert shown.groupby("net")["launches"].apply(list).to_dict() == {
+        "memory": [1], "tcp": [3, 3, 3],
+    }  # fmt: skip
+
+
 # What must hold for every curve.
 
 curve_values = st.lists(st.floats(0.1, 1e4), min_size=6, max_size=40)
@@ -298,19 +378,27 @@ def test_the_order_of_rows_changes_nothing(values: list[float], seed: int) -> No
 
 
 @settings(deadline=None, max_examples=60)
-@given(values=st.lists(st.floats(0.1, 1e4), min_size=6, max_size=14), penalty=st.floats(1, 50))
-def test_the_cut_is_the_best_of_all(values: list[float], penalty: float) -> None:
+@given(
+    values=st.lists(st.floats(0.1, 1e4), min_size=6, max_size=14),
+    penalty=st.floats(1, 50),
+    cheaper=st.integers(0, 5),
+)
+def test_the_cut_is_the_best_of_all(values: list[float], penalty: float, cheaper: int) -> None:
     noise = np.full(len(values), 0.05)
     table = PieceTable(2.0 ** np.arange(len(values)), np.array(values), noise, penalty)
+    price = np.full(len(values), penalty)
+    price[cheaper] /= 2
 
     def best(last: int) -> float:
         """Cheapest way to cut the sizes up to `last`, by trying every way."""
         if last < 0:
             return 0.0
-        return min(best(first - 1) + table.cost[first, last] + penalty for first in range(last + 1))
+        return min(
+            best(first - 1) + table.cost[first, last] + price[first] for first in range(last + 1)
+        )
 
-    bounds = cut(table).bounds
-    assert sum(table.cost[piece] + penalty for piece in bounds) == pytest.approx(
+    pieces = cut(table.cost, price)
+    assert sum(table.cost[piece] + price[piece[0]] for piece in pieces) == pytest.approx(
         best(len(values) - 1)
     )
 
