@@ -295,14 +295,6 @@ def prominent(findings: pd.DataFrame) -> pd.Series[bool]:
     return (large & sure) | findings["suspects"].map(bool)
 
 
-def detect_curve(size: Floats, time: Floats, standard_error: Floats) -> list[dict[str, Any]]:
-    """Find steps and changes of slope in one curve of which there is one launch only.
-
-    See `detect_launches`.
-    """
-    return detect_launches(size, [(time, standard_error)])[0]
-
-
 def detect_launches(
     size: Floats, launches: list[tuple[Floats, Floats]]
 ) -> list[list[dict[str, Any]]]:

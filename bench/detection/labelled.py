@@ -102,10 +102,10 @@ def curves() -> Iterator[Curve]:
 
 
 def launches(every: Iterable[Curve]) -> list[list[Curve]]:
-    """Curves by what was launched several times: all of one transport, limit and grid."""
-    alike: dict[tuple[str, int, str], list[Curve]] = defaultdict(list)
+    """Curves by what was launched several times: one transport and limit, the same sizes."""
+    alike: dict[tuple[str, int, bytes], list[Curve]] = defaultdict(list)
     for curve in every:
-        alike[curve.transport, curve.limit, curve.grid].append(curve)
+        alike[curve.transport, curve.limit, curve.size.tobytes()].append(curve)
     return list(alike.values())
 
 
