@@ -101,7 +101,8 @@ def from_record(record: Record) -> Measurements:
     modes = samples["mode"].array
     columns["mode"] = modes.reorder_categories(sorted(modes.categories))  # not as the seed had it
     columns |= {name: samples[name].array for name in MEASURES}
-    return Measurements(pd.DataFrame(columns), pd.DataFrame([run], columns=RUN_COLUMNS))
+    described = pd.DataFrame([run], columns=RUN_COLUMNS)
+    return Measurements(pd.DataFrame(columns, copy=False), described)
 
 
 def own_labels(labels: dict[str, str]) -> dict[str, str]:

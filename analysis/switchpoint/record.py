@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from switchpoint.errors import RecordError
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 SCHEMA = 1
 
@@ -46,6 +48,7 @@ _REQUIRED: dict[str, type | tuple[type, ...]] = {
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _LONGEST_END = 64 * 2**20  # bytes; a header or footer beyond this is not one of ours
+_PART_BYTES = 4 * 2**20  # read and parsed together
 
 
 @dataclass
@@ -103,12 +106,9 @@ def read_record(path: str | os.PathLike[str]) -> Record:
         If the file is missing, empty, binary, not a record, of a newer schema, or has a bad row.
     """
     path = Path(path)
-    data = _content(path)
-    header_line, _, _ = data.partition(b"\n")
-    header = _parse_header(path, header_line)
-    body, footer_line = _split_footer(data[len(header_line) + 1 :])
+    header = read_header(path)
+    samples, footer_line = _parse_samples(path, header)
     footer = _parse_footer(path, footer_line)
-    samples = _parse_samples(path, header, body)
     warnings = _judge(header, footer)
     if footer is not None and footer["samples"] != len(samples):
         warnings.append(
@@ -159,30 +159,22 @@ def open_maybe_gzip(path: Path) -> io.BufferedIOBase:
     return stream
 
 
-def _content(path: Path) -> bytes:
-    with open_maybe_gzip(path) as stream:
-        return _guarded_read(path, stream, -1)
-
-
-def _guarded_read(path: Path, stream: io.BufferedIOBase, count: int) -> bytes:
+def _guarded(path: Path, read: Callable[[int], bytes], count: int) -> bytes:
     try:
-        return stream.read(count)
+        return read(count)
     except (OSError, EOFError) as error:  # a gzip cut short cannot be trusted row by row
         raise RecordError(path, f"cannot be read ({error}); copy it again") from None
 
 
 def _first_line(path: Path) -> bytes:
     with open_maybe_gzip(path) as stream:
-        try:
-            return stream.readline(_LONGEST_END).rstrip(b"\n")
-        except (OSError, EOFError) as error:
-            raise RecordError(path, f"cannot be read ({error}); copy it again") from None
+        return _guarded(path, stream.readline, _LONGEST_END).rstrip(b"\n")
 
 
 def _last_line(path: Path) -> bytes:
     with open_maybe_gzip(path) as stream:
         if not isinstance(stream, io.BufferedReader):  # gzip has no cheap way to its end
-            return _split_footer(_guarded_read(path, stream, -1))[1]
+            return _split_footer(_guarded(path, stream.read, -1))[1]
         length = stream.seek(0, os.SEEK_END)
         tail, step = b"", 2**16
         while len(tail) < length and tail.rstrip(b"\n").count(b"\n") == 0:
@@ -193,14 +185,19 @@ def _last_line(path: Path) -> bytes:
     return _split_footer(tail)[1]
 
 
-def _split_footer(rest: bytes) -> tuple[memoryview, bytes]:
+def _split_last_line(text: bytes) -> tuple[bytes, bytes]:
+    """Separate the last line, with the line ends after it."""
+    start = text.rfind(b"\n", 0, len(text.rstrip(b"\n"))) + 1
+    return text[:start], text[start:]
+
+
+def _split_footer(rest: bytes) -> tuple[bytes, bytes]:
     """Separate complete CSV rows from the footer line, which is empty if the record has none."""
-    end = len(rest.rstrip(b"\n"))
-    start = rest.rfind(b"\n", 0, end) + 1
-    if rest[start : start + 1] == b"{":
-        return memoryview(rest)[:start], rest[start:end]
+    rows, last = _split_last_line(rest)
+    if last.startswith(b"{"):
+        return rows, last.rstrip(b"\n")
     # Truncated: a last row without its newline may have lost digits, so it goes.
-    return memoryview(rest)[: rest.rfind(b"\n") + 1], b""
+    return rest[: rest.rfind(b"\n") + 1], b""
 
 
 def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
@@ -251,36 +248,15 @@ def _parse_footer(path: Path, line: bytes) -> dict[str, Any] | None:
     return footer
 
 
-def _parse_samples(path: Path, header: dict[str, Any], body: memoryview) -> pd.DataFrame:
+def _parse_samples(path: Path, header: dict[str, Any]) -> tuple[pd.DataFrame, bytes]:
+    """Samples, and the footer line; memory holds little more than the samples."""
     import pyarrow as pa
-    from pyarrow import csv
-
-    columns = header["columns"]
-    types = {name: SAMPLE_TYPES.get(name, "float64") for name in columns}
-    types["mode"] = pa.dictionary(pa.int32(), pa.string())
-    heading = bytes(body[: bytes(body[:4096]).find(b"\n") + 1]).decode(errors="replace").strip()
-    if heading.split(",") != columns:
-        if not heading:  # truncated before the first row
-            body = memoryview(",".join(columns).encode() + b"\n")
-        else:
-            raise RecordError(
-                path, f"the CSV heading {heading[:80]!r} differs from the header's columns", 2
-            )
-
-    def parse(threads: bool) -> pa.Table:
-        return csv.read_csv(
-            pa.BufferReader(pa.py_buffer(body)),
-            read_options=csv.ReadOptions(use_threads=threads, block_size=4 * 2**20),
-            convert_options=csv.ConvertOptions(
-                column_types=types, null_values=[], strings_can_be_null=False
-            ),
-        )
 
     try:
-        table = parse(threads=True)
+        table, footer_line = _parse_rows(path, header, threads=True)
     except (pa.ArrowInvalid, pa.ArrowKeyError):
-        table = _parse_again_for_line(path, parse)
-    samples: pd.DataFrame = table.to_pandas()
+        table, footer_line = _parse_again_for_line(path, header)
+    samples: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
     bad = ~(samples["time_us"].gt(0) & samples["time_us"].lt(float("inf")))
     bad |= samples["size_bytes"] < 0
     if bad.any():
@@ -291,15 +267,75 @@ def _parse_samples(path: Path, header: dict[str, Any], body: memoryview) -> pd.D
             " cannot be; times are positive numbers: remove the row or measure again",
             row + 3,
         )
-    return samples
+    return samples, footer_line
 
 
-def _parse_again_for_line(path: Path, parse: Any) -> Any:
+def _parse_rows(path: Path, header: dict[str, Any], threads: bool) -> tuple[pa.Table, bytes]:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    types = {name: SAMPLE_TYPES.get(name, "float64") for name in header["columns"]}
+    types["mode"] = pa.dictionary(pa.int32(), pa.string())
+    with open_maybe_gzip(path) as stream:
+        rows = _Rows(path, stream, header["columns"])
+        table = csv.read_csv(
+            pa.PythonFile(rows, mode="r"),
+            read_options=csv.ReadOptions(use_threads=threads, block_size=_PART_BYTES),
+            convert_options=csv.ConvertOptions(
+                column_types=types, null_values=[], strings_can_be_null=False
+            ),
+        )
+    return table, rows.footer
+
+
+class _Rows(io.RawIOBase):
+    """A record's CSV, heading first, as a stream that ends before the footer.
+
+    Attributes
+    ----------
+    footer : bytes
+        Once the stream has ended: the footer line, empty if the record has none.
+    """
+
+    def __init__(self, path: Path, stream: io.BufferedIOBase, columns: list[str]) -> None:
+        """Pass the header and the heading by; raises RecordError if that has other columns."""
+        super().__init__()
+        self.footer = b""
+        self._path, self._stream = path, stream
+        _guarded(path, stream.readline, _LONGEST_END)
+        line = _guarded(path, stream.readline, _LONGEST_END)
+        heading = ",".join(columns).encode()
+        if line.startswith(b"{") or not line.endswith(b"\n"):  # truncated before the first row
+            self._kept = heading + b"\n" + line * line.startswith(b"{")
+        elif line.rstrip() == heading:
+            self._kept = line
+        else:
+            shown = line.decode(errors="replace").strip()[:80]
+            raise RecordError(
+                path, f"the CSV heading {shown!r} differs from the header's columns", 2
+            )
+
+    def readable(self) -> bool:
+        """Tell Arrow that it may read."""
+        return True
+
+    def read(self, _size: int = -1) -> bytes:
+        """Return the next complete rows, as many as come at once, and nothing at the end."""
+        while part := _guarded(self._path, self._stream.read, _PART_BYTES):
+            rows, self._kept = _split_last_line(self._kept + part)
+            if rows:
+                return rows
+        rows, footer = _split_footer(self._kept)
+        self._kept, self.footer = b"", self.footer or footer
+        return rows
+
+
+def _parse_again_for_line(path: Path, header: dict[str, Any]) -> tuple[pa.Table, bytes]:
     """Parse without threads, which is slower and lets Arrow name the row at fault."""
     import pyarrow as pa
 
     try:
-        return parse(threads=False)
+        return _parse_rows(path, header, threads=False)
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         text = str(error)
         row = re.search(r"Row #(\d+)", text)

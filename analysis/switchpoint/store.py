@@ -112,14 +112,17 @@ class Store:
 
     def encode(self, measurements: Measurements) -> Iterator[EncodedRun]:
         """Turn what `add` would write into bytes, which takes most of its time, run by run."""
-        rows = measurements.samples.groupby("run_id", observed=True).indices
         table = _samples_table(measurements.samples)
+        alone = len(measurements.runs) == 1
+        rows = {} if alone else measurements.samples.groupby("run_id", observed=True).indices
         for run in none_for_nulls(measurements.runs).to_dict("records"):
             place = {name: run[name] for name in ("run_id", *_PARTITIONS.names, "complete")}
             if self._holds(place):
                 yield EncodedRun(place)
                 continue
-            own = _with_own_dictionaries(table.take(rows.get(run["run_id"], [])))
+            own = table
+            if not alone:
+                own = _with_own_dictionaries(table.take(rows.get(run["run_id"], [])))
             described = pa.Table.from_pylist([run], schema=_RUNS)
             yield EncodedRun(place, _parquet(own), _parquet(described))
 
@@ -238,7 +241,7 @@ def _samples_table(samples: pd.DataFrame) -> pa.Table:
         for name in _SAMPLES.names
         if name != _OTHER
     }
-    frame = pd.DataFrame(columns, index=samples.index)
+    frame = pd.DataFrame(columns, index=samples.index, copy=False)
     frame[_OTHER] = _pack(samples, own) if own else constant(None, len(samples))
     return pa.Table.from_pandas(frame[_SAMPLES.names], preserve_index=False).cast(_SAMPLES)
 
