@@ -2,9 +2,15 @@
 
 Each run sets the eager limit to a known size between 4 and 256 KiB, most of them no powers of two,
 and asks the probe for it without a hint, and the bisection within the bracket that a sweep of three
-sizes an octave would leave. Every tenth run is a control with the limit out of range. Measure alone
-on the machine. What is measured is kept in build/bench/zoom.jsonl, so that several calls add up.
-Usage: ``.venv/bin/python bench/zoom.py [RUNS [SECONDS]]``: up to RUNS (200), ending after SECONDS
+sizes an octave would leave. Every tenth run is a control with the limit out of range.
+
+The bisection knows of no limit: it is right as well where the same launch times the two sizes at
+the limit and sees no jump between them, and where it pins another step, such as that of a TCP
+segment, which another launch pins to the same byte.
+
+Measure alone on the machine. What is measured is kept in build/bench/zoom.jsonl, so that several
+calls add up.
+Usage: ``.venv/bin/python bench/zoom.py [RUNS [SECONDS]]``: up to RUNS (224), ending after SECONDS
 """
 
 from __future__ import annotations
@@ -14,18 +20,20 @@ import random
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from pathlib import Path
-from statistics import median
 from typing import Any
 
+import pandas as pd
 from on_testbed import PLACEMENTS, ROOT, kernel, launch, testbed
 from switchpoint.proof import prove
 from switchpoint.record import read_facts
 
 KEPT = ROOT / "build" / "bench" / "zoom.jsonl"
 SEED = 20261121
-LEAST, MOST = 4 << 10, 256 << 10
+#: Sizes that the probe searches reach so far, in bytes; limits lie between 4 and 256 KiB.
+LARGEST = 320 << 10
+#: Another launch looks for another step so many bytes on either side.
+BESIDE = 8
 #: At 500,000 Open MPI gives up shared memory for TCP, and the probe finds TCP's limit.
 OUT_OF_RANGE = 400_000
 CONTROL_EVERY = 10
@@ -40,6 +48,10 @@ LIMITS = {
     ("mpich", "shared_memory"): (("UCX_RNDV_THRESH",), -1),
     ("mpich", "network"): (("UCX_RNDV_THRESH",), -1),
 }
+#: What a bisection may be worth: at the limit; another step to the byte; right in that there is no
+#: jump at the limit in that launch; a step that does not recur; no answer.
+RIGHT = ["right", "another", "nothing"]
+WORDS = [*RIGHT, "other", "interval", "none", "unsure"]
 CASES = [(mpi, placement) for mpi in ("openmpi", "mpich") for placement in PLACEMENTS.placements]
 
 
@@ -55,76 +67,97 @@ def planned_limit(index: int) -> int | None:
 def measure(name: str, index: int, folder: Path) -> dict[str, Any]:
     """One run: what was set, and what the probe and the bisection say of it."""
     mpi, placement = CASES[index % len(CASES)]
-    path = PLACEMENTS.placements[placement].path
-    settings, offset = LIMITS[mpi, path]
     limit = planned_limit(index)
-    last = None if limit is None else limit + offset
-    words = ["--mode=late" if last is None else "--mode=late,send", f"--sizes=1,{MOST}"]
-    if last is not None:
-        words.append(f"--brackets={round(last * 0.88)}-{min(round(last * 1.11), MOST)}")
-        words[1] = f"--sizes=1,{max(MOST, last + 64)}"
+    run = {"index": index, "mpi": mpi, "placement": placement, "last": None}
+    if limit is None:
+        return run | {"probe": zoom(name, mpi, placement, None, ["--mode=late"], folder)[0]}
+    last = limit + LIMITS[mpi, PLACEMENTS.placements[placement].path][1]
+    brackets = [(round(last * 0.88), round(last * 1.11)), (last, last + 1)]
+    probe, bisection, there, *_ = zoom(
+        name, mpi, placement, limit, ["--mode=late,send", in_words(brackets)], folder
+    )
+    run |= {"last": last, "probe": probe, "bisection": bisection, "there": there}
+    if verdict(run) == "other":
+        found = bisection["last_size_bytes"]
+        words = ["--mode=send", in_words([(found - BESIDE, found + 1 + BESIDE)])]
+        run["again"] = zoom(name, mpi, placement, limit, words, folder)[0]
+    return run
+
+
+def in_words(brackets: list[tuple[int, int]]) -> str:
+    """The option that asks for bisections."""
+    return "--brackets=" + ",".join(f"{last}-{first}" for last, first in brackets)
+
+
+def zoom(
+    name: str, mpi: str, placement: str, limit: int | None, words: list[str], folder: Path
+) -> list[dict[str, Any]]:
+    """Launch the zoom with a limit in bytes, None: out of range; what its searches found."""
+    path = PLACEMENTS.placements[placement].path
+    settings = LIMITS[mpi, path][0]
     record = folder / "zoom.record"
     launch(
         name,
         mpi,
         placement,
-        [kernel(mpi, "zoom"), *words, f"--record={record}"],
+        [kernel(mpi, "zoom"), f"--sizes=1,{LARGEST}", *words, f"--record={record}"],
         folder,
         dict.fromkeys(settings, str(limit or OUT_OF_RANGE)),
     )
     facts = read_facts(record)
     assert facts.footer is not None
     assert prove(facts.header, facts.footer).path == path
-    probe, *timed = facts.footer["switches"]
-    return {
-        "index": index,
-        "mpi": mpi,
-        "placement": placement,
-        "last": last,
-        "probe": probe,
-        "bisection": timed[0] if timed else None,
-    }
+    searches: list[dict[str, Any]] = facts.footer["switches"]
+    return searches
 
 
-def verdict(search: dict[str, Any], last: int) -> str:
-    """What a search was worth: right, another step, or its own word for finding none."""
+def verdict(run: dict[str, Any]) -> str:
+    """What the bisection of a run was worth."""
+    search = run["bisection"]
+    if search["verdict"] == "exact" and search["last_size_bytes"] == run["last"]:
+        return "right"
     if search["verdict"] == "exact":
-        return "right" if search["last_size_bytes"] == last else "other"
+        again = run.get("again", {"verdict": None})
+        recurs = again["verdict"] == "exact" and (
+            again["last_size_bytes"] == search["last_size_bytes"]
+        )
+        return "another" if recurs else "other"
+    if run["there"]["verdict"] == "none":
+        return "nothing"
     return str(search["verdict"])
 
 
 def show(runs: list[dict[str, Any]]) -> None:
-    """Print a row per transport, then the totals."""
-    by_case: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for run in runs:
-        by_case[run["mpi"], run["placement"]].append(run)
-    print(
-        f"{'MPI':8} {'placement':20} {'runs':>4} {'probe':>6} {'ms, most':>11}   "
-        f"{'bisection: right other interval none unsure':44} {'ms, most':>11}   controls: switches"
+    """Print a row per transport and the totals, of limits and of controls."""
+    table = pd.DataFrame(
+        {
+            "mpi": run["mpi"],
+            "placement": run["placement"],
+            "control": run["last"] is None,
+            "probed": run["probe"]["verdict"] == "exact",
+            "probe": run["probe"].get("last_size_bytes") == run["last"],
+            "probe_ms": run["probe"]["time_us"] / 1e3,
+            "word": None if run["last"] is None else verdict(run),
+            "ms": None if run["last"] is None else run["bisection"]["time_us"] / 1e3,
+        }
+        for run in runs
     )
-    totals = [0, 0, 0, 0]
-    for (mpi, placement), part in by_case.items():
-        known = [run for run in part if run["last"] is not None]
-        controls = [run for run in part if run["last"] is None]
-        probes = [verdict(run["probe"], run["last"]) for run in known].count("right")
-        words = [verdict(run["bisection"], run["last"]) for run in known]
-        false = sum(run["probe"]["verdict"] == "exact" for run in controls)
-        ms = [run["probe"]["time_us"] / 1e3 for run in part]
-        timed = [run["bisection"]["time_us"] / 1e3 for run in known] or [0.0]
-        counts = [words.count(w) for w in ("right", "other", "interval", "none", "unsure")]
-        cells = "  ".join(f"{count:7}" for count in counts)
-        print(
-            f"{mpi:8} {placement:20} {len(known):4} {probes:6} {median(ms):5.0f} {max(ms):5.0f}   "
-            f"{cells:44} {median(timed):5.0f} {max(timed):5.0f}   {len(controls)}: {false}"
+    groups = [*table.groupby(["mpi", "placement"], sort=False), (("all", ""), table)]
+    rows = []
+    for (mpi, placement), part in groups:
+        known = part[~part["control"]]
+        words = known["word"].value_counts().reindex(WORDS, fill_value=0)
+        rows.append(
+            {"MPI": mpi, "placement": placement, "limits": len(known)}
+            | {"probe right": int(known["probe"].sum()), "ms, most": known["probe_ms"].max()}
+            | words.to_dict()
+            | {"ms, most ": known["ms"].max(), "controls": int(part["control"].sum())}
+            | {"switches": int((part["control"] & part["probed"]).sum())}
         )
-        for i, value in enumerate((len(known), probes, counts[0], false)):
-            totals[i] += value
-    known_runs, probes, right, false = totals
-    print(
-        f"{known_runs} limits: probe right {probes} ({100 * probes / known_runs:.1f} %), bisection "
-        f"right {right} ({100 * right / known_runs:.1f} %); {len(runs) - known_runs} controls: "
-        f"{false} switches"
-    )
+    print(pd.DataFrame(rows).to_markdown(index=False, floatfmt=".0f"))
+    known = table[~table["control"]]
+    good = known["word"].isin(RIGHT)
+    print(f"\nprobe {known['probe'].mean():.1%}, bisection {good.mean():.1%} right")
 
 
 def main(count: int, seconds: float) -> None:
@@ -146,4 +179,4 @@ def main(count: int, seconds: float) -> None:
 
 if __name__ == "__main__":
     numbers = [float(word) for word in sys.argv[1:]]
-    main(int(numbers[0]) if numbers else 200, numbers[1] if len(numbers) > 1 else 1e9)
+    main(int(numbers[0]) if numbers else 224, numbers[1] if len(numbers) > 1 else 1e9)

@@ -31,7 +31,7 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
     sizes_bytes = [1, 1 << 20]
 
     # The blocks of one visit; the zoom comes back to a size until it is sure.
-    samples = 2
+    samples = 1
     block_time_us = 100
     pass_time_ms = 1
 

@@ -18,6 +18,12 @@ from switchpoint.units import bracket_text, bytes_of
 #: Given a step's finding, its origin: `guess`, `means`, `evidence` (sentences), `source`; or None.
 Origins = Callable[[dict[str, Any]], dict[str, Any] | None]
 
+#: What the catalogue may count, as the proof of a run calls it: one and several of them.
+_WHOLES = {
+    "tcp_segment": ("TCP segment", "TCP segments"),
+    "tcp_bundle": ("bundle of TCP segments", "bundles of TCP segments"),
+}
+
 
 def origins_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Origins:
     """Prepare one run's facts; an empty header (other formats) gives no guess."""
@@ -66,12 +72,13 @@ def _supports(
         value = bytes_of(cvars.get(entry["setting"]))
         if value is not None and last <= value < first:
             return f"{entry['setting']} = {value}: the first larger size lies in {bracket}"
-    elif "segments" in entry and (segment := proof.tcp_segment) and finding["magnitude"] > 0:
-        for count in range(1, entry["segments"] + 1):
-            if last <= count * segment and first > count * segment - entry["message_header"]:
+    elif "whole" in entry and (unit := getattr(proof, entry["whole"])) and finding["magnitude"] > 0:
+        one, several = _WHOLES[entry["whole"]]
+        for count in range(1, entry["most"] + 1):
+            if last <= count * unit and first > count * unit - entry["message_header"]:
                 return (
-                    f"{count} TCP segment{'s' if count > 1 else ''} on {proof.interface}"
-                    f" (MTU {proof.mtu}) hold{'' if count > 1 else 's'} {count * segment} B less"
+                    f"{count} {several if count > 1 else one} on {proof.interface}"
+                    f" (MTU {proof.mtu}) hold{'' if count > 1 else 's'} {count * unit} B less"
                     f" the message's header, which lies in {bracket}"
                 )
     elif "bandwidth_drop" in entry and between_switches and finding["magnitude"] > 0:

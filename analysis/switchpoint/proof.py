@@ -15,6 +15,9 @@ from switchpoint.placements import path_taken, switch_of
 _LARGEST_PACKET = 65535
 _SEGMENT_HEADERS = 20 + 20 + 12
 
+#: What Linux hands to an interface at once for it to cut into segments (GSO_LEGACY_MAX_SIZE).
+_LARGEST_BUNDLE = 65536
+
 
 @dataclass
 class Proof:
@@ -50,6 +53,12 @@ class Proof:
     def tcp_segment(self) -> int | None:
         """Most bytes of a stream that one TCP segment on `interface` carries."""
         return min(self.mtu, _LARGEST_PACKET) - _SEGMENT_HEADERS if self.mtu else None
+
+    @property
+    def tcp_bundle(self) -> int | None:
+        """Most bytes of a stream in whole segments that the kernel hands to `interface` at once."""
+        segment = self.tcp_segment
+        return _LARGEST_BUNDLE // segment * segment if segment else None
 
 
 def prove(header: dict[str, Any], footer: dict[str, Any] | None) -> Proof:

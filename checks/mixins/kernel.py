@@ -79,6 +79,11 @@ class KernelMixin(PlacementMixin):
     #: :type: :class:`int`
     rotate_mib = variable(int, value=0)
 
+    #: Idle time in microseconds before each timed block, in which a link that throttles recovers.
+    #:
+    #: :type: :class:`int`
+    pause_us = variable(int, value=0)
+
     #: Seed of the order; 0 takes a fresh one, which the record keeps.
     #:
     #: :type: :class:`int`
@@ -101,6 +106,8 @@ class KernelMixin(PlacementMixin):
         labels = self.run_labels | self.build.provenance
         if self.rotate_mib:
             labels |= {"rotate_mib": str(self.rotate_mib)}
+        if self.pause_us:
+            labels |= {"pause_us": str(self.pause_us)}
         self.executable_opts = [
             f"--mode={','.join(self.modes)}",
             f"--sizes={','.join(map(str, self.sizes_bytes))}",
@@ -110,6 +117,7 @@ class KernelMixin(PlacementMixin):
             f"--pass-time={self.pass_time_ms}",
             f"--precision={self.precision_percent}",
             f"--rotate={self.rotate_mib}",
+            f"--pause={self.pause_us}",
             f"--record={self.record}",
             *(f"--label={shlex.quote(f'{key}={value}')}" for key, value in labels.items()),
         ]

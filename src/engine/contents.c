@@ -132,6 +132,7 @@ static void write_plan(struct json *json, const struct options *options)
     json_integer(json, "window", options->window);
     json_integer(json, "window_kib", options->window_kib);
     json_integer(json, "rotate_mib", options->rotate_mib);
+    json_integer(json, "pause_us", options->pause_us);
     json_raw(json, "round_time", options->round_time ? "true" : "false");
     json_integer(json, "kept_per_point", options->kept);
     json_close(json, '}');

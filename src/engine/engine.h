@@ -157,6 +157,9 @@ struct explorer {
     size_t mode_count;
     int smallest_bytes; /* of the sizes asked for */
     int largest_bytes;
+    long pause_us;   /* idle before each timed block; at first as asked for */
+    long warmup;     /* untimed repetitions before the blocks; at first as asked for */
+    long iterations; /* repetitions in a block; 0: as many as fill the block time, see below */
     struct exploration *exploration; /* the engine's own */
 };
 
@@ -166,10 +169,14 @@ struct blocks {
     long count;
     size_t columns;
     const double *values_us;
+    long iterations; /* repetitions in each */
+    bool first;      /* the first visit to that point */
 };
 
 /* Collective. Visits one of the explorer's modes at a size between its smallest and its largest.
- * The samples go into the record like those of a sweep, each visit being a pass of that point. */
+ * The samples go into the record like those of a sweep, each visit being a pass of that point. The
+ * first visit to a point finds out how many repetitions fill a block, unless the explorer says so.
+ */
 struct blocks explore(struct explorer *explorer, const struct mode *mode, int size_bytes);
 
 /* Collective. Whether the ranks that share a running operating system may use as many cores as they

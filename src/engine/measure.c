@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -158,7 +159,7 @@ int64_t measure(const struct kernel *kernel, const struct options *options, stru
         point->blocks = 1;
     } else if (!known_slow(options, task, point)) {
         repeat(mode, task, options->warmup);
-        untimed = options->warmup + calibrate(kernel, options, task, point);
+        untimed = options->warmup + (point->settled ? 0 : calibrate(kernel, options, task, point));
     }
     visit->blocks = point->blocks;
     if (kernel->timeline && point->repetitions == 0) {
@@ -288,6 +289,16 @@ static long time_blocks(const struct kernel *kernel, const struct options *optio
     return ran;
 }
 
+/* Asleep, for a rank that spins uses up its turn on the core before the block; then all start. */
+static void idle(const struct task *task, long pause_us)
+{
+    if (pause_us > 0) {
+        const struct timespec pause = {pause_us / 1000000, pause_us % 1000000 * 1000};
+        nanosleep(&pause, NULL);
+        MPI_CHECK(MPI_Barrier(task->comm));
+    }
+}
+
 static void time_block(const struct kernel *kernel, const struct options *options,
                        struct task *task, const struct point *point, struct start *start,
                        double *values_us, size_t columns)
@@ -295,6 +306,7 @@ static void time_block(const struct kernel *kernel, const struct options *option
     const double messages = messages_of(point->mode, task) * (double)point->iterations;
     task->phase_us = values_us + 1;
     memset(values_us, 0, columns * sizeof *values_us);
+    idle(task, options->pause_us);
     if (kernel->timing != TIME_AT_ROOT && !options->round_time) {
         MPI_CHECK(MPI_Barrier(task->comm));
     }

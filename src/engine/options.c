@@ -42,6 +42,8 @@ static const struct number_option NUMBERS[] = {
      offsetof(struct options, precision_percent), 0, 0, 100},
     {"--warmup", "N", "untimed repetitions before each point's blocks",
      offsetof(struct options, warmup), 1, 0, 1000000},
+    {"--pause", "US", "idle time before each timed block in us, in which a shaped link recovers",
+     offsetof(struct options, pause_us), 0, 0, 60000000},
     {"--window", "N", "messages in flight in streaming modes", offsetof(struct options, window), 64,
      1, 65536},
     {"--window-kib", "KIB", "most payload in flight in streaming modes; one message at least",

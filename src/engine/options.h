@@ -21,6 +21,7 @@ struct options {
     long pass_time_ms;
     long precision_percent; /* 0: every pass */
     long warmup;            /* untimed iterations before the blocks of a pass */
+    long pause_us;          /* idle before each timed block */
     long seed;              /* negative: draw one */
     long window;            /* messages in flight, at most */
     long window_kib;        /* payload in flight, at most; one message at least */

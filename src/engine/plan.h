@@ -2,6 +2,7 @@
 #ifndef SWITCHPOINT_PLAN_H
 #define SWITCHPOINT_PLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@ struct point {
     int64_t repetitions;      /* all of them, untimed ones too; same on all ranks */
     struct activity activity; /* of the first pass; rank 0 of kernels with a timeline */
     int visits;               /* of an exploration */
+    bool settled;             /* needs no further calibrating */
 };
 
 struct plan {

@@ -499,6 +499,18 @@ def test_a_guess_counts_the_sibling_curves_that_show_it_too(tmp_path) -> None:
     assert origins[0]["evidence"][1] == "recurs in 2 of 2 sibling curves"
 
 
+def test_where_segments_are_small_the_bundle_of_them_is_guessed(tmp_path) -> None:
+    path = write_record(tmp_path / "small.record", step_at=130296)
+    path.write_text(path.read_text().replace('"mtu": 65536', '"mtu": 1500'))
+
+    [found] = [f for f in detect(read(path)).to_dict("records") if f["size_bytes"] == 131072]
+
+    assert found["origin"]["guess"] == "tcp_bundle"
+    assert found["origin"]["evidence"][0].startswith(
+        "2 bundles of TCP segments on lo (MTU 1500) hold 130320 B less the message's header"
+    )
+
+
 def test_a_guess_that_no_sibling_shows_is_dropped(tmp_path) -> None:
     runs = [
         read(write_record(tmp_path / f"{n}.record", step_at=65462 if n == 0 else None,

@@ -20,6 +20,7 @@ import time
 import unittest
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 
 MPIEXEC = os.environ["SWITCHPOINT_MPIEXEC"]
@@ -200,6 +201,7 @@ class ACompleteRun(unittest.TestCase):
                 "window": 4,
                 "window_kib": 4096,
                 "rotate_mib": 0,
+                "pause_us": 0,
                 "round_time": False,
                 "kept_per_point": 1000,
             },
@@ -357,6 +359,18 @@ class TheSweep(InAFolder):
             "--passes", "3", "--samples", "50",
         )  # fmt: skip
         self.assertEqual([(r["pass"], r["sample"]) for r in record.rows], [(p, "0") for p in "012"])
+
+    def test_a_pause_before_each_block_is_no_part_of_its_time(self):
+        record = self.measured(
+            PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "2",
+            "--samples", "3", "--pause", "30000",
+        )  # fmt: skip
+        self.assertEqual(record.header["plan"]["pause_us"], 30000)
+        self.assertEqual(len(record.rows), 6)
+        moments = (record.header["start_utc"], record.footer["end_utc"])
+        start, end = (datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ") for text in moments)
+        self.assertGreaterEqual((end - start).total_seconds(), 6 * 0.03)
+        self.assertLess(min(float(row["time_us"]) for row in record.rows), 15000)
 
     def test_a_point_is_measured_until_its_median_is_known_well_enough(self):
         record = self.measured(
