@@ -58,7 +58,9 @@ $ make up
 $ CHECKS=".venv/bin/reframe -C site-configs/testbed/settings.py -c checks -R -r"
 $ $CHECKS -t explain
 $ $CHECKS -n PingPongNear64K
+$ .venv/bin/switchpoint import output
 $ $CHECKS -n 'PingPongIntervention.*one_node$' -p openmpi -S value=65592
+$ $CHECKS -n 'PingPongIntervention.*one_node$' -p mpich -S setting=UCX_SYSV_FIFO_ELEM_SIZE
 $ .venv/bin/switchpoint import output
 $ .venv/bin/python bench/study_001.py
 ```

@@ -137,7 +137,7 @@ class PingPongIntervention(Zoom):
         plan = plan_intervention(
             self.base.header, self.base.footer, self.setting or None, self.value or None
         )
-        self.skip_if(plan is None, "the probe found no switch that a known setting could move")
+        self.skip_if(plan is None, "nothing was found that a known setting could move")
         self.plan = plan
         self.env_vars[plan.environment] = str(plan.value)
         known = [
@@ -145,7 +145,9 @@ class PingPongIntervention(Zoom):
             for search in self.base.footer["switches"]
             if search["method"] == "bisection" and search["verdict"] == "exact"
         ]
-        self.brackets = list(dict.fromkeys(known))
+        target = plan.last_size_bytes
+        expected = [beside(mode, target, target + 1) for mode in self.modes if mode != "late"]
+        self.brackets = list(dict.fromkeys(known + expected))
 
     @property
     def run_labels(self):

@@ -32,9 +32,9 @@ def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Su
     -------
     callable
         Given the last size before a step and the first past it, in bytes, the suspects in the
-        catalogue's order, each a dictionary: `name`, `value`, `set_by` (`MPI_T` or `environment` or
-        `interface`), `last_size`, `first_size` (the two sides, in bytes, that this setting
-        predicts), `governs`, `reason` (one sentence), `source`, `ends_eager`; and of
+        catalogue's order, each a dictionary: `name`, `value`, `set_by` (`MPI_T`, `environment`,
+        `default` or `interface`), `last_size`, `first_size` (the two sides, in bytes, that this
+        setting predicts), `governs`, `reason` (one sentence), `source`, `ends_eager`; and of
         what can be set, else None: `environment` (the variable that sets it), `last_size_offset`
         (bytes from the value to `last_size`), `most_bytes` (larger values fail).
     """
@@ -182,4 +182,7 @@ def _value(entry: dict[str, Any], mpi: dict[str, Any]) -> tuple[str, object]:
     cvars = mpi.get("cvars", {})
     if entry["variable"] in cvars:
         return "MPI_T", cvars[entry["variable"]]
-    return "environment", mpi.get("environment", {}).get(entry["environment"])
+    value = mpi.get("environment", {}).get(entry["environment"])
+    if value is None and "default" in entry:
+        return "default", entry["default"]
+    return "environment", value

@@ -7,6 +7,7 @@ zoom with one setting moved, which its label `intervention` names as NAME=VALUE.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,20 +135,16 @@ def plan_intervention(
     header, footer
         Of a zoom without intervention.
     variable, value
-        The setting to move, instead of the first suspect, and what to set it to, in bytes.
+        The setting to move, and what to set it to, in bytes. By default the first suspect of the
+        switch that the probe found; a named one may be suspected of any step that was pinned.
 
     Returns
     -------
     Intervention or None
-        None when the probe found no switch, or nothing that can be set is suspected of it.
+        None when nothing was found that a setting, or that one, is suspected of.
     """
-    found = probed(footer)
-    if found is None:
-        return None
-    last, first = found["last_size_bytes"], found["first_size_bytes"]
-    suspects = suspects_of_run(header, footer)(last, first) + governing(header, footer)
-    for suspect in suspects:
-        if not suspect["ends_eager"] or variable not in (None, suspect["name"]):
+    for last, suspect in _movable(header, footer):
+        if variable != suspect["name"] and (variable is not None or not suspect["ends_eager"]):
             continue
         offset = suspect["last_size_offset"]
         if value is not None:
@@ -157,6 +154,24 @@ def plan_intervention(
             target = math.floor(_MOVE_DOWN_BY * last) + _AND_BYTES
         return Intervention(suspect["name"], suspect["environment"], target - offset, target)
     return None
+
+
+def _movable(
+    header: dict[str, Any], footer: dict[str, Any] | None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each setting that is suspected of a pinned step, with its last size; the probe's first."""
+    suspects = suspects_of_run(header, footer)
+    if found := probed(footer):
+        last, first = found["last_size_bytes"], found["first_size_bytes"]
+        for suspect in suspects(last, first) + governing(header, footer):
+            if suspect["ends_eager"]:
+                yield last, suspect
+    for search in (footer or {}).get("switches", []):
+        if search["method"] == "bisection" and search["verdict"] == "exact":
+            last, first = search["last_size_bytes"], search["first_size_bytes"]
+            for suspect in suspects(last, first):
+                if suspect["environment"] is not None and not suspect["ends_eager"]:
+                    yield last, suspect
 
 
 def probed(footer: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -164,6 +164,25 @@ def test_an_intervention_moves_the_setting_off_powers_of_two():
     assert plan.last_size_bytes == 98313 - 56
 
 
+def test_a_named_setting_may_be_moved_for_a_step_that_ends_no_protocol():
+    measurements = recorded("mpich-fifo-zoom")
+    facts = measurements.facts(_only(measurements))
+    assert plan_intervention(*facts) is None  # of itself only the end of the eager protocol
+    plan = plan_intervention(*facts, "UCX_SYSV_FIFO_ELEM_SIZE")
+    assert plan is not None
+    assert (plan.value, plan.last_size_bytes) == (211, 175)
+
+
+def test_a_step_that_follows_its_setting_is_confirmed_and_no_switch_of_protocol():
+    suspected = switch(explain(recorded("mpich-fifo-zoom")), "send", 92)
+    assert (suspected["cause"], suspected["status"]) == ("UCX_SYSV_FIFO_ELEM_SIZE", "suspected")
+    assert suspected["value"] == 128  # UCX's default, which nothing in the run had changed
+
+    moved = switch(explain(recorded("mpich-fifo-zoom", "mpich-fifo-intervention")), "send", 92)
+    assert (moved["kind"], moved["status"]) == ("step", "confirmed")
+    assert "followed to 176 bytes" in moved["reason"]
+
+
 def test_the_command_prints_the_switch_near_a_size_in_words(switchpoint):
     files = [RECORDS / f"openmpi-tcp-{part}.record.gz" for part in ("zoom", "intervention")]
     done = switchpoint("explain", "--near", "64k", "--mode", "send", *files)
