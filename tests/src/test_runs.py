@@ -363,7 +363,7 @@ class TheSweep(InAFolder):
     def test_a_pause_before_each_block_is_no_part_of_its_time(self):
         record = self.measured(
             PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "2",
-            "--samples", "3", "--pause", "30000",
+            "--samples", "3", "--pause", "30000", "--pass-time", "60000",
         )  # fmt: skip
         self.assertEqual(record.header["plan"]["pause_us"], 30000)
         self.assertEqual(len(record.rows), 6)
