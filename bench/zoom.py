@@ -5,8 +5,9 @@ and asks the probe for it without a hint, and the bisection within the bracket t
 sizes an octave would leave. Every tenth run is a control with the limit out of range.
 
 The bisection knows of no limit: it is right as well where the same launch times the two sizes at
-the limit and sees no jump between them, and where it pins another step, such as that of a TCP
-segment, which another launch pins to the same byte.
+the limit and sees no jump between them, and where it pins another step: one that another launch
+pins to the same byte, or one that has an origin in Switchpoint's catalogue, such as a TCP segment's
+end.
 
 Measure alone on the machine. What is measured is kept in build/bench/zoom.jsonl, so that several
 calls add up.
@@ -25,8 +26,9 @@ from typing import Any
 
 import pandas as pd
 from on_testbed import PLACEMENTS, ROOT, kernel, launch, testbed
+from switchpoint.origins import origins_of_run
 from switchpoint.proof import prove
-from switchpoint.record import read_facts
+from switchpoint.record import Facts, read_facts
 
 KEPT = ROOT / "build" / "bench" / "zoom.jsonl"
 SEED = 20261121
@@ -70,17 +72,18 @@ def measure(name: str, index: int, folder: Path) -> dict[str, Any]:
     limit = planned_limit(index)
     run = {"index": index, "mpi": mpi, "placement": placement, "last": None}
     if limit is None:
-        return run | {"probe": zoom(name, mpi, placement, None, ["--mode=late"], folder)[0]}
+        facts = zoom(name, mpi, placement, None, ["--mode=late"], folder)
+        return run | {"probe": searches(facts)[0]}
     last = limit + LIMITS[mpi, PLACEMENTS.placements[placement].path][1]
     brackets = [(round(last * 0.88), round(last * 1.11)), (last, last + 1)]
-    probe, bisection, there, *_ = zoom(
-        name, mpi, placement, limit, ["--mode=late,send", in_words(brackets)], folder
-    )
+    facts = zoom(name, mpi, placement, limit, ["--mode=late,send", in_words(brackets)], folder)
+    probe, bisection, there, *_ = searches(facts)
     run |= {"last": last, "probe": probe, "bisection": bisection, "there": there}
     if verdict(run) == "other":
+        run["origin"] = origin(facts, bisection)
         found = bisection["last_size_bytes"]
         words = ["--mode=send", in_words([(found - BESIDE, found + 1 + BESIDE)])]
-        run["again"] = zoom(name, mpi, placement, limit, words, folder)[0]
+        run["again"] = searches(zoom(name, mpi, placement, limit, words, folder))[0]
     return run
 
 
@@ -91,8 +94,8 @@ def in_words(brackets: list[tuple[int, int]]) -> str:
 
 def zoom(
     name: str, mpi: str, placement: str, limit: int | None, words: list[str], folder: Path
-) -> list[dict[str, Any]]:
-    """Launch the zoom with a limit in bytes, None: out of range; what its searches found."""
+) -> Facts:
+    """Launch the zoom with a limit in bytes, None: out of range; its record."""
     path = PLACEMENTS.placements[placement].path
     settings = LIMITS[mpi, path][0]
     record = folder / "zoom.record"
@@ -107,8 +110,26 @@ def zoom(
     facts = read_facts(record)
     assert facts.footer is not None
     assert prove(facts.header, facts.footer).path == path
-    searches: list[dict[str, Any]] = facts.footer["switches"]
-    return searches
+    return facts
+
+
+def searches(facts: Facts) -> list[dict[str, Any]]:
+    """What the searches of a zoom found, in the order in which they were made."""
+    assert facts.footer is not None
+    return list(facts.footer["switches"])
+
+
+def origin(facts: Facts, search: dict[str, Any]) -> str | None:
+    """Where Switchpoint guesses that a pinned step comes from."""
+    flat = {"per_byte_us": 0.0}
+    finding = {
+        "last_size_before": search["last_size_bytes"],
+        "size_bytes": search["first_size_bytes"],
+        "magnitude": search["jump"],
+        "evidence": {"before": flat, "after": flat},
+    }
+    guess = origins_of_run(facts.header, facts.footer)(finding)
+    return None if guess is None else str(guess["guess"])
 
 
 def verdict(run: dict[str, Any]) -> str:
@@ -121,7 +142,7 @@ def verdict(run: dict[str, Any]) -> str:
         recurs = again["verdict"] == "exact" and (
             again["last_size_bytes"] == search["last_size_bytes"]
         )
-        return "another" if recurs else "other"
+        return "another" if recurs or run.get("origin") else "other"
     if run["there"]["verdict"] == "none":
         return "nothing"
     return str(search["verdict"])

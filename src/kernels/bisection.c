@@ -41,8 +41,9 @@ enum { PACING_VISITS = 9 };
 static const double PACED_TIME_MOST = 0.85;
 static const double PACE = 1.3;
 
-/* Over so small a part of the size a curve's slope moves little, as over NARROW_BYTES. */
-static const double NARROW = 0.04;
+/* Over so small a part of the size a curve's slope moves less than half the least jump, as it does
+ * over NARROW_BYTES: ends that differ by less have no jump between them. */
+static const double NARROW = 0.03;
 
 /* Two sizes, in bytes. */
 struct span {
@@ -301,7 +302,7 @@ static int side_of_middle(struct explorer *explorer, struct search *search, int 
             times[next] = time_us(explorer, search, sizes[next]);
         }
         balance += direction * (times[1] - (times[0] + times[2]) / 2) > 0 ? 1 : -1;
-        jumping += direction * (times[2] - times[0]) > 0 ? 1 : -1;
+        jumping += direction * (times[2] - times[0]) > JUMP_LEAST / 2 * times[0] ? 1 : -1;
     }
     return jumping < least ? 0 : balance;
 }
