@@ -154,7 +154,7 @@ def jumps_near(measurements: Measurements) -> pd.DataFrame:
                         "mode": search["mode"],
                         "setting moved": header["labels"].get("intervention", "none"),
                         "last B": search["last_size_bytes"],
-                        "paused": "yes" if search["pause_us"] else "no",
+                        "paused": "yes" if search.get("pause_us") else "no",
                         "throughput": 1 / (1 + search["jump"]) - 1,
                     }
                 )
@@ -325,6 +325,7 @@ def main(files: list[str]) -> None:
     open_ones = switches[large & (switches["status"] == "unknown")]
     noted = note(findings, switches)
     sweeps = curves[curves["run_id"].isin(sweep_runs)]
+    jumps = jumps_near(measurements)
     near = curves[curves["run_id"].isin(near_runs) & curves["size_bytes"].between(*NEAR)]
     figures = bandwidth_figures(sweeps, noted, "all")
     figures += bandwidth_figures(near, noted[noted["run_id"].isin(near_runs)], "near")
@@ -354,13 +355,13 @@ def main(files: list[str]) -> None:
         reasons(switches) + "\n",
         "## At 64 KB\n\nEvery jump between 48 and 80 KiB that a bisection pinned, and the setting "
         "that was moved for it:\n",
-        answer(jumps_near(measurements)) + "\n",
+        answer(jumps) + "\n",
         "Why shared memory gains there: past the limit the kernel copies a message once, from one "
         "process to the other; up to it, it goes through a buffer between them. With Open "
         f"MPI's limit at {LIMIT_BYTES:,} B and that copy allowed or not, {LAUNCHES} launches of "
         "each in turn:\n",
         copies() + "\n",
-        between_hosts(near, jumps_near(measurements)),
+        between_hosts(near, jumps),
         "## What remains open\n\n"
         "- The study does not name its MPI library, so that its own setting cannot be named.\n"
         "- Steps above 30 % or pinned to the byte that no setting of the catalogue predicts:\n",

@@ -29,13 +29,12 @@ from on_testbed import PLACEMENTS, ROOT, kernel, launch, testbed
 from switchpoint.origins import origins_of_run
 from switchpoint.proof import prove
 from switchpoint.record import Facts, read_facts
+from switchpoint.zooms import beside
 
 KEPT = ROOT / "build" / "bench" / "zoom.jsonl"
 SEED = 20261121
 #: Sizes that the probe searches reach so far, in bytes; limits lie between 4 and 256 KiB.
 LARGEST = 320 << 10
-#: Another launch looks for another step so many bytes on either side.
-BESIDE = 8
 #: At 500,000 Open MPI gives up shared memory for TCP, and the probe finds TCP's limit.
 OUT_OF_RANGE = 400_000
 CONTROL_EVERY = 10
@@ -81,8 +80,8 @@ def measure(name: str, index: int, folder: Path) -> dict[str, Any]:
     run |= {"last": last, "probe": probe, "bisection": bisection, "there": there}
     if verdict(run) == "other":
         run["origin"] = origin(facts, bisection)
-        found = bisection["last_size_bytes"]
-        words = ["--mode=send", in_words([(found - BESIDE, found + 1 + BESIDE)])]
+        _, low, high = beside("send", bisection["last_size_bytes"], bisection["first_size_bytes"])
+        words = ["--mode=send", in_words([(low, high)])]
         run["again"] = searches(zoom(name, mpi, placement, limit, words, folder))[0]
     return run
 
