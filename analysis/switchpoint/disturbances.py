@@ -58,6 +58,7 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     error = np.hypot(noise[here] * usual, np.maximum(left_error, right_error))
     outside = (off > 0).all(axis=0) | (off < 0).all(axis=0)
     alone = outside & (nearer > 5 * error) & (np.abs(left - right) < nearer / 2)
+    alone &= np.minimum(left, right) > 0  # wild neighbours aim lines below any time
     errors[here] = np.where(alone, nearer / error, 0.0)
     # An odd size pulls its neighbours' lines, and makes them look odd too.
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(errors, 3), 7)

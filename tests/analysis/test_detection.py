@@ -461,6 +461,19 @@ def test_directions_that_differ_are_an_asymmetry() -> None:
     assert (found["from"], found["evidence"]["other"]) == ("a1", {"from": "a2", "to": "a1"})
 
 
+def test_a_line_that_wild_sizes_aim_below_zero_makes_no_outlier() -> None:
+    # What IMB printed on contended cores, from 1 B on.
+    times = [
+        0.18, 0.18, 0.18, 0.18, 0.18, 0.20, 0.19, 0.26, 0.56, 0.27, 0.39, 0.42, 11.50, 1.27, 22.29,
+        15.33, 7.24, 49.54, 180.48, 124.29, 139.68, 449.33, 2003.44,
+    ]  # fmt: skip
+    curve = curve_table(OCTAVES.astype(int), np.array(times), 0.0, seed=1, repeats=1)
+
+    findings = detect(curve)
+
+    assert (findings["magnitude"] > -1).all()
+
+
 def test_many_curves_on_all_cores_give_what_few_give_alone(monkeypatch) -> None:
     several = pd.concat([placed("one_node", 1.0 + 0.2 * (n % 4), n) for n in range(12)])
     alone = detect(several)
