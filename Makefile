@@ -7,11 +7,14 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
 SITE ?= testbed
 SETTINGS = site-configs/$(SITE)/settings.py
 TAG ?= sweep
 MPIS := openmpi mpich
+# A make within a make need not look again for what is installed.
+READY := INSTALLED=yes
 
 C_FILES = $(shell git ls-files --cached --others --exclude-standard 'src/*.[ch]' 'tests/*.[ch]')
 SHELL_FILES = .ci/run $(shell git ls-files --cached --others --exclude-standard '*.sh')
@@ -28,33 +31,43 @@ run: install  ## from nothing to an explained curve: cluster up, sweep, findings
 	@export TESTBED_NAME=make-run; \
 	trap '$(BIN)/testbed down --name $$TESTBED_NAME' EXIT; \
 	$(BIN)/testbed up --name $$TESTBED_NAME; \
-	$(MAKE) measure
-	@$(MAKE) findings
+	$(MAKE) $(READY) checks
+	@status=0; $(MAKE) $(READY) findings || status=$$?; $(MAKE) $(READY) failures; exit $$status
 
 .PHONY: measure
-measure: install  ## run the checks of SITE (default testbed) with TAG (default sweep), store the records
-	@mkdir -p build
+measure: $(if $(filter testbed,$(SITE)),install,python)  ## run the checks of SITE (default testbed) with TAG (default sweep), store the records
 	@[ $(SITE) != testbed ] || $(BIN)/testbed status --name $${TESTBED_NAME:-main} >/dev/null || \
 	    { echo "start the testbed first: make up" >&2; exit 2; }
+	@$(MAKE) $(READY) checks failures
+
+# Runs the checks and stores what the good ones measured, whatever became of the others. What went
+# wrong is left in build/failures for the target `failures`.
+.PHONY: checks
+checks:
+	@[ -e $(SETTINGS) ] || { echo "no site '$(SITE)': there is no $(SETTINGS);" \
+	    "to make one: $(BIN)/switchpoint init site $(SITE)" >&2; exit 2; }
 	@echo "== checks tagged $(TAG) on $(SITE); all of ReFrame's words in build/reframe.log"
-	@touch build/measure.start; rm -f build/measure.passed
-	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) --nocolor >build/reframe.log 2>&1 & \
-	reframe=$$!; \
-	tail --pid=$$reframe -n +1 -F build/reframe.log 2>/dev/null | \
-	    sed -nu -E 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p'; \
-	wait $$reframe && touch build/measure.passed || sed -n '/ERROR:\|^FAILURE INFO/,$$p' build/reframe.log
+	@mkdir -p build output; touch build/measure.start; rm -f build/failures
+	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) --nocolor 2>&1 | \
+	    { trap '' INT; tee build/reframe.log | \
+	      sed -nu -E 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p'; } || \
+	    { sed -n '/ERROR:\|^FAILURE INFO/,$$p' build/reframe.log; \
+	      echo "reframe failed; all of its output is in build/reframe.log"; } >build/failures
 	@# ReFrame passes over a check file that it cannot load, and ends well.
-	@if grep -A4 'WARNING: skipping test' build/reframe.log; then exit 1; fi
-	@if grep -q 'Ran 0/0 test' build/reframe.log; then \
-	    echo "no check of $(SITE) is tagged $(TAG)" >&2; exit 1; fi
-	@# What the good checks measured is kept, whatever became of the others.
+	@grep -A4 'WARNING: skipping test' build/reframe.log >>build/failures || true
+	@! grep -q 'Ran 0/0 test' build/reframe.log || \
+	    echo "no check of $(SITE) is tagged $(TAG)" >>build/failures
 	@find output \( -name '*.record' -o -name netpipe.out -o -name 'osu_*.out' -o -name 'imb_*.out' \) \
 	    -newer build/measure.start -print0 | \
-	    xargs -0 --no-run-if-empty $(BIN)/switchpoint import
-	@[ -e build/measure.passed ] || { echo "checks failed, see above" >&2; exit 1; }
+	    xargs -0 --no-run-if-empty $(BIN)/switchpoint import || \
+	    echo "switchpoint import failed, see above" >>build/failures
+
+.PHONY: failures
+failures:
+	@[ ! -s build/failures ] || { cat build/failures >&2; exit 1; }
 
 .PHONY: findings
-findings: install  ## show what the store holds: findings in the terminal, curves in report/index.html
+findings: python  ## show what the store holds: findings in the terminal, curves in report/index.html
 	@$(BIN)/switchpoint detect --report report
 	@echo "== the switch near 64 KiB on the network path of one node; all others: $(BIN)/switchpoint explain"
 	@$(BIN)/switchpoint explain --near 64k --placement one_node_network --mode send
@@ -115,24 +128,23 @@ format: install-test  ## apply the formatters
 ## Setting up
 
 .PHONY: install
-install: debian-packages .venv/.installed  ## Debian packages and Python environment, as far as they are missing
+install: packages python  ## Debian packages and Python environment, as far as they are missing
 
 .PHONY: install-test
-install-test: debian-packages-test install
+install-test: packages-test python
 
-.PHONY: debian-packages debian-packages-test
-debian-packages:
-	@setup/debian.sh setup/debian-packages.txt
-debian-packages-test:
-	@setup/debian.sh setup/debian-packages.txt setup/debian-packages-test.txt
+.PHONY: packages packages-test
+packages:
+	@$(if $(INSTALLED),,setup/packages.sh setup/debian-packages.txt)
+packages-test:
+	@$(if $(INSTALLED),,setup/packages.sh setup/debian-packages.txt setup/debian-packages-test.txt)
 
-.venv/.installed: pyproject.toml requirements/dev.lock | debian-packages
-	@echo "== Python packages into .venv"
-	@setup/venv.sh $(PYTHON)
-	@touch $@
+.PHONY: python
+python:
+	@$(if $(INSTALLED),,setup/venv.sh $(VENV) $(PYTHON))
 
 .PHONY: lock
-lock: .venv/.installed  ## renew requirements/dev.lock from pyproject.toml
+lock: python  ## renew requirements/dev.lock from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --upgrade \
 	    --extra checks --group dev pyproject.toml -o requirements/dev.lock
 

@@ -1,26 +1,49 @@
-#!/bin/sh
-# Makes .venv with the locked Python packages and this checkout, editable.
-# Argument: the Python to use, 3.10 to 3.13.
-set -eu
+#!/usr/bin/env bash
+# Makes a Python environment with the locked packages and this checkout, editable, or renews it.
+# Arguments: its folder, and the Python to use, 3.10 to 3.13.
+# An environment that this script did not make is used as it is and never changed.
+set -euo pipefail
 
-python=${1:-python3}
+venv=$1
+python=${2:-python3}
 log=${SWITCHPOINT_SETUP_LOG:-build/setup.log}
+made_here=$venv/.made-by-switchpoint
+installed=$venv/.installed
+
+if [[ -e $venv && ! -e $made_here && ! -e $installed ]]; then
+    for program in switchpoint testbed reframe; do
+        if [[ ! -x $venv/bin/$program ]]; then
+            echo "setup: $venv is not made by this Makefile, so it is left as it is, and it has no $program;" >&2
+            echo "  install it there with: $venv/bin/python -m pip install --editable '.[checks]'" >&2
+            echo "  or use another folder: make VENV=.venv-switchpoint" >&2
+            exit 2
+        fi
+    done
+    exit 0
+fi
+if [[ $installed -nt pyproject.toml && $installed -nt requirements/dev.lock ]]; then
+    exit 0
+fi
 
 if ! "$python" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))'; then
-    echo "setup: $("$python" --version) will not do; give one from 3.10 to 3.13: make PYTHON=python3.12" >&2
+    echo "setup: Python 3.10 to 3.13 is needed, and $python is $("$python" --version 2>&1);" >&2
+    echo "  name another one: make PYTHON=python3.12" >&2
     exit 2
 fi
 # uv lives in the environment too: once there, it installs the rest in seconds.
 uv_version=$(sed -n 's/^uv==\([0-9.]*\).*/\1/p' requirements/dev.lock)
 
-mkdir -p "$(dirname "$log")"
+echo "== Python packages into $venv"
+mkdir -p "$(dirname "$log")" "$venv"
+touch "$made_here"
 if ! {
-    "$python" -m venv .venv &&
-        .venv/bin/python -m pip install --disable-pip-version-check "uv==$uv_version" &&
-        .venv/bin/uv pip sync --python .venv/bin/python --require-hashes requirements/dev.lock &&
-        .venv/bin/uv pip install --python .venv/bin/python --no-deps --editable .
+    "$python" -m venv "$venv" &&
+        "$venv/bin/python" -m pip install --disable-pip-version-check "uv==$uv_version" &&
+        "$venv/bin/uv" pip sync --python "$venv/bin/python" --require-hashes requirements/dev.lock &&
+        "$venv/bin/uv" pip install --python "$venv/bin/python" --no-deps --editable .
 } >"$log" 2>&1; then
-    echo "setup: making .venv failed; the end of $log:" >&2
+    echo "setup: making $venv failed; the end of $log:" >&2
     tail -n 5 "$log" >&2
     exit 2
 fi
+touch "$installed"

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Installs the Debian packages listed in the given files, as far as they are missing.
+# As root, or with sudo that asks for no password; else says which are missing and exits with 2.
+# On other systems it installs nothing: it says which of the programs are missing.
+set -euo pipefail
+
+log=${SWITCHPOINT_SETUP_LOG:-build/setup.log}
+
+if ! command -v dpkg-query >/dev/null; then
+    missing=
+    for program in make git cmake cc mpicc ip tc unshare nsenter munged slurmctld slurmd srun; do
+        PATH=$PATH:/usr/sbin:/sbin command -v "$program" >/dev/null || missing="$missing $program"
+    done
+    [ -n "$missing" ] || exit 0
+    echo "setup: this target starts the testbed, which needs programs that are missing here:$missing" >&2
+    echo "  This is not Debian or Ubuntu: install them with your package manager." >&2
+    echo "  To measure on a cluster that exists, they are not needed: see docs/how-to/new-site.md." >&2
+    exit 2
+fi
+
+# Names without and with a trailing '?': required and optional packages.
+names=$(sed 's/#.*//' "$@" | tr -s '[:space:]' '\n')
+required=$(echo "$names" | grep -v '?$' || true)
+optional=$(echo "$names" | sed -n 's/?$//p')
+
+# Installed packages and the names that they provide: libpmix2t64 provides libpmix2.
+installed=$(dpkg-query --show --showformat='${db:Status-Status} ${Package}, ${Provides}\n' |
+    sed -n 's/^installed //p' | sed 's/([^)]*)//g' | tr -d ' ' | tr ',' '\n' | sort -u)
+
+# lacking NAMES: those that no installed package provides, one per line.
+lacking() {
+    echo "$1" | while read -r name; do
+        [ -z "$name" ] || echo "$installed" | grep -qxF "$name" || echo "$name"
+    done
+}
+
+missing=$(lacking "$required")
+wished=$(lacking "$optional")
+
+# What the system's package lists do not have is asked for once, until the lists here change.
+unavailable=build/setup.unavailable
+for list in "$@" setup/packages.sh; do
+    [ "$unavailable" -nt "$list" ] || rm -f "$unavailable"
+done
+if [ -e "$unavailable" ]; then
+    wished=$(echo "$wished" | grep -vxFf "$unavailable" || true)
+fi
+[ -n "$missing$wished" ] || exit 0
+
+if [ "$(id -u)" -eq 0 ]; then
+    as_root=
+elif sudo -n true 2>/dev/null; then
+    as_root=sudo
+elif [ -z "$missing" ]; then
+    exit 0
+else
+    echo "setup: these Debian packages are missing; have them installed with" >&2
+    echo "  apt-get install --no-install-recommends $(echo "$missing" | paste -sd' ')" >&2
+    exit 2
+fi
+
+# apt WORDS: apt-get as root, waiting for another apt-get to end.
+apt() {
+    $as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+        apt-get --option=DPkg::Lock::Timeout=600 --yes "$@"
+}
+
+failed() {
+    echo "setup: apt-get failed; the end of $log:" >&2
+    tail -n 5 "$log" >&2
+    exit 2
+}
+
+mkdir -p "$(dirname "$log")" build
+if ! apt update >"$log" 2>&1; then
+    [ -n "$missing" ] || exit 0 # what is optional can wait for a network
+    failed
+fi
+for name in $wished; do
+    if apt-cache show "$name" >/dev/null 2>&1; then
+        missing="$missing $name"
+    else
+        echo "$name" >>"$unavailable"
+        echo "== optional package $name: this system does not have it"
+    fi
+done
+missing=$(echo "$missing" | paste -sd' ')
+case $missing in *[!\ ]*) ;; *) exit 0 ;; esac
+
+echo "== Debian packages: $missing"
+# Slurm and munge are to be started by the testbed, in its own namespaces, not by the packages.
+# shellcheck disable=SC2086  # a list to be split into words
+apt install --no-install-recommends $missing >>"$log" 2>&1 || failed
