@@ -59,8 +59,10 @@ def enter_command(pid: int, cwd: str) -> list[str]:
     The command gets SIGTERM when the one who entered is killed, so that it is not left alone.
     """
     user = [] if os.geteuid() == 0 else ["-U", "--preserve-credentials"]
-    enter = ["nsenter", "-t", str(pid), *user, "-n", "-m", "-u", "-i", "-p", f"--wdns={cwd}"]
-    return [*enter, "--", "setpriv", "--pdeathsig", "TERM", "--"]
+    # --root: in a chroot, a mount namespace alone would show the system outside of it. nsenter's own
+    # --wdns is younger than util-linux 2.38, which Ubuntu 22.04 and RHEL 9 do not have.
+    enter = ["nsenter", "-t", str(pid), *user, "-n", "-m", "-u", "-i", "-p", "--root", "--"]
+    return [*enter, "env", f"--chdir={cwd}", "setpriv", "--pdeathsig", "TERM", "--"]
 
 
 def unshare_node() -> None:

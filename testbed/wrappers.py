@@ -40,7 +40,7 @@ def write(folder: Path, name: str, pid: int) -> None:
                 pid=pid,
                 folder=shlex.quote(str(folder)),
                 program=programs.find(command, str(binaries)),
-                enter=" ".join('"--wdns=$PWD"' if "$PWD" in part else part for part in enter),
+                enter=" ".join('"--chdir=$PWD"' if "$PWD" in part else part for part in enter),
             )
         )
         wrapper.chmod(0o755)

@@ -29,7 +29,9 @@ struct room {
 
 static int run(int argc, char **argv, const struct kernel *kernel, struct options *options,
                struct task *task);
-static bool ranks_suit(const struct kernel *kernel, int ranks, struct refusal *refusal);
+static int processes_started(void);
+static bool ranks_suit(const struct kernel *kernel, int started, int ranks,
+                       struct refusal *refusal);
 static void agree_on_seed(MPI_Comm comm, struct options *options);
 static bool points_suit(const struct plan *plan, const struct options *options, struct task task,
                         struct refusal *refusal);
@@ -54,6 +56,7 @@ static void print_version(const struct kernel *kernel);
 
 int engine_main(int argc, char **argv, const struct kernel *kernel)
 {
+    const int started = processes_started(); /* Open MPI sets such variables in MPI_Init. */
     MPI_Init(&argc, &argv);
     MPI_CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 
@@ -73,7 +76,7 @@ int engine_main(int argc, char **argv, const struct kernel *kernel)
         }
     } else {
         if (understood) {
-            ranks_suit(kernel, task.ranks, &refusal);
+            ranks_suit(kernel, started, task.ranks, &refusal);
         }
         exit_code = refused_anywhere(task.comm, kernel->name, &refusal)
                         ? EXIT_USAGE
@@ -95,8 +98,30 @@ static void leave(int rank)
     MPI_CHECK(MPI_Finalize());
 }
 
-static bool ranks_suit(const struct kernel *kernel, int ranks, struct refusal *refusal)
+/* How many processes the launcher says that it started; 0 where it says nothing. */
+static int processes_started(void)
 {
+    static const char *const variables[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
+                                            "SLURM_STEP_NUM_TASKS"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        if (value != NULL) {
+            return (int)strtol(value, NULL, 10);
+        }
+    }
+    return 0;
+}
+
+static bool ranks_suit(const struct kernel *kernel, int started, int ranks, struct refusal *refusal)
+{
+    /* An MPI library that cannot talk to its launcher makes a job of its own of each process. */
+    if (ranks == 1 && started > 1) {
+        return refuse(refusal,
+                      "started as %d jobs of one rank, not as one job: this MPI library does not "
+                      "understand its launcher; with srun try --mpi=pmix or --mpi=pmi2, else use "
+                      "the mpiexec of this MPI",
+                      started);
+    }
     if (kernel->ranks_max == kernel->ranks_min && ranks != kernel->ranks_min) {
         return refuse(refusal, "started with %d rank%s but needs exactly %d; use mpirun -n %d",
                       ranks, ranks == 1 ? "" : "s", kernel->ranks_min, kernel->ranks_min);

@@ -452,6 +452,22 @@ class OtherKernels(InAFolder):
                 (line,) = said(EXCHANGE, done)
                 self.assertIn(words, line)
 
+    def test_processes_that_do_not_find_each_other_are_named_as_that(self):
+        """As under srun with an interface that the MPI library does not speak."""
+        for program in (PINGPONG, EXCHANGE):
+            with self.subTest(program=program.name):
+                done = subprocess.run(
+                    [program],
+                    capture_output=True,
+                    text=True,
+                    env=ENVIRONMENT | {"SLURM_STEP_NUM_TASKS": "2"},
+                    timeout=60,
+                )
+                self.assertEqual(done.returncode, 2, done.stderr)
+                (line,) = said(program, done)
+                self.assertIn("started as 2 jobs of one rank, not as one job", line)
+                self.assertIn("--mpi=pmix or --mpi=pmi2", line)
+
     def test_a_slow_moment_during_calibration_leaves_no_short_blocks_behind(self):
         record = self.measured(
             EXCHANGE, "--mode", "hiccup", "--sizes", "8", "--passes", "3", "--samples", "3",
