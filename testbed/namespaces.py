@@ -33,10 +33,15 @@ def check_allowed() -> None:
     if trial.returncode == 0:
         return
     said = trial.stderr.strip().removeprefix("unshare: ")
-    raise TestbedError(f"this machine refuses namespaces ({said}); {_mend()}")
+    raise TestbedError(f"this machine refuses namespaces ({said}); {_fix()}")
 
 
-def _mend() -> str:
+def _fix() -> str:
+    if not _root_is_mounted():
+        return (
+            "the root of this chroot is not a mount point: before you enter it, mount it on itself "
+            "(mount --bind DIR DIR)"
+        )
     if os.geteuid() == 0:
         return (
             "root lacks CAP_SYS_ADMIN, as in a container: give it (docker run --privileged) "
@@ -53,13 +58,19 @@ def _mend() -> str:
     return "no setting is known to forbid it: use root, or leave the container"
 
 
+def _root_is_mounted() -> bool:
+    """Whether / is a mount point, which it is not in a plain chroot (proc(5), mountinfo)."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return any(line.split()[4] == "/" for line in lines)
+
+
 def enter_command(pid: int, cwd: str) -> list[str]:
     """Start of a command that runs the rest in the namespaces of `pid`, in folder `cwd`.
 
     The command gets SIGTERM when the one who entered is killed, so that it is not left alone.
     """
     user = [] if os.geteuid() == 0 else ["-U", "--preserve-credentials"]
-    # --root: in a chroot, a mount namespace alone would show the system outside of it. nsenter's own
+    # --root: in a chroot, a mount namespace alone would show the system outside of it. Its own
     # --wdns is younger than util-linux 2.38, which Ubuntu 22.04 and RHEL 9 do not have.
     enter = ["nsenter", "-t", str(pid), *user, "-n", "-m", "-u", "-i", "-p", "--root", "--"]
     return [*enter, "env", f"--chdir={cwd}", "setpriv", "--pdeathsig", "TERM", "--"]

@@ -18,10 +18,10 @@ from beds import TESTBED, Bed, Done
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can hide a file from itself")
 
 
-def up_after(bed: Bed, preparation: str, *enter: str) -> Done:
+def up_after(bed: Bed, preparation: str, *enter: str, within: str = "") -> Done:
     """Run `testbed up` in a shell in a mount namespace, after `preparation`."""
     up = shlex.join([str(TESTBED), "up", "--name", bed.name])
-    return bed.run(["unshare", "-m", *enter, "sh", "-ec", f"{preparation}\nexec {up}"])
+    return bed.run(["unshare", "-m", *enter, "sh", "-ec", f"{preparation}\nexec {within} {up}"])
 
 
 @as_root
@@ -64,6 +64,46 @@ def test_root_without_the_right_to_make_namespaces_is_told_so(
     assert done.returncode == 2
     assert done.stderr.startswith("testbed: this machine refuses namespaces (")
     assert "root lacks CAP_SYS_ADMIN" in done.stderr
+
+
+#: Shows all of the machine's folders below $new, too.
+COPY_OF_ROOT = """
+mkdir -p "$new"
+for entry in /*; do
+    if [ -L "$entry" ]; then
+        cp -P "$entry" "$new$entry"
+    elif [ -d "$entry" ]; then
+        mkdir "$new$entry"
+        mount --rbind "$entry" "$new$entry"
+    fi
+done
+"""
+
+
+@as_root
+def test_a_chroot_without_a_mounted_root_is_told_how_to_mount_it(
+    new_bed: Callable[[str], Bed], tmp_path: Path
+) -> None:
+    bed = new_bed("plain")
+    done = up_after(bed, f"new={tmp_path}/root\n{COPY_OF_ROOT}", within=f"chroot {tmp_path}/root")
+    assert done.returncode == 2
+    assert done.stderr.startswith("testbed: this machine refuses namespaces (")
+    assert done.stderr.endswith("mount it on itself (mount --bind DIR DIR)\n")
+
+
+@as_root
+def test_jobs_of_a_testbed_in_a_chroot_see_the_chroot(
+    new_bed: Callable[[str], Bed], tmp_path: Path
+) -> None:
+    bed, new = new_bed("chrooted"), tmp_path / "root"
+    new.mkdir()
+    (new / "only-in-the-chroot").touch()
+    job = "srun -N1 sh -c 'ls /only*'"
+    script = f"{TESTBED} up --name {bed.name} >&2 && PATH={bed.folder}/bin:$PATH {job}"
+    mounted = f"mount --bind {new} {new}\nnew={new}\n{COPY_OF_ROOT}"
+    done = bed.run(["unshare", "-m", "sh", "-ec", f'{mounted}\nexec chroot {new} sh -c "{script}"'])
+    assert done.stdout == "/only-in-the-chroot\n", done.stderr
+    assert bed.testbed("down").returncode == 0
 
 
 @as_root
