@@ -86,6 +86,11 @@ status:  ## what the testbed is doing
 test: install-test kernels-test  ## everything: kernels, testbed, checks, analysis, report
 	@$(BIN)/python -m pytest
 
+.PHONY: test-systems
+test-systems: install  ## try other systems, all or those in SYSTEMS; as root, half an hour
+	@setup/packages.sh setup/debian-packages-systems.txt
+	@$(BIN)/python tests/systems/try_systems.py $(SYSTEMS)
+
 .PHONY: kernels-test
 kernels-test: install-test  ## the kernels' own tests, with each MPI, with sanitizers, simulated
 	@for mpi in $(MPIS); do $(MAKE) ctest WRAPPER=mpicc.$$mpi TREE=build/ctest/$$mpi; done

@@ -33,17 +33,26 @@ fi
 # uv lives in the environment too: once there, it installs the rest in seconds.
 uv_version=$(sed -n 's/^uv==\([0-9.]*\).*/\1/p' requirements/dev.lock)
 
+failed() {
+    echo "setup: making $venv failed; the end of $log:" >&2
+    tail -n 5 "$log" >&2
+    exit 2
+}
+
 echo "== Python packages into $venv"
 mkdir -p "$(dirname "$log")" "$venv"
 touch "$made_here"
-if ! {
+{
     "$python" -m venv "$venv" &&
         "$venv/bin/python" -m pip install --disable-pip-version-check "uv==$uv_version" &&
         "$venv/bin/uv" pip sync --python "$venv/bin/python" --require-hashes requirements/dev.lock &&
         "$venv/bin/uv" pip install --python "$venv/bin/python" --no-deps --editable .
-} >"$log" 2>&1; then
-    echo "setup: making $venv failed; the end of $log:" >&2
-    tail -n 5 "$log" >&2
-    exit 2
+} >"$log" 2>&1 || failed
+# Ubuntu 24.04's MPICH 4.2.0 is built with PMIx, by which Slurm starts it on one node only.
+speaks='from switchpoint.launching import interface_of; print(interface_of("mpicc.mpich"))'
+if [[ $("$venv/bin/python" -c "$speaks") == pmix ]]; then
+    echo "== MPICH from PyPI, since this system's does not start on two nodes under Slurm"
+    "$venv/bin/uv" pip install --python "$venv/bin/python" --require-hashes \
+        --requirements requirements/mpich.lock >>"$log" 2>&1 || failed
 fi
 touch "$installed"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from beds import Bed
+from switchpoint.launching import interface_of
 
 NODES = ["a1", "a2", "b1", "b2"]
 CORES = len(os.sched_getaffinity(0))
@@ -39,8 +40,8 @@ int main(int argc, char **argv)
 """
 
 MPIS = {
-    "openmpi": ("mpicc.openmpi", ["--mpi=pmix"], {}),
-    "mpich": ("mpicc.mpich", ["--mpi=pmi2"], {"UCX_TLS": "tcp,self"}),
+    "openmpi": ("mpicc.openmpi", {}),
+    "mpich": ("mpicc.mpich", {"UCX_TLS": "tcp,self"}),
 }
 
 
@@ -49,7 +50,7 @@ def programs(parent: Path) -> dict[str, Path]:
     source = parent / "ranks.c"
     source.write_text(RANKS)
     built = {}
-    for mpi, (compiler, _, _) in MPIS.items():
+    for mpi, (compiler, _) in MPIS.items():
         if not shutil.which(compiler):
             pytest.skip(f"{compiler} is not installed")
         built[mpi] = parent / f"ranks-{mpi}"
@@ -59,8 +60,9 @@ def programs(parent: Path) -> dict[str, Path]:
 
 def ranks(bed: Bed, programs: dict[str, Path], mpi: str, *options: str) -> list[list[str]]:
     """Per rank: number, node, CPUs, sum of numbers over all ranks."""
-    _, plugin, environment = MPIS[mpi]
-    job = bed.slurm("srun", *plugin, *options, str(programs[mpi]), env=environment)
+    compiler, environment = MPIS[mpi]
+    interface = interface_of(compiler)
+    job = bed.slurm("srun", f"--mpi={interface}", *options, str(programs[mpi]), env=environment)
     assert job.returncode == 0, job.stderr
     return sorted(line.split() for line in job.stdout.splitlines())
 

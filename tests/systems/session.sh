@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# What a new user of a system does, in three accounts: one with sudo, one without, and root.
+# Runs as root in a fresh userland that has the checkout at /src; each step's words go to /results.
+set -uo pipefail
+
+# as ACCOUNT STEP COMMANDS: runs them in the account's own fresh clone; notes the exit code.
+as() {
+    local account=$1 step=$2 home
+    home=$(getent passwd "$account" | cut -d: -f6)
+    rm -rf "$home/switchpoint"
+    local start=$SECONDS
+    su "$account" -s /bin/bash -c "set -e; cd; git clone --quiet /src switchpoint; cd switchpoint; $3" \
+        >"/results/$step.log" 2>&1
+    echo "$? $((SECONDS - start))" >"/results/$step.exit"
+}
+
+useradd --create-home someone
+useradd --create-home colleague
+echo 'someone ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/someone
+git config --system --add safe.directory '*'
+
+explain='.venv/bin/switchpoint explain --json'
+smoke="make up measure TAG=smoke; make down"
+as someone run "make run; $explain >switches.json"
+cp ~someone/switchpoint/switches.json /results/ 2>/dev/null
+as colleague colleague "$smoke"
+as root root "$smoke"
+
+for program in srun mpiexec.openmpi mpichversion python3; do
+    echo "$program: $("$program" --version 2>&1 | grep -m1 -oE '[0-9]+\.[0-9]+(\.[0-9]+)?')"
+done >/results/versions
