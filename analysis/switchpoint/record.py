@@ -357,7 +357,13 @@ def _judge(header: dict[str, Any], footer: dict[str, Any] | None) -> list[str]:
     if footer is None:
         return []
     run = f"run {header['run_id'][:8]}"
-    errors = footer.get("verification", {}).get("errors", 0)
-    if errors:
-        return [f"{run}: {errors} payloads arrived damaged; do not trust this run's times"]
-    return []
+    warnings = []
+    if errors := footer.get("verification", {}).get("errors", 0):
+        warnings.append(f"{run}: {errors} payloads arrived damaged; do not trust this run's times")
+    if footer.get("shortened"):
+        plan = header.get("plan", {})
+        warnings.append(
+            f"{run}: shortened: its time budget of {plan.get('time_budget_s')} s ended the sweep"
+            f" before its {plan.get('passes')} passes were done"
+        )
+    return warnings

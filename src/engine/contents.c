@@ -128,6 +128,7 @@ static void write_plan(struct json *json, const struct options *options)
     json_integer(json, "block_time_us", options->block_time_us);
     json_integer(json, "pass_time_us", options->pass_time_ms * 1000);
     json_integer(json, "precision_percent", options->precision_percent);
+    json_integer(json, "time_budget_s", options->time_budget_s);
     json_integer(json, "warmup", options->warmup);
     json_integer(json, "window", options->window);
     json_integer(json, "window_kib", options->window_kib);
@@ -247,6 +248,7 @@ void footer_write(struct json *json, MPI_Comm comm, const struct kernel *kernel,
         json_string(json, "end", "switchpoint");
         json_string(json, "end_utc", now);
         json_integer(json, "samples", totals->samples_kept);
+        json_raw(json, "shortened", totals->shortened ? "true" : "false");
         json_open(json, "points", '[');
         for (size_t i = 0; i < plan->count; i++) {
             write_point(json, &plan->points[i]);

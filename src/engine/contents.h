@@ -29,6 +29,7 @@ struct totals {
     int64_t payloads;
     int64_t payload_errors;
     int64_t bytes_moved;
+    bool shortened;        /* the time budget ended the sweep */
     double clock_error_us; /* of blocks that started at an agreed time */
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "clock.h"
 #include "contents.h"
 #include "explorer.h"
 #include "measure.h"
@@ -41,6 +42,7 @@ static int sweep(int argc, char **argv, const struct kernel *kernel, const struc
                  struct task *task, struct plan *plan, struct record *record);
 static bool start_record(int argc, char **argv, const struct kernel *kernel,
                          const struct options *options, MPI_Comm comm, struct record *record);
+static bool budget_spent(MPI_Comm comm, const struct options *options, double start_us);
 static bool precise_enough(MPI_Comm comm, const struct options *options, const struct point *point);
 static bool known_within(const struct point *point, long percent);
 static struct totals total_up(MPI_Comm comm, struct plan *plan, int64_t bytes_moved);
@@ -243,9 +245,15 @@ static int sweep(int argc, char **argv, const struct kernel *kernel, const struc
         writable = root_says(task->comm, record_flush(record));
     }
     const int passes = kernel->explore != NULL ? 0 : (int)options->passes;
-    for (int pass = 0; writable && pass < passes; pass++) {
+    const double start_us = clock_us();
+    bool shortened = false;
+    for (int pass = 0; writable && !shortened && pass < passes; pass++) {
         plan_shuffle(plan, (uint64_t)options->seed, pass);
         for (size_t i = 0; i < plan->count; i++) {
+            shortened = budget_spent(task->comm, options, start_us);
+            if (shortened) {
+                break;
+            }
             struct point *point = &plan->points[plan->order[i]];
             if (precise_enough(task->comm, options, point)) {
                 continue;
@@ -266,6 +274,7 @@ static int sweep(int argc, char **argv, const struct kernel *kernel, const struc
         samples_sort(&plan->points[i].samples);
     }
     struct totals totals = total_up(task->comm, plan, bytes_moved);
+    totals.shortened = shortened;
     MPI_CHECK(MPI_Reduce(&visit.start.clock_error_us, &totals.clock_error_us, 1, MPI_DOUBLE,
                          MPI_MAX, 0, task->comm));
     if (!finish_record(task->comm, kernel, options, plan, &totals, record)) {
@@ -288,6 +297,13 @@ static bool start_record(int argc, char **argv, const struct kernel *kernel,
     }
     json_free(&header);
     return root_says(comm, record_flush(record));
+}
+
+/* Collective. Whether the sweep, which began at `start_us`, has had its time. */
+static bool budget_spent(MPI_Comm comm, const struct options *options, double start_us)
+{
+    return options->time_budget_s > 0 &&
+           root_says(comm, clock_us() - start_us > (double)options->time_budget_s * 1e6);
 }
 
 /* Collective. Whether further passes over the point can be left out. */
@@ -363,6 +379,10 @@ static void print_outcome(const struct kernel *kernel, const struct options *opt
     } else if (!options->quiet) {
         table_print(stdout, plan);
         print_precision(options, plan);
+    }
+    if (!options->quiet && totals->shortened) {
+        printf("the time budget of %ld s ended the sweep before its %ld passes were done\n",
+               options->time_budget_s, options->passes);
     }
     for (size_t i = 0; i < plan->count; i++) {
         const struct point *point = &plan->points[i];

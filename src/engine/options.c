@@ -40,6 +40,8 @@ static const struct number_option NUMBERS[] = {
     {"--precision", "PCT",
      "leave a point out of further passes once its median is known to +-PCT %; 0: never",
      offsetof(struct options, precision_percent), 0, 0, 100},
+    {"--time-budget", "S", "end the sweep after S seconds, early, with a whole record; 0: never",
+     offsetof(struct options, time_budget_s), 0, 0, 10000000},
     {"--warmup", "N", "untimed repetitions before each point's blocks",
      offsetof(struct options, warmup), 1, 0, 1000000},
     {"--pause", "US", "idle time before each timed block in us, in which a shaped link recovers",

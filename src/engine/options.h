@@ -20,6 +20,7 @@ struct options {
     long block_time_us;
     long pass_time_ms;
     long precision_percent; /* 0: every pass */
+    long time_budget_s;     /* of the sweep; 0: no end */
     long warmup;            /* untimed iterations before the blocks of a pass */
     long pause_us;          /* idle before each timed block */
     long seed;              /* negative: draw one */

@@ -149,6 +149,15 @@ def test_a_footer_that_counts_other_rows_than_there_are_is_warned_of(tmp_path: P
     assert "edited or damaged" in read_record(path).warnings[0]
 
 
+def test_a_shortened_sweep_is_warned_of(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "short.record")
+    *rows, footer = path.read_text().splitlines()
+    shortened = json.loads(footer) | {"shortened": True}
+    path.write_text("\n".join([*rows, json.dumps(shortened), ""]))
+    (warning,) = read_record(path).warnings
+    assert "shortened: its time budget of" in warning
+
+
 def test_damaged_payloads_are_warned_of(tmp_path: Path) -> None:
     path = write_record(tmp_path / "run.record")
     path.write_text(path.read_text().replace('"errors": 0', '"errors": 3'))

@@ -185,6 +185,9 @@ class ACompleteRun(unittest.TestCase):
         if "mca_base_param_files" in settings:  # Open MPI's
             self.assertRegex(settings["mca_base_param_files"], r"^~/\.openmpi/.*,/")
 
+    def test_a_sweep_without_a_time_budget_is_not_shortened(self):
+        self.assertIs(self.record.footer["shortened"], False)
+
     def test_header_holds_the_plan(self):
         self.assertEqual(
             self.record.header["plan"],
@@ -197,6 +200,7 @@ class ACompleteRun(unittest.TestCase):
                 "block_time_us": 20,
                 "pass_time_us": 20000,
                 "precision_percent": 0,
+                "time_budget_s": 0,
                 "warmup": 1,
                 "window": 4,
                 "window_kib": 4096,
@@ -392,6 +396,16 @@ class TheSweep(InAFolder):
         # One at least of four medians of single messages is known to 30 % within 60 passes: of 15
         # in each pass, for where others take the cores; and all 900 are kept in the record.
         self.assertLess(min(point["passes"] for point in record.footer["points"]), 60)
+
+    def test_a_time_budget_ends_a_sweep_with_a_whole_record(self):
+        record = self.measured(
+            PINGPONG, "--mode", "send,ssend", "--sizes", "8", "--block-time", "20",
+            "--samples", "1", "--passes", "1000000", "--time-budget", "1",
+        )  # fmt: skip
+        self.assertIs(record.footer["shortened"], True)
+        for point in record.footer["points"]:
+            self.assertGreater(point["passes"], 1)
+            self.assertLess(point["passes"], 1000000)
 
     def test_buffers_that_take_turns_are_all_verified(self):
         # A page for each copy of 1 byte, 18 pages of 4 KiB for 70,000: powers of two of copies.
