@@ -51,8 +51,12 @@ checks:
 	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) --nocolor 2>&1 | \
 	    { trap '' INT; tee build/reframe.log | \
 	      sed -nu -E 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p'; } || \
-	    { sed -n '/ERROR:\|^FAILURE INFO/,$$p' build/reframe.log; \
-	      echo "reframe failed; all of its output is in build/reframe.log"; } >build/failures
+	    { awk '/ERROR: / { print } \
+	           /^FAILURE INFO for / { sub(/ \(run: .*/, ""); test = substr($$0, 18) } \
+	           /^ +\* Environment: / { environment = $$3 } \
+	           /^ +\* Reason: / { sub(/.*Reason: /, ""); print "FAIL " test ", " environment ": " $$0 }' \
+	          build/reframe.log; \
+	      echo "checks failed; all of ReFrame's words are in build/reframe.log"; } >build/failures
 	@# ReFrame passes over a check file that it cannot load, and ends well.
 	@grep -A4 'WARNING: skipping test' build/reframe.log >>build/failures || true
 	@! grep -q 'Ran 0/0 test' build/reframe.log || \
