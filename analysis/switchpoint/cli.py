@@ -1,6 +1,6 @@
 """The `switchpoint` command: what a person types, what is printed, and the exit code.
 
-Exit codes: 0 done; 1 findings that fail a gate; 2 bad usage or bad data.
+Exit codes: 0 done; 1 problems of a site, findings that fail a gate; 2 bad usage or bad data.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ app = typer.Typer(
     help="Find protocol switches in curves of MPI time against message size.",
 )
 
+_FAILED = 1
 _BAD = 2
 
 _Files = Annotated[
@@ -284,14 +285,24 @@ def reproduce_command(
 @app.command("doctor")
 def doctor_command(
     site: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--site",
-            metavar="SETTINGS",
-            help="Check a site's placements against Slurm instead; with --spack, complete the"
-            " packages.yaml beside them.",
+            metavar="SITE",
+            help="Check a site instead, by its name, folder or settings file; exit code 1 if there"
+            " is a problem. With --spack: complete the site's packages.yaml.",
         ),
     ] = None,
+    trial: Annotated[
+        bool,
+        typer.Option(
+            "--trial/--no-trial", help="With --site: let a job of two ranks start in each MPI."
+        ),
+    ] = True,
+    wait: Annotated[
+        float,
+        typer.Option("--wait", metavar="SECONDS", help="How long such a job may wait to start."),
+    ] = 60,
     spack: Annotated[
         bool, typer.Option("--spack", help="Look for what Spack may take from this machine.")
     ] = False,
@@ -309,28 +320,43 @@ def doctor_command(
     ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Show what this machine, or a site, has and lacks for measuring MPI, with mends."""
+    """Show what this machine, or a site, has and lacks for measuring MPI, with fixes."""
     with _user_mistakes():
         if not spack and (write or mpi):
             raise InputError("--write" if write else "--mpi", "goes with --spack; add that")
         if spack:
             _doctor_spack(site, write, mpi, as_json)
-            return
-        if site is None:
+        elif site is not None:
+            _doctor_site(site, wait if trial else None, as_json)
+        else:
             from switchpoint.diagnosis import examine
 
-            facts = examine()
-        else:
-            from switchpoint.site_check import examine_site
-
-            facts = examine_site(site)
-        _print_facts(facts, as_json)
+            _print_facts(examine(), as_json)
 
 
-def _doctor_spack(site: Path | None, target: Path | None, mpi: str | None, as_json: bool) -> None:
+def _doctor_site(site: str, wait_s: float | None, as_json: bool) -> None:
+    from switchpoint.sites.examination import examine_site
+    from switchpoint.sites.finding import find_settings
+    from switchpoint.sites.printing import print_examination
+
+    facts = examine_site(find_settings(site), wait_s)
+    if not as_json:
+        problems = print_examination(facts)
+    else:
+        listed = list(facts)
+        _print_json({"facts": [vars(fact) for fact in listed]})
+        problems = sum(fact.state == "missing" for fact in listed)
+    if problems:
+        raise typer.Exit(_FAILED)
+
+
+def _doctor_spack(site: str | None, target: Path | None, mpi: str | None, as_json: bool) -> None:
+    from switchpoint.sites.finding import find_settings
     from switchpoint.spack import check_mpi, examine_spack, survey, write
 
-    home = None if site is None else site.parent if site.is_file() else site
+    home = None
+    if site is not None:
+        home = Path(site) if Path(site).is_dir() else find_settings(site).parent
     folder = Path("DIR") if target is None else target.absolute()
     surveyed = survey(home, folder)
     _print_facts([*examine_spack(), *surveyed.facts], as_json)
@@ -349,6 +375,48 @@ def _print_facts(facts: Iterable[Fact], as_json: bool) -> None:
         from switchpoint.terminal import print_facts
 
         print_facts(facts)
+
+
+init = typer.Typer(no_args_is_help=True, help="Begin something new: a site.")
+app.add_typer(init, name="init")
+
+
+@init.command("site")
+def init_site_command(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The system's name; it names its curves.")
+    ],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FOLDER]", help="Where to, new or empty.  [default: site-configs/NAME]"
+        ),
+    ] = None,
+    partition: Annotated[
+        str | None,
+        typer.Option(
+            "--partition", metavar="NAME", help="Slurm's partition.  [default: Slurm's own default]"
+        ),
+    ] = None,
+    ask: Annotated[
+        bool,
+        typer.Option("--ask/--no-ask", help="Ask Slurm, modules and compilers what there is."),
+    ] = True,
+) -> None:
+    """Write a site's settings: what Slurm and the MPIs here tell, the rest marked for editing."""
+    with _user_mistakes():
+        from switchpoint.sites.beginning import init_site
+
+        for line in init_site(name, folder, partition, ask=ask):
+            print(line)
+
+
+@app.command("checks")
+def checks_command() -> None:
+    """Print the folder of the ReFrame checks, for `reframe -c "$(switchpoint checks)"`."""
+    from switchpoint.shipped import shipped
+
+    print(shipped("checks"))
 
 
 def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
@@ -428,7 +496,7 @@ def _print_json(content: object) -> None:
 
 @contextmanager
 def _user_mistakes() -> Iterator[None]:
-    """Turn what a user can mend into one line and exit code 2."""
+    """Turn what a user can fix into one line and exit code 2."""
     try:
         yield
     except InputError as error:

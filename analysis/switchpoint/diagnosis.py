@@ -1,4 +1,4 @@
-"""What this machine has and lacks for measuring MPI, each lack with its mend.
+"""What this machine has and lacks for measuring MPI, each problem with its fix.
 
 Nothing is changed and nothing runs for longer than a second.
 """
@@ -44,14 +44,17 @@ class Fact:
         `ok`, `poor` (measurements suffer) or `missing` (something cannot run).
     found : str
         What is there, in words.
-    mend : str
+    fix : str
         What to do about it; empty when all is well.
+    place : str
+        File and line where that is to be done, such as ``placements.yaml:12``; else empty.
     """
 
     topic: str
     state: str
     found: str
-    mend: str = ""
+    fix: str = ""
+    place: str = ""
 
 
 def doctor() -> pd.DataFrame:
@@ -60,7 +63,7 @@ def doctor() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns `topic`, `state`, `found`, `mend`, as `Fact`.
+        Columns `topic`, `state`, `found`, `fix`, `place`, as `Fact`.
     """
     import pandas as pd
 
@@ -88,8 +91,8 @@ def _mpi() -> Iterator[Fact]:
     for path, library in found.items():
         wrapper = Path(path).name
         state = "ok" if library else "poor"
-        mend = "" if library else f"see what `{wrapper} -show` says; it may be half installed"
-        yield Fact(f"MPI: {wrapper}", state, f"{library or 'unknown'}, {path}", mend)
+        fix = "" if library else f"see what `{wrapper} -show` says; it may be half installed"
+        yield Fact(f"MPI: {wrapper}", state, f"{library or 'unknown'}, {path}", fix)
     if not found:
         yield Fact(
             "MPI", "missing", "no mpicc on the path",
@@ -120,10 +123,10 @@ def _library_behind(wrapper: str) -> str | None:
     return None
 
 
-def _tool(topic: str, program: str, mend: str) -> Fact:
+def _tool(topic: str, program: str, fix: str) -> Fact:
     path = shutil.which(program)
     if path is None:
-        return Fact(topic, "missing", f"no {program}", mend)
+        return Fact(topic, "missing", f"no {program}", fix)
     return Fact(topic, "ok", _first_line(program_output(program, "--version")) or path)
 
 
@@ -131,7 +134,7 @@ def _slurm() -> Fact:
     if shutil.which("srun") is None:
         return Fact(
             "Slurm", "missing", "no srun",
-            "use site-configs/local (mpirun), or apt install slurm-client",
+            "use the site `local` (mpiexec), or apt install slurm-client",
         )  # fmt: skip
     told = re.search(r"^slurm\S* \S+$", program_output("srun", "--version"), re.MULTILINE)
     version = told[0] if told else "installed"

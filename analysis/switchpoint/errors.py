@@ -1,4 +1,4 @@
-"""What a user can mend: the one exception that the command prints as a single line.
+"""What a user can fix: the one exception that the command prints as a single line.
 
 Everything else that escapes is a defect of ours and may show its traceback.
 """
@@ -9,14 +9,14 @@ import os
 
 
 class InputError(Exception):
-    """A file, option or value that Switchpoint cannot use; its text says how to mend it.
+    """A file, option or value that Switchpoint cannot use; its text says how to fix it.
 
     Parameters
     ----------
     source
         File, URL or option at fault; it begins the message.
     problem
-        What is wrong, then the mend, in one line.
+        What is wrong, then the fix, in one line.
     line
         Line of the file, from 1, where that is known.
     """

@@ -9,12 +9,15 @@ import re
 import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from switchpoint.errors import InputError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 #: The placements that every comparison between sites can rely on.
 BUILT_IN = ("one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts")
@@ -26,7 +29,30 @@ NETWORK_SHARE = 0.5
 
 
 class PlacementError(InputError):
-    """A placements file that cannot be used: names the file, the field and the mend."""
+    """A placements file that cannot be used: names the file, the line and the field.
+
+    Parameters
+    ----------
+    file
+        The file.
+    problem
+        What is wrong and how to fix it.
+    line
+        Line of the first problem, from 1.
+    each
+        Every problem with its line, where there is more than one.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        problem: str,
+        line: int | None = None,
+        each: Sequence[tuple[int | None, str]] = (),
+    ) -> None:
+        super().__init__(file if line is None else f"{file}:{line}", problem)
+        self.file = file
+        self.each = list(each) or [(line, problem)]
 
 
 class Placement(BaseModel):
@@ -111,17 +137,66 @@ def load_placements(path: str | Path) -> Placements:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise PlacementError(path, f"cannot be read: {error.strerror}") from error
+        raise PlacementError(path, f"cannot be read: {error.strerror}; check the path") from error
+    except UnicodeDecodeError as error:
+        raise PlacementError(path, "not text in UTF-8; write it anew") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        reason = f"not YAML: {error.problem or error.context}; correct it here or just above"
+        raise PlacementError(path, reason, mark.line + 1 if mark else None) from error
     except yaml.YAMLError as error:
         raise PlacementError(path, f"not YAML: {' '.join(str(error).split())}") from error
     try:
         return Placements.model_validate(content)
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc']) or 'top level'}: {problem['msg']}"
+        lines = FieldLines(path)
+        each = [
+            (
+                lines.of(*problem["loc"]),
+                f"{'.'.join(map(str, problem['loc'])) or 'top level'}: {_complaint(problem)}",
+            )
             for problem in error.errors()
-        )
-        raise PlacementError(path, problems) from error
+        ]
+        first, rest = each[0], each[1:]
+        later = [f"line {line}: {problem}" if line else problem for line, problem in rest]
+        raise PlacementError(path, "; ".join([first[1], *later]), first[0], each) from error
+
+
+def _complaint(problem: ErrorDetails) -> str:
+    """What pydantic says of a field, with the fields that there are where it is none of them."""
+    if problem["type"] == "extra_forbidden":
+        fields = Placement.model_fields if len(problem["loc"]) > 1 else Placements.model_fields
+        return f"not permitted; the fields are {', '.join(fields)}"
+    return problem["msg"].removeprefix("Value error, ")
+
+
+class FieldLines:
+    """On which line each field of a YAML file is.
+
+    Parameters
+    ----------
+    path
+        The file; a file that cannot be read has no lines.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._top = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        except (OSError, UnicodeDecodeError, yaml.YAMLError):
+            self._top = None
+
+    def of(self, *field: str | int) -> int | None:
+        """Line, from 1, of a field by its path, or of what holds it where it is not there."""
+        node, line = self._top, None
+        for part in field:
+            if not isinstance(node, yaml.MappingNode):
+                break
+            found = [pair for pair in node.value if pair[0].value == str(part)]
+            if not found:
+                break
+            key, node = found[0]
+            line = key.start_mark.line + 1
+        return line
 
 
 def contradictions(
@@ -130,7 +205,7 @@ def contradictions(
     footer: Mapping[str, Any],
     switch_from_node_name: str | None = None,
 ) -> list[str]:
-    """Hold the placement that was asked for against where the ranks really ran.
+    """Compare the placement that was asked for with where the ranks really ran.
 
     Parameters
     ----------
@@ -194,7 +269,7 @@ def nodes_of_map(process_map: str) -> int:
 
 
 def map_contradictions(process_map: str, header: Mapping[str, Any]) -> list[str]:
-    """Hold a process map against where a record's ranks really ran, as `contradictions` does."""
+    """Compare a process map with where a record's ranks really ran, as `contradictions` does."""
     hosts = [_node(rank) for rank in header["ranks"]]
     places = dict(zip(dict.fromkeys(hosts), string.ascii_uppercase, strict=False))
     ran = "".join(places.get(host, "?") for host in hosts)

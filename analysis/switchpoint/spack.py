@@ -33,6 +33,10 @@ MPI_MACROS = {
     "mpich": ("MPICH_VERSION",),
 }
 
+#: A program that includes MPI, and a wrapper's options that show what it then knows.
+INCLUDE_MPI = "#include <mpi.h>\n"
+PREPROCESS = ("-E", "-dD", "-x", "c", "-")
+
 #: What the checks' specs need besides an MPI.
 TOOLS = ("gcc", "cmake", "gmake")
 
@@ -40,7 +44,7 @@ _WRITTEN = "# Written by `switchpoint doctor --spack` for this machine.\n"
 
 
 class SpackError(InputError):
-    """Something that Spack lacks or refuses, with the mend."""
+    """Something that Spack lacks or refuses, with the fix."""
 
     def __init__(self, problem: str) -> None:
         super().__init__("spack", problem)
@@ -128,7 +132,9 @@ def find_spack() -> tuple[str, str]:
     version = re.match(r"(\d+)\.(\d+)", completed.stdout)
     if version is None:
         said = completed.stderr.strip().splitlines()
-        raise SpackError(f"`{path} --version` fails: {said[-1] if said else 'no message'}; mend it")
+        raise SpackError(
+            f"`{path} --version` fails: {said[-1] if said else 'no message'}; repair it"
+        )
     if tuple(map(int, version.groups())) < OLDEST_SPACK:
         oldest = ".".join(map(str, OLDEST_SPACK))
         raise SpackError(f"{path} is Spack {version.group()}; {oldest} or newer is needed")
@@ -140,8 +146,8 @@ def examine_spack() -> Iterator[Fact]:
     try:
         path, version = find_spack()
     except SpackError as error:
-        found, _, mend = error.problem.partition("; ")
-        yield Fact("Spack", "missing", found, mend)
+        found, _, fix = error.problem.partition("; ")
+        yield Fact("Spack", "missing", found, fix)
         return
     yield Fact("Spack", "ok", f"{version.split()[0]}, {path}")
     own = program_output(path, "python", "-c", "import clingo; print(clingo.__version__)")
@@ -182,9 +188,9 @@ def survey(site: Path | None, folder: Path) -> Survey:
         own = f"; prefix of its own: {external.prefix}" if external.shims else ""
         facts.append(Fact(external.package, "ok", f"{external.version}, by {external.origin}{own}"))
     packages = complete(packages, found)
-    mend = "install it, or put its folder into PATH"
+    fix = "install it, or put its folder into PATH"
     facts += [
-        Fact(package, "missing", "not found", mend)
+        Fact(package, "missing", "not found", fix)
         for package in packages
         if lacks(packages, package)
     ]
@@ -266,16 +272,21 @@ def mpi_of(mpicc: Path) -> Mpi | None:
     """
     try:
         completed = subprocess.run(
-            [str(mpicc), "-E", "-dD", "-x", "c", "-"],
-            input="#include <mpi.h>\n",
+            [str(mpicc), *PREPROCESS],
+            input=INCLUDE_MPI,
             capture_output=True,
             text=True,
             check=False,
         )
     except OSError:
         return None
-    header = re.search(r'^# 1 "(/.*/mpi\.h)"', completed.stdout, re.MULTILINE)
-    macros = dict(re.findall(r'^#define (\w+) "?([^"\n]+)"?$', completed.stdout, re.MULTILINE))
+    return mpi_in(completed.stdout)
+
+
+def mpi_in(preprocessed: str) -> Mpi | None:
+    """Tell the MPI from what a compiler wrapper makes of `INCLUDE_MPI` with `PREPROCESS`."""
+    header = re.search(r'^# 1 "(/.*/mpi\.h)"', preprocessed, re.MULTILINE)
+    macros = dict(re.findall(r'^#define (\w+) "?([^"\n]+)"?$', preprocessed, re.MULTILINE))
     for name, parts in MPI_MACROS.items():
         if header and all(part in macros for part in parts):
             version = ".".join(macros[part].strip() for part in parts)

@@ -217,19 +217,19 @@ def _cause(row: Mapping[Any, Any]) -> str:
 
 
 def print_facts(facts: Iterable[Fact]) -> None:
-    """Print what `doctor` found as a table, each mend under its lack."""
+    """Print what `doctor` found as a table, each fix under its problem."""
     console = Console(highlight=False)
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    lacks = 0
+    problems = 0
     for fact in facts:
         table.add_row(
             Text(fact.state, style=_STATE_STYLES[fact.state]), Text(fact.topic), Text(fact.found)
         )
-        if fact.mend:
-            lacks += 1
-            table.add_row("", "", Text(f"mend: {fact.mend}", style="bold"))
+        if fact.fix:
+            problems += 1
+            table.add_row("", "", Text(f"fix: {fact.fix}", style="bold"))
     console.print(table)
-    console.print(f"{_count(lacks, 'thing')} to mend." if lacks else "Nothing to mend.")
+    console.print(f"{_count(problems, 'problem')} found." if problems else "No problem found.")
 
 
 def print_tools(table: pd.DataFrame) -> None:

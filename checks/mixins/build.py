@@ -12,10 +12,9 @@ import reframe.utility.sanity as sn
 from reframe.core.builtins import run_before, sanity_function, variable
 from reframe.core.exceptions import ReframeError, SanityError
 from reframe.core.logging import getlogger
+from switchpoint.shipped import in_checkout, shipped
 
 from . import spack_environment
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class ProgramBuild(rfm.CompileOnlyRegressionTest):
@@ -43,10 +42,11 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
     #: :type: :class:`str`
     spack_spec = variable(str)
 
-    #: Where the build trees are.
+    #: Where the build trees are; empty for ``build`` in the checkout, or, where the package is
+    #: installed, beside ReFrame's own ``stage``.
     #:
     #: :type: :class:`str`
-    build_root = variable(str, value=str(ROOT / "build"))
+    build_root = variable(str, value="")
 
     @run_before("compile")
     def prepare_build(self):
@@ -57,6 +57,16 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
             self.prepare_spack_build()
         else:
             self.prepare_other_build()
+
+    @property
+    def builds(self):
+        """Folder of the build trees, from the setup phase on."""
+        if self.build_root:
+            return Path(self.build_root).resolve()
+        if in_checkout():
+            return shipped("build")
+        # The stage folder is PREFIX/stage/SYSTEM/PARTITION/ENVIRON/TEST.
+        return Path(self.stagedir).resolve().parents[4] / "build"
 
     @property
     def by_spack(self):
@@ -77,9 +87,9 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
             f"environment '{here[1]}' has no MPI that Spack can take (its extras['spack_mpi'] is "
             "None): -S builder=cmake",
         )
-        externals = Path(self.build_root, "spack", here[0], "externals").resolve()
+        externals = self.builds / "spack" / here[0] / "externals"
         package = re.match(r"[\w-]+", self.spack_spec).group()
-        self.directory = Path(self.build_root, "spack", *here, package).resolve()
+        self.directory = self.builds.joinpath("spack", *here, package)
         complete = (
             f"{sys.executable} -m switchpoint doctor --json --spack --site={site_folder()} "
             f"--write={externals} --mpi={shlex.quote(mpi)}"
@@ -137,13 +147,11 @@ class KernelBuild(ProgramBuild):
 
     def prepare_other_build(self):
         """Configure and build with CMake in a tree of the environment's own."""
-        self.directory = Path(
-            self.build_root, self.current_system.name, self.current_environ.name
-        ).resolve()
+        self.directory = self.builds / self.current_system.name / self.current_environ.name
         self.build_system.commands = [
             # Two sessions may want the same tree; the lock lasts as long as the build script.
             f"mkdir -p {self.directory} && exec 9>{self.directory}/.lock && flock 9",
-            f"cmake -S {ROOT}/src -B {self.directory} "
+            f"cmake -S {shipped('src')} -B {self.directory} "
             f"-DMPI_C_COMPILER={self.current_environ.cc} -DBUILD_TESTING=OFF",
             f"cmake --build {self.directory} --parallel",
         ]

@@ -47,9 +47,14 @@ def install(site: Path, directory: Path, mpi: str, spec: str) -> Path:
     Raises
     ------
     SpackError
-        One sentence: what is wrong, and the mend.
+        One sentence: what is wrong, and the fix.
     """
     spack, version = find_spack()
+    if not (ROOT / "spack.yaml").exists():
+        raise SpackError(
+            f"{ROOT} has no spack.yaml: an installed package does not build with Spack; use the "
+            "checks of a clone of the project, or -S builder=cmake"
+        )
     directory.mkdir(parents=True, exist_ok=True)
     with one_at_a_time(directory / "lock"):
         manifest = manifest_for(site, mpi, pinned(spec))

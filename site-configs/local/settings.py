@@ -6,11 +6,9 @@ from pathlib import Path
 
 from reframe.core.backends import register_launcher
 from reframe.core.launchers import JobLauncher
+from switchpoint.sites import site_common
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-
-import site_common  # noqa: E402
 
 # Debian's plain `mpirun` is whichever MPI its alternatives point to, so each is named in full.
 

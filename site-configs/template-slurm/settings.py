@@ -1,39 +1,38 @@
-"""Template for a Slurm site: copy the folder, replace what is marked with <-, delete the rest.
+"""ReFrame settings of a Slurm site.
 
-It is a plain ReFrame configuration
-(https://reframe-hpc.readthedocs.io/en/stable/config_reference.html); only ``placed(...)`` is ours.
+Places to edit carry an arrow in a comment: make each right, then delete the comment. Nothing runs
+before, and `switchpoint doctor --site FOLDER` lists them. It is a plain ReFrame configuration
+(https://reframe-hpc.readthedocs.io/en/stable/config_reference.html); only ``placed`` and
+``GENERAL`` are Switchpoint's.
 """
 
-import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+# The scheduler "scontrol" below comes from here. ReFrame's own "slurm" needs accounting (sacct).
+import switchpoint.sites.scontrol_scheduler  # noqa: F401
+from switchpoint.sites import site_common
 
-# The scheduler 'scontrol' below comes from here. Where accounting (sacct) works, use ReFrame's
-# own 'slurm' and drop this line.
-import scontrol_scheduler  # noqa: E402, F401
-import site_common  # noqa: E402
+HERE = Path(__file__).resolve().parent
 
 site_configuration = {
     "systems": [
         {
-            "name": "example",  # <- your system's name: it becomes `site` in the store
-            "descr": "template of a Slurm site",
-            "hostnames": [".*"],  # <- e.g. [r"login\d+\.example\.org"]
-            "modules_system": "nomod",  # <- e.g. "lmod"
+            "name": "example",  # <- the system's name: it becomes `site` in the store
+            "descr": "a Slurm cluster",
+            "hostnames": [r"login\d+"],  # <- patterns of the names of its login nodes
+            "modules_system": "nomod",  # <- "lmod" or "tmod4"; "nomod" where there is none
             "partitions": [
                 {
-                    "name": "cpu",
+                    "name": "cpu",  # <- a name for the partition, best Slurm's own
                     "descr": "CPU nodes",
-                    "scheduler": "scontrol",  # <- "slurm" where sacct works
+                    "scheduler": "scontrol",
                     "launcher": "srun",
-                    # <- account and partition. No --constraint here: Slurm would have to AND it
-                    # with a placement's own, which its grammar does not allow.
-                    "access": ["--partition=cpu", "--account=myproject"],
-                    "environs": ["openmpi", "mpich"],
+                    # No --constraint here: Slurm cannot join it to a placement's own.
+                    "access": ["--partition=cpu"],  # <- Slurm's partition, and account
+                    "environs": ["openmpi", "mpich"],  # <- those below that run here
                     # One at a time: two runs on one switch measure each other.
                     "max_jobs": 1,
+                    # Own features and extras go in here: placed(..., features=[...], extras={...})
                     **site_common.placed(HERE / "placements.yaml"),
                 }
             ],
@@ -42,28 +41,27 @@ site_configuration = {
     "environments": [
         {
             "name": "openmpi",
-            # "modules": ["gcc/12", "openmpi/5.0"],  # <-
-            "cc": "mpicc",
+            "modules": [],  # <- what to load, such as ["gcc/12", "openmpi/5.0"]
+            "cc": "mpicc",  # <- its compiler wrapper
             "features": ["mpi"],
             "extras": {
                 # The MPI family: the key under a placement's `environment`.
                 "mpi": "openmpi",
-                # How srun must start it; `srun --mpi=list` tells what your Slurm has. A core for
-                # each rank: the record shows the binding that came of it.
-                "launcher_options": ["--mpi=pmix", "--cpu-bind=cores"],
+                # `srun --mpi=list` tells what there is.
+                "launcher_options": ["--mpi=pmix", "--cpu-bind=cores"],  # <- how srun starts it
                 # Baselines that are here already; -S builder=spack builds OSU and IMB instead.
-                # "osu": "/opt/osu/openmpi/libexec/osu-micro-benchmarks/mpi",  # <-
-                # "imb": "/opt/imb/openmpi/bin/IMB-MPI1",  # <-
+                # "osu": "/opt/osu/openmpi/libexec/osu-micro-benchmarks/mpi",
+                # "imb": "/opt/imb/openmpi/bin/IMB-MPI1",
             },
         },
         {
             "name": "mpich",
-            # "modules": ["gcc/12", "mpich/4.2"],  # <-
-            "cc": "mpicc",
+            "modules": [],  # <- what to load, such as ["gcc/12", "mpich/4.2"]
+            "cc": "mpicc",  # <- its compiler wrapper
             "features": ["mpi"],
             "extras": {
                 "mpi": "mpich",
-                "launcher_options": ["--mpi=pmi2", "--cpu-bind=cores"],
+                "launcher_options": ["--mpi=pmi2", "--cpu-bind=cores"],  # <- how srun starts it
             },
         },
     ],

@@ -4,17 +4,17 @@ ReFrame may run outside the cluster: the commands in the instance's ``bin/`` ent
 """
 
 import os
-import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+import switchpoint.sites.scontrol_scheduler  # noqa: F401  (registers the scheduler)
+from switchpoint.shipped import in_checkout, shipped
+from switchpoint.sites import site_common
 
-import scontrol_scheduler  # noqa: E402, F401  (registers the scheduler)
-import site_common  # noqa: E402
+HERE = Path(__file__).resolve().parent
 
 _INSTANCE = os.environ.get("TESTBED_NAME", "main")
-_STATE = Path(os.environ.get("SWITCHPOINT_TESTBED_DIR", HERE.parents[1] / ".testbed"))
+_PARENT = shipped("") if in_checkout() else Path.cwd()
+_STATE = Path(os.environ.get("SWITCHPOINT_TESTBED_DIR", _PARENT / ".testbed"))
 if "SWITCHPOINT_TESTBED" not in os.environ:
     os.environ["PATH"] = f"{_STATE / _INSTANCE / 'bin'}{os.pathsep}{os.environ['PATH']}"
 

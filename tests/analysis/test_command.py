@@ -311,14 +311,14 @@ def test_detect_writes_the_report_from_the_same_findings(switchpoint: Run, tmp_p
     assert "52,015, 65,536" in page.read_text()
 
 
-def test_doctor_tells_what_is_there_and_how_to_mend_the_rest(switchpoint: Run) -> None:
+def test_doctor_tells_what_is_there_and_how_to_fix_the_rest(switchpoint: Run) -> None:
     result = switchpoint("doctor", "--json")
 
     assert result.exit_code == 0
     facts = json.loads(result.stdout)["facts"]
     assert {"clock", "noise", "CPU binding", "Slurm", "testbed"} <= {f["topic"] for f in facts}
     assert all(fact["found"] for fact in facts)
-    assert all(bool(fact["mend"]) == (fact["state"] != "ok") for fact in facts)
+    assert all(bool(fact["fix"]) == (fact["state"] != "ok") for fact in facts)
 
 
 def test_doctor_names_the_library_behind_each_compiler_wrapper(
@@ -335,7 +335,7 @@ def test_doctor_names_the_library_behind_each_compiler_wrapper(
 
     assert facts["MPI: mpicc"]["found"] == f"Open MPI 9.8.7, {wrapper}"
     assert facts["C build"]["state"] == "missing"
-    assert "apt install cmake" in facts["C build"]["mend"]
+    assert "apt install cmake" in facts["C build"]["fix"]
 
 
 def test_help_starts_without_loading_the_analysis() -> None:

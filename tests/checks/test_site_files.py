@@ -1,4 +1,4 @@
-"""A site's placements are checked before anything runs, with one line that names the mend."""
+"""A site's placements are checked before anything runs, with one line that names the fix."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def test_the_sites_that_we_ship_are_valid(site):
         ("", ["top level"]),
     ],
 )
-def test_a_bad_file_names_the_field_and_the_mend(tmp_path, text, words):
+def test_a_bad_file_names_the_field_and_the_fix(tmp_path, text, words):
     path = tmp_path / "placements.yaml"
     path.write_text(text)
     with pytest.raises(PlacementError) as caught:

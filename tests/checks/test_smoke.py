@@ -52,7 +52,7 @@ def test_ping_pong_and_baselines_ran_on_every_placement_with_every_mpi(smoke):
     }
 
 
-def test_a_baseline_that_is_not_there_is_skipped_with_the_mend(smoke):
+def test_a_baseline_that_is_not_there_is_skipped_with_the_fix(smoke):
     skipped = re.findall(r"SKIP .*(?:Osu|Imb)Build.*\+openmpi \[(.*)\]", smoke.output)
     assert len(skipped) == 2
     for reason in skipped:

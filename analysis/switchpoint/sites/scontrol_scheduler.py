@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import reframe.utility.osext as osext
 from reframe.core.backends import register_scheduler
@@ -26,7 +27,7 @@ ABNORMAL = ("BOOT_FAIL", "CANCELLED", "DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY", 
 
 
 @register_scheduler("scontrol")
-class ScontrolJobScheduler(SlurmJobScheduler):
+class ScontrolJobScheduler(SlurmJobScheduler):  # type: ignore[misc]
     """Slurm jobs, polled with ``scontrol -o show job`` and quietly."""
 
     def __init__(self) -> None:
@@ -35,7 +36,7 @@ class ScontrolJobScheduler(SlurmJobScheduler):
         self._moved_at: dict[str, float] = {}
         self._output_bytes: dict[str, int] = {}
 
-    def poll(self, *jobs):
+    def poll(self, *jobs: Any) -> None:
         """Update the state of those jobs that are worth a question now."""
         for job in jobs:
             if job is not None and self._is_due(job):
@@ -43,13 +44,13 @@ class ScontrolJobScheduler(SlurmJobScheduler):
                 self._update(job)
         self._cancel_if_pending_too_long([job for job in jobs if job is not None])
 
-    def wait(self, job):
+    def wait(self, job: Any) -> None:
         """Wait for one job, as ReFrame's serial execution policy does."""
         while not self.finished(job):
             self.poll(job)
             time.sleep(0.05)
 
-    def _is_due(self, job) -> bool:
+    def _is_due(self, job: Any) -> bool:
         now = time.monotonic()
         output = sum(
             path.stat().st_size
@@ -62,7 +63,7 @@ class ScontrolJobScheduler(SlurmJobScheduler):
         lively = now - self._moved_at.get(job.jobid, -LIVELY_S) < LIVELY_S
         return lively or now - self._asked_at.get(job.jobid, 0.0) >= QUIET_INTERVAL_S
 
-    def _update(self, job) -> None:
+    def _update(self, job: Any) -> None:
         completed = osext.run_command(f"scontrol -o show job {job.jobid}", log=False)
         fields = dict(re.findall(r"(\w+)=(\S*)", completed.stdout))
         if "JobState" not in fields:

@@ -1,0 +1,216 @@
+"""Compares a site's settings with what the site has, and finds all problems at once.
+
+Settings, placements, modules, compilers and Slurm are only asked; the trial submits jobs.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from switchpoint.diagnosis import Fact, program_output
+from switchpoint.sites.environments import FAMILIES, Compiler, ask_compiler
+from switchpoint.sites.requests import examine_requests, option
+from switchpoint.sites.settings_file import Site, dicts, file_problems, misspelt, problem
+from switchpoint.sites.slurm import Slurm, ask_slurm
+from switchpoint.sites.trial import try_two_ranks
+
+#: Extras of a partition that the checks read.
+_PARTITION_EXTRAS = {"placements", "switch_from_node_name", "references", "most_ranks"}
+
+
+def examine_site(settings: Path, trial_s: float | None = None) -> Iterator[Fact]:
+    """Look at a site's files, then at what they ask for.
+
+    Parameters
+    ----------
+    settings
+        The site's ``settings.py``.
+    trial_s
+        Longest time in seconds that each environment's job of two ranks may wait to start; no job
+        is submitted without it.
+    """
+    site = Site(settings)
+    found = list(file_problems(site))
+    yield from found
+    if any(fact.topic == "shape" for fact in found):
+        return
+    blocked = any(fact.topic == "files" for fact in found)
+    slurm = ask_slurm()
+    for system in dicts(site.content.get("systems")):
+        for partition in dicts(system.get("partitions")):
+            yield from _examine_partition(
+                site, system, partition, slurm, None if blocked else trial_s
+            )
+
+
+def _examine_partition(
+    site: Site,
+    system: Mapping[str, Any],
+    partition: Mapping[str, Any],
+    slurm: Slurm,
+    trial_s: float | None,
+) -> Iterator[Fact]:
+    name = str(partition.get("name"))
+    topic = f"partition '{name}'"
+    facts = [
+        *_back_ends(site, partition),
+        *_partition_extras(site, partition),
+        *examine_requests(site, partition, slurm),
+    ]
+    yield from facts
+    environments = {e.get("name"): e for e in dicts(site.content.get("environments"))}
+    ready = []
+    for environ in partition.get("environs", []):
+        if environ not in environments:
+            yield problem(
+                site.named(environ), f"{topic}: there is no environment '{environ}'",
+                f"those defined are {', '.join(map(str, environments)) or 'none'}",
+            )  # fmt: skip
+            continue
+        found = list(_examine_environment(site, system, partition, environments[environ], slurm))
+        yield from found
+        if all(fact.state == "ok" for fact in found):
+            ready.append(environ)
+    offered = [
+        (placement["nodes"], placement_name)
+        for placement_name, placement in partition.get("extras", {}).get("placements", {}).items()
+        if isinstance(placement, Mapping) and isinstance(placement.get("nodes"), int)
+    ]
+    blocked = any(fact.topic in (topic, "Slurm") and fact.state != "ok" for fact in facts)
+    if trial_s is None or blocked or not ready or not offered:
+        return
+    # The smallest is tried: what it shows is wrong with launcher and MPI is wrong everywhere.
+    _, smallest = min(offered)
+    full_name = f"{system.get('name')}:{name}"
+    for environ, result in try_two_ranks(site.settings, full_name, ready, smallest, trial_s):
+        if result.state == "ok":
+            yield Fact(f"{name}: {environ}", "ok", result.found)
+        else:
+            told = f"{topic}, environment '{environ}': {result.found}"
+            place = site.entry(environ, "launcher_options")
+            yield Fact(f"{name}: {environ}", result.state, told, result.fix, place)
+
+
+def _back_ends(site: Site, partition: Mapping[str, Any]) -> Iterator[Fact]:
+    """Launcher and scheduler have to be known to ReFrame, and their programs to be here."""
+    from reframe.core.backends import getlauncher, getscheduler
+    from reframe.core.exceptions import ConfigError
+
+    topic = f"partition '{partition.get('name')}'"
+    for kind, look_up, choice in (
+        ("launcher", getlauncher, "srun, mpirun or mpiexec"),
+        ("scheduler", getscheduler, "slurm, scontrol (ours, after its import) or local"),
+    ):
+        name = partition.get(kind)
+        try:
+            look_up(name)
+        except ConfigError:
+            yield problem(
+                site.named(name), f"{topic}: ReFrame knows no {kind} '{name}'",
+                f"use {choice}, or one that this file registers", topic,
+            )  # fmt: skip
+    if partition.get("launcher") == "srun" and shutil.which("srun") is None:
+        yield problem(
+            site.named("srun"), f"{topic}: there is no program srun",
+            "put Slurm's commands on the path", topic,
+        )  # fmt: skip
+    if partition.get("scheduler") == "slurm":
+        told = program_output("sacct", "--noheader", "--starttime=now")
+        if not shutil.which("sacct") or re.search(r"disabled|error", told, re.IGNORECASE):
+            yield problem(
+                site.named("slurm"),
+                f"{topic}: the scheduler 'slurm' needs sacct, which does not work here",
+                'use "scontrol", with `import switchpoint.sites.scontrol_scheduler`', topic,
+            )  # fmt: skip
+
+
+def _partition_extras(site: Site, partition: Mapping[str, Any]) -> Iterator[Fact]:
+    """A partition has to offer placements, and to expect values of those that it offers."""
+    name, extras = partition.get("name"), partition.get("extras", {})
+    topic = f"partition '{name}'"
+    placements = extras.get("placements", {})
+    if not placements:
+        yield problem(
+            site.entry(name), f"{topic} offers no placement",
+            'add **site_common.placed(HERE / "placements.yaml")', topic,
+        )  # fmt: skip
+    for placement in placements:
+        if placement not in partition.get("features", []):
+            yield problem(
+                site.entry(name),
+                f"{topic}: placement '{placement}' is not among its features, so no check finds it",
+                "leave features and extras to placed(...)", topic,
+            )  # fmt: skip
+    yield from misspelt(site, topic, extras, _PARTITION_EXTRAS)
+    for environ, expected in extras.get("references", {}).items():
+        if environ not in partition.get("environs", []):
+            yield problem(
+                site.named(environ), f"{topic}: references: no environment '{environ}'",
+                f"those of the partition are {', '.join(partition.get('environs', []))}",
+            )  # fmt: skip
+        for placement in expected:
+            if placement not in placements:
+                yield problem(
+                    site.named(placement), f"{topic}: references: no placement '{placement}'",
+                    f"those of the partition are {', '.join(placements)}",
+                )  # fmt: skip
+
+
+def _examine_environment(
+    site: Site,
+    system: Mapping[str, Any],
+    partition: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    slurm: Slurm,
+) -> Iterator[Fact]:
+    """Load the modules as a job does, then see whether the compiler wrapper is the right MPI's."""
+    name = environment.get("name")
+    topic = f"environment '{name}'"
+    cc = str(environment.get("cc", "cc"))
+    found = ask_compiler(system.get("modules_system", "nomod"), system, partition, environment)
+    family = environment.get("extras", {}).get("mpi")
+    if found.problem:
+        yield problem(
+            site.entry(name, found.culprit or "cc"), f"{topic}: {found.problem}", found.fix
+        )
+    elif found.mpi is None:
+        yield problem(
+            site.entry(name, "cc"), f"{topic}: '{cc}' is the compiler of no MPI that is known here",
+            "name the MPI's own compiler wrapper",
+        )  # fmt: skip
+    elif family in FAMILIES and found.mpi.name not in FAMILIES[family]:
+        yield problem(
+            site.entry(name, "mpi"),
+            f"{topic}: extras['mpi'] says '{family}', but '{cc}' compiles for "
+            f"{found.mpi.name} {found.mpi.version}",
+            "name the wrapper of the MPI that is meant, or correct extras['mpi']",
+        )
+    else:
+        yield Fact(
+            f"{partition.get('name')}: {name}", "ok",
+            f"{found.mpi.name} {found.mpi.version}, {found.path}",
+        )  # fmt: skip
+    if partition.get("launcher") == "srun" and slurm.nodes:
+        yield from _launch_problems(site, environment, slurm, found)
+
+
+def _launch_problems(
+    site: Site, environment: Mapping[str, Any], slurm: Slurm, compiler: Compiler
+) -> Iterator[Fact]:
+    """Whether srun can launch this environment's MPI: PMI and MPI have to agree.
+
+    Here is where what `compiler.path` links may be asked for the interface that it speaks; so far
+    the trial shows it.
+    """
+    options = environment.get("extras", {}).get("launcher_options", [])
+    wanted = option(options, "--mpi", "--mpi")
+    if wanted and slurm.launch_types and wanted not in slurm.launch_types:
+        yield problem(
+            site.entry(environment.get("name"), "launcher_options"),
+            f"environment '{environment.get('name')}': srun has no --mpi={wanted}",
+            f"this cluster has: {', '.join(sorted(slurm.launch_types - {'none'})) or 'none'}",
+        )

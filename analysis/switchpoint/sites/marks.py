@@ -1,0 +1,45 @@
+"""Places in a site's files that somebody has to edit first: they carry one mark, ``# <-``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+#: A comment that begins with an arrow; what follows says what belongs there.
+MARK = "# <-"
+_MARKED = re.compile(r"#\s*<-\s*(.*)$")
+
+
+@dataclass(frozen=True)
+class MarkedPlace:
+    """One line that is still to be edited.
+
+    Attributes
+    ----------
+    file : Path
+        File that it is in.
+    line : int
+        Its number, from 1.
+    wanted : str
+        What belongs there, in words.
+    """
+
+    file: Path
+    line: int
+    wanted: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def marked_places(file: Path) -> Iterator[MarkedPlace]:
+    """Find the places of a file that are still to be edited; a file that is not there has none."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+    for number, line in enumerate(text.splitlines(), start=1):
+        if marked := _MARKED.search(line):
+            yield MarkedPlace(file, number, marked[1].strip())

@@ -1,0 +1,166 @@
+"""Compares what a partition and its placements ask for with what Slurm has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from switchpoint.diagnosis import Fact
+from switchpoint.placements import Placement
+from switchpoint.sites.environments import FAMILIES
+from switchpoint.sites.settings_file import Site, dicts, problem
+from switchpoint.sites.slurm import Slurm, expand
+
+#: ReFrame's schedulers, and ours, that speak to Slurm.
+_SLURM_SCHEDULERS = {"slurm", "squeue", "scontrol"}
+
+
+def examine_requests(site: Site, partition: Mapping[str, Any], slurm: Slurm) -> Iterator[Fact]:
+    """Compare a partition and its placements with what the scheduler has."""
+    topic = f"partition '{partition.get('name')}'"
+    uses_slurm = partition.get("scheduler") in _SLURM_SCHEDULERS
+    nodes = slurm.nodes
+    if uses_slurm and not nodes:
+        yield Fact(
+            "Slurm", "missing", f"{topic}: scontrol shows no nodes",
+            "run this where the site's scontrol answers", str(site.settings),
+        )  # fmt: skip
+        return
+    access = partition.get("access", [])
+    wanted = option(access, "--partition", "-p")
+    if uses_slurm and wanted:
+        if wanted not in slurm.partitions:
+            yield problem(
+                site.line(f"--partition={wanted}", f"-p {wanted}", f"-p{wanted}", wanted),
+                f"partition '{wanted}' does not exist",
+                f"this cluster has: {', '.join(slurm.partitions)}", topic,
+            )  # fmt: skip
+            return
+        nodes = [node for node in nodes if wanted in node.partitions]
+    if uses_slurm and option(access, "--constraint", "-C"):
+        yield problem(
+            site.line("--constraint", "-C"),
+            f"{topic}: a constraint in `access` cannot go with those of placements",
+            "leave it to placements.yaml",
+        )
+    here = Slurm(nodes, None, dict(slurm.switches), slurm.launch_types)
+    pattern = partition.get("extras", {}).get("switch_from_node_name")
+    if not here.switches and pattern:
+        for node in nodes:
+            if switch := re.search(pattern, node.name):
+                here.switches.setdefault(switch[1], set()).add(node.name)
+    for name, content in partition.get("extras", {}).get("placements", {}).items():
+        try:
+            placement = Placement.model_validate(content)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            yield problem(
+                site.placement(name, str(wrong["loc"][0]) if wrong["loc"] else ""),
+                f"placement '{name}': {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}",
+                "see docs/reference/placements.md",
+            )
+            continue
+        problems = list(
+            _placement_problems(placement, here) if uses_slurm else _alone(placement, partition)
+        )
+        families = {
+            str(environment.get("extras", {}).get("mpi"))
+            for environment in dicts(site.content.get("environments"))
+        }
+        problems += [
+            ("environment", f"no environment is of the MPI family '{family}'",
+             f"write one of any, {', '.join(sorted(families | set(FAMILIES)))}")
+            for family in placement.environment
+            if family not in {"any", *families, *FAMILIES}
+        ]  # fmt: skip
+        if not problems:
+            yield Fact(
+                f"{partition.get('name')}: {name}", "ok",
+                f"{_count(placement.nodes, 'node')}, {placement.path}",
+            )  # fmt: skip
+        for key, found, fix in problems:
+            yield problem(site.placement(name, key), f"placement '{name}' {found}", fix)
+
+
+def _alone(placement: Placement, partition: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    if partition.get("scheduler") == "local" and placement.nodes > 1:
+        yield (
+            "nodes", f"needs {placement.nodes} nodes, and the scheduler 'local' has one",
+            "delete it here, or use a scheduler that has more",
+        )  # fmt: skip
+
+
+def _placement_problems(placement: Placement, slurm: Slurm) -> Iterator[tuple[str, str, str]]:
+    """Yield what Slurm lacks for a placement: the field that asks for it, what, and the fix."""
+    usable = {node.name: node for node in slurm.nodes if node.usable}
+    if len(usable) < placement.nodes:
+        yield (
+            "nodes",
+            f"needs {_count(placement.nodes, 'node')}, Slurm has {len(usable)} that can be used",
+            "see `sinfo -R` for why nodes are down, or ask for fewer",
+        )
+        return
+    options = placement.scheduler_options
+    constraint = option(options, "--constraint", "-C") or ""
+    for feature, count in re.findall(r"([A-Za-z_][\w.:-]*)(?:\*(\d+))?", constraint):
+        having = sum(feature in node.features for node in usable.values())
+        if having < int(count or 1):
+            known = sorted({name for node in slurm.nodes for name in node.features})
+            yield (
+                "scheduler_options",
+                f"needs {_count(int(count or 1), 'node')} with feature '{feature}', {having} have "
+                "it",
+                f"this cluster has: {', '.join(known) or 'no features'}",
+            )
+    wanted = option(options, "--nodelist", "-w")
+    if wanted:
+        lacking = [host for host in expand(wanted) if host not in usable]
+        if lacking:
+            yield (
+                "scheduler_options",
+                f"names {', '.join(lacking)}, not there or not usable",
+                f"usable nodes are {_some(usable)}",
+            )
+    if placement.nodes > 1:
+        for found, fix in _switch_problems(placement, set(usable), slurm.switches):
+            yield "switches" if placement.switches > 1 else "scheduler_options", found, fix
+
+
+def _switch_problems(
+    placement: Placement, usable: set[str], switches: dict[str, set[str]]
+) -> Iterator[tuple[str, str]]:
+    under = {name: members & usable for name, members in switches.items() if members & usable}
+    if not under:
+        yield (
+            "cannot be proved: Slurm names no switches",
+            "set switch_from_node_name in this file, or have topology/tree configured",
+        )
+    elif len(under) < placement.switches:
+        yield (
+            f"needs {placement.switches} switches, usable nodes hang on {len(under)}",
+            "see `scontrol show topology`",
+        )
+    elif placement.switches == 1 and max(map(len, under.values())) < placement.nodes:
+        yield (
+            f"needs {placement.nodes} nodes under one switch, no switch has so many usable",
+            "see `scontrol show topology` and `sinfo -R`",
+        )
+
+
+def option(options: Any, long: str, short: str) -> str | None:
+    """Value of a scheduler's option in any of its spellings."""
+    words = " ".join(map(str, options))
+    found = re.search(rf"(?:^|\s)(?:{long}(?:=|\s+)|{short}\s*)(\S+)", words)
+    return found[1].strip("'\"") if found else None
+
+
+def _some(names: Iterable[str], most: int = 6) -> str:
+    listed = sorted(names)
+    return ", ".join([*listed[:most], *(["..."] if len(listed) > most else [])])
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,286 @@
+"""A site's settings and placements as files: whether they load, and which line says what."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+import socket
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from switchpoint.diagnosis import Fact
+from switchpoint.errors import InputError
+from switchpoint.placements import FieldLines, PlacementError, load_placements
+from switchpoint.sites.marks import marked_places
+from switchpoint.sites.site_common import collected_complaints
+
+#: Extras of an environment that the checks read.
+_ENVIRON_EXTRAS = {
+    "mpi", "launcher_options", "osu", "imb", "imb_mpi_library", "netpipe", "spack_mpi",
+}  # fmt: skip
+_PATH_EXTRAS = ("osu", "imb", "imb_mpi_library")
+
+
+@dataclass
+class Site:
+    """A site's files, to tell on which line something stands.
+
+    `content` is the settings' ``site_configuration``; empty where they do not load.
+    """
+
+    settings: Path
+    content: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.placements = self.settings.with_name("placements.yaml")
+        try:
+            text = self.settings.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise InputError(self.settings, f"{error.strerror}; check the path") from None
+        self._lines = text.splitlines()
+        self._fields = FieldLines(self.placements)
+
+    def line(self, *texts: object) -> str:
+        """Place of the first line of the settings that holds one of `texts`."""
+        for text in filter(None, map(str, texts)):
+            if number := self._first(re.escape(text)):
+                return f"{self.settings}:{number}"
+        return str(self.settings)
+
+    def named(self, name: object) -> str:
+        """Place where a name stands first in the settings, in quotes."""
+        return self.line(f'"{name}"', f"'{name}'")
+
+    def entry(self, name: object, *keys: object) -> str:
+        """Place of a partition's or environment's own entry, or of the first of `keys` in it."""
+        start = self._first(rf"""["']name["']\s*:\s*["']{re.escape(str(name))}["']""")
+        if start is None:
+            return self.named(name)
+        for key in keys:
+            if number := self._first(rf"""["']{re.escape(str(key))}["']""", start):
+                return f"{self.settings}:{number}"
+        return f"{self.settings}:{start}"
+
+    def _first(self, pattern: str, start: int = 1) -> int | None:
+        for number, line in enumerate(self._lines[start - 1 :], start):
+            if re.search(pattern, line.partition("  #")[0]):
+                return number
+        return None
+
+    def placement(self, name: str, key: str = "") -> str:
+        """Place of a placement, or of one of its fields."""
+        line = self._fields.of("placements", name, key)
+        return f"{self.placements}:{line}" if line else self.named(name)
+
+
+def problem(place: object, found: str, fix: str, topic: str = "site") -> Fact:
+    """Something wrong at a place, and its fix."""
+    return Fact(topic, "missing", found, fix, str(place))
+
+
+def file_problems(site: Site) -> Iterator[Fact]:
+    """Load the settings into `site`, and find what can be seen in the files alone.
+
+    Marked places and files that do not load have the topic ``files``; values of a wrong type, with
+    which nothing more can be told, ``shape``.
+    """
+    for file in (site.settings, site.placements):
+        for place in marked_places(file):
+            yield problem(place, "still to be edited", f"{place.wanted}; delete the mark", "files")
+    yield from _load(site)
+    if site.content:
+        yield from _replaced_keys(site)
+        shape = list(_shape_problems(site))
+        yield from shape
+        if all(fact.topic != "shape" for fact in shape):
+            yield from _host_names(site)
+            yield from _environment_extras(site)
+
+
+def _load(site: Site) -> Iterator[Fact]:
+    """Load the settings as ReFrame does; find what is wrong with them or their placements."""
+    complaints: list[PlacementError] = []
+    try:
+        from reframe.utility import import_module_from_file
+
+        with collected_complaints() as complaints:
+            module = import_module_from_file(str(site.settings.resolve()), load_parents=True)
+        content = getattr(module, "site_configuration", None)
+        if isinstance(content, dict):
+            site.content = content
+        else:
+            fix = "compare with those of `switchpoint init site`"
+            yield problem(site.settings, "defines no dict site_configuration", fix, "files")
+    except (Exception, SystemExit) as error:  # whatever a site's own Python raises
+        yield _does_not_load(site, error)
+    if not site.content and not complaints and site.placements.exists():
+        try:
+            load_placements(site.placements)
+        except PlacementError as error:
+            complaints = [error]
+    for complaint in complaints:
+        for line, told in complaint.each:
+            place = complaint.file if line is None else f"{complaint.file}:{line}"
+            found, _, fix = told.partition("; ")
+            yield problem(place, found, fix or "see the reference of placements", "files")
+
+
+def _does_not_load(site: Site, error: BaseException) -> Fact:
+    fix = "correct this line"
+    if isinstance(error, ModuleNotFoundError):
+        fix = "install it, or correct the import"
+        if error.name == "reframe":
+            return Fact("ReFrame", "missing", "not installed", "pip install 'switchpoint[checks]'")
+        if error.name in ("site_common", "scontrol_scheduler"):
+            fix = f"write `from switchpoint.sites import {error.name}`"
+    return problem(_line_of(site, error), f"does not load: {_told(error)}", fix, "files")
+
+
+def _told(error: BaseException) -> str:
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{type(error).__name__}: {' '.join(text.split())}"
+
+
+def _line_of(site: Site, error: BaseException) -> str:
+    """The line of the settings at which an exception arose."""
+    own = str(site.settings.resolve())
+    line = error.lineno if isinstance(error, SyntaxError) and error.filename == own else None
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename == own:
+            line = frame.lineno
+    return f"{site.settings}:{line}" if line else str(site.settings)
+
+
+def _replaced_keys(site: Site) -> Iterator[Fact]:
+    """Find features and extras of a partition that ``**placed(...)`` behind them replaces."""
+    for node in ast.walk(ast.parse(site.settings.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Dict):
+            continue
+        brings_both = any(
+            key is None and isinstance(value, ast.Call) and _called(value) == "placed"
+            for key, value in zip(node.keys, node.values, strict=True)
+        )
+        for key in node.keys if brings_both else ():
+            if isinstance(key, ast.Constant) and key.value in ("features", "extras"):
+                yield problem(
+                    f"{site.settings}:{key.lineno}",
+                    f"'{key.value}' beside **placed(...): one of the two replaces the other",
+                    f"give them to it: **placed(..., {key.value}=...)",
+                )
+
+
+def _called(call: ast.Call) -> str | None:
+    return getattr(call.func, "attr", getattr(call.func, "id", None))
+
+
+def _shape_problems(site: Site) -> Iterator[Fact]:
+    """What ReFrame's own schema finds wrong, such as a key with a typing error."""
+    import jsonschema  # comes with ReFrame
+    from reframe.core.config import load_config
+
+    whole = load_config()
+    try:
+        whole.update_config(site.content, str(site.settings))
+        content = {key: whole[key] for key in whole}
+    except Exception as unreadable:  # ReFrame reads names before it has checked that there are any
+        yield problem(
+            site.settings, f"is not shaped as ReFrame's settings: {_told(unreadable)}",
+            "compare with those of `switchpoint init site`", "shape",
+        )  # fmt: skip
+        return
+    for error in jsonschema.Draft7Validator(whole.schema).iter_errors(content):
+        names = re.findall(r"'(\w+)' was unexpected|'(\w+)', ", error.message)
+        unexpected = next((name for pair in names for name in pair if name), "")
+        where = "/".join(str(part) for part in _path_names(content, error.absolute_path))
+        yield problem(
+            site.named(unexpected) if unexpected else site.settings,
+            f"{where}: {_shortened(error.message)}",
+            "see ReFrame's configuration reference",
+            "site" if error.validator in ("additionalProperties", "required") else "shape",
+        )
+
+
+def _path_names(content: Any, path: Iterable[Any]) -> Iterator[Any]:
+    for part in path:
+        content = content[part]
+        yield content.get("name", part) if isinstance(content, dict) else part
+
+
+def _shortened(text: str, most: int = 120) -> str:
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"
+
+
+def _host_names(site: Site) -> Iterator[Fact]:
+    """ReFrame picks the system whose patterns match this machine's name."""
+    here = socket.gethostname()
+    patterns = [
+        str(pattern)
+        for system in dicts(site.content.get("systems"))
+        for pattern in system.get("hostnames", [])
+    ]
+    wrong = [(pattern, told) for pattern in patterns if (told := _pattern_error(pattern))]
+    for pattern, told in wrong:
+        yield problem(
+            site.line('"hostnames"', "'hostnames'"),
+            f"hostnames: '{pattern}' is no regular expression: {told}",
+            "correct it",
+        )
+    if wrong or any(re.match(pattern, here) for pattern in patterns):
+        return
+    yield problem(
+        site.line('"hostnames"', "'hostnames'"),
+        f"this machine, {here}, matches none of the hostnames: {', '.join(patterns) or 'none'}",
+        "add a pattern for it, or run this on a machine of the site",
+    )
+
+
+def _pattern_error(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return str(error)
+    return ""
+
+
+def _environment_extras(site: Site) -> Iterator[Fact]:
+    """What the checks need to know of each programming environment."""
+    for environment in dicts(site.content.get("environments")):
+        name, extras = environment.get("name"), environment.get("extras", {})
+        topic = f"environment '{name}'"
+        here = site.entry(name)
+        if "mpi" not in environment.get("features", []):
+            yield problem(
+                here, f"{topic} lacks the feature 'mpi', so no check runs with it",
+                'add "features": ["mpi"]',
+            )  # fmt: skip
+        if "mpi" not in extras:
+            yield problem(
+                here, f"{topic} does not say which MPI family it is",
+                'add "extras": {"mpi": "openmpi"}, or "mpich" or "intelmpi"',
+            )  # fmt: skip
+        yield from misspelt(site, topic, extras, _ENVIRON_EXTRAS)
+        for key in _PATH_EXTRAS:
+            if extras.get(key) and not Path(extras[key]).exists():
+                yield problem(
+                    site.entry(name, key), f"{topic}: {key}: there is no {extras[key]}",
+                    "correct the path, or delete the line",
+                )  # fmt: skip
+
+
+def misspelt(site: Site, topic: str, extras: Mapping[str, Any], known: set[str]) -> Iterator[Fact]:
+    """Extras are free, but one that nearly has the name of one that we read is a typing error."""
+    for key in set(extras) - known:
+        meant = difflib.get_close_matches(key, known, n=1, cutoff=0.75)
+        if meant:
+            yield problem(
+                site.named(key), f"{topic}: nothing reads extras['{key}']", f"write '{meant[0]}'"
+            )
+
+
+def dicts(content: Any) -> list[dict[str, Any]]:
+    """The dictionaries of a list in settings that may be shaped anyhow."""
+    return [item for item in content or [] if isinstance(item, dict)]
