@@ -28,7 +28,7 @@ class MpichLauncher(JobLauncher):
 
     def command(self, job):
         """Words of the launch command."""
-        return ["mpiexec.mpich", "-bind-to", "core", "-n", str(job.num_tasks)]
+        return [site_common.mpich_program("mpiexec"), "-bind-to", "core", "-n", str(job.num_tasks)]
 
 
 @register_launcher("mpiexec.intelmpi", local=True)
@@ -77,15 +77,15 @@ site_configuration = {
             "name": "openmpi",
             "cc": "mpicc.openmpi",
             "features": ["mpi"],
-            "extras": {"mpi": "openmpi", "netpipe": "NPopenmpi"},
+            "extras": {"mpi": "openmpi", **site_common.netpipe("NPopenmpi")},
         },
         {
             "name": "mpich",
-            "cc": "mpicc.mpich",
+            "cc": site_common.mpich_program("mpicc"),
             "features": ["mpi"],
             "extras": {
                 "mpi": "mpich",
-                "netpipe": "NPmpich2",
+                **site_common.netpipe("NPmpich2"),
                 **site_common.intel_imb_with("/usr/lib/x86_64-linux-gnu/libmpich.so.12"),
             },
         },

@@ -7,8 +7,11 @@ import os
 from pathlib import Path
 
 import switchpoint.sites.scontrol_scheduler  # noqa: F401  (registers the scheduler)
+from reframe.core.backends import register_launcher
+from reframe.core.launchers import JobLauncher
 from switchpoint.shipped import in_checkout, shipped
 from switchpoint.sites import site_common
+from switchpoint.sites.launching import interface_of, offered_by_slurm
 
 HERE = Path(__file__).resolve().parent
 
@@ -24,6 +27,31 @@ _INTEL = site_common.intel_mpi(
     {"I_MPI_PMI_LIBRARY": "/usr/lib/x86_64-linux-gnu/libpmi2.so.0"},
     launcher_options=["--mpi=pmi2"],
 )
+
+_MPICH = site_common.mpich_program("mpicc")
+
+
+@register_launcher("mpirun.openmpi")
+class OpenMpiLauncher(JobLauncher):
+    """Open MPI's mpirun in an allocation, for a Slurm that lacks PMIx, as Ubuntu 22.04's."""
+
+    def command(self, job):
+        """Words of the launch command."""
+        a_node = job.num_tasks_per_node or 1
+        return ["mpirun.openmpi", "-n", str(job.num_tasks), "--map-by", f"ppr:{a_node}:node"]
+
+
+def _started(cc):
+    """Extras that say how the ranks of an MPI are started here."""
+    interface = interface_of(cc) or "pmi2"
+    if interface == "pmix" and "pmix" not in offered_by_slurm():
+        return {"launcher": "mpirun.openmpi"}
+    # A library that does not speak the interface starts single processes without a word.
+    return {"launcher_options": [f"--mpi={interface}"]}
+
+
+# Open MPI's mpirun refuses root, who one is in a container or a CI machine.
+_AS_ROOT = [["OMPI_ALLOW_RUN_AS_ROOT", "1"], ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"]]
 
 site_configuration = {
     "systems": [
@@ -52,21 +80,21 @@ site_configuration = {
             "name": "openmpi",
             "cc": "mpicc.openmpi",
             "features": ["mpi"],
+            "env_vars": _AS_ROOT if os.geteuid() == 0 else [],
             "extras": {
                 "mpi": "openmpi",
-                "launcher_options": ["--mpi=pmix"],
-                "netpipe": "NPopenmpi",
+                **_started("mpicc.openmpi"),
+                **site_common.netpipe("NPopenmpi"),
             },
         },
         {
             "name": "mpich",
-            "cc": "mpicc.mpich",
+            "cc": _MPICH,
             "features": ["mpi"],
             "extras": {
                 "mpi": "mpich",
-                # Under pmix MPICH starts unconnected single processes without a word.
-                "launcher_options": ["--mpi=pmi2"],
-                "netpipe": "NPmpich2",
+                **_started(_MPICH),
+                **site_common.netpipe("NPmpich2"),
                 **site_common.intel_imb_with("/usr/lib/x86_64-linux-gnu/libmpich.so.12"),
             },
         },

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from beds import Bed
-from switchpoint.launching import interface_of
+from switchpoint.sites.launching import interface_of
 
 NODES = ["a1", "a2", "b1", "b2"]
 CORES = len(os.sched_getaffinity(0))

@@ -5,6 +5,7 @@ A site's ``settings.py`` stays a plain ReFrame configuration; ``switchpoint init
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from switchpoint.placements import PlacementError, Placements, load_placements
+from switchpoint.sites.launching import interface_of
 from switchpoint.sites.marks import marked_places
 
 #: A poll that starts programs disturbs ranks that are being timed, so our scheduler asks Slurm
@@ -106,6 +108,28 @@ def _refuse_unedited(placements_file: Path) -> None:
             f"`switchpoint doctor --site {placements_file.parent}`",
             places[0].line,
         )
+
+
+def mpich_program(name: str) -> str:
+    """A program of Debian's or Ubuntu's MPICH, or of PyPI's where that takes its place.
+
+    One that speaks PMIx (MPICH 4.2.0 of Ubuntu 24.04) is started by Slurm 23.11 on one node only,
+    and by its own mpiexec not at all; ``make install`` then adds PyPI's to this Python.
+
+    Parameters
+    ----------
+    name
+        Such as ``mpicc`` or ``mpiexec``.
+    """
+    from_pypi = Path(sys.prefix, "bin", name)
+    if from_pypi.exists() and interface_of("mpicc.mpich") in {"pmix", None}:
+        return str(from_pypi)
+    return f"{name}.mpich"
+
+
+def netpipe(program: str) -> dict[str, str]:
+    """Extras that name NetPIPE, on systems that have it."""
+    return {"netpipe": program} if shutil.which(program) else {}
 
 
 def intel_mpi(variables: Mapping[str, str] | None = None, **extras: Any) -> list[dict[str, Any]]:
