@@ -1,4 +1,4 @@
-"""Spreads work over all cores, a few parts of it ahead, so that memory stays bounded."""
+"""Which cores there are to work on, and work spread over them so that memory stays bounded."""
 
 from __future__ import annotations
 
@@ -36,3 +36,9 @@ def workers(*, worthwhile: bool, most: int | None = None) -> Iterator[Callable[.
                 yield waiting.popleft().result()
 
         yield apply
+
+
+def free_cores() -> int:
+    """Cores that nothing else keeps busy, of those that this process may use; at least one."""
+    idle = round((os.cpu_count() or 1) - os.getloadavg()[0])
+    return max(1, min(len(os.sched_getaffinity(0)), idle))

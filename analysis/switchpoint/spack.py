@@ -19,6 +19,8 @@ import yaml
 
 from switchpoint.diagnosis import Fact, program_output
 from switchpoint.errors import InputError
+from switchpoint.spack_lock import Node
+from switchpoint.spack_versions import satisfies
 
 #: `path_override_env_var` and the commit of a branch in the concrete spec came with this one.
 OLDEST_SPACK = (1, 1)
@@ -310,6 +312,29 @@ def read_packages(site: Path) -> dict[str, Any]:
             f"no packages.yaml of Spack's ({' '.join(str(error).split())}); compare with the one "
             "of template-slurm",
         ) from None
+
+
+def problem_of_external(node: Node) -> str | None:
+    """Say what of a lock's external is not on this machine as the lock has it, or nothing."""
+    spec = f"{node.name}@{node.version}"
+    if node.external is None:
+        return None
+    if not node.external.is_dir():
+        return f"{spec} is to be in {node.external}, which is not there"
+    for path in node.compilers.values():
+        if not os.access(path, os.X_OK):
+            return f"{spec} is to have the compiler {path}, which is not there"
+    if "c" in node.compilers:
+        told = program_output(str(node.compilers["c"]), "-dumpfullversion").strip()
+        if re.fullmatch(r"\d+(\.\d+)+", told) and not satisfies(node.version, told):
+            return f"{spec} is to be {node.compilers['c']}, which is version {told}"
+    if node.name in MPI_MACROS and node.name != "intel-oneapi-mpi":
+        mpicc = node.external / "bin/mpicc"
+        is_of = mpi_of(mpicc)
+        if is_of is None or (is_of.name, is_of.version) != (node.name, node.version):
+            known = f"is {is_of.name}@{is_of.version}" if is_of else "compiles for no MPI"
+            return f"{spec} is to be in {node.external}, whose bin/mpicc {known}"
+    return None
 
 
 def lacks(packages: dict[str, Any], package: str) -> bool:

@@ -12,9 +12,15 @@ import reframe.utility.sanity as sn
 from reframe.core.builtins import run_before, sanity_function, variable
 from reframe.core.exceptions import ReframeError, SanityError
 from reframe.core.logging import getlogger
+from switchpoint.cores import free_cores
+from switchpoint.errors import InputError
 from switchpoint.shipped import in_checkout, shipped
+from switchpoint.spack_lock import NAME as LOCK
+from switchpoint.spack_lock import read_lock
+from switchpoint.spack_spec import parse
 
-from . import spack_environment
+#: The program that makes Spack's environments.
+ENVIRONMENT = Path(__file__).with_name("spack_environment.py")
 
 
 class ProgramBuild(rfm.CompileOnlyRegressionTest):
@@ -41,6 +47,15 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
     #:
     #: :type: :class:`str`
     spack_spec = variable(str)
+
+    #: A spack.lock to build from, such as the one that is kept with each result, instead of a spec;
+    #: environments of another MPI, and other packages, are then left out.
+    #:
+    #: :type: :class:`str`
+    spack_lock = variable(str, value="")
+
+    #: Name of the option that gives `spack_spec`, for messages.
+    spec_option = "spack_spec"
 
     #: Where the build trees are; empty for ``build`` in the checkout, or, where the package is
     #: installed, beside ReFrame's own ``stage``.
@@ -87,46 +102,66 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
             f"environment '{here[1]}' has no MPI that Spack can take (its extras['spack_mpi'] is "
             "None): -S builder=cmake",
         )
+        try:
+            wanted = self.spec_words(mpi)
+        except InputError as error:
+            raise ReframeError(error) from None
         externals = self.builds / "spack" / here[0] / "externals"
-        package = re.match(r"[\w-]+", self.spack_spec).group()
-        self.directory = self.builds.joinpath("spack", *here, package)
-        complete = (
-            f"{sys.executable} -m switchpoint doctor --json --spack --site={site_folder()} "
-            f"--write={externals} --mpi={shlex.quote(mpi)}"
+        complete = [
+            *(sys.executable, "-m", "switchpoint", "doctor", "--json", "--spack"),
+            *(f"--site={site_folder()}", f"--write={externals}", f"--mpi={mpi}"),
+        ]
+        install = [
+            *(sys.executable, str(ENVIRONMENT), f"--site={externals}", f"--mpi={mpi}"),
+            *(f"--environments={self.builds.joinpath('spack', *here)}", *wanted),
+        ]
+        self.build_system.commands = [f"{shlex.join(complete)} && {shlex.join(install)} || true"]
+
+    def spec_words(self, mpi):
+        """What is to be installed, as options; skips what is not of the lock that was given."""
+        package = parse(self.spack_spec, f"-S {self.spec_option}").package
+        if not self.spack_lock:
+            return [f"--spec={self.spack_spec}", f"--option={self.spec_option}"]
+        path = Path(self.spack_lock).absolute()
+        lock = read_lock(path)
+        locked = lock.provider("mpi")
+        self.skip_if(
+            lock.root.name != package, f"{path} is of {lock.root.name}, and not of {package}"
         )
-        install = (
-            f"{sys.executable} {spack_environment.__file__} --site={externals} "
-            f"--directory={self.directory} --mpi={shlex.quote(mpi)} "
-            f"--spec={shlex.quote(self.spack_spec)}"
+        self.skip_if(
+            locked is None or locked.name != parse(mpi, "spack_mpi").package,
+            f"{path} is for {locked.name if locked else 'no MPI'}, and not for {mpi}",
         )
-        self.build_system.commands = [f"{complete} && {install} || true"]
+        return [f"--lock={path}"]
 
     @sanity_function
     def validate_build(self):
         """Spack must have ended well, and the programs must be there."""
         if self.by_spack:
-            self.assert_spack_succeeded()
+            self.directory = self.installed_environment()
         return sn.assert_true(
             any(self.programs.glob("*")), f"the build left no program in {self.programs}"
         )
 
-    def assert_spack_succeeded(self):
-        """Raise with the one line that says why not; pass warnings on."""
+    def installed_environment(self):
+        """Folder of Spack's environment, or the one line that says why not; pass warnings on."""
         said = Path(self.stagedir, sn.evaluate(self.stdout)).read_text()
-        if "\ninstalled in " not in said:
+        installed = re.search(r"^installed in (.*)$", said, re.MULTILINE)
+        if installed is None:
             complaint = Path(self.stagedir, sn.evaluate(self.stderr)).read_text().strip()
             raise SanityError(complaint.splitlines()[-1] if complaint else "Spack was ended")
         for line in said.splitlines():
             if line.startswith("warning: "):
                 getlogger().warning(line.removeprefix("warning: "))
+        return Path(installed[1])
 
     @property
     def provenance(self):
         """What is known of the build beyond what the programs say, as labels."""
-        if not self.by_spack or not self.lockfile.exists():
+        if not self.by_spack:
             return {}
-        spec_hash, spec = spack_environment.root_of(self.lockfile)
-        return {"spack_spec": spec, "spack_hash": spec_hash}
+        lock = read_lock(self.lockfile)
+        return {"spack_spec": lock.spec, "spack_hash": lock.root.hash}
 
     @property
     def files_to_keep(self):
@@ -136,7 +171,7 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
     @property
     def lockfile(self):
         """What Spack concretized."""
-        return self.directory / "spack.lock"
+        return self.directory / LOCK
 
 
 class KernelBuild(ProgramBuild):
@@ -153,7 +188,7 @@ class KernelBuild(ProgramBuild):
             f"mkdir -p {self.directory} && exec 9>{self.directory}/.lock && flock 9",
             f"cmake -S {shipped('src')} -B {self.directory} "
             f"-DMPI_C_COMPILER={self.current_environ.cc} -DBUILD_TESTING=OFF",
-            f"cmake --build {self.directory} --parallel",
+            f"cmake --build {self.directory} --parallel {free_cores()}",
         ]
 
     @property
@@ -188,6 +223,8 @@ class OsuBuild(PeerBuild):
     #:
     #: :type: :class:`str`
     osu_spec = variable(str, value="osu-micro-benchmarks")
+
+    spec_option = "osu_spec"
 
     @run_before("setup")
     def take_osu_spec(self):
@@ -233,6 +270,8 @@ class ImbBuild(PeerBuild):
     #:
     #: :type: :class:`str`
     imb = variable(str, value="")
+
+    spec_option = "imb_spec"
 
     @run_before("setup")
     def take_imb_spec(self):

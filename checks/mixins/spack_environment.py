@@ -1,4 +1,4 @@
-"""Makes one Spack environment from the project's spack.yaml and installs it; twice costs nothing.
+"""Makes Spack environments from the project's spack.yaml and installs them; twice costs nothing.
 
 A program of its own, which the builds run; every lack is one line on standard error.
 """
@@ -15,38 +15,72 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from switchpoint.spack import SpackError, find_spack
+from switchpoint.cores import free_cores
+from switchpoint.errors import InputError
+from switchpoint.spack import SpackError, find_spack, problem_of_external
+from switchpoint.spack_lock import NAME as LOCK
+from switchpoint.spack_lock import Lock, read_lock
+from switchpoint.spack_spec import Request, contradictions, not_default, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = "switchpoint-kernels"
+DEFAULTS = Path(__file__).with_name("spack_defaults.py")
+
+#: Spack solves these specs in seconds; where it does not, something of its configuration is wrong,
+#: such as a compiler that is not there, which makes it search for ever.
+CONCRETIZE_LIMIT_S = 600
 
 
-def install(site: Path, directory: Path, mpi: str, spec: str) -> Path:
-    """Bring an environment up to date and install it.
+@dataclass(frozen=True)
+class Wanted:
+    """What a build asks for.
+
+    Attributes
+    ----------
+    mpi : str
+        Spec of the MPI.
+    spec : str
+        Spec of what is to be installed; with a `lock`, empty.
+    option : str
+        The option that gave the spec, for messages.
+    lock : Path or None
+        A spack.lock to install from, instead of concretizing.
+    """
+
+    mpi: str
+    spec: str
+    option: str = "spack_spec"
+    lock: Path | None = None
+
+
+def install(site: Path, environments: Path, wanted: Wanted) -> Path:
+    """Make the environment that follows from what is wanted, and install it.
 
     Parameters
     ----------
     site
-        Folder with the packages.yaml that Spack is to read.
-    directory
-        The environment's folder, made if missing; its lockfile is kept as long as neither what is
-        asked for nor recipe, site or Spack change.
-    mpi, spec
-        Specs of the MPI and of what is to be installed.
+        Folder with the packages.yaml, and what else of Spack's configuration the site has.
+    environments
+        Folder of the environments. Each has a name that follows from everything it was made from,
+        so that none is ever changed: jobs that still wait for their turn keep their programs.
+    wanted
+        What to install.
 
     Returns
     -------
     Path
-        The view, whose `bin` and `libexec` are those of what was installed.
+        The environment's folder; the `bin` and `libexec` of its `view` hold the programs.
 
     Raises
     ------
-    SpackError
+    InputError
         One sentence: what is wrong, and the fix.
     """
     spack, version = find_spack()
@@ -55,24 +89,90 @@ def install(site: Path, directory: Path, mpi: str, spec: str) -> Path:
             f"{ROOT} has no spack.yaml: an installed package does not build with Spack; use the "
             "checks of a clone of the project, or -S builder=cmake"
         )
-    directory.mkdir(parents=True, exist_ok=True)
+    lock = read_lock(wanted.lock) if wanted.lock else None
+    spec = pinned(wanted) if lock is None else lock.requested
+    request = parse(spec, wanted.option)
+    if lock is not None:
+        check_lock(lock, wanted)
+    manifest = manifest_for(site, wanted.mpi, spec)
+    text = "" if wanted.lock is None else wanted.lock.read_text(encoding="utf-8")
+    directory = environments / f"{request.package}-{fingerprint(manifest, site, version, text)}"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(directory, f"cannot be made ({error.strerror}); -S build_root") from None
     with one_at_a_time(directory / "lock"):
-        manifest = manifest_for(site, mpi, pinned(spec))
-        inputs = fingerprint(manifest, site, version)
-        kept = directory / "inputs.sha256"
-        if not kept.exists() or kept.read_text() != inputs:
-            kept.unlink(missing_ok=True)
-            # What is there was built from something else, and must not pass for this.
-            (directory / "view").unlink(missing_ok=True)
-            # Spack does not overwrite what a build that failed left of its view.
-            shutil.rmtree(directory / "._view", ignore_errors=True)
-            (directory / "spack.yaml").write_text(manifest)
-            run(spack, directory, "concretize", "--force")
-            kept.write_text(inputs)
+        if not (directory / "concretized").exists():
+            concretize(spack, directory, manifest, text, wanted)
+            check_concretized(spack, directory, request, wanted)
+            (directory / "concretized").touch()
         # Two installs that fetch the same commit would both write its archive in Spack's cache.
         with one_at_a_time(Path(tempfile.gettempdir(), f"switchpoint-spack-{os.getuid()}.lock")):
-            run(spack, directory, "install")
-    return directory / "view"
+            run(spack, directory, wanted, "install", f"--jobs={free_cores()}")
+        if not (directory / "view").is_dir():
+            raise InputError(
+                directory, "has no view after `spack install`; remove the folder, and build again"
+            )
+    return directory
+
+
+def concretize(spack: str, directory: Path, manifest: str, lock: str, wanted: Wanted) -> None:
+    """Begin an environment: from a lock's text, or by letting Spack concretize."""
+    for leftover in ("view", LOCK):
+        (directory / leftover).unlink(missing_ok=True)
+    # Spack does not overwrite what a build that failed left of its view.
+    shutil.rmtree(directory / "._view", ignore_errors=True)
+    (directory / "spack.yaml").write_text(manifest)
+    if lock:
+        (directory / LOCK).write_text(lock, encoding="utf-8")
+    else:
+        run(spack, directory, wanted, "concretize", "--force", limit_s=CONCRETIZE_LIMIT_S)
+
+
+def check_concretized(spack: str, directory: Path, request: Request, wanted: Wanted) -> None:
+    """Compare what was concretized with what was asked for and with the recipe's defaults."""
+    lock = read_lock(directory / LOCK)
+    if found := list(contradictions(request, lock)):
+        raise InputError(
+            directory / LOCK,
+            f"is not what {wanted.option} asks for: {'; '.join(found)}; remove its folder, and "
+            "build again",
+        )
+    asked = subprocess.run(
+        [spack, "-e", str(directory), "python", str(DEFAULTS), request.package],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    told = re.search(r"^defaults: (.*)$", asked.stdout, re.MULTILINE)
+    if told is None:
+        print(f"warning: Spack does not tell the defaults of {request.package}: they count as read")
+        return
+    for variant in not_default(request, lock, json.loads(told[1])):
+        print(
+            f"warning: {request.package} is built with {variant}, which {wanted.option} does not "
+            "ask for: Spack's configuration does"
+        )
+
+
+def check_lock(lock: Lock, wanted: Wanted) -> None:
+    """Refuse a lock for another MPI, or whose externals are not on this machine."""
+    assert wanted.lock is not None
+    mpi = lock.provider("mpi")
+    name = parse(wanted.mpi, "spack_mpi").package
+    if mpi is None or mpi.name != name:
+        locked = "no MPI" if mpi is None else mpi.name
+        raise InputError(wanted.lock, f"is for {locked}, not for {name}; choose with -p ENVIRON")
+    commit = lock.root.variants.get("commit", "")
+    if lock.root.name == KERNELS and git("cat-file", "-e", f"{commit}^{{commit}}").returncode:
+        raise InputError(
+            wanted.lock, f"is of commit {commit[:12]}, which {ROOT} does not have; fetch it"
+        )
+    missing = [problem for node in lock.nodes() if (problem := problem_of_external(node))]
+    if missing:
+        raise InputError(
+            wanted.lock,
+            f"{missing[0]}{f' (and {len(missing) - 1} more)' if missing[1:] else ''}; concretize "
+            "here: leave -S spack_lock out",
+        )
 
 
 @contextmanager
@@ -83,17 +183,20 @@ def one_at_a_time(file: Path) -> Iterator[None]:
         yield
 
 
-def pinned(spec: str) -> str:
-    """Name the commit that last changed our kernels, where the spec names none.
+def pinned(wanted: Wanted) -> str:
+    """Name the commit that is checked out, where a spec of our kernels names none.
 
-    Without it Spack would take a branch's head, which need not be what is checked out.
+    Without it Spack would take a branch's head, which need not be what is checked out. It is the
+    commit of the checkout, not the last one that changed the sources, which a shallow clone cannot
+    tell: clones of one commit give one hash.
     """
-    match = re.match(rf"{KERNELS}(@main)?(?![\w.@=-])", spec)
-    if match is None or "commit=" in spec:
-        return spec
-    completed = git("log", "-1", "--format=%H", "--", "src")
+    request = parse(wanted.spec, wanted.option)
+    named = request.version is not None and request.version not in ("main", "=main")
+    if request.package != KERNELS or "commit" in request.variants or named:
+        return wanted.spec
+    completed = git("rev-parse", "HEAD")
     commit = completed.stdout.strip()
-    if not commit:
+    if completed.returncode or not commit:
         raise SpackError(
             f"{ROOT} is no git checkout ({first_error(completed.stderr)}), and Spack builds from "
             "commits; clone the project"
@@ -101,7 +204,7 @@ def pinned(spec: str) -> str:
     changed = git("status", "--porcelain", "--untracked-files=no", "--", "src").stdout
     if changed:
         print(f"warning: src/ has changes that are not committed; Spack builds {commit[:12]}")
-    return f"{KERNELS}@main commit={commit}{spec[match.end() :]}"
+    return request.with_commit(commit)
 
 
 def manifest_for(site: Path, mpi: str, spec: str) -> str:
@@ -115,15 +218,22 @@ def manifest_for(site: Path, mpi: str, spec: str) -> str:
     return str(yaml.safe_dump({"spack": spack}, sort_keys=False))
 
 
-def fingerprint(manifest: str, site: Path, version: str) -> str:
-    """Hash of all that an environment follows from."""
+def fingerprint(manifest: str, site: Path, *texts: str) -> str:
+    """First digits of a hash of all that an environment follows from."""
     recipes = sorted(ROOT.glob("spack_repo/**/package.py"))
-    parts = [manifest.encode(), version.encode()]
+    parts = [text.encode() for text in (manifest, *texts)]
     parts += [path.read_bytes() for path in [*sorted(site.glob("*.yaml")), *recipes]]
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:12]
 
 
-def run(spack: str, directory: Path, action: str, *options: str) -> None:
+def run(
+    spack: str,
+    directory: Path,
+    wanted: Wanted,
+    action: str,
+    *options: str,
+    limit_s: float | None = None,
+) -> None:
     """Run a command of Spack's in an environment, and show what it says."""
     process = subprocess.Popen(
         [spack, "--color=never", "-e", str(directory), action, *options],
@@ -131,16 +241,32 @@ def run(spack: str, directory: Path, action: str, *options: str) -> None:
         stderr=subprocess.STDOUT,
         text=True,
     )
+    ended_late = threading.Event()
+
+    def end() -> None:
+        ended_late.set()
+        process.terminate()
+
+    timer = threading.Timer(limit_s or 0, end)
+    if limit_s:
+        timer.start()
     assert process.stdout is not None
     output = []
     for line in process.stdout:
         print(line, end="", flush=True)
         output.append(line)
-    if process.wait() != 0:
-        raise SpackError(explain(action, "".join(output)))
+    failed = process.wait() != 0
+    timer.cancel()
+    if ended_late.is_set():
+        raise SpackError(
+            f"spack {action} took more than {limit_s:.0f} s and was ended; run `switchpoint doctor "
+            "--spack --site ...`: a compiler or repository that is not there makes Spack search"
+        )
+    if failed:
+        raise SpackError(explain(action, "".join(output), wanted))
 
 
-def explain(action: str, output: str) -> str:
+def explain(action: str, output: str, wanted: Wanted) -> str:
     """Why a command of Spack's failed, from what it said."""
     error = first_error(output)
     if "bootstrapping is currently disabled" in output or (
@@ -152,7 +278,7 @@ def explain(action: str, output: str) -> str:
         )
     if action == "concretize":
         return (
-            f"the spec does not concretize: {error}; correct -S spack_spec=..., or the site's "
+            f"the spec does not concretize: {error}; correct -S {wanted.option}=..., or the site's "
             "packages.yaml"
         )
     return f"spack {action} failed: {error}; the build's whole output is in its stage directory"
@@ -176,41 +302,24 @@ def git(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def root_of(lockfile: Path) -> tuple[str, str]:
-    """Hash and one-line description of the one root spec that a spack.lock holds."""
-    lock = json.loads(lockfile.read_text(encoding="utf-8"))
-    root = lock["roots"][0]["hash"]
-    nodes = lock["concrete_specs"]
-    node = nodes[root]
-    words = [f"{node['name']}@{node['version']}"]
-    for dependency in node.get("dependencies", []):
-        on = nodes[dependency["hash"]]
-        virtuals = dependency["parameters"]["virtuals"]
-        if "c" in virtuals:
-            words.append(f"%{on['name']}@{on['version']}")
-        elif "mpi" in virtuals:
-            words.append(f"^{on['name']}@{on['version']}")
-    target = node["arch"]["target"]
-    words.append(f"target={target['name'] if isinstance(target, dict) else target}")
-    return root, " ".join(words)
-
-
 def main() -> int:
     """Command line of this program."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--site", type=Path, required=True, help="folder with a packages.yaml")
-    parser.add_argument("--directory", type=Path, required=True, help="the environment's folder")
+    parser.add_argument("--environments", type=Path, required=True, help="where to make them")
     parser.add_argument("--mpi", required=True, help="spec of the MPI")
-    parser.add_argument("--spec", required=True, help="spec of what to install")
-    arguments = parser.parse_args()
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--spec", default="", help="spec of what to install")
+    what.add_argument("--lock", type=Path, help="spack.lock to install from")
+    parser.add_argument("--option", default="spack_spec", help="what messages call the spec")
+    given = parser.parse_args()
+    wanted = Wanted(given.mpi, given.spec, given.option, given.lock)
     try:
-        view = install(
-            arguments.site.resolve(), arguments.directory.resolve(), arguments.mpi, arguments.spec
-        )
-    except SpackError as error:
+        directory = install(given.site.resolve(), given.environments.resolve(), wanted)
+    except InputError as error:
         print(error, file=sys.stderr)
         return 2
-    print(f"installed in {view}")
+    print(f"installed in {directory}")
     return 0
 
 
