@@ -463,6 +463,7 @@ def _everything(store: str) -> Measurements:
 
 def _read(files: list[Path]) -> Measurements:
     """Read what can be read and name each file that cannot, on stderr; exit 2 if none can."""
+    from switchpoint.builds import tell_builds
     from switchpoint.importing import find_files, read_found
     from switchpoint.terminal import progress
 
@@ -472,7 +473,7 @@ def _read(files: list[Path]) -> Measurements:
     _list_failures(gathered.failures, files, found)
     if gathered.measurements is None:
         raise typer.Exit(_BAD)
-    return gathered.measurements
+    return tell_builds(gathered.measurements)
 
 
 def _list_failures(failures: list[InputError], files: list[Path], found: list[Path]) -> None:

@@ -160,6 +160,7 @@ def describe_run(facts: Facts) -> dict[str, Any]:
     """One row of the runs table from a record's header and footer."""
     header = facts.header
     labels, kernel = header["labels"], header["kernel"]
+    proved = kernel.get("spec_hash") and labels.get("spack_hash") == kernel["spec_hash"]
     return {
         "run_id": facts.run_id,
         "format": "record",
@@ -177,8 +178,9 @@ def describe_run(facts: Facts) -> dict[str, Any]:
         "tool": f"{kernel.get('name')} {kernel.get('version')}",
         "builder": kernel.get("builder"),
         "spec_hash": kernel.get("spec_hash"),
-        "spack_spec": labels.get("spack_spec"),
-        "spack_hash": labels.get("spack_hash"),
+        # A label is a claim, and the program's own hash its proof.
+        "spack_spec": labels.get("spack_spec") if proved else None,
+        "spack_hash": kernel.get("spec_hash"),
         "lock_hash": None,  # what lies beside a record is read with it, see `importing.lock`
         "lock": None,
         "labels": json.dumps(labels),

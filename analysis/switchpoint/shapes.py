@@ -6,6 +6,7 @@ whatever column is none of the measured ones is part of its identity.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,14 +15,20 @@ import pandas as pd
 #: What tells one curve of a run record from another, in the order in which people read it.
 IDENTITY = ["site", "partition", "mpi", "environ", "kernel", "placement", "mode", "run_id"]
 
+#: The column of the identity that is there only where builds differ, see `builds`.
+BUILD = "build"
+
 #: Samples: the identity and what was measured.
 MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
 
 #: Labels of a run that tell when and from what it was made, not what it measured; every other
 #: label, such as a kernel's grain, is part of the identity of its curves.
 PASSING_LABELS = frozenset(
-    ["session", "start_utc", "builder", "spec_hash", "spack_spec", "spack_hash", "base_run"]
-)
+    [
+        "session", "start_utc", "builder", "spec_hash", "spack_spec", "spack_hash", "base_run",
+        "launch", "scheduler_options", "modules",
+    ]
+)  # fmt: skip
 
 #: Runs: what one filters on, then the record's own words as JSON.
 RUN_COLUMNS = [
@@ -58,6 +65,12 @@ def identity_columns(table: Iterable[Any]) -> list[str]:
     return [name for name in IDENTITY if name in own] + [
         name for name in own if name not in IDENTITY
     ]
+
+
+def lasting_labels(labels: Any) -> str:
+    """Labels of a run, as JSON, but those that tell when and from what it was made."""
+    entries = json.loads(labels) if isinstance(labels, str) else {}
+    return json.dumps({k: v for k, v in sorted(entries.items()) if k not in PASSING_LABELS})
 
 
 def none_for_nulls(table: pd.DataFrame) -> pd.DataFrame:

@@ -69,7 +69,9 @@ def parse(spec: str, option: str) -> Request:
     """Read a spec; raises SpackError, which names the option that gave it."""
     package = _PACKAGE.match(spec)
     if package is None:
-        raise SpackError(f"{option}='{spec}' names no package; write PACKAGE, or PACKAGE@VERSION")
+        raise SpackError(
+            f"-S {option}='{spec}' names no package; write PACKAGE, or PACKAGE@VERSION"
+        )
     request = Request(package[1], spec, "")
     place = package.end()
     while place < len(spec):
@@ -79,8 +81,8 @@ def parse(spec: str, option: str) -> Request:
         token = _TOKEN.match(spec, place)
         if token is None:
             raise SpackError(
-                f"{option}='{spec}' cannot be read from '{spec[place:]}' on; `spack help --spec` "
-                "shows how specs are written"
+                f"-S {option}='{spec}' cannot be read from '{spec[place:]}' on; see "
+                "`spack help --spec`"
             )
         if token["version"]:
             request.version = token["version"]

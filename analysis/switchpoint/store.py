@@ -23,14 +23,15 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
+from switchpoint.builds import RUN_IDENTITY, build_words, tell_builds
 from switchpoint.errors import InputError
 from switchpoint.measurements import Measurements, constant
 from switchpoint.shapes import (
     IDENTITY,
     MEASURES,
-    PASSING_LABELS,
     RUN_COLUMNS,
     identity_columns,
+    lasting_labels,
     none_for_nulls,
 )
 
@@ -164,9 +165,10 @@ class Store:
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         runs = self.runs(**wanted)
         dated = runs[runs["start_utc"].notna()]
-        telling = dated[
-            ["format", "site", "partition", "mpi", "environ", "kernel", "placement"]
-        ].assign(labels=dated["labels"].map(_lasting_labels))
+        builds = [" ".join(build_words(run)) for run in dated.to_dict("records")]
+        telling = dated[RUN_IDENTITY].assign(
+            labels=dated["labels"].map(lasting_labels), build=builds
+        )
         newest = dated[~telling.duplicated(keep="last")]
         return self._samples_of(pd.concat([newest, runs[runs["start_utc"].isna()]]), mode)
 
@@ -175,7 +177,7 @@ class Store:
             raise InputError(self.url, "holds no run that matches; see what it holds with `report`")
         paths = [self._path("samples", run) for run in runs.to_dict("records")]
         table = self._scan(paths, _SAMPLES, _equals(wanted))
-        return Measurements(_samples_frame(table), runs.reset_index(drop=True))
+        return tell_builds(Measurements(_samples_frame(table), runs.reset_index(drop=True)))
 
     def _scan(self, source: str | list[str], schema: pa.Schema, condition: Any) -> pa.Table:
         dictionaries = [field.name for field in schema if pa.types.is_dictionary(field.type)]
@@ -279,12 +281,6 @@ def _samples_frame(table: pa.Table) -> pd.DataFrame:
         frame[name] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
     identity = [name for name in identity_columns(frame) if frame[name].notna().any()]
     return frame[[*identity, *MEASURES]]
-
-
-def _lasting_labels(labels: Any) -> str:
-    """Labels that two runs of one and the same measurement share, the check's name among them."""
-    entries = json.loads(labels) if isinstance(labels, str) else {}
-    return json.dumps({k: v for k, v in sorted(entries.items()) if k not in PASSING_LABELS})
 
 
 def _equals(wanted: dict[str, str]) -> Any:

@@ -119,7 +119,7 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
 
     def spec_words(self, mpi):
         """What is to be installed, as options; skips what is not of the lock that was given."""
-        package = parse(self.spack_spec, f"-S {self.spec_option}").package
+        package = parse(self.spack_spec, self.spec_option).package
         if not self.spack_lock:
             return [f"--spec={self.spack_spec}", f"--option={self.spec_option}"]
         path = Path(self.spack_lock).absolute()

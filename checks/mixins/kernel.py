@@ -125,6 +125,25 @@ class KernelMixin(PlacementMixin):
         if self.seed:
             self.executable_opts.append(f"--seed={self.seed}")
 
+    @run_before("run", always_last=True)
+    def tell_how_it_is_started(self):
+        """Let the record keep what it takes to start the ranks again, as labels."""
+        job, launcher = self.job, self.job.launcher
+        words = {
+            "launch": [*launcher.command(job), *launcher.options],
+            "scheduler_options": [
+                option for option in [*job.sched_access, *job.options] if option.startswith("-")
+            ],
+            "modules": [*self.current_partition.local_env.modules, *self.current_environ.modules],
+        }
+        told = {
+            name: shlex.join(word for option in options for word in shlex.split(option))
+            for name, options in words.items()
+        }
+        self.executable_opts += [
+            f"--label={shlex.quote(f'{key}={value}')}" for key, value in told.items() if value
+        ]
+
     @property
     def most_passes(self):
         """Passes that fit `size_time_s`, or else those that were asked for."""

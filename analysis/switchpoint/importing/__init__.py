@@ -17,6 +17,7 @@ from switchpoint.errors import InputError, NotRecognisedError
 from switchpoint.importing import imb, labels, lock, netpipe, osu, record, reframe, tidy
 from switchpoint.measurements import Measurements
 from switchpoint.record import open_maybe_gzip
+from switchpoint.spack_lock import NAME as LOCK
 
 
 class Reader(Protocol):
@@ -88,7 +89,7 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
             found += [
                 Path(folder, name)
                 for name in sorted(names)
-                if not name.startswith(".") and not name.endswith((labels.SUFFIX, lock.NAME))
+                if not name.startswith(".") and not name.endswith((labels.SUFFIX, LOCK))
             ]
     return found
 

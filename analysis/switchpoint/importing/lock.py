@@ -7,16 +7,21 @@ import dataclasses
 import hashlib
 import json
 import zlib
+from collections.abc import Hashable
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.measurements import Measurements
-
-NAME = "spack.lock"
+from switchpoint.spack_lock import NAME, Lock, parse_lock
 
 
 def attach(measurements: Measurements, folder: Path) -> Measurements:
-    """Fill the runs' `lock` and `lock_hash` from the folder's spack.lock, where there is one.
+    """Fill the runs' `lock`, `lock_hash` and `spack_spec` from the folder's spack.lock.
+
+    A lock that a run's program was not built from is left out, and a warning kept with the run.
 
     Raises
     ------
@@ -35,8 +40,32 @@ def attach(measurements: Measurements, folder: Path) -> Measurements:
         content = None
     if not isinstance(content, dict) or not {"roots", "concrete_specs"} <= set(content):
         raise InputError(path, "is no lock of Spack's; copy the environment's again, or remove it")
-    runs = measurements.runs.assign(lock=pack(text), lock_hash=lock_hash(text))
+    try:
+        lock = parse_lock(text, path)
+    except InputError:  # several roots, or of another Spack: it is kept, and says nothing
+        lock = None
+    rows = [_with_lock(run, text, lock, path) for run in measurements.runs.to_dict("records")]
+    runs = pd.DataFrame(rows, columns=measurements.runs.columns)
     return dataclasses.replace(measurements, runs=runs)
+
+
+def _with_lock(
+    run: dict[Hashable, Any], text: str, lock: Lock | None, path: Path
+) -> dict[Hashable, Any]:
+    """A row of the runs table with what the lock adds."""
+    # A run record's program names the spec that it was built from; of others a label does.
+    own = run["spec_hash"] if run["format"] == "record" else run["spack_hash"]
+    if lock is not None and own != lock.root.hash and (own or run["format"] == "record"):
+        program = (
+            f"/{own[:7]}" if isinstance(own, str) else f"no spec of Spack's ({run['builder']})"
+        )
+        warning = (
+            f"{path}: is of /{lock.root.hash[:7]}, and the program of {run['source']} of {program}:"
+            " not kept with the run"
+        )
+        return run | {"warnings": "\n".join(filter(None, [run["warnings"], warning]))}
+    added = {"lock": pack(text), "lock_hash": lock_hash(text)}
+    return run | added | ({} if lock is None else {"spack_spec": lock.spec})
 
 
 def lock_hash(text: str) -> str:
