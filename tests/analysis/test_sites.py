@@ -518,6 +518,18 @@ def test_init_site_refuses_in_one_line(
     assert sorted(machine.folder.rglob("*")) == before
 
 
+def test_the_settings_in_the_how_to_are_whole(
+    machine: Machine, problems: Callable[[], list[str]]
+) -> None:
+    """Imports included: pasted as they are, they load and nothing is wrong with them."""
+    page = Path(__file__).parents[2] / "docs/how-to/new-site.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    [whole] = [block for block in blocks if "site_configuration" in block]
+    (machine.site / "settings.py").write_text(whole)
+
+    assert problems() == []
+
+
 def test_placed_joins_a_partitions_own_features_and_extras(machine: Machine) -> None:
     from switchpoint.sites import site_common
 
