@@ -133,7 +133,7 @@ def _partition_extras(site: Site, partition: Mapping[str, Any]) -> Iterator[Fact
     name, extras = partition.get("name"), partition.get("extras", {})
     topic = f"partition '{name}'"
     placements = extras.get("placements", {})
-    if not placements:
+    if not placements and site.placements_load:
         yield problem(
             site.entry(name), f"{topic} offers no placement",
             'add **site_common.placed(HERE / "placements.yaml")', topic,

@@ -29,11 +29,19 @@ _PATH_EXTRAS = ("osu", "imb", "imb_mpi_library")
 class Site:
     """A site's files, to tell on which line something stands.
 
-    `content` is the settings' ``site_configuration``; empty where they do not load.
+    Attributes
+    ----------
+    settings : Path
+        The site's ``settings.py``.
+    content : dict
+        Its ``site_configuration``; empty where it does not load.
+    placements_load : bool
+        Whether its placements do.
     """
 
     settings: Path
     content: Mapping[str, Any] = field(default_factory=dict)
+    placements_load: bool = True
 
     def __post_init__(self) -> None:
         self.placements = self.settings.with_name("placements.yaml")
@@ -122,9 +130,12 @@ def _load(site: Site) -> Iterator[Fact]:
             load_placements(site.placements)
         except PlacementError as error:
             complaints = [error]
+    site.placements_load = not complaints
     for complaint in complaints:
         for line, told in complaint.each:
-            place = complaint.file if line is None else f"{complaint.file}:{line}"
+            same = complaint.file.resolve() == site.placements.resolve()
+            file = site.placements if same else complaint.file  # as the user named it
+            place = file if line is None else f"{file}:{line}"
             found, _, fix = told.partition("; ")
             yield problem(place, found, fix or "see the reference of placements", "files")
 
