@@ -139,9 +139,7 @@ def catalogue() -> dict[str, Any]:
     return content
 
 
-def _entries(
-    mpi: dict[str, Any], path: str, part: str = "settings"
-) -> Iterator[dict[str, Any]]:
+def _entries(mpi: dict[str, Any], path: str, part: str = "settings") -> Iterator[dict[str, Any]]:
     """Settings of the catalogue that the run's library has and its path can meet."""
     library = mpi_name(mpi.get("library", ""))
     for entry in catalogue()[part]:
@@ -151,7 +149,7 @@ def _entries(
             library.startswith(tuple(names))
             and _on_path(entry.get("path", path), path)
             and re.search(entry.get("built_with", ""), mpi.get("description", ""))
-            and entry.get("netmod") in {None, _netmod(mpi)}
+            and entry.get("netmod") in {None, network_module(mpi)}
             and all(
                 re.fullmatch(pattern, str(shown.get(name, "")))
                 for name, pattern in entry.get("only_with", {}).items()
@@ -160,7 +158,7 @@ def _entries(
             yield entry
 
 
-def _netmod(mpi: dict[str, Any]) -> str | None:
+def network_module(mpi: dict[str, Any]) -> str | None:
     """MPICH's network module in use: the one that was asked for, else the first it was built with.
 
     Records of old have no description; theirs is Debian 12's, which has UCX alone.
@@ -180,7 +178,7 @@ def _series(mpi: dict[str, Any]) -> str:
 
 
 def _offset(entry: dict[str, Any], mpi: dict[str, Any]) -> tuple[int, str]:
-    """Bytes from a setting's value to the last size that goes the old way, and the same in words."""
+    """Bytes from a setting's value to the last size that goes the old way; the same in words."""
     if "header_bytes" not in entry:
         return entry["last_size_offset"], entry["offset_is"]
     headers = entry["header_bytes"]

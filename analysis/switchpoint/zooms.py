@@ -42,8 +42,8 @@ _AND_BYTES = 37
 #: Or so far down, where the setting cannot go up, or another one would end it on the way.
 _MOVE_DOWN_BY = 0.6
 
-#: Where MPI_Send stayed eager throughout, it is given a limit so far up the range that was probed, on
-#: a scale of powers of two.
+#: Where MPI_Send stayed eager throughout, it is given a limit so far up the range that was probed,
+#: on a scale of powers of two.
 _LIMIT_AT = 0.8
 
 
@@ -173,7 +173,7 @@ def _target(
     """Last size before the switch, in bytes, once the setting is moved."""
     if last is None:
         low, high = probe_range(footer)
-        return math.floor(low * (high / low) ** _LIMIT_AT) + _AND_BYTES
+        return math.floor(low * math.pow(high / low, _LIMIT_AT)) + _AND_BYTES
     up = math.floor(_MOVE_BY * last) + _AND_BYTES
     most = suspect["most_bytes"]
     between = suspects_of_run(header, footer)(last + 1, up + 1)
