@@ -229,7 +229,6 @@ def tell(
 ) -> dict[str, Any]:
     """The table's row of what is known so far."""
     mpi = base.header["mpi"]
-    module = network_module(mpi)
     measurements = read_files(records).measurements
     eager = stayed_eager(measurements).to_dict("records")
     switches = explain(measurements)
@@ -238,7 +237,7 @@ def tell(
     value = bytes_of(found["value"])
     row = {
         "MPI": mpi_name(mpi["library"]),
-        "device": f"ch4:{module}" if "MPICH" in mpi["library"] and module else "",
+        "device": device(mpi, placement),
         "path": path_text(placement),
         "last eager byte": f"all up to {found['up_to_bytes']:,}"
         if eager
@@ -258,6 +257,16 @@ def tell(
         if plan.variable == found["cause"] and (there := probed(read_facts(record).footer)):
             row["moved to"] = f"{plan.value:,}: last {there['last_size_bytes']:,}"
     return row
+
+
+def device(mpi: dict[str, Any], placement: str) -> str:
+    """MPICH's device, with libfabric's provider where it was used."""
+    module = network_module(mpi)
+    if "MPICH" not in mpi["library"] or module is None:
+        return ""
+    if module == "ofi" and PLACEMENTS[placement].path == "network":
+        return f"ch4:ofi, {mpi['environment'].get('FI_PROVIDER', 'its own choice')}"
+    return f"ch4:{module}"
 
 
 def path_text(placement: str) -> str:
