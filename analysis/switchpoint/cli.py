@@ -171,7 +171,7 @@ def explain_command(
 ) -> None:
     """Say where each switch is, to the byte, and why; from sweeps, zooms and interventions."""
     with _user_mistakes():
-        from switchpoint.explanation import explain, near_size
+        from switchpoint.explanation import explain, near_size, stayed_eager
         from switchpoint.units import bytes_of
 
         size = None if near is None else bytes_of(near)
@@ -179,21 +179,26 @@ def explain_command(
             raise InputError("--near", f"'{near}' is no size; write it as 65536 or 64k")
         measurements = _load(files, store)
         switches = explain(measurements)
+        eager = stayed_eager(measurements)
         _warn(measurements.warnings)
         for column, wanted in (("placement", placement), ("mode", mode)):
             if wanted is not None:
                 switches = switches[switches[column] == wanted]
+                eager = eager[eager[column] == wanted]
         if size is not None:
             switches = near_size(switches, size)
         if as_json:
-            _print_json({"switches": switches_as_json(switches)})
+            _print_json(
+                {"switches": switches_as_json(switches), "stayed_eager": eager_as_json(eager)}
+            )
         else:
-            from switchpoint.terminal import print_sentences, print_switches
+            from switchpoint.terminal import print_sentences, print_stayed_eager, print_switches
 
-            if size is not None:
-                print_sentences(switches, size)
-            else:
+            if size is None:
                 print_switches(switches, show_all=show_all)
+            elif eager.empty or not switches.empty:
+                print_sentences(switches, size)
+            print_stayed_eager(eager)
 
 
 @app.command("report")
@@ -442,6 +447,17 @@ def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
         {"curve": {name: row[name] for name in curve if isinstance(row[name], str)}}
         | {name: row[name] for name in EXPLANATION_COLUMNS}
         for row in none_for_nulls(switches).to_dict("records")
+    ]
+
+
+def eager_as_json(eager: pd.DataFrame) -> list[dict[str, Any]]:
+    """Shape what `stayed_eager` says as in docs/reference/findings.md."""
+    from switchpoint.explanation import CURVE, EAGER_COLUMNS
+
+    return [
+        {"curve": {name: row[name] for name in CURVE if isinstance(row[name], str)}}
+        | {name: row[name] for name in EAGER_COLUMNS}
+        for row in eager.to_dict("records")
     ]
 
 

@@ -343,3 +343,12 @@ def _cell(name: str, value: Any) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def print_stayed_eager(eager: pd.DataFrame) -> None:
+    """Print a sentence for each place where MPI_Send never waited for its receiver."""
+    console = Console(highlight=False)
+    for row in eager.to_dict("records"):
+        words = [row[name] for name in (*_HEADING, "placement", "mode") if name in row]
+        console.print(Text(", ".join(v for v in words if isinstance(v, str)), style="bold"))
+        console.print(Text(f"  {row['reason']}"), soft_wrap=True)
