@@ -46,7 +46,7 @@ _SUFFIXES = 6
 
 #: What is counted where a folded line has more values of it than a few.
 _FOLDED = {"kernel": "benchmarks", "placement": "placements", "mode": "modes"}
-_FEW_WORDS = 2
+_FEW_WORDS = 4
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 

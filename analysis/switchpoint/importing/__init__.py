@@ -208,7 +208,8 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
 def unforeseen(path: Path, error: Exception) -> InputError:
     """Word an exception that no reader foresaw as what is wrong with its file."""
     what = (str(error).splitlines() or ["no more is known"])[0][:120]
-    return InputError(path, f"cannot be read ({type(error).__name__}: {what}); leave it out")
+    kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
+    return InputError(path, f"cannot be read ({kind}: {what}); leave it out")
 
 
 def _head(path: Path) -> bytes:

@@ -15,6 +15,9 @@ from switchpoint.errors import InputError
 from switchpoint.printable import path_text, printable
 from switchpoint.shapes import IDENTITY, PASSING_LABELS, RESERVED, RUN_COLUMNS
 
+#: Where ReFrame keeps files and logs of tests.
+_OUTPUT, _LOGS = "output", "perflogs"
+
 #: What `--timestamp` of ReFrame's puts between `output` and the system.
 _TIME_STAMP = re.compile(r"\d{2,4}-?\d\d-?\d\dT[\d:]+([+-]\d{4})?")
 _RETRY = re.compile(r"_retry\d+$")
@@ -45,11 +48,11 @@ def reframe_names(path: Path) -> dict[str, str]:
         below = folders[start + 1 :]
         if below and _TIME_STAMP.fullmatch(below[0]):
             del below[0]
-        if folders[start] == "output" and len(below) >= 4:
+        if folders[start] == _OUTPUT and len(below) >= 4:
             site, partition, environ, test = below[:4]
             test = _RETRY.sub("", test)
             return {"site": site, "partition": partition, "environ": environ, "test": test}
-        if folders[start] == "perflogs" and len(below) == 2 and (log := _LOG.fullmatch(name)):
+        if folders[start] == _LOGS and len(below) == 2 and (log := _LOG.fullmatch(name)):
             return {"site": below[0], "partition": below[1], "test": log["test"]}
     return {}
 
@@ -91,8 +94,14 @@ class PathPattern:
         return cls(text, tuple(map(_compiled, parts)), names_file)
 
     def names(self, relative: PurePath) -> dict[str, str] | None:
-        """What the pattern reads from a path below the given folder; None where it differs."""
+        """What the pattern reads from a path below the given folder; None where it differs.
+
+        ReFrame's folders name themselves, unless the pattern says `output` or `perflogs` itself.
+        """
         parts = [path_text(part) for part in relative.parts]
+        of_reframe = {_OUTPUT, _LOGS}.intersection(parts)
+        if of_reframe - {*self.text.split("/")} and reframe_names(Path("/", relative)):
+            return None
         folders, name = parts[:-1], parts[-1]
         if self.names_file and len(parts) != len(self.parts):
             return None

@@ -249,6 +249,7 @@ def _samples(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows = values.drop_duplicates("row").drop(columns="row")
     passing = {n for n in rows if len(rows) > 1 and rows[n].is_unique} - parameters
     values = values.drop(columns=passing - {"kernel", "mode", "size_bytes", "time_us"})
+    values = values.drop(columns=[name for name in _NAMING if values[name].isna().all()])
     identity = [str(n) for n in values if n not in {"size_bytes", "time_us", "variable", "row"}]
     values[identity] = values[identity].astype("category")
     values["pass"] = times_before([values[name].array for name in (*identity, "size_bytes")])
