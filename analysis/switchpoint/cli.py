@@ -290,7 +290,7 @@ def tools_command(
     """Hold MPI, TCP sockets and PVM against one another by their echo (study 004)."""
     with _user_mistakes():
         measurements = _load(files, store)
-        from switchpoint.tools import missing_tools, tools
+        from switchpoint.echo import missing_tools, tools
 
         table = tools(measurements)
         _warn(measurements.warnings)

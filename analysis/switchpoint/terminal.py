@@ -27,6 +27,7 @@ from switchpoint.digest import (
     sort_findings,
     sort_lines,
 )
+from switchpoint.echo import missing_tools
 from switchpoint.errors import InputError, NotRecognisedError, Reason
 from switchpoint.explanation import notable
 from switchpoint.importing.storing import Imported
@@ -34,7 +35,6 @@ from switchpoint.naming import other_curve
 from switchpoint.printable import printable
 from switchpoint.reproduction import Difference, Recipe
 from switchpoint.shapes import identity_columns
-from switchpoint.tools import missing_tools
 from switchpoint.units import percent, place_text, range_text, significant, size_text
 
 #: Nobody reads more lines than these; --all prints the rest.

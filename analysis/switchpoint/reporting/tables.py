@@ -11,12 +11,12 @@ import pandas as pd
 from switchpoint.activity import activity_table
 from switchpoint.baselines import Pairing, ratios
 from switchpoint.detection import prominent
+from switchpoint.echo import has_echo, tools
 from switchpoint.measurements import Measurements
 from switchpoint.naming import plain_columns, shared_words, short, telling_columns
 from switchpoint.proof import prove
 from switchpoint.settings import mpi_settings
 from switchpoint.shapes import identity_columns
-from switchpoint.tools import has_echo, tools
 from switchpoint.units import place_text
 
 #: Sizes that people quote: smallest latency, a cache line's order, both sides of 64 KiB, streaming.
