@@ -497,6 +497,19 @@ def test_an_mpi_in_a_module_becomes_an_environment(
     assert '"modules_system": "lmod"' in text
 
 
+def test_a_site_may_be_written_into_the_current_folder(
+    switchpoint: Run, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (machine.folder / "mine").mkdir()
+    monkeypatch.chdir(machine.folder / "mine")
+
+    assert switchpoint("init", "site", "new", ".").exit_code == 0
+    assert switchpoint("doctor", "--site", ".", "--no-trial").exit_code == 0
+    assert sorted(path.name for path in Path.cwd().iterdir() if path.is_file()) == [
+        "packages.yaml", "placements.yaml", "settings.py",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
