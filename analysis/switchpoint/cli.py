@@ -364,7 +364,9 @@ def doctor_command(
     ] = True,
     wait: Annotated[
         float,
-        typer.Option("--wait", metavar="SECONDS", help="How long such a job may wait to start."),
+        typer.Option(
+            "--wait", metavar="SECONDS", min=1, help="How long such a job may wait to start."
+        ),
     ] = 60,
     spack: Annotated[
         bool, typer.Option("--spack", help="Look for what Spack may take from this machine.")

@@ -497,6 +497,19 @@ def test_an_mpi_in_a_module_becomes_an_environment(
     assert '"modules_system": "lmod"' in text
 
 
+def test_a_site_may_be_written_into_the_current_folder(
+    switchpoint: Run, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (machine.folder / "mine").mkdir()
+    monkeypatch.chdir(machine.folder / "mine")
+
+    assert switchpoint("init", "site", "new", ".").exit_code == 0
+    assert switchpoint("doctor", "--site", ".", "--no-trial").exit_code == 0
+    assert sorted(path.name for path in Path.cwd().iterdir() if path.is_file()) == [
+        "packages.yaml", "placements.yaml", "settings.py",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -516,6 +529,43 @@ def test_init_site_refuses_in_one_line(
     assert result.stderr.count("\n") == 1
     assert said in result.stderr
     assert sorted(machine.folder.rglob("*")) == before
+
+
+def test_what_a_computing_centre_has_besides_is_no_problem(
+    machine: Machine, problems: Callable[[], list[str]]
+) -> None:
+    """Other systems, partitions without placements, environments without MPI."""
+    machine.settings(
+        (
+            '    "systems": [\n',
+            '    "systems": [\n        {"name": "other", "hostnames": ["nowhere"], "partitions": [{'
+            '"name": "x", "scheduler": "pbs", "launcher": "mpiexec", "environs": ["openmpi"],'
+            ' "access": ["-q x"]}]},\n',
+        ),
+        (
+            '"partitions": [\n',
+            '"partitions": [\n{"name": "gpu", "scheduler": "scontrol", "launcher": "srun",'
+            ' "environs": ["gnu"], "access": ["--partition=none"]},\n',
+        ),
+        ('"environs": ["openmpi"],\n', '"environs": ["openmpi", "gnu"],\n'),
+        (
+            '    "environments": [\n',
+            '    "environments": [\n        {"name": "gnu", "cc": "gcc-none"},\n        {"name": '
+            '"openmpi", "cc": "none", "target_systems": ["other"]},\n',
+        ),
+    )
+
+    assert problems() == []
+
+
+def test_a_partition_without_placements_is_named(
+    machine: Machine, problems: Callable[[], list[str]]
+) -> None:
+    machine.settings(('**site_common.placed(Path(__file__).with_name("placements.yaml")),', ""))
+
+    [line] = problems()
+
+    assert "no partition offers a placement; add **site_common.placed" in line
 
 
 def test_the_settings_in_the_how_to_are_whole(

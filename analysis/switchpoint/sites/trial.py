@@ -65,7 +65,7 @@ def _run(
             *(_reframe(), "-C", str(settings), "-c", str(shipped("checks") / "two_ranks.py"), "-r"),
             *("-n", f"TwoRanks.*%placement={placement}$", f"--system={partition}"),
             *(word for environ in environs for word in ("-p", f"^{re.escape(environ)}$")),
-            *("-S", f"max_pending_time={wait_s:g}s", "-S", "step_limit_s=20"),
+            *("-S", f"max_pending_time={wait_s:.0f}s", "-S", "step_limit_s=20"),
             *("--prefix", str(prefix), "--report-file", str(report), "--nocolor"),
         ],
         stdout=subprocess.PIPE,
