@@ -94,7 +94,7 @@ def main() -> None:
                 rows.append(examine(one, zoom, placement, place, chosen.largest))
             except LaunchError as error:
                 rows.append({"MPI": one.name, "path": path_text(placement), "cause": str(error)})
-    print(pd.DataFrame(rows, columns=COLUMNS).fillna("").to_markdown(index=False))
+    print(pd.DataFrame(rows, columns=COLUMNS, dtype=object).fillna("").to_markdown(index=False))
 
 
 COLUMNS = ["MPI", "device", "path", "last eager byte", "cause", "header", "moved to", "status"]
