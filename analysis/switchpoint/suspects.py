@@ -167,7 +167,9 @@ def network_module(mpi: dict[str, Any]) -> str | None:
     if not description:
         return "ucx"
     built = re.search(r"\bch4:(\w+)", description)
-    asked = mpi.get("cvars", {}).get("MPIR_CVAR_CH4_NETMOD")
+    # MPI_T shows it as empty even where it is set.
+    name = "MPIR_CVAR_CH4_NETMOD"
+    asked = mpi.get("cvars", {}).get(name) or mpi.get("environment", {}).get(name)
     return asked or (built[1] if built else None)
 
 

@@ -290,12 +290,13 @@ def test_where_a_send_never_waits_that_is_said_and_a_limit_given():
     assert explain(both).empty
 
 
-def test_the_network_module_in_use_tells_which_settings_count(monkeypatch):
+def test_the_network_module_in_use_tells_which_settings_count():
     # The wheel has both modules; the record was made with the first, libfabric.
     zoom = recorded("mpich42-ofi-zoom")
     header, footer = zoom.facts(_only(zoom))
     assert suspects.network_module(header["mpi"]) == "ofi"
-    asked = header["mpi"] | {"cvars": header["mpi"]["cvars"] | {"MPIR_CVAR_CH4_NETMOD": "ucx"}}
+    environment = header["mpi"]["environment"] | {"MPIR_CVAR_CH4_NETMOD": "ucx"}
+    asked = header["mpi"] | {"environment": environment}
     assert suspects.network_module(asked) == "ucx"
     names = {suspect["name"] for suspect in suspects.governing(header | {"mpi": asked}, footer)}
     assert names == {"UCX_RNDV_THRESH"}
