@@ -183,7 +183,8 @@ def launch(
     for chosen in PLACEMENTS[placement].environment.values():
         variables |= chosen  # of every library: each reads its own
     if PLACEMENTS[placement].path == "network":
-        variables["FI_PROVIDER"] = "tcp"
+        # Open MPI 5.0.7 of Debian 13 finds no way between two processes of one machine by itself.
+        variables |= {"FI_PROVIDER": "tcp", "OMPI_MCA_btl_tcp_if_include": "lo"}
     variables |= mpi.environment
     if plan is not None:
         labels["intervention"] = plan.label
