@@ -94,7 +94,7 @@ def main() -> None:
                 rows.append(examine(one, zoom, placement, place, chosen.largest))
             except LaunchError as error:
                 rows.append({"MPI": one.name, "path": path_text(placement), "cause": str(error)})
-    print(pd.DataFrame(rows, columns=COLUMNS).fillna("").to_markdown(index=False))
+    print(pd.DataFrame(rows, columns=COLUMNS, dtype=object).fillna("").to_markdown(index=False))
 
 
 COLUMNS = ["MPI", "device", "path", "last eager byte", "cause", "header", "moved to", "status"]
@@ -183,7 +183,8 @@ def launch(
     for chosen in PLACEMENTS[placement].environment.values():
         variables |= chosen  # of every library: each reads its own
     if PLACEMENTS[placement].path == "network":
-        variables["FI_PROVIDER"] = "tcp"
+        # Open MPI 5.0.7 of Debian 13 finds no way between two processes of one machine by itself.
+        variables |= {"FI_PROVIDER": "tcp", "OMPI_MCA_btl_tcp_if_include": "lo"}
     variables |= mpi.environment
     if plan is not None:
         labels["intervention"] = plan.label

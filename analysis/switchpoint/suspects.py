@@ -144,14 +144,13 @@ def _entries(mpi: dict[str, Any], path: str, part: str = "settings") -> Iterator
     library = mpi_name(mpi.get("library", ""))
     for entry in catalogue()[part]:
         names = entry["library"] if isinstance(entry["library"], list) else [entry["library"]]
-        shown = mpi.get("environment", {}) | mpi.get("cvars", {})
         if (
             library.startswith(tuple(names))
             and _on_path(entry.get("path", path), path)
             and re.search(entry.get("built_with", ""), mpi.get("description", ""))
             and entry.get("netmod") in {None, network_module(mpi)}
             and all(
-                re.fullmatch(pattern, str(shown.get(name, "")))
+                re.fullmatch(pattern, str(mpi.get("cvars", {}).get(name, "")))
                 for name, pattern in entry.get("only_with", {}).items()
             )
         ):
@@ -167,7 +166,9 @@ def network_module(mpi: dict[str, Any]) -> str | None:
     if not description:
         return "ucx"
     built = re.search(r"\bch4:(\w+)", description)
-    asked = mpi.get("cvars", {}).get("MPIR_CVAR_CH4_NETMOD")
+    # MPI_T shows it as empty even where it is set.
+    name = "MPIR_CVAR_CH4_NETMOD"
+    asked = mpi.get("cvars", {}).get(name) or mpi.get("environment", {}).get(name)
     return asked or (built[1] if built else None)
 
 
