@@ -49,8 +49,9 @@ touch "$made_here"
         "$venv/bin/uv" pip install --python "$venv/bin/python" --no-deps --editable .
 } >"$log" 2>&1 || failed
 # Ubuntu 24.04's MPICH 4.2.0 is built with PMIx, by which Slurm starts it on one node only.
-speaks='from switchpoint.launching import interface_of; print(interface_of("mpicc.mpich"))'
-if [[ $("$venv/bin/python" -c "$speaks") == pmix ]]; then
+interface_of=$("$venv/bin/python" -c \
+    'from switchpoint.sites.launching import interface_of; print(interface_of("mpicc.mpich"))')
+if [[ $interface_of == pmix ]]; then
     echo "== MPICH from PyPI, since this system's does not start on two nodes under Slurm"
     "$venv/bin/uv" pip install --python "$venv/bin/python" --require-hashes \
         --requirements requirements/mpich.lock >>"$log" 2>&1 || failed

@@ -27,7 +27,7 @@ _HOMES = {
     "read_record": "record",
     "report": "reporting",
     "reproduce": "reproduction",
-    "tools": "tools",
+    "tools": "echo",
 }
 
 __all__ = sorted(_HOMES)

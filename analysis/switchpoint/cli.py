@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from switchpoint.errors import InputError
+from switchpoint.printable import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,29 +62,50 @@ def import_command(
         list[Path], typer.Argument(metavar="FILE...", help="What to keep.", show_default=False)
     ],
     store: _Store = "results",
+    paths: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--path",
+            metavar="PATTERN",
+            help="Name files by where they lie below a folder given, such as"
+            " '{site}/{environ}/{test}'. Repeat it for other layouts.",
+            show_default=False,
+        ),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="List every file left out, and every warning.")
+    ] = False,
     as_json: _Json = False,
 ) -> None:
     """Recognise FILEs, and files in folders, by content and keep them; a run counts once."""
     with _user_mistakes():
         from switchpoint.importing import find_files
+        from switchpoint.importing.layout import PathPattern
         from switchpoint.importing.storing import import_found
         from switchpoint.store import Store
-        from switchpoint.terminal import progress
+        from switchpoint.terminal import import_lines, progress
 
-        found = find_files(files)
-        with progress("importing", len(found)) as advance:
+        found = find_files(files, [PathPattern.parse(text) for text in paths or []])
+        with progress("importing", len(found.found)) as advance:
             outcome = import_found(found, Store(store), advance)
-        added, known = outcome.added, outcome.already_stored
-        _list_failures(outcome.failures, files, found)
-        if added + known == 0:
+        _list_failures(outcome.failures, files, found.count, verbose=verbose)
+        if outcome.nothing:
             raise typer.Exit(_BAD)
-        _warn(outcome.warnings)
+        _warn(outcome.warnings, verbose=verbose)
         if as_json:
             failed = [str(failure) for failure in outcome.failures]
-            _print_json({"added": added, "already_stored": known, "failed": failed})
+            _print_json(
+                {
+                    "added": outcome.added,
+                    "already_stored": outcome.already_stored,
+                    "values_added": outcome.values_added,
+                    "values_already_stored": outcome.values_already_stored,
+                    "failed": failed,
+                }
+            )
         else:
-            again = f"; {known} already there" if known else ""
-            print(f"{added} run{'' if added == 1 else 's'} added to {store}{again}")
+            for line in import_lines(outcome, store):
+                print(printable(line))
 
 
 @app.command("detect")
@@ -91,8 +113,32 @@ def detect_command(
     files: _Files = None,
     store: _Store = "results",
     show_all: Annotated[
-        bool, typer.Option("--all", help="Print the minor findings too; --json always does.")
+        bool,
+        typer.Option("--all", help="Print each finding and each warning; --json always does."),
     ] = False,
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            "--sort",
+            metavar="KEY",
+            help="Order by cost (default), time, confidence, curves or size.",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only", metavar="KIND", help="Only this kind, such as step.", show_default=False
+        ),
+    ] = None,
+    curve: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--curve",
+            metavar="NAME=VALUE",
+            help="Only these curves, such as mpi=MPICH; or any that have a word in their names.",
+            show_default=False,
+        ),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option("--report", metavar="FOLDER", help="Write the HTML page there too."),
@@ -101,22 +147,34 @@ def detect_command(
 ) -> None:
     """Find steps and other anomalies in the curves of FILEs, or of the store's newest runs."""
     with _user_mistakes():
-        measurements = _load(files, store)
         from switchpoint.curves import few_sizes_warning, noise_warnings, summarise
         from switchpoint.detection import FEWEST_SIZES, count_curves, detect
+        from switchpoint.digest import SORTS, select_curves, select_kinds
         from switchpoint.terminal import progress
 
+        if sort is not None and sort not in SORTS:
+            raise InputError("--sort", f"'{sort}' is no order; use one of {', '.join(SORTS)}")
+        measurements = _load(files, store, verbose=show_all)
         with progress("detecting", count_curves(measurements)) as advance:
             findings = detect(measurements, advance)
-        curves = summarise(measurements)
-        _warn([*measurements.warnings, *noise_warnings(curves)])
-        _warn(few_sizes_warning(curves, FEWEST_SIZES))
+        curves = select_curves(summarise(measurements), curve or [])
+        if curve and curves.empty:
+            raise InputError("--curve", f"no curve matches {' and '.join(curve)}")
+        shown = select_kinds(select_curves(findings, curve or []), only or [])
+        warnings = [*measurements.warnings, *noise_warnings(curves)]
+        _warn([*warnings, *few_sizes_warning(curves, FEWEST_SIZES)], verbose=show_all)
         if as_json:
-            _print_json({"findings": findings_as_json(findings)})
+            _print_json({"findings": findings_as_json(shown)})
         else:
+            from switchpoint.explanation import explain
+            from switchpoint.measurements import ZOOM
             from switchpoint.terminal import print_findings
 
-            print_findings(findings, measurements, show_all=show_all)
+            searched = (measurements.runs["kernel"] == ZOOM).any()
+            switches = explain(measurements, findings) if searched else None
+            if switches is not None:
+                switches = select_curves(switches, curve or [])
+            print_findings(shown, curves, switches, show_all=show_all, sort=sort)
         if report is not None:
             from switchpoint.reporting import report as write_report
 
@@ -171,7 +229,7 @@ def explain_command(
 ) -> None:
     """Say where each switch is, to the byte, and why; from sweeps, zooms and interventions."""
     with _user_mistakes():
-        from switchpoint.explanation import explain, near_size
+        from switchpoint.explanation import explain, near_size, stayed_eager
         from switchpoint.units import bytes_of
 
         size = None if near is None else bytes_of(near)
@@ -179,21 +237,26 @@ def explain_command(
             raise InputError("--near", f"'{near}' is no size; write it as 65536 or 64k")
         measurements = _load(files, store)
         switches = explain(measurements)
+        eager = stayed_eager(measurements)
         _warn(measurements.warnings)
         for column, wanted in (("placement", placement), ("mode", mode)):
             if wanted is not None:
                 switches = switches[switches[column] == wanted]
+                eager = eager[eager[column] == wanted]
         if size is not None:
             switches = near_size(switches, size)
         if as_json:
-            _print_json({"switches": switches_as_json(switches)})
+            _print_json(
+                {"switches": switches_as_json(switches), "stayed_eager": eager_as_json(eager)}
+            )
         else:
-            from switchpoint.terminal import print_sentences, print_switches
+            from switchpoint.terminal import print_sentences, print_stayed_eager, print_switches
 
-            if size is not None:
-                print_sentences(switches, size)
-            else:
+            if size is None:
                 print_switches(switches, show_all=show_all)
+            elif eager.empty or not switches.empty:
+                print_sentences(switches, size)
+            print_stayed_eager(eager)
 
 
 @app.command("report")
@@ -227,7 +290,7 @@ def tools_command(
     """Hold MPI, TCP sockets and PVM against one another by their echo (study 004)."""
     with _user_mistakes():
         measurements = _load(files, store)
-        from switchpoint.tools import missing_tools, tools
+        from switchpoint.echo import missing_tools, tools
 
         table = tools(measurements)
         _warn(measurements.warnings)
@@ -301,7 +364,9 @@ def doctor_command(
     ] = True,
     wait: Annotated[
         float,
-        typer.Option("--wait", metavar="SECONDS", help="How long such a job may wait to start."),
+        typer.Option(
+            "--wait", metavar="SECONDS", min=1, help="How long such a job may wait to start."
+        ),
     ] = 60,
     spack: Annotated[
         bool, typer.Option("--spack", help="Look for what Spack may take from this machine.")
@@ -445,10 +510,21 @@ def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _load(files: list[Path] | None, store: str) -> Measurements:
+def eager_as_json(eager: pd.DataFrame) -> list[dict[str, Any]]:
+    """Shape what `stayed_eager` says as in docs/reference/findings.md."""
+    from switchpoint.explanation import CURVE, EAGER_COLUMNS
+
+    return [
+        {"curve": {name: row[name] for name in CURVE if isinstance(row[name], str)}}
+        | {name: row[name] for name in EAGER_COLUMNS}
+        for row in eager.to_dict("records")
+    ]
+
+
+def _load(files: list[Path] | None, store: str, *, verbose: bool = False) -> Measurements:
     """Return the measurements of the files given, or else the store's newest."""
     if files:
-        return _read(files)
+        return _read(files, verbose=verbose)
     from switchpoint.store import Store
 
     return Store(store).latest()
@@ -461,34 +537,52 @@ def _everything(store: str) -> Measurements:
     return Store(store).read()
 
 
-def _read(files: list[Path]) -> Measurements:
+def _read(files: list[Path], *, verbose: bool = False) -> Measurements:
     """Read what can be read and name each file that cannot, on stderr; exit 2 if none can."""
     from switchpoint.builds import tell_builds
     from switchpoint.importing import find_files, read_found
     from switchpoint.terminal import progress
 
     found = find_files(files)
-    with progress("reading", len(found)) as advance:
-        gathered = read_found(found, advance)
-    _list_failures(gathered.failures, files, found)
-    if gathered.measurements is None:
+    with progress("reading", len(found.found)) as advance:
+        gathered = read_found(found.found, advance)
+    _list_failures([*found.failures, *gathered.failures], files, found.count, verbose=verbose)
+    measurements = gathered.measurements
+    if measurements is None:
         raise typer.Exit(_BAD)
-    return tell_builds(gathered.measurements)
+    values = len(measurements.single_values)
+    if measurements.samples.empty and values:
+        raise InputError(
+            files[0],
+            f"holds no curve but {values} single value{'' if values == 1 else 's'};"
+            " keep them with `switchpoint import`",
+        )
+    return tell_builds(measurements)
 
 
-def _list_failures(failures: list[InputError], files: list[Path], found: list[Path]) -> None:
+def _list_failures(
+    failures: list[InputError], files: list[Path], found: int, *, verbose: bool = False
+) -> None:
     """Say on stderr which of the files found could not be read, or that there are none."""
     from switchpoint.terminal import failure_lines
 
-    for line in failure_lines(failures, given=files):
-        print(f"switchpoint: {line}", file=sys.stderr)
+    for line in failure_lines(failures, given=files, verbose=verbose):
+        _say(line)
     if not found:
-        print(f"switchpoint: {files[0]}: holds no file; measure first", file=sys.stderr)
+        _say(f"{files[0]}: holds no file; measure first")
 
 
-def _warn(warnings: list[str]) -> None:
-    for warning in warnings:
-        print(f"switchpoint: warning: {warning}", file=sys.stderr)
+def _warn(warnings: list[str], *, verbose: bool = False) -> None:
+    """Say warnings on stderr, those of one kind in one line."""
+    from switchpoint.terminal import warning_lines
+
+    for warning in warning_lines(warnings, verbose=verbose):
+        _say(f"warning: {warning}")
+
+
+def _say(message: str) -> None:
+    """Print one line on stderr, whatever the names in it hold."""
+    print(f"switchpoint: {printable(message)}", file=sys.stderr)
 
 
 def _print_json(content: object) -> None:
@@ -501,5 +595,5 @@ def _user_mistakes() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        print(f"switchpoint: {error}", file=sys.stderr)
+        _say(str(error))
         raise typer.Exit(_BAD) from None

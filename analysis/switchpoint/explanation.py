@@ -15,8 +15,8 @@ from switchpoint.detection import PROMINENT_MAGNITUDE, detect
 from switchpoint.measurements import Measurements
 from switchpoint.naming import other_curve
 from switchpoint.shapes import NOTES, identity_columns, none_for_nulls
-from switchpoint.suspects import governing, suspects_of_run
-from switchpoint.zooms import PLACE, searches
+from switchpoint.suspects import eager_suspects, governing, suspects_of_run
+from switchpoint.zooms import PLACE, searches, was_eager
 
 #: The curve of a switch, beside what else tells curves apart, such as a label of their own.
 CURVE = [*PLACE, "mode"]
@@ -26,6 +26,9 @@ EXPLANATION_COLUMNS = [
     "kind", "last_size_bytes", "first_size_bytes", "exact", "magnitude",
     "cause", "value", "status", "reason", "causes", "evidence",
 ]  # fmt: skip
+
+#: What is asserted of a place where MPI_Send stayed eager, after its curve.
+EAGER_COLUMNS = ["up_to_bytes", "cause", "value", "status", "reason", "run_id"]
 
 #: The order in which a cause's status counts.
 _RANK = {"confirmed": 0, "suspected": 1, "refuted": 2}
@@ -79,6 +82,70 @@ def explain(
     return pd.DataFrame(rows, columns=[*curve, *EXPLANATION_COLUMNS], dtype=object).astype(
         {"exact": bool, "magnitude": float}
     )
+
+
+def stayed_eager(measurements: Measurements) -> pd.DataFrame:
+    """Say where MPI_Send never waited for its receiver, and what would make it wait.
+
+    Parameters
+    ----------
+    measurements
+        Zooms and interventions, beside any other runs.
+
+    Returns
+    -------
+    DataFrame
+        One row per place, mode `send`: `CURVE`; `up_to_bytes`, the largest size that the probe
+        tried; `cause`, `value` and `status` of the setting that governs the limit, as in
+        `explain` (`confirmed` where it was set and the switch came with it), and `reason`, a
+        sentence that says all of it; `run_id`.
+    """
+    found = _records(searches(measurements))
+    probes = [search for search in found if search["method"] == "late_receiver"]
+    rows = []
+    for search in probes:
+        if search["intervention"] or not was_eager(search):
+            continue
+        moved = [
+            other for other in probes
+            if other["intervention"] and _key(other, PLACE) == _key(search, PLACE)
+        ]  # fmt: skip
+        governors = governing(*measurements.facts(search["run_id"]))
+        causes = [_limit_given(suspect, moved) for suspect in governors]
+        best = min(causes, key=lambda cause: _RANK[cause["status"]], default=None)
+        says = [f"MPI_Send stayed eager up to {search['high_bytes']:,} B"]
+        if best is not None:
+            says.append(best["reason"])
+        rows.append(
+            {name: search[name] for name in CURVE}
+            | {
+                "up_to_bytes": search["high_bytes"],
+                "cause": None if best is None else best["name"],
+                "value": None if best is None else best["value"],
+                "status": "unknown" if best is None else best["status"],
+                "reason": "; ".join(says),
+                "run_id": search["run_id"],
+            }
+        )
+    return pd.DataFrame(rows, columns=[*CURVE, *EAGER_COLUMNS], dtype=object)
+
+
+def _limit_given(suspect: dict[str, Any], moved: list[dict[str, Any]]) -> dict[str, Any]:
+    """Whether MPI_Send waited past the limit that a setting gave to it."""
+    for search in moved:
+        if _variable(search) != suspect["name"]:
+            continue
+        value = int(search["intervention"].partition("=")[2])
+        if search["verdict"] == "exact":
+            last = int(search["last_size_bytes"])
+            follows = last == value + suspect["last_size_offset"]
+            says = f"set to {value}, it waits from {last + 1:,} B on"
+            status = "confirmed" if follows else "suspected"
+            return suspect | {"status": status, "reason": f"{suspect['reason']}; {says}"}
+        if was_eager(search):
+            says = f"{suspect['name']} set to {value}: it stayed eager all the same"
+            return suspect | {"status": "refuted", "reason": says}
+    return suspect | {"status": "suspected"}
 
 
 def curve_columns(table: pd.DataFrame) -> list[str]:
@@ -255,9 +322,13 @@ def _causes(measurements: Measurements, place: _Place, switch: _Switch) -> list[
     header, footer = measurements.facts(switch.run_id or "")
     suspects = suspects_of_run(header, footer)(switch.last, switch.first)
     if switch.probed:
-        suspects = [suspect for suspect in suspects if suspect["ends_eager"]]
-    if header and place.eager_end is not None and switch.last <= place.eager_end < switch.first:
-        suspects += governing(header, footer)
+        suspects = eager_suspects(header, footer, switch.last)
+    elif place.eager_end is not None and switch.last <= place.eager_end < switch.first:
+        named = {suspect["name"] for suspect in suspects}
+        suspects += [
+            suspect for suspect in eager_suspects(header, footer, place.eager_end)
+            if suspect["name"] not in named
+        ]  # fmt: skip
     causes = []
     for suspect in suspects:
         status, reason = _try_interventions(place, switch, suspect)
@@ -301,9 +372,11 @@ def _try_interventions(place: _Place, switch: _Switch, suspect: dict[str, Any]) 
         if predicted in at and (switch.probed or gone):
             says = f"{to}, the switch followed to {predicted + 1} bytes"
             switch.tell(run_id, "intervention", f"{suspect['name']} {says}")
-            return "confirmed", f"{reason}; {says}"
+            return "confirmed", f"{suspect.get('reason_moved', reason)}; {says}"
         if switch.probed and at:
-            says = f"{to}, the switch went to {min(at) + 1} bytes, not to {predicted}"
+            says = f"{to}, the switch went to {min(at) + 1} bytes"
+            if predicted is not None:
+                says += f", not to {predicted + 1}"
             switch.tell(run_id, "intervention", f"{suspect['name']} {says}")
             reason = f"{reason}; {says}"
         elif gone:

@@ -17,7 +17,15 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from switchpoint.shapes import IDENTITY, MEASURES, PASSING_LABELS, RESERVED, RUN_COLUMNS
+from switchpoint.printable import path_text
+from switchpoint.shapes import (
+    IDENTITY,
+    MEASURES,
+    PASSING_LABELS,
+    RESERVED,
+    RUN_COLUMNS,
+    VALUE_COLUMNS,
+)
 
 if TYPE_CHECKING:
     from switchpoint.record import Facts, Record
@@ -35,11 +43,14 @@ class Measurements:
         Columns `RUN_COLUMNS`; `header` and `footer` are JSON texts or null.
     not_taken : list of str
         What the files held beside these runs, one sentence each; a store does not keep it.
+    single_values : DataFrame
+        Columns `VALUE_COLUMNS`: single values of other projects' tests, which make no curve.
     """
 
     samples: pd.DataFrame
     runs: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RUN_COLUMNS))
     not_taken: list[str] = field(default_factory=list)
+    single_values: pd.DataFrame = field(default_factory=lambda: no_values())
 
     @property
     def warnings(self) -> list[str]:
@@ -77,7 +88,7 @@ def concat(parts: Iterable[Measurements]) -> Measurements:
         return parts[0]
     seen: set[str] = set()
     samples = []
-    for part in parts:
+    for part in [part for part in parts if len(part.samples)] or parts[:1]:
         again = part.samples["run_id"].isin(seen)
         samples.append(part.samples[~again] if again.any() else part.samples)
         seen.update(part.runs["run_id"])
@@ -86,17 +97,46 @@ def concat(parts: Iterable[Measurements]) -> Measurements:
         _concat_samples(samples),
         runs.drop_duplicates("run_id", ignore_index=True),
         [sentence for part in parts for sentence in part.not_taken],
+        concat_values([part.single_values for part in parts]),
     )
 
 
-def from_record(record: Record) -> Measurements:
+def of_values(values: pd.DataFrame, not_taken: list[str]) -> Measurements:
+    """Return measurements of single values alone: no run and no sample."""
+    empty: dict[str, Any] = {"run_id": constant(None, 0)}
+    empty |= {name: pd.Series(dtype="int64") for name in MEASURES}
+    return Measurements(pd.DataFrame(empty), not_taken=not_taken, single_values=values)
+
+
+def no_values() -> pd.DataFrame:
+    """Return an empty table of single values."""
+    return pd.DataFrame(columns=VALUE_COLUMNS)
+
+
+def concat_values(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Join tables of single values; one that is given twice counts once."""
+    filled = [table for table in tables if len(table)]
+    if not filled:
+        return no_values()
+    return pd.concat(filled, ignore_index=True).drop_duplicates("value_id", ignore_index=True)
+
+
+def from_record(record: Record, labels: dict[str, str] | None = None) -> Measurements:
     """Give a run record's samples their curve's identity.
 
     A kernel's phase columns stay in the record; they are not part of a curve of `time_us`.
+
+    Parameters
+    ----------
+    record
+        As read.
+    labels
+        The record's own, completed by what stands around it; by default only its own.
     """
     samples = record.samples
-    run = describe_run(record)
-    told = {name: run.get(name) for name in IDENTITY} | own_labels(record.header["labels"])
+    labels = record.header["labels"] if labels is None else labels
+    run = describe_run(record, labels)
+    told = {name: run.get(name) for name in IDENTITY} | own_labels(labels)
     columns: dict[str, Any] = {name: constant(text, len(samples)) for name, text in told.items()}
     modes = samples["mode"].array
     columns["mode"] = modes.reorder_categories(sorted(modes.categories))  # not as the seed had it
@@ -156,15 +196,15 @@ def _only(value: str | None) -> pd.CategoricalDtype:
     return pd.CategoricalDtype(pd.Index([] if value is None else [value], dtype="str"))
 
 
-def describe_run(facts: Facts) -> dict[str, Any]:
-    """One row of the runs table from a record's header and footer."""
+def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
+    """One row of the runs table from a record's header and footer, and the run's labels."""
     header = facts.header
-    labels, kernel = header["labels"], header["kernel"]
+    kernel = header["kernel"]
     proved = kernel.get("spec_hash") and labels.get("spack_hash") == kernel["spec_hash"]
     return {
         "run_id": facts.run_id,
         "format": "record",
-        "source": str(facts.path),
+        "source": path_text(facts.path),
         "site": labels.get("site"),
         "date": header["start_utc"][:10],
         "start_utc": header["start_utc"],
@@ -190,6 +230,23 @@ def describe_run(facts: Facts) -> dict[str, Any]:
     }
 
 
+#: MPI libraries as people write them, in small letters without what stands between.
+_MPI_NAMES = {
+    "openmpi": "Open MPI", "craympich": "CRAY MPICH", "mpich": "MPICH", "intelmpi": "Intel MPI",
+    "intelrmpi": "Intel MPI", "impi": "Intel MPI", "mvapichplus": "MVAPICH-Plus",
+    "mvapich2": "MVAPICH2", "mvapich": "MVAPICH", "spectrummpi": "Spectrum MPI",
+    "parastationmpi": "ParaStation MPI",
+}  # fmt: skip
+
+#: A library's own words, or the name of a module or folder: with a version, or nothing but a name.
+_MPI = re.compile(
+    r"(?P<name>open[ _-]?mpi|cray[ _-]?mpich|mpich|intel(?:\(r\))?[ _-]?mpi|\bimpi|mvapich-plus|"
+    r"mvapich2?|spectrum[ _-]?mpi|parastation[ _-]?mpi)"
+    r"(?:\D{0,40}?(?P<version>\d+(?:\.\d+)+(?:[a-z]+\d*)?)|\Z)",
+    re.IGNORECASE,
+)
+
+
 def mpi_name(library: str) -> str:
     r"""Shorten an MPI library's version string to the name that people use.
 
@@ -197,17 +254,14 @@ def mpi_name(library: str) -> str:
     'Open MPI 4.1.4'
     >>> mpi_name("MPICH Version:\t4.0.2")
     'MPICH 4.0.2'
+    >>> mpi_name("OpenMPI/4.1.5-GCC-12.3.0"), mpi_name("impi-2021.9"), mpi_name("mpich")
+    ('Open MPI 4.1.5', 'Intel MPI 2021.9', 'MPICH')
     """
-    found = re.search(
-        r"(Open MPI|CRAY MPICH|MPICH|Intel\(R\) MPI|MVAPICH-Plus|MVAPICH2?|Spectrum MPI|"
-        r"ParaStation MPI)"
-        r"\D{0,40}?(\d+(?:\.\d+)+(?:[a-z]+\d*)?)",
-        library,
-        re.IGNORECASE,
-    )
+    found = _MPI.search(library)
     if found is None:
         return library.split(",")[0].strip()[:40] or "unknown MPI"
-    return f"{found[1].replace('(R)', '')} {found[2]}"
+    name = _MPI_NAMES[re.sub(r"[^a-z0-9]", "", found["name"].lower())]
+    return f"{name} {found['version']}" if found["version"] else name
 
 
 def _concat_samples(samples: list[pd.DataFrame]) -> pd.DataFrame:

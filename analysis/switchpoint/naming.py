@@ -12,6 +12,9 @@ from switchpoint.shapes import identity_columns
 #: A curve is always named by these, where it has them.
 _ALWAYS = ("mpi", "placement", "mode")
 
+#: And by these, unless all curves of a table agree on them.
+_WHERE_DIFFERENT = ("site", "kernel")
+
 
 def telling_columns(table: pd.DataFrame, told: Sequence[str] = ()) -> list[str]:
     """Identity columns that name the curves of a table.
@@ -26,11 +29,12 @@ def telling_columns(table: pd.DataFrame, told: Sequence[str] = ()) -> list[str]:
     Returns
     -------
     list of str
-        MPI, placement and mode where the table has them, then every column that still differs
-        between curves which all columns before it leave alike.
+        MPI (the environment, where a curve's MPI is not known), placement and mode where the table
+        has them, site and kernel where they differ, then every column that still differs between
+        curves which all columns before it leave alike.
     """
     known = [name for name in identity_columns(table) if table[name].notna().any()]
-    named = [name for name in known if name in _ALWAYS and name not in told]
+    named = [name for name in plain_columns(table, known) if name not in told]
     for name in known:
         so_far = [*told, *named]
         if name in so_far:
@@ -39,6 +43,22 @@ def telling_columns(table: pd.DataFrame, told: Sequence[str] = ()) -> list[str]:
         if (distinct.duplicated(so_far) if so_far else distinct.index[1:].notna()).any():
             named.append(name)
     return named
+
+
+def plain_columns(table: pd.DataFrame, known: Sequence[str]) -> list[str]:
+    """Those of the known columns that name a table's curves, whether or not they tell them apart.
+
+    Where an MPI library is not known, its environment stands beside the others.
+    """
+    mpi = table["mpi"] if "mpi" in table else pd.Series(index=table.index, dtype="object")
+    unknown = "environ" in known and bool((mpi.isna() & table["environ"].notna()).any())
+    return [
+        name
+        for name in known
+        if name in _ALWAYS
+        or (name in _WHERE_DIFFERENT and len(set(table[name])) > 1)
+        or (name == "environ" and unknown)
+    ]
 
 
 def shared_words(table: pd.DataFrame) -> str:

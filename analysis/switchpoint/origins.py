@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from switchpoint.proof import Proof, prove
-from switchpoint.units import bracket_text, bytes_of
+from switchpoint.units import bytes_of, range_text
 
 #: Given a step's finding, its origin: `guess`, `means`, `evidence` (sentences), `source`; or None.
 Origins = Callable[[dict[str, Any]], dict[str, Any] | None]
@@ -67,7 +67,7 @@ def _supports(
 ) -> str | None:
     """Say what supports an origin, or None where nothing does."""
     last, first = finding["last_size_before"], finding["size_bytes"]
-    bracket = bracket_text(last, first)
+    bracket = range_text(last, first)
     if "setting" in entry:
         value = bytes_of(cvars.get(entry["setting"]))
         if value is not None and last <= value < first:

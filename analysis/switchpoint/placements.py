@@ -167,6 +167,8 @@ def _complaint(problem: ErrorDetails) -> str:
     if problem["type"] == "extra_forbidden":
         fields = Placement.model_fields if len(problem["loc"]) > 1 else Placements.model_fields
         return f"not permitted; the fields are {', '.join(fields)}"
+    if not problem["loc"]:
+        return "holds no placements; begin it with `placements:`"
     return problem["msg"].removeprefix("Value error, ")
 
 

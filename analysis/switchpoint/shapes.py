@@ -43,6 +43,14 @@ CURVE_COLUMNS = [
     "bandwidth_MBps",
 ]  # fmt: skip
 
+#: Single values of other projects' tests, which have no message size: what tells one series of
+#: values from another, then one value, when and how it was taken, and what else is said of it.
+VALUE_SERIES = ["site", "partition", "environ", "test", "variable", "unit"]
+VALUE_COLUMNS = [
+    "value_id", *VALUE_SERIES, "time_utc", "value", "reference", "lower", "upper", "result",
+    "labels", "source",
+]  # fmt: skip
+
 #: Findings: the identity and what is asserted.
 FINDING_COLUMNS = [
     "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence", "suspects",

@@ -19,6 +19,7 @@ import yaml
 
 from switchpoint.diagnosis import Fact, program_output
 from switchpoint.errors import InputError
+from switchpoint.sites.marks import marked_places
 from switchpoint.spack_lock import Node
 from switchpoint.spack_versions import satisfies
 
@@ -299,18 +300,20 @@ def mpi_in(preprocessed: str) -> Mpi | None:
 def read_packages(site: Path) -> dict[str, Any]:
     """The ``packages`` of a site's packages.yaml; raises InputError."""
     path = site / "packages.yaml"
+    for place in marked_places(path):
+        raise InputError(str(place), f"still to be edited: {place.wanted}; then delete the mark")
     try:
         packages = yaml.safe_load(path.read_text(encoding="utf-8"))["packages"]
         return dict(packages)
     except OSError as error:
         raise InputError(
-            path, f"cannot be read ({error.strerror}); copy the one of template-slurm"
+            path, f"cannot be read ({error.strerror}); copy that of a `switchpoint init site`"
         ) from None
     except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         raise InputError(
             path,
-            f"no packages.yaml of Spack's ({' '.join(str(error).split())}); compare with the one "
-            "of template-slurm",
+            f"no packages.yaml of Spack's ({' '.join(str(error).split())}); compare with that "
+            "of a `switchpoint init site`",
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""The store: a Parquet dataset of samples and runs by site and date, on any fsspec URL.
+"""The store: Parquet datasets of samples, runs and single values, on any fsspec URL.
 
 Each run is two files, written under a hidden name and renamed, the samples first: a run is in the
 store when its row in `runs` is. Many writers never touch the same file, so none loses anything.
@@ -6,6 +6,7 @@ store when its row in `runs` is. Many writers never touch the same file, so none
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -30,6 +31,7 @@ from switchpoint.shapes import (
     IDENTITY,
     MEASURES,
     RUN_COLUMNS,
+    VALUE_COLUMNS,
     identity_columns,
     lasting_labels,
     none_for_nulls,
@@ -59,6 +61,16 @@ _RUNS = pa.schema(
         (name, pa.bool_() if name == "complete" else pa.string())
         for name in RUN_COLUMNS
         if name not in _PARTITIONS.names
+    ]
+)
+
+#: Single values lie by site alone: a log may be of a year of nights.
+_VALUE_PARTITIONS = pa.schema([("site", pa.string())])
+_VALUES = pa.schema(
+    [
+        (name, pa.float64() if name in {"value", "reference", "lower", "upper"} else pa.string())
+        for name in VALUE_COLUMNS
+        if name not in _VALUE_PARTITIONS.names
     ]
 )
 
@@ -107,8 +119,9 @@ class Store:
         Returns
         -------
         int
-            How many runs were written.
+            How many runs were written. Single values are kept too.
         """
+        self.keep_values(measurements.single_values)
         return sum(self.keep(run) for run in self.encode(measurements))
 
     def encode(self, measurements: Measurements) -> Iterator[EncodedRun]:
@@ -131,9 +144,44 @@ class Store:
         """Write a run as `add` does; says whether that was needed."""
         if not run.samples or self._holds(run.place):
             return False
-        self._write("samples", run.place, run.samples)
-        self._write("runs", run.place, run.described)
+        self._write(self._path("samples", run.place), run.samples)
+        self._write(self._path("runs", run.place), run.described)
         return True
+
+    def keep_values(self, values: pd.DataFrame) -> pd.DataFrame:
+        """Store single values (`VALUE_COLUMNS`) that are not there yet, and return those.
+
+        A file for each site, named by its content: writers at the same time may both write a value,
+        and `single_values` counts it once.
+        """
+        if values.empty:
+            return values
+        known = self.single_values()["value_id"]
+        fresh = values[~values["value_id"].isin(known)].drop_duplicates("value_id")
+        for site, part in fresh.groupby("site", dropna=False):
+            name = hashlib.sha256("".join(sorted(part["value_id"])).encode()).hexdigest()[:32]
+            folder = f"{self._root}/values/site={_partition_text(site)}"
+            rows = none_for_nulls(part[_VALUES.names]).to_dict("records")
+            table = pa.Table.from_pylist(rows, schema=_VALUES)
+            self._write(f"{folder}/{name}.parquet", _parquet(table))
+        return fresh
+
+    def single_values(self, **wanted: str) -> pd.DataFrame:
+        """Read the single values (`VALUE_COLUMNS`), oldest first; none where there are none.
+
+        Parameters
+        ----------
+        **wanted
+            Columns and the value that each must have, such as `test="Stream"`.
+        """
+        folder = f"{self._root}/values"
+        condition = _equals(wanted, VALUE_COLUMNS)
+        if not self._files.isdir(folder):
+            return pd.DataFrame(columns=VALUE_COLUMNS)
+        table = self._scan(folder, _VALUES, condition, _VALUE_PARTITIONS)
+        values: pd.DataFrame = table.select(VALUE_COLUMNS).to_pandas()
+        values = values.sort_values(["time_utc", "value_id"]).drop_duplicates("value_id")
+        return values.reset_index(drop=True)
 
     def runs(self, **wanted: str) -> pd.DataFrame:
         """Read the runs table (`RUN_COLUMNS`), oldest first.
@@ -148,7 +196,7 @@ class Store:
             raise InputError(
                 self.url, "is no store yet; fill it with `switchpoint import FILE...` first"
             )
-        table = self._scan(folder, _RUNS, _equals(wanted))
+        table = self._scan(folder, _RUNS, _equals(wanted, _RUN_FILTERS))
         runs: pd.DataFrame = table.select(RUN_COLUMNS).to_pandas()
         return runs.sort_values(["start_utc", "run_id"], ignore_index=True)
 
@@ -176,18 +224,24 @@ class Store:
         if runs.empty:
             raise InputError(self.url, "holds no run that matches; see what it holds with `report`")
         paths = [self._path("samples", run) for run in runs.to_dict("records")]
-        table = self._scan(paths, _SAMPLES, _equals(wanted))
+        table = self._scan(paths, _SAMPLES, _equals(wanted, _RUN_FILTERS))
         return tell_builds(Measurements(_samples_frame(table), runs.reset_index(drop=True)))
 
-    def _scan(self, source: str | list[str], schema: pa.Schema, condition: Any) -> pa.Table:
+    def _scan(
+        self,
+        source: str | list[str],
+        schema: pa.Schema,
+        condition: Any,
+        partitions: pa.Schema = _PARTITIONS,
+    ) -> pa.Table:
         dictionaries = [field.name for field in schema if pa.types.is_dictionary(field.type)]
         try:
             return ds.dataset(
                 source,
-                schema=pa.schema([*schema, *_PARTITIONS]),
+                schema=pa.schema([*schema, *partitions]),
                 filesystem=self._files,
                 format=ds.ParquetFileFormat(read_options={"dictionary_columns": dictionaries}),
-                partitioning=ds.partitioning(_PARTITIONS, flavor="hive"),
+                partitioning=ds.partitioning(partitions, flavor="hive"),
             ).to_table(filter=condition)
         except (pa.ArrowException, OSError) as error:
             reason = str(error).splitlines()[0]
@@ -204,16 +258,12 @@ class Store:
         return bool(stored) or not run["complete"]
 
     def _path(self, table: str, run: Mapping[Hashable, Any]) -> str:
-        site, date = (
-            quote(run[name], safe="") if isinstance(run[name], str) else _NO_VALUE
-            for name in _PARTITIONS.names
-        )
+        site, date = (_partition_text(run[name]) for name in _PARTITIONS.names)
         name = quote(run["run_id"], safe="")
         return f"{self._root}/{table}/site={site}/date={date}/{name}.parquet"
 
-    def _write(self, table: str, run: Mapping[Hashable, Any], content: bytes) -> None:
+    def _write(self, path: str, content: bytes) -> None:
         """Write one file whole or not at all."""
-        path = self._path(table, run)
         folder, _, name = path.rpartition("/")
         try:
             self._files.makedirs(folder, exist_ok=True)
@@ -227,6 +277,11 @@ class Store:
             raise InputError(
                 self.url, f"cannot be written ({error.strerror or error}); choose another --store"
             ) from None
+
+
+def _partition_text(value: Any) -> str:
+    """Write one value as Hive names a partition's folder."""
+    return quote(value, safe="") if isinstance(value, str) else _NO_VALUE
 
 
 def _parquet(table: pa.Table) -> bytes:
@@ -283,9 +338,12 @@ def _samples_frame(table: pa.Table) -> pd.DataFrame:
     return frame[[*identity, *MEASURES]]
 
 
-def _equals(wanted: dict[str, str]) -> Any:
+#: What runs and their samples can be asked for by.
+_RUN_FILTERS = [*_RUNS.names, *_PARTITIONS.names, "mode"]
+
+
+def _equals(wanted: dict[str, str], known: list[str]) -> Any:
     """Filter expression for Arrow; raises InputError for a column that cannot be asked for."""
-    known = {*_RUNS.names, *_PARTITIONS.names, "mode"}
     condition = None
     for name, value in wanted.items():
         if name not in known:

@@ -59,21 +59,23 @@ def place_text(kind: str, last_size_before: int, size_bytes: int, last_size: int
     """Write where a finding lies: a bracket, one size, or the stretch that ends at `last_size`.
 
     >>> place_text("step", 57344, 65536, None), place_text("outlier", 32, 64, None)
-    ('(57,344, 65,536]', '64')
+    ('57,344 to 65,536 B', '64 B')
     >>> place_text("mode_inversion", 32, 64, 1024)
-    '64 to 1,024'
+    '64 to 1,024 B'
     """
     if last_size is not None:
-        return f"{size_bytes:,} to {last_size:,}"
+        return range_text(size_bytes, last_size)
     if kind == "outlier":
-        return f"{size_bytes:,}"
-    return bracket_text(last_size_before, size_bytes)
+        return range_text(size_bytes, size_bytes)
+    return range_text(last_size_before, size_bytes)
 
 
-def bracket_text(last_size_before: int, size_bytes: int) -> str:
-    """Write the interval that holds a step's first byte: past the first, up to the second size.
+def range_text(first_bytes: int, last_bytes: int) -> str:
+    """Write a range of sizes; of a step the last size before it and the first past it.
 
-    >>> bracket_text(57344, 65536)
-    '(57,344, 65,536]'
+    >>> range_text(57344, 65536), range_text(64, 64)
+    ('57,344 to 65,536 B', '64 B')
     """
-    return f"({last_size_before:,}, {size_bytes:,}]"
+    if first_bytes == last_bytes:
+        return f"{first_bytes:,} B"
+    return f"{first_bytes:,} to {last_bytes:,} B"

@@ -7,14 +7,14 @@ zoom with one setting moved, which its label `intervention` names as NAME=VALUE.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from switchpoint.measurements import ZOOM, Measurements
-from switchpoint.suspects import governing, suspects_of_run
+from switchpoint.suspects import eager_suspects, governing, suspects_of_run
 
 #: What pairs a zoom with the sweep of the same curve, the mode aside.
 PLACE = ["site", "partition", "mpi", "environ", "kernel", "placement"]
@@ -39,8 +39,12 @@ _MOST_BRACKETS = 6
 #: page, where nothing else switches.
 _MOVE_BY = 1.5
 _AND_BYTES = 37
-#: Or so far down, where the setting cannot go up.
+#: Or so far down, where the setting cannot go up, or another one would end it on the way.
 _MOVE_DOWN_BY = 0.6
+
+#: Where MPI_Send stayed eager throughout, it is given a limit so far up the range that was probed,
+#: on a scale of powers of two.
+_LIMIT_AT = 0.8
 
 
 def searches(measurements: Measurements) -> pd.DataFrame:
@@ -127,6 +131,7 @@ def plan_intervention(
     footer: dict[str, Any] | None,
     variable: str | None = None,
     value: int | None = None,
+    leave_out: Collection[str] = (),
 ) -> Intervention | None:
     """Choose the setting to move so as to prove the cause of a zoom's switch.
 
@@ -137,6 +142,10 @@ def plan_intervention(
     variable, value
         The setting to move, and what to set it to, in bytes. By default the first suspect of the
         switch that the probe found; a named one may be suspected of any step that was pinned.
+        Where MPI_Send stayed eager, a setting that leaves the limit to the library, to which it
+        gives a limit.
+    leave_out
+        Settings that are not to be chosen, such as those that were moved in vain.
 
     Returns
     -------
@@ -146,26 +155,49 @@ def plan_intervention(
     for last, suspect in _movable(header, footer):
         if variable != suspect["name"] and (variable is not None or not suspect["ends_eager"]):
             continue
+        if suspect["name"] in leave_out:
+            continue
         offset = suspect["last_size_offset"]
-        if value is not None:
-            return Intervention(suspect["name"], suspect["environment"], value, value + offset)
-        target = math.floor(_MOVE_BY * last) + _AND_BYTES
-        if suspect["most_bytes"] is not None and target - offset > suspect["most_bytes"]:
-            target = math.floor(_MOVE_DOWN_BY * last) + _AND_BYTES
-        return Intervention(suspect["name"], suspect["environment"], target - offset, target)
+        chosen = value
+        if chosen is None:
+            target = _target(header, footer, suspect, last)
+            chosen = target - offset
+            chosen -= chosen % suspect["multiple_of"]
+        return Intervention(suspect["name"], suspect["environment"], chosen, chosen + offset)
     return None
+
+
+def _target(
+    header: dict[str, Any], footer: dict[str, Any] | None, suspect: dict[str, Any], last: int | None
+) -> int:
+    """Last size before the switch, in bytes, once the setting is moved."""
+    if last is None:
+        low, high = probe_range(footer)
+        return math.floor(low * math.pow(high / low, _LIMIT_AT)) + _AND_BYTES
+    up = math.floor(_MOVE_BY * last) + _AND_BYTES
+    most = suspect["most_bytes"]
+    between = suspects_of_run(header, footer)(last + 1, up + 1)
+    stopped = any(other["ends_eager"] and other["name"] != suspect["name"] for other in between)
+    too_much = most is not None and up - suspect["last_size_offset"] > most
+    if suspect["only_down"] or stopped or too_much:
+        return math.floor(_MOVE_DOWN_BY * last) + _AND_BYTES
+    return up
 
 
 def _movable(
     header: dict[str, Any], footer: dict[str, Any] | None
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each setting that is suspected of a pinned step, with its last size; the probe's first."""
-    suspects = suspects_of_run(header, footer)
+) -> Iterator[tuple[int | None, dict[str, Any]]]:
+    """Each setting that is suspected of a pinned step, with its last size; the probe's first.
+
+    Without a last size what may give a limit to a protocol that had none.
+    """
     if found := probed(footer):
-        last, first = found["last_size_bytes"], found["first_size_bytes"]
-        for suspect in suspects(last, first) + governing(header, footer):
-            if suspect["ends_eager"]:
-                yield last, suspect
+        for suspect in eager_suspects(header, footer, found["last_size_bytes"]):
+            yield found["last_size_bytes"], suspect
+    elif stayed_eager(footer) is not None:
+        for suspect in governing(header, footer):
+            yield None, suspect
+    suspects = suspects_of_run(header, footer)
     for search in (footer or {}).get("switches", []):
         if search["method"] == "bisection" and search["verdict"] == "exact":
             last, first = search["last_size_bytes"], search["first_size_bytes"]
@@ -176,7 +208,36 @@ def _movable(
 
 def probed(footer: dict[str, Any] | None) -> dict[str, Any] | None:
     """The late-receiver probe's search in a zoom's footer, where it ended exactly."""
-    for search in (footer or {}).get("switches", []):
-        if search["method"] == "late_receiver" and search["verdict"] == "exact":
+    for search in _probes(footer):
+        if search["verdict"] == "exact":
             return dict(search)
     return None
+
+
+def stayed_eager(footer: dict[str, Any] | None) -> int | None:
+    """Largest size in bytes that the probe tried, where MPI_Send was eager throughout."""
+    for search in _probes(footer):
+        if was_eager(search):
+            return int(search["high_bytes"])
+    return None
+
+
+def was_eager(search: dict[str, Any]) -> bool:
+    """Whether a search of the probe found no end of the eager protocol.
+
+    It finds none either where MPI_Send waits at the smallest size already: its reason tells.
+    """
+    return search["verdict"] == "none" and "MPI_Send returns before" in search["reason"]
+
+
+def probe_range(footer: dict[str, Any] | None) -> tuple[int, int]:
+    """Smallest and largest size in bytes that the probe tried."""
+    for search in _probes(footer):
+        return max(1, int(search["low_bytes"])), int(search["high_bytes"])
+    raise ValueError("a zoom without the late-receiver probe")
+
+
+def _probes(footer: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+    for search in (footer or {}).get("switches", []):
+        if search["method"] == "late_receiver":
+            yield search

@@ -58,6 +58,9 @@ class BaselineMixin(PlacementMixin):
     @property
     def launch(self):
         """The command that starts a program on all ranks; complete before the run phase."""
+        # ReFrame tells the job only as it runs, and mpirun's command line has the number in it.
+        self.job.num_tasks = self.num_tasks
+        self.job.num_tasks_per_node = self.num_tasks_per_node
         return self.job.launcher.run_command(self.job)
 
     @deferrable

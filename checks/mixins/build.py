@@ -72,6 +72,14 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
             self.prepare_spack_build()
         else:
             self.prepare_other_build()
+        # What is measured must not share cores with a build of the same session: all that build at
+        # once (ReFrame lets as many as max_local_jobs) end together.
+        building = self.builds / ".building"
+        self.build_system.commands = [
+            f"mkdir -p {self.builds} && exec 8>{building} && flock --shared 8",
+            *self.build_system.commands,
+            "flock --unlock 8 && flock --exclusive 8",
+        ]
 
     @property
     def builds(self):

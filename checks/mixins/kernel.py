@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import reframe.utility.sanity as sn
@@ -165,6 +166,15 @@ class KernelMixin(PlacementMixin):
         references = self.current_partition.extras.get("references", {})
         expected = references.get(self.current_environ.name, {}).get(self.placement, {})
         self.reference = {self.current_partition.fullname: expected}
+
+    @run_after("sanity")
+    def keep_the_record(self):
+        """Copy the record of a good run to the output folder, whatever comes after it.
+
+        ReFrame itself copies ``keep_files`` in the end only, and never those of a check that others
+        follow and one of them is skipped or fails.
+        """
+        shutil.copy2(Path(self.stagedir, self.record), self.outputdir)
 
     @sanity_function
     def validate_run(self):

@@ -105,6 +105,8 @@ static void write_cvar(struct json *json, int index)
     MPI_T_cvar_handle_free(&handle);
 }
 
+/* MPI_T stays initialised: from MPICH 4.1 to 5.0 MPI_T_finalize frees the library's own strings
+ * while MPI still runs, and the fifth collective call in shared memory crashes (MPICH #7954). */
 static void write_cvars(struct json *json)
 {
     int thread_level = MPI_THREAD_SINGLE;
@@ -115,7 +117,6 @@ static void write_cvars(struct json *json)
                 write_cvar(json, index);
             }
         }
-        MPI_T_finalize();
     }
 }
 #else

@@ -17,8 +17,9 @@ static const double HOLD_LEAST_US = 1e3;
 static const double HOLD_FIRST_US = 2e4;
 static const double HOLD_MOST_US = 5e5;
 
-/* A send that did not return counts when it was held so many times as long as the rest of the
- * transfer took, and so many of them decide; the second row is for the size that is reported. */
+/* A send that did not return, by the sender's own clock too, counts when it was held so many times
+ * as long as the rest of the transfer took, and so many of them decide; the second row is for the
+ * size that is reported. */
 struct rigour {
     int votes;
     double patience;
@@ -88,13 +89,20 @@ static bool returns_early(struct explorer *explorer, struct late_receiver *late,
     for (int against = 0; against < rigour.votes;) {
         const struct blocks blocks = explore(explorer, search->mode, size_bytes);
         const double held_us = blocks.values_us[1 + HELD];
+        const double send_us = blocks.values_us[1 + SENDING];
         const double rest_us = blocks.values_us[0] - held_us;
         search->visits++;
         if (held_us <= 0) {
             return true;
         }
-        against += held_us >= rigour.patience * rest_us || held_us >= HOLD_MOST_US;
-        late->hold_us = fmin(fmax(1.5 * rigour.patience * rest_us, HOLD_LEAST_US), HOLD_MOST_US);
+        if (send_us >= held_us / 2) {
+            against += held_us >= rigour.patience * rest_us || held_us >= HOLD_MOST_US;
+        } else if (held_us >= HOLD_MOST_US) {
+            return true; /* it came back at once, and no word of it ever arrives */
+        } else {
+            late->least_us = fmin(2 * held_us, HOLD_MOST_US);
+        }
+        late->hold_us = fmin(fmax(1.5 * rigour.patience * rest_us, late->least_us), HOLD_MOST_US);
     }
     return false;
 }
@@ -103,6 +111,7 @@ void late_receiver_search(struct explorer *explorer, struct late_receiver *late,
                           struct search *search)
 {
     late->hold_us = HOLD_FIRST_US;
+    late->least_us = HOLD_LEAST_US;
     search->jump = NAN;
     int last = search->low_bytes;
     int first = search->high_bytes;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
 from collections.abc import Callable
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from switchpoint import Store, detect, explain, read_files
+from switchpoint import Store, detect, explain, read_files, suspects
+from switchpoint.explanation import stayed_eager
 from switchpoint.zooms import brackets_to_search, plan_intervention, searches
 
 RECORDS = Path(__file__).parent / "records" / "explain"
@@ -37,6 +39,8 @@ CASES = [
     ("openmpi-tcp", "btl_tcp_eager_limit", 65480, 98257),
     ("openmpi-memory", "btl_vader_eager_limit", 4040, 6097),
     ("mpich-tcp", "UCX_RNDV_THRESH", 19493, 29276),
+    ("openmpi5-tcp", "btl_tcp_eager_limit", 65456, 98221),
+    ("mpich43-memory", "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE", 16304, 9776),
 ]
 
 
@@ -181,6 +185,133 @@ def test_a_step_that_follows_its_setting_is_confirmed_and_no_switch_of_protocol(
     moved = switch(explain(recorded("mpich-fifo-zoom", "mpich-fifo-intervention")), "send", 92)
     assert (moved["kind"], moved["status"]) == ("step", "confirmed")
     assert "followed to 176 bytes" in moved["reason"]
+
+
+def forget_headers(monkeypatch, series: str) -> None:
+    """Take a series of versions out of the catalogue, as if nobody had seen it yet."""
+    known = copy.deepcopy(suspects.catalogue())
+    for entry in known["settings"]:
+        entry.get("header_bytes", {}).pop(series, None)
+    monkeypatch.setattr(suspects, "catalogue", lambda: known)
+
+
+def test_a_header_that_nobody_has_seen_is_learned_by_moving_the_setting(monkeypatch):
+    forget_headers(monkeypatch, "5.0")
+    zoom = recorded("openmpi5-tcp-zoom")
+    alone = switch(explain(zoom), "send", 65456)
+    assert (alone["cause"], alone["status"]) == ("btl_tcp_eager_limit", "suspected")
+    assert "lies 80 B past the last eager byte 65456" in alone["reason"]
+    plan = plan_intervention(*zoom.facts(_only(zoom)))
+    assert plan is not None
+    assert (plan.label, plan.last_size_bytes) == ("btl_tcp_eager_limit=98301", 98221)
+
+    moved = switch(
+        explain(recorded("openmpi5-tcp-zoom", "openmpi5-tcp-intervention")), "send", 65456
+    )
+    assert moved["status"] == "confirmed"
+    assert "less 80 B header (learned: Open MPI 5.0.11)" in moved["reason"]
+    assert "followed to 98222 bytes" in moved["reason"]
+
+
+def test_a_header_of_another_series_is_no_proof_against_a_setting(monkeypatch, tmp_path):
+    # With the header of 4.1 the limit would lie 24 bytes on: the setting is suspected all the same.
+    forget_headers(monkeypatch, "5.0")
+    away = with_searches(
+        tmp_path,
+        "openmpi5-tcp-intervention",
+        lambda found: [found[0] | {"last_size_bytes": 98200, "first_size_bytes": 98201}],
+    )
+    zoom = RECORDS / "openmpi5-tcp-zoom.record.gz"
+    found = switch(explain(read_files([zoom, away]).measurements), "send", 65456)
+    assert (found["cause"], found["status"]) == ("btl_tcp_eager_limit", "suspected")
+    assert "the switch went to 98201 bytes, not to 98222" in found["reason"]
+
+
+def test_a_setting_that_is_not_in_the_catalogue_is_suspected_where_nothing_else_is(monkeypatch):
+    known = {"settings": [], "segments": []}
+    monkeypatch.setattr(suspects, "catalogue", lambda: known)
+    zoom = recorded("openmpi5-tcp-zoom")
+    plan = plan_intervention(*zoom.facts(_only(zoom)))
+    assert plan is not None
+    assert plan.environment.startswith("OMPI_MCA_btl_tcp_")
+    assert "eager_limit" in plan.variable
+    considered = {cause["name"] for cause in switch(explain(zoom), "send", 65456)["causes"]}
+    assert "btl_tcp_eager_limit" in considered
+    assert not any(name.startswith("coll_") for name in considered)
+
+
+def test_of_settings_with_one_value_the_one_that_is_refuted_leaves_the_other():
+    zoom = recorded("mpich43-memory-zoom")
+    facts = zoom.facts(_only(zoom))
+    cell, attach = (
+        "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE",
+        "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD",
+    )
+    considered = [cause["name"] for cause in switch(explain(zoom), "send", 16304)["causes"]]
+    assert considered[:2] == [cell, attach]  # both are 16,384; one predicts the byte
+    plan = plan_intervention(*facts, leave_out={cell})
+    assert plan is not None
+    assert plan.variable == attach
+
+    refuted = switch(
+        explain(recorded("mpich43-memory-zoom", "mpich43-memory-refuted")), "send", 16304
+    )
+    assert (refuted["cause"], refuted["status"]) == (cell, "suspected")
+    status = {cause["name"]: cause["status"] for cause in refuted["causes"]}
+    assert status[attach] == "refuted"
+
+
+def test_a_setting_that_cannot_go_up_goes_down_in_whole_steps():
+    zoom = recorded("mpich43-memory-zoom")
+    plan = plan_intervention(*zoom.facts(_only(zoom)))
+    assert plan is not None
+    assert plan.value < 16384
+    assert plan.value % 64 == 0
+    assert plan.last_size_bytes == plan.value - 80
+
+
+def test_where_a_send_never_waits_that_is_said_and_a_limit_given():
+    zoom = recorded("mpich42-ofi-zoom")
+    assert explain(zoom).empty
+    (alone,) = stayed_eager(zoom).to_dict("records")
+    assert alone["reason"].startswith("MPI_Send stayed eager up to 1,048,576 B; ")
+    assert (alone["cause"], alone["status"]) == (
+        "MPIR_CVAR_CH4_OFI_EAGER_MAX_MSG_SIZE",
+        "suspected",
+    )
+    plan = plan_intervention(*zoom.facts(_only(zoom)))
+    assert plan is not None
+    assert plan.label == "MPIR_CVAR_CH4_OFI_EAGER_MAX_MSG_SIZE=65574"
+
+    both = recorded("mpich42-ofi-zoom", "mpich42-ofi-intervention")
+    (moved,) = stayed_eager(both).to_dict("records")
+    assert moved["status"] == "confirmed"
+    assert moved["reason"].endswith("set to 65574, it waits from 65,574 B on")
+    assert explain(both).empty
+
+
+def test_the_network_module_in_use_tells_which_settings_count():
+    # The wheel has both modules; the record was made with the first, libfabric.
+    zoom = recorded("mpich42-ofi-zoom")
+    header, footer = zoom.facts(_only(zoom))
+    assert suspects.network_module(header["mpi"]) == "ofi"
+    environment = header["mpi"]["environment"] | {"MPIR_CVAR_CH4_NETMOD": "ucx"}
+    asked = header["mpi"] | {"environment": environment}
+    assert suspects.network_module(asked) == "ucx"
+    names = {suspect["name"] for suspect in suspects.governing(header | {"mpi": asked}, footer)}
+    assert names == {"UCX_RNDV_THRESH"}
+
+
+def test_the_command_says_where_a_send_stayed_eager(switchpoint):
+    record = RECORDS / "mpich42-ofi-zoom.record.gz"
+    done = switchpoint(
+        "explain", "--near", "64k", "--placement", "one_node_network", "--mode", "send", record
+    )
+    assert done.exit_code == 0
+    assert "MPI_Send stayed eager up to 1,048,576 B" in done.stdout
+    assert "No switch" not in done.stdout
+    (told,) = json.loads(switchpoint("explain", "--json", record).stdout)["stayed_eager"]
+    assert (told["curve"]["mode"], told["up_to_bytes"]) == ("send", 1048576)
 
 
 def test_the_command_prints_the_switch_near_a_size_in_words(switchpoint):

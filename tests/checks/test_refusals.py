@@ -57,7 +57,14 @@ def test_an_imb_of_another_mpi_does_not_pass(reframe):
     assert "IMB printed sizes []" in session.failures[0]
 
 
-@pytest.mark.parametrize("site", ["template-slurm", "testbed", "local"])
+@pytest.mark.parametrize("site", ["testbed", "local"])
 def test_a_dry_run_works_for_every_site(reframe, site):
     session = reframe("--dry-run", "-t", "smoke", site=f"site-configs/{site}/settings.py")
     assert session.exit_code == 0, session.output
+
+
+def test_an_unedited_template_does_not_even_list_its_checks(reframe):
+    session = reframe("-l", site="site-configs/template-slurm/settings.py")
+    assert session.exit_code == 1
+    assert "template-slurm/settings.py:20: still to be edited" in session.output
+    assert "Traceback" not in session.output

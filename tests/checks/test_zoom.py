@@ -14,7 +14,11 @@ SHORT = ("-S", "passes=1", "-S", "samples=2", "-S", "PingPongSweep.sizes_bytes=8
 @pytest.fixture(scope="module")
 def session(cluster, tmp_path_factory):
     """One session over the network path of one node, with both MPIs."""
-    prefix = tmp_path_factory.mktemp("zoom")
+    return run_chain(cluster, tmp_path_factory.mktemp("zoom"))
+
+
+def run_chain(cluster, prefix, *words):
+    """Sweep, zoom and intervention over the network path of one node."""
     process = start_reframe(
         cluster,
         prefix,
@@ -27,6 +31,7 @@ def session(cluster, tmp_path_factory):
             "PingPongIntervention.*%placement=one_node_network$",
         ),
         *SHORT,
+        *words,
         site="site-configs/testbed/settings.py",
     )
     output, _ = process.communicate(timeout=300)
@@ -73,3 +78,21 @@ def test_the_switch_follows_the_setting_and_the_cause_is_confirmed(
     proved = switches[switches["kind"] == "protocol_switch"].set_index("mode").loc["send"]
     assert (proved["cause"], proved["status"]) == (variable, "confirmed")
     assert proved["last_size_bytes"] == probe(zoom)["last_size_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        (("-S", "PingPongIntervention.setting=NO_SUCH"), ["PingPongSweep", "PingPongZoom"]),
+        (("-S", "PingPongZoom.num_tasks=3"), ["PingPongSweep"]),
+    ],
+    ids=["skipped intervention", "failed zoom"],
+)
+def test_a_record_is_kept_whatever_becomes_of_the_checks_that_follow(
+    cluster, tmp_path, words, kept
+):
+    session = run_chain(cluster, tmp_path, "-p", "openmpi", *words)
+    (last,) = [case for case in session.testcases if case["name"].startswith("PingPongIntervent")]
+    assert last["result"] == "skip", session.output
+    checks = ["PingPongSweep", "PingPongZoom", "PingPongIntervention"]
+    assert [check for check in checks if records(session, "openmpi", check)] == kept

@@ -10,9 +10,10 @@ MPIS = ("openmpi", "mpich")
 LIBRARIES = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}
 
 
-def test_spack_audits_the_recipe(spack, installed):
+def test_spack_audits_the_recipes(spack, installed):
     environment = spack.environment_of("openmpi")
-    audit = spack.run("spack", "-e", environment, "audit", "packages", "switchpoint-kernels")
+    recipes = ("switchpoint-kernels", "py-switchpoint")
+    audit = spack.run("spack", "-e", environment, "audit", "packages", *recipes)
     assert audit.returncode == 0, audit.stdout
 
 

@@ -104,7 +104,7 @@ def externals(where, folder, *words, path=None):
 
 
 def test_a_site_without_packages(tmp_path):
-    refused(externals(tmp_path, tmp_path), "packages.yaml: cannot be read", "template-slurm")
+    refused(externals(tmp_path, tmp_path), "packages.yaml: cannot be read", "switchpoint init site")
 
 
 @pytest.mark.parametrize("text", ["packages: [", "", "- openmpi", "openmpi: {}"])

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.importing.labels import IDENTITY_LABELS, read_labels
+from switchpoint.importing.labels import IDENTITY_LABELS, Surroundings, read_labels
 from switchpoint.measurements import (
     Measurements,
     constant,
@@ -21,6 +21,7 @@ from switchpoint.measurements import (
     repeated,
     times_before,
 )
+from switchpoint.printable import path_text
 from switchpoint.record import open_maybe_gzip
 from switchpoint.shapes import IDENTITY, PASSING_LABELS, RUN_COLUMNS
 
@@ -47,6 +48,7 @@ def content(path: Path) -> bytes:
 
 def as_measurements(
     path: Path,
+    around: Surroundings,
     form: str,
     data: bytes,
     samples: pd.DataFrame,
@@ -55,12 +57,15 @@ def as_measurements(
 ) -> Measurements:
     """Join samples with the row of each run: one per kernel, whose identity is the content.
 
-    The labels in or beside the file say what its own words do not (`importing.labels`).
+    Labels in, beside and above the file, and its place, say what its own words do not
+    (`importing.labels`).
 
     Parameters
     ----------
-    path, form, data
-        The file, the name of its format, its unpacked content.
+    path, around
+        The file and what its place says of it.
+    form, data
+        The name of its format, its unpacked content.
     samples
         `size_bytes`, `time_us`, perhaps `pass` and `iterations`, and the identity columns.
     warnings
@@ -68,7 +73,7 @@ def as_measurements(
     tool
         Name and version of what measured, where the file says it.
     """
-    labels = read_labels(path, data)
+    labels = around.complete(read_labels(path, data))
     if "mpi" in labels:
         labels["mpi"] = mpi_name(labels["mpi"])
     columns: dict[str, Any] = {str(name): column.array for name, column in samples.items()}
@@ -82,7 +87,7 @@ def as_measurements(
     shared: dict[str, object] = {name: labels.get(name) for name in PASSING_LABELS}
     shared |= {
         "format": form,
-        "source": str(path),
+        "source": path_text(path),
         "date": labels.get("start_utc", "")[:10] or None,
         "complete": True,
         "tool": tool,

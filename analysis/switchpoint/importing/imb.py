@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from switchpoint.importing.external import content
+from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import TAG, Columns, Table, as_runs, printed_lines
 from switchpoint.measurements import Measurements
 
@@ -46,7 +47,7 @@ def recognises(head: bytes) -> bool:
     return b"\0" not in head and b"#repetitions" in head and bool(_RECOGNISED.search(head))
 
 
-def read(path: Path) -> Measurements:
+def read(path: Path, around: Surroundings) -> Measurements:
     """Read IMB output; identity: `kernel`, such as imb_pingpong, and how many `processes`.
 
     Of one-sided transfers the `mode`; with `-multi` how many `groups`, and which `group`.
@@ -72,7 +73,7 @@ def read(path: Path) -> Measurements:
     version = _VERSION.search(data)
     tool = "Intel MPI Benchmarks" + (f" {version[1].decode()}" if version else "")
     plain = [part for table in tables for part in _by_group(table)]
-    return as_runs(path, "imb", tool, data, plain, _COLUMNS)
+    return as_runs(path, around, "imb", tool, data, plain, _COLUMNS)
 
 
 def _by_group(table: Table) -> Iterator[Table]:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.importing.external import as_measurements, check_positive, check_sizes, content
+from switchpoint.importing.labels import Surroundings
 from switchpoint.measurements import Measurements, constant
 
 NAME = "NetPIPE's output"
@@ -71,7 +72,7 @@ def recognises(head: bytes) -> bool:
     )
 
 
-def read(path: Path) -> Measurements:
+def read(path: Path, around: Surroundings) -> Measurements:
     """Read NetPIPE output; the curve's identity is `kernel` = netpipe."""
     data = content(path)
     form = next((form for form in (_VERSION_3, _VERSION_5) if _is_table(data, form)), None)
@@ -99,7 +100,7 @@ def read(path: Path) -> Measurements:
     if lost:
         rows_are = "1 row is" if lost == 1 else f"{lost} rows are"
         warnings.append(f"{path}: {rows_are} cut short and left out: measure again")
-    return as_measurements(path, "netpipe", data, samples, warnings)
+    return as_measurements(path, around, "netpipe", data, samples, warnings)
 
 
 def _is_table(data: bytes, form: _Form) -> bool:

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from switchpoint.errors import InputError
+from switchpoint.errors import NotRecognisedError, Reason
 from switchpoint.importing.external import content
+from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import TAG, Columns, Table, as_runs, printed_lines
 from switchpoint.measurements import Measurements
 
@@ -93,7 +94,7 @@ def recognises(head: bytes) -> bool:
     return b"\0" not in head and _RECOGNISED.search(head) is not None
 
 
-def read(path: Path) -> Measurements:
+def read(path: Path, around: Surroundings) -> Measurements:
     """Read OSU output; a curve's identity is its program, such as `kernel` = osu_latency.
 
     With it goes what the output says of pairs, windows, threads, buffers and datatypes.
@@ -135,14 +136,16 @@ def read(path: Path) -> Measurements:
         elif line.startswith("#") and open_table is not None and open_table.rows:
             open_table = None  # what follows is another tool's
     if not tables and kernels <= _WITHOUT_SIZES:
-        raise InputError(
-            path, f"holds {', '.join(sorted(kernels))}, which times no messages; leave it out"
+        raise NotRecognisedError(
+            path,
+            f"holds {', '.join(sorted(kernels))}, which times no messages; leave it out",
+            Reason.NO_SIZES,
         )
     tool = "OSU Micro-Benchmarks"
     if len(versions) == 1 and (version := versions.pop()):
         tool += f" {version}"
     plain = [part for table in tables for part in _plain(table)]
-    return as_runs(path, "osu", tool, data, plain, _COLUMNS)
+    return as_runs(path, around, "osu", tool, data, plain, _COLUMNS)
 
 
 def _facts(patterns: dict[str, re.Pattern[str]], line: str) -> dict[str, str]:

@@ -18,6 +18,7 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.importing.external import as_measurements, check_sizes
+from switchpoint.importing.labels import Surroundings
 from switchpoint.measurements import Measurements, repeated, times_before
 
 #: Before a line: what a launcher puts there to name the rank (`srun -l`, `mpiexec -l` and
@@ -73,7 +74,13 @@ class Columns:
 
 
 def as_runs(
-    path: Path, form: str, tool: str, data: bytes, tables: list[Table], names: Columns
+    path: Path,
+    around: Surroundings,
+    form: str,
+    tool: str,
+    data: bytes,
+    tables: list[Table],
+    names: Columns,
 ) -> Measurements:
     """Join the tables of one file into measurements, a run for each kernel.
 
@@ -94,7 +101,8 @@ def as_runs(
     }
     columns |= {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     columns["pass"] = times_before([columns[name] for name in (*identity, "size_bytes")])
-    return as_measurements(path, form, data, pd.DataFrame(columns), warnings, tool=tool)
+    samples = pd.DataFrame(columns)
+    return as_measurements(path, around, form, data, samples, warnings, tool=tool)
 
 
 def _numbers_of(path: Path, table: Table, names: Columns) -> tuple[dict[str, Any], list[str]]:

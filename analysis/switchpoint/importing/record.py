@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from switchpoint.importing.labels import Surroundings
 from switchpoint.measurements import Measurements, from_record
 from switchpoint.record import is_record, read_record
 
@@ -12,6 +13,8 @@ NAME = "run records"
 recognises = is_record
 
 
-def read(path: Path) -> Measurements:
-    """Read a run record; raises RecordError."""
-    return from_record(read_record(path))
+def read(path: Path, around: Surroundings) -> Measurements:
+    """Read a run record; raises RecordError. Its own labels count more than its place."""
+    record = read_record(path)
+    own = {name: text for name, text in record.header["labels"].items() if text is not None}
+    return from_record(record, around.complete(own) | own)

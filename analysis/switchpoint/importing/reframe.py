@@ -1,25 +1,30 @@
 """Reads ReFrame's performance logs, rotated ones too, and JSON run reports.
 
 A value becomes a point of a curve if its variable's name ends in a message size (`bw_64KiB`) or if
-the test has a variable or parameter `message_size`.
+the test has a variable or parameter `message_size`. Any other with a unit is a single value.
 """
 
 from __future__ import annotations
 
 import csv
 import dataclasses
+import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from switchpoint.errors import InputError, NotRecognisedError
+from switchpoint.errors import InputError, NotRecognisedError, Reason
 from switchpoint.importing.external import as_measurements, content
-from switchpoint.measurements import Measurements, times_before
-from switchpoint.shapes import RESERVED
+from switchpoint.importing.labels import Surroundings, read_labels
+from switchpoint.measurements import Measurements, of_values, times_before
+from switchpoint.printable import path_text
+from switchpoint.shapes import RESERVED, VALUE_COLUMNS
 from switchpoint.units import SCALES
 
 NAME = "ReFrame's performance logs and run reports"
@@ -35,11 +40,20 @@ _SIZED = re.compile(
     r"(?P<metric>.*[^\d\W_])[_-]?(?<![\d.])(?P<number>\d+)_?(?P<scale>[KMG]?)(?P<i>i?)(?P<byte>B|bytes)?",
     re.IGNORECASE,
 )
+#: Where a test ran, as the columns of all tables name it.
+_NAMING = ("site", "partition", "environ")
+
 #: Parameters, those of fixtures too, as a test's name shows them: `%mpi_tasks=16`.
 _PARAMETER = re.compile(r"%(?:[\w.]*\.)?(\w+)=(\S+)")
 
-#: A bare number is a size where so many variables of a test differ in nothing else.
+#: A bare number is a size where so many variables of a test differ in nothing else, unless they
+#: are numbered one after the other or the name says what is counted: `gpu_0`, `nodes_4`.
 _LEAST_BARE = 3
+_COUNTED = re.compile(
+    r"(?:core|cpu|device|gpu|iter|iteration|job|node|numa|proc|process|rank|run|socket|step|task"
+    r"|thread|trial|worker)(?:s|es)?$",
+    re.IGNORECASE,
+)
 
 #: Units, in small letters: microseconds, or bytes a microsecond, that one of them is.
 _TIMES = {
@@ -60,6 +74,9 @@ _BANDWIDTHS = {
 
 #: What a performance log's columns add to a variable's name.
 _ENDS = ("value", "unit", "ref", "lower_thres", "upper_thres", "result")
+
+#: The order of the same in a run report.
+_REPORTED = ("value", "ref", "lower_thres", "upper_thres", "unit", "result")
 
 #: What ReFrame says of every test; the rest of a row are the test's own variables and parameters.
 _REFRAMES_OWN = frozenset(
@@ -85,29 +102,34 @@ def recognises(head: bytes) -> bool:
     return head.startswith(_LOG) or _REPORT.match(head) is not None
 
 
-def read(path: Path) -> Measurements:
+def read(path: Path, around: Surroundings) -> Measurements:
     """Read a performance log or run report; identity: the test as `kernel`, its variables."""
     data = content(path)
+    around = dataclasses.replace(  # the test names itself
+        around, layout={name: text for name, text in around.layout.items() if name != "test"}
+    )
     not_taken: list[str] = []
     is_log = data.startswith(_LOG)
     rows = list(_log_rows(path, data, not_taken) if is_log else _report_rows(path, data))
-    values = pd.DataFrame(list(_values(rows)))
-    samples = _samples(values)
-    if samples.empty:
-        what = "a performance log" if is_log else "a run report"
-        raise NotRecognisedError(
-            path,
-            f"is {what} of ReFrame's without message sizes; name variables such as latency_64KiB,"
-            " give the test a variable message_size, or import the curves that its checks kept",
-        )
-    lost = sorted(set(values["variable"]) - set(samples.pop("variable")))
+    values = pd.DataFrame(list(_values(rows, path.name.split(".log")[0])))
+    samples, others = _samples(values)
+    labels = around.complete(read_labels(path, data))
+    single = _single_values(path, others, labels)
+    lost = sorted(set(others["variable"]) - set(single["variable"]))
     if lost:
         not_taken.append(
-            f"{path}: left out, for no message size or no unit of time or bandwidth is known:"
+            f"{path}: left out, for they have no unit or no number:"
             f" {', '.join(lost[:8])}{' and more' if len(lost) > 8 else ''}"
         )
-    found = as_measurements(path, "reframe", data, samples, [], tool="ReFrame")
-    return dataclasses.replace(found, not_taken=not_taken)
+    if len(samples):
+        found = as_measurements(path, around, "reframe", data, samples, [], tool="ReFrame")
+        return dataclasses.replace(found, not_taken=not_taken, single_values=single)
+    if single.empty:
+        what = "a performance log" if is_log else "a run report"
+        raise NotRecognisedError(
+            path, f"is {what} of ReFrame's without values; measure again", Reason.NO_VALUES
+        )
+    return of_values(single, not_taken)
 
 
 def _log_rows(path: Path, data: bytes, not_taken: list[str]) -> Iterator[dict[str, Any]]:
@@ -139,22 +161,27 @@ def _report_rows(path: Path, data: bytes) -> Iterator[dict[str, Any]]:
         row = {**(case.get("check_vars") or {}), **case}
         for name, value in (case.get("perfvalues") or {}).items():
             short = name.rsplit(":", 1)[-1]
-            row |= {f"{short}_value": value[0], f"{short}_unit": value[4]}
+            told = zip(_REPORTED, value, strict=False)
+            row |= {f"{short}_{end}": what for end, what in told}
         if not case.get("perfvalues"):  # before 4.6
             for entry in case.get("perfvars") or []:
+                names = {"ref": "reference", "lower_thres": "thres_lower",
+                         "upper_thres": "thres_upper"}  # fmt: skip
                 row |= {
-                    f"{entry['name']}_value": entry["value"],
-                    f"{entry['name']}_unit": entry["unit"],
+                    f"{entry['name']}_{end}": entry.get(names.get(end, end)) for end in _REPORTED
                 }
         yield row
 
 
-def _values(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Each value of each row with its variable, unit, the row's size, and what names the curve."""
+def _values(rows: Iterable[dict[str, Any]], otherwise: str) -> Iterator[dict[str, Any]]:
+    """Each value of each row with its variable, unit, the row's size, and what names the curve.
+
+    `otherwise` names a test that the row does not.
+    """
     for number, row in enumerate(rows):
         variables = [key[:-6] for key in row if key.endswith("_value") and key != "perf_value"]
         told = {f"{variable}_{end}" for variable in variables for end in _ENDS}
-        name = str(row.get("display_name") or row.get("name") or "reframe")
+        name = str(row.get("display_name") or row.get("name") or otherwise)
         parameters = dict(_PARAMETER.findall(name))
         own = {
             f"test_{key}" if key in RESERVED else key: str(value)
@@ -171,27 +198,39 @@ def _values(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             "row": number,
             "parameters": tuple(f"test_{key}" if key in RESERVED else key for key in parameters),
             "row_size": next((row[name] for name in _SIZES if row.get(name)), None),
+            "single": {"test": name, "time_utc": _time_utc(row), "labels": own},
         }
         if row.get("perf_var"):  # perflog_multiline: a row for each variable
-            yield shared | {
-                "variable": row["perf_var"], "value": row["perf_value"], "unit": row["perf_unit"],
-            }  # fmt: skip
+            yield shared | {"variable": row["perf_var"]} | _told_of(row, "perf")
         for variable in variables:
-            yield shared | {
-                "variable": variable,
-                "value": row[f"{variable}_value"],
-                "unit": row.get(f"{variable}_unit"),
-            }
+            yield shared | {"variable": variable} | _told_of(row, variable)
 
 
-def _samples(values: pd.DataFrame) -> pd.DataFrame:
-    """Points of curves, `mode` being what is measured; `variable` is kept."""
+def _told_of(row: dict[str, Any], variable: str) -> dict[str, Any]:
+    """What a row tells of one variable, by the names of a table of values."""
+    names = {"value": "value", "unit": "unit", "ref": "reference", "lower_thres": "lower",
+             "upper_thres": "upper", "result": "result"}  # fmt: skip
+    told = {name: row.get(f"{variable}_{end}") for end, name in names.items()}
+    told["result"] = told["result"] or row.get("result")
+    return {"value": told["value"], "unit": told["unit"], "told": told}
+
+
+def _time_utc(row: dict[str, Any]) -> str | None:
+    """When the job ended; without its Unix time as the row writes it, which may be local time."""
+    try:
+        ended = datetime.fromtimestamp(float(row["job_completion_time_unix"]), timezone.utc)
+    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+        return str(row["job_completion_time"]) if row.get("job_completion_time") else None
+    return f"{ended:%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
+def _samples(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Points of curves, `mode` being what is measured; and the values that are none."""
     if values.empty:
-        return values
+        return values, pd.DataFrame(columns=["variable"])
     parts = [_split(variable) for variable in values["variable"]]
-    values[["metric", "named_size", "bare"]] = pd.DataFrame(parts)
-    alike = values.groupby(["kernel", "metric"])["named_size"].transform("nunique")
-    trusted = values["named_size"].notna() & (~values["bare"] | (alike >= _LEAST_BARE))
+    values[["metric", "named_size", "bare"]] = pd.DataFrame(parts, index=values.index)
+    trusted = values["named_size"].notna() & (~values["bare"] | _sizes_by_number(values))
     row_size = pd.to_numeric(values.pop("row_size"), errors="coerce")
     values["mode"] = values["metric"].where(trusted, values["variable"])
     values["size_bytes"] = values["named_size"].where(trusted, row_size).astype(float)
@@ -201,16 +240,69 @@ def _samples(values: pd.DataFrame) -> pd.DataFrame:
     values["time_us"] = time.fillna(values["size_bytes"] / (number * unit.map(_BANDWIDTHS)))
     good = values["size_bytes"].ge(0) & values["size_bytes"].mod(1).eq(0)
     good &= values["time_us"].gt(0) & values["time_us"].lt(float("inf"))
+    others = values.loc[~good, ["variable", *_NAMING, "told", "single"]]
     parameters = {name for names in values.pop("parameters") for name in names}
-    values = values[good].drop(columns=["metric", "named_size", "bare", "value", "unit"])
+    values = values[good].drop(
+        columns=["metric", "named_size", "bare", "value", "unit", "told", "single"]
+    )
     # What differs in every row, such as a time, tells no curves apart, unless it is a parameter.
     rows = values.drop_duplicates("row").drop(columns="row")
     passing = {n for n in rows if len(rows) > 1 and rows[n].is_unique} - parameters
-    values = values.drop(columns=passing - {"kernel", "mode", "size_bytes", "time_us", "variable"})
+    values = values.drop(columns=passing - {"kernel", "mode", "size_bytes", "time_us"})
+    values = values.drop(columns=[name for name in _NAMING if values[name].isna().all()])
     identity = [str(n) for n in values if n not in {"size_bytes", "time_us", "variable", "row"}]
     values[identity] = values[identity].astype("category")
     values["pass"] = times_before([values[name].array for name in (*identity, "size_bytes")])
-    return values.drop(columns="row").reset_index(drop=True)
+    return values.drop(columns=["row", "variable"], errors="ignore").reset_index(drop=True), others
+
+
+def _sizes_by_number(values: pd.DataFrame) -> pd.Series[bool]:
+    """Tell whether bare numbers at the ends of a test's variables can be nothing but sizes."""
+    grouped = values.groupby(["kernel", "metric"])["named_size"]
+    several = grouped.transform("nunique")
+    in_a_row = grouped.transform("max") - grouped.transform("min") == several - 1
+    counted = values["metric"].map(lambda metric: bool(_COUNTED.search(metric)))
+    return several.ge(_LEAST_BARE) & ~in_a_row & ~counted
+
+
+def _single_values(path: Path, values: pd.DataFrame, labels: dict[str, str]) -> pd.DataFrame:
+    """Table of the values that make no curve, each with the identity that it has in any file."""
+    table = []
+    for row in values.to_dict("records"):
+        told, single = row["told"], row["single"]
+        value = _number(told["value"])
+        unit = str(told["unit"] or "").strip()
+        if value is None or unit in ("", "null", "None"):
+            continue
+        place = {
+            name: row[name] if isinstance(row[name], str) else labels.get(name) for name in _NAMING
+        }
+        series = place | {"test": single["test"], "variable": row["variable"], "unit": unit}
+        what = [*series.values(), single["time_utc"], value]
+        others = single["labels"] | {k: v for k, v in labels.items() if k not in place}
+        table.append(
+            series
+            | {end: _number(told[end]) for end in ("reference", "lower", "upper")}
+            | {
+                "value_id": hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32],
+                "time_utc": single["time_utc"],
+                "value": value,
+                "result": str(told["result"]) if told["result"] else None,
+                "labels": json.dumps(others) if others else None,
+                "source": path_text(path),
+            }
+        )
+    found = pd.DataFrame(table, columns=VALUE_COLUMNS)
+    return found.drop_duplicates("value_id", ignore_index=True)
+
+
+def _number(text: object) -> float | None:
+    """Return a finite number, or None."""
+    try:
+        number = float(str(text))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _split(variable: str) -> tuple[str, float | None, bool]:

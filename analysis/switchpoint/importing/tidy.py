@@ -16,6 +16,7 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.importing.external import as_measurements, check_positive, check_sizes, content
+from switchpoint.importing.labels import Surroundings
 from switchpoint.measurements import Measurements
 from switchpoint.shapes import MEASURES, RESERVED
 
@@ -35,7 +36,7 @@ def recognises(head: bytes) -> bool:
     return b"\0" not in head and bool({"size_bytes", *_METRICS} & words)
 
 
-def read(path: Path) -> Measurements:
+def read(path: Path, around: Surroundings) -> Measurements:
     """Read a tidy CSV file.
 
     Of rows with an empty or NaN metric the run keeps a warning; any other value that cannot be a
@@ -73,7 +74,8 @@ def read(path: Path) -> Measurements:
     samples["time_us"] = value
     if "rep" in table:
         samples["pass"] = pd.factorize(table["rep"])[0]
-    return as_measurements(path, "tidy", data, samples.reset_index(drop=True), warnings)
+    samples = samples.reset_index(drop=True)
+    return as_measurements(path, around, "tidy", data, samples, warnings)
 
 
 def _heading(data: bytes) -> list[str]:

@@ -366,7 +366,7 @@ def _finding_traces(
                 ]
                 for row in mine.to_dict("records")
             ],
-            "hovertemplate": "%{customdata[0]} in %{customdata[1]} B:"
+            "hovertemplate": "%{customdata[0]} at %{customdata[1]}:"
             " time %{customdata[2]}%{customdata[3]}"
             f"<extra>{_no_template(name)}</extra>",
         }

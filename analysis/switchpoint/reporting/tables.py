@@ -11,12 +11,12 @@ import pandas as pd
 from switchpoint.activity import activity_table
 from switchpoint.baselines import Pairing, ratios
 from switchpoint.detection import prominent
+from switchpoint.echo import has_echo, tools
 from switchpoint.measurements import Measurements
-from switchpoint.naming import shared_words, short, telling_columns
+from switchpoint.naming import plain_columns, shared_words, short, telling_columns
 from switchpoint.proof import prove
 from switchpoint.settings import mpi_settings
 from switchpoint.shapes import identity_columns
-from switchpoint.tools import has_echo, tools
 from switchpoint.units import place_text
 
 #: Sizes that people quote: smallest latency, a cache line's order, both sides of 64 KiB, streaming.
@@ -58,18 +58,20 @@ def finding_table(findings: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def switch_table(switches: pd.DataFrame) -> list[dict[str, Any]]:
+def switch_table(switches: pd.DataFrame) -> dict[str, Any]:
     """Switches that are known to the byte, with their cause and the runs that show it."""
-    rows = _records(switches[switches["exact"]])
+    exact = switches[switches["exact"]]
+    columns = plain_columns(exact, ["site", "mpi", "environ", "placement", "mode"])
+    rows = _records(exact)
     for row in rows:
-        row["curve"] = [short(name, row[name]) for name in ("mpi", "placement", "mode")]
+        row["curve"] = [short(name, row[name]) for name in columns]
         row["runs"] = ", ".join(
             dict.fromkeys(
                 f"{told['method'].replace('_', ' ')} {short('run_id', told['run_id'])}"
                 for told in row["evidence"]
             )
         )
-    return rows
+    return {"columns": [_heading(name) for name in columns], "rows": rows}
 
 
 def size_table(curves: pd.DataFrame) -> dict[str, Any]:
@@ -88,7 +90,12 @@ def size_table(curves: pd.DataFrame) -> dict[str, Any]:
                 "cells": [at.get(size) for size in sizes],
             }
         )
-    return {"columns": [_heading(name) for name in columns], "sizes": sizes, "rows": rows}
+    return {
+        "columns": [_heading(name) for name in columns],
+        "common": shared_words(curves),
+        "sizes": sizes,
+        "rows": rows,
+    }
 
 
 def ratio_table(pairing: Pairing) -> dict[str, Any]:
@@ -131,7 +138,7 @@ def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
         header, footer = measurements.facts(run["run_id"])
         words = [
             run[name]
-            for name in ("site", "mpi", "kernel", "placement")
+            for name in ("site", "partition", "mpi", "environ", "kernel", "placement")
             if isinstance(run[name], str)
         ]
         terms = _record_terms(header, footer) if header else _tool_terms(run)

@@ -93,7 +93,9 @@ def init_site(
     folder = OWN_SITES / name if folder is None else folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(folder, "is there already and stays as it is; name another folder")
-    texts = {file: (shipped("site-configs") / _TEMPLATE / file).read_text() for file in _FILES}
+    texts = {
+        file: (shipped("site-configs") / _TEMPLATE / file).read_text("utf-8") for file in _FILES
+    }
     settings = _fill(texts["settings.py"], "name", json.dumps(name))
     placements = texts["placements.yaml"]
     said: list[str] = []
@@ -315,13 +317,14 @@ def _fill(text: str, key: str, value: str) -> str:
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
     """Write all files, or none."""
-    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+    partial = {folder / file: folder / f".{file}.{os.getpid()}.partial" for file in texts}
     try:
-        partial.mkdir(parents=True)
-        for file, text in texts.items():
-            (partial / file).write_text(text, encoding="utf-8")
-        partial.replace(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in zip(partial.values(), texts.values(), strict=True):
+            path.write_text(text, encoding="utf-8")
+        for whole, path in partial.items():
+            path.replace(whole)
     except OSError as error:
+        for path in partial.values():
+            path.unlink(missing_ok=True)
         raise InputError(folder, f"cannot be written ({error.strerror}); name another") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

@@ -14,7 +14,15 @@ from typing import Any
 from switchpoint.diagnosis import Fact, program_output
 from switchpoint.sites.environments import FAMILIES, Compiler, ask_compiler
 from switchpoint.sites.requests import examine_requests, option
-from switchpoint.sites.settings_file import Site, dicts, file_problems, misspelt, problem
+from switchpoint.sites.settings_file import (
+    Site,
+    dicts,
+    environment_extras,
+    file_problems,
+    misspelt,
+    problem,
+    system_here,
+)
 from switchpoint.sites.slurm import Slurm, ask_slurm
 from switchpoint.sites.trial import try_two_ranks
 
@@ -38,13 +46,20 @@ def examine_site(settings: Path, trial_s: float | None = None) -> Iterator[Fact]
     yield from found
     if any(fact.topic == "shape" for fact in found):
         return
-    blocked = any(fact.topic == "files" for fact in found)
+    if any(fact.topic == "files" for fact in found):
+        trial_s = None
+    system = system_here(site)
+    partitions = dicts(system.get("partitions"))
+    # The settings of a computing centre have more partitions than those that are measured.
+    offering = [p for p in partitions if p.get("extras", {}).get("placements")]
+    if partitions and not offering and site.placements_load:
+        yield problem(
+            site.entry(partitions[0].get("name")), "no partition offers a placement",
+            'add **site_common.placed(HERE / "placements.yaml") to one',
+        )  # fmt: skip
     slurm = ask_slurm()
-    for system in dicts(site.content.get("systems")):
-        for partition in dicts(system.get("partitions")):
-            yield from _examine_partition(
-                site, system, partition, slurm, None if blocked else trial_s
-            )
+    for partition in offering or partitions:
+        yield from _examine_partition(site, system, partition, slurm, trial_s)
 
 
 def _examine_partition(
@@ -62,15 +77,15 @@ def _examine_partition(
         *examine_requests(site, partition, slurm),
     ]
     yield from facts
-    environments = {e.get("name"): e for e in dicts(site.content.get("environments"))}
-    ready = []
+    environments = _environments(site, system, partition)
     for environ in partition.get("environs", []):
         if environ not in environments:
             yield problem(
                 site.named(environ), f"{topic}: there is no environment '{environ}'",
-                f"those defined are {', '.join(map(str, environments)) or 'none'}",
+                f"those defined are {', '.join(environments) or 'none'}",
             )  # fmt: skip
-            continue
+    ready = []
+    for environ in _measured(partition, environments):
         found = list(_examine_environment(site, system, partition, environments[environ], slurm))
         yield from found
         if all(fact.state == "ok" for fact in found):
@@ -93,6 +108,35 @@ def _examine_partition(
             told = f"{topic}, environment '{environ}': {result.found}"
             place = site.entry(environ, "launcher_options")
             yield Fact(f"{name}: {environ}", result.state, told, result.fix, place)
+
+
+def _environments(
+    site: Site, system: Mapping[str, Any], partition: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """The environments by their names, those for this partition or system before those for all."""
+    targets = ["*", system.get("name"), f"{system.get('name')}:{partition.get('name')}"]
+    found: dict[str, tuple[int, dict[str, Any]]] = {}
+    for environment in dicts(site.content.get("environments")):
+        for target in environment.get("target_systems", ["*"]):
+            if target in targets:
+                rank, name = targets.index(target), str(environment.get("name"))
+                if name not in found or found[name][0] < rank:
+                    found[name] = rank, environment
+    return {name: environment for name, (_, environment) in found.items()}
+
+
+def _measured(
+    partition: Mapping[str, Any], environments: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
+    """The partition's environments that are for MPI; all of them where none says that it is."""
+    listed = [name for name in partition.get("environs", []) if name in environments]
+    for_mpi = [
+        name
+        for name in listed
+        if "mpi" in environments[name].get("features", [])
+        or "mpi" in environments[name].get("extras", {})
+    ]
+    return for_mpi or listed
 
 
 def _back_ends(site: Site, partition: Mapping[str, Any]) -> Iterator[Fact]:
@@ -129,15 +173,10 @@ def _back_ends(site: Site, partition: Mapping[str, Any]) -> Iterator[Fact]:
 
 
 def _partition_extras(site: Site, partition: Mapping[str, Any]) -> Iterator[Fact]:
-    """A partition has to offer placements, and to expect values of those that it offers."""
+    """A partition has to offer its placements as features, and to expect values of no others."""
     name, extras = partition.get("name"), partition.get("extras", {})
     topic = f"partition '{name}'"
     placements = extras.get("placements", {})
-    if not placements:
-        yield problem(
-            site.entry(name), f"{topic} offers no placement",
-            'add **site_common.placed(HERE / "placements.yaml")', topic,
-        )  # fmt: skip
     for placement in placements:
         if placement not in partition.get("features", []):
             yield problem(
@@ -170,6 +209,7 @@ def _examine_environment(
     """Load the modules as a job does, then see whether the compiler wrapper is the right MPI's."""
     name = environment.get("name")
     topic = f"environment '{name}'"
+    yield from environment_extras(site, environment)
     cc = str(environment.get("cc", "cc"))
     found = ask_compiler(system.get("modules_system", "nomod"), system, partition, environment)
     family = environment.get("extras", {}).get("mpi")

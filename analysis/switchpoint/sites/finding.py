@@ -39,7 +39,7 @@ def find_settings(site: str) -> Path:
     raise InputError(
         site,
         "there is no such site, folder or file; the sites here are "
-        f"{', '.join(dict.fromkeys(_names()))}; `switchpoint init site {site}` makes a new one",
+        f"{', '.join(dict.fromkeys(_names()))}; `switchpoint init site NAME` makes a new one",
     )
 
 

@@ -14,7 +14,11 @@ from typing import Any
 import reframe.utility.osext as osext
 from reframe.core.backends import register_scheduler
 from reframe.core.exceptions import JobError
-from reframe.core.schedulers.slurm import SlurmJobScheduler, slurm_state_completed
+from reframe.core.schedulers.slurm import (
+    SlurmJobScheduler,
+    slurm_state_completed,
+    slurm_state_pending,
+)
 
 #: Ask Slurm this often while a job is silent. Every question starts a program on the head node,
 #: which on the testbed is the machine that is being measured.
@@ -35,6 +39,7 @@ class ScontrolJobScheduler(SlurmJobScheduler):  # type: ignore[misc]
         self._asked_at: dict[str, float] = {}
         self._moved_at: dict[str, float] = {}
         self._output_bytes: dict[str, int] = {}
+        self._reasons: dict[str, str] = {}
 
     def poll(self, *jobs: Any) -> None:
         """Update the state of those jobs that are worth a question now."""
@@ -43,6 +48,17 @@ class ScontrolJobScheduler(SlurmJobScheduler):  # type: ignore[misc]
                 self._asked_at[job.jobid] = time.monotonic()
                 self._update(job)
         self._cancel_if_pending_too_long([job for job in jobs if job is not None])
+
+    def _cancel_if_pending_too_long(self, jobs: Any) -> None:
+        """Say why a job that is given up did not start, which ReFrame itself does not."""
+        super()._cancel_if_pending_too_long(jobs)
+        for job in jobs:
+            if job.is_cancelling and slurm_state_pending(job.state) and job.exception is None:
+                job._exception = JobError(
+                    f"Slurm did not start the job within {job.max_pending_time:g} s "
+                    f"(Reason={self._reasons.get(job.jobid)})",
+                    job.jobid,
+                )
 
     def wait(self, job: Any) -> None:
         """Wait for one job, as ReFrame's serial execution policy does."""
@@ -75,6 +91,7 @@ class ScontrolJobScheduler(SlurmJobScheduler):  # type: ignore[misc]
             return
         job._state = fields["JobState"]
         job._nodespec = fields.get("NodeList", "")
+        self._reasons[job.jobid] = fields.get("Reason", "unknown")
         if not slurm_state_completed(job.state):
             self._cancel_if_blocked([job], {job.jobid: [fields.get("Reason", "")]})
             return

@@ -29,11 +29,19 @@ _PATH_EXTRAS = ("osu", "imb", "imb_mpi_library")
 class Site:
     """A site's files, to tell on which line something stands.
 
-    `content` is the settings' ``site_configuration``; empty where they do not load.
+    Attributes
+    ----------
+    settings : Path
+        The site's ``settings.py``.
+    content : dict
+        Its ``site_configuration``; empty where it does not load.
+    placements_load : bool
+        Whether its placements do.
     """
 
     settings: Path
     content: Mapping[str, Any] = field(default_factory=dict)
+    placements_load: bool = True
 
     def __post_init__(self) -> None:
         self.placements = self.settings.with_name("placements.yaml")
@@ -98,7 +106,6 @@ def file_problems(site: Site) -> Iterator[Fact]:
         yield from shape
         if all(fact.topic != "shape" for fact in shape):
             yield from _host_names(site)
-            yield from _environment_extras(site)
 
 
 def _load(site: Site) -> Iterator[Fact]:
@@ -122,9 +129,12 @@ def _load(site: Site) -> Iterator[Fact]:
             load_placements(site.placements)
         except PlacementError as error:
             complaints = [error]
+    site.placements_load = not complaints
     for complaint in complaints:
         for line, told in complaint.each:
-            place = complaint.file if line is None else f"{complaint.file}:{line}"
+            same = complaint.file.resolve() == site.placements.resolve()
+            file = site.placements if same else complaint.file  # as the user named it
+            place = file if line is None else f"{file}:{line}"
             found, _, fix = told.partition("; ")
             yield problem(place, found, fix or "see the reference of placements", "files")
 
@@ -216,12 +226,7 @@ def _shortened(text: str, most: int = 120) -> str:
 
 def _host_names(site: Site) -> Iterator[Fact]:
     """ReFrame picks the system whose patterns match this machine's name."""
-    here = socket.gethostname()
-    patterns = [
-        str(pattern)
-        for system in dicts(site.content.get("systems"))
-        for pattern in system.get("hostnames", [])
-    ]
+    patterns = [str(p) for system in dicts(site.content["systems"]) for p in system["hostnames"]]
     wrong = [(pattern, told) for pattern in patterns if (told := _pattern_error(pattern))]
     for pattern, told in wrong:
         yield problem(
@@ -229,13 +234,28 @@ def _host_names(site: Site) -> Iterator[Fact]:
             f"hostnames: '{pattern}' is no regular expression: {told}",
             "correct it",
         )
-    if wrong or any(re.match(pattern, here) for pattern in patterns):
-        return
-    yield problem(
-        site.line('"hostnames"', "'hostnames'"),
-        f"this machine, {here}, matches none of the hostnames: {', '.join(patterns) or 'none'}",
-        "add a pattern for it, or run this on a machine of the site",
-    )
+    if not wrong and not any(map(_is_here, dicts(site.content["systems"]))):
+        yield problem(
+            site.line('"hostnames"', "'hostnames'"),
+            f"this machine, {socket.gethostname()}, matches none of the hostnames: "
+            f"{', '.join(patterns) or 'none'}",
+            "add a pattern for it, or run this on a machine of the site",
+        )
+
+
+def system_here(site: Site) -> dict[str, Any]:
+    """The system that ReFrame picks on this machine; the only one of a site in any case."""
+    systems = dicts(site.content.get("systems"))
+    here = [system for system in systems if _is_here(system)]
+    if not here and len(systems) == 1:
+        here = systems
+    return here[0] if here else {}
+
+
+def _is_here(system: Mapping[str, Any]) -> bool:
+    name = socket.gethostname()
+    patterns = map(str, system.get("hostnames", []))
+    return any(re.match(p, name) for p in patterns if not _pattern_error(p))
 
 
 def _pattern_error(pattern: str) -> str:
@@ -246,29 +266,27 @@ def _pattern_error(pattern: str) -> str:
     return ""
 
 
-def _environment_extras(site: Site) -> Iterator[Fact]:
-    """What the checks need to know of each programming environment."""
-    for environment in dicts(site.content.get("environments")):
-        name, extras = environment.get("name"), environment.get("extras", {})
-        topic = f"environment '{name}'"
-        here = site.entry(name)
-        if "mpi" not in environment.get("features", []):
+def environment_extras(site: Site, environment: Mapping[str, Any]) -> Iterator[Fact]:
+    """What the checks need to know of a programming environment."""
+    name, extras = environment.get("name"), environment.get("extras", {})
+    topic = f"environment '{name}'"
+    if "mpi" not in environment.get("features", []):
+        yield problem(
+            site.entry(name), f"{topic} lacks the feature 'mpi', so no check runs with it",
+            'add "features": ["mpi"]',
+        )  # fmt: skip
+    if "mpi" not in extras:
+        yield problem(
+            site.entry(name), f"{topic} does not say which MPI family it is",
+            'add "extras": {"mpi": "openmpi"}, or "mpich" or "intelmpi"',
+        )  # fmt: skip
+    yield from misspelt(site, topic, extras, _ENVIRON_EXTRAS)
+    for key in _PATH_EXTRAS:
+        if extras.get(key) and not Path(extras[key]).exists():
             yield problem(
-                here, f"{topic} lacks the feature 'mpi', so no check runs with it",
-                'add "features": ["mpi"]',
+                site.entry(name, key), f"{topic}: {key}: there is no {extras[key]}",
+                "correct the path, or delete the line",
             )  # fmt: skip
-        if "mpi" not in extras:
-            yield problem(
-                here, f"{topic} does not say which MPI family it is",
-                'add "extras": {"mpi": "openmpi"}, or "mpich" or "intelmpi"',
-            )  # fmt: skip
-        yield from misspelt(site, topic, extras, _ENVIRON_EXTRAS)
-        for key in _PATH_EXTRAS:
-            if extras.get(key) and not Path(extras[key]).exists():
-                yield problem(
-                    site.entry(name, key), f"{topic}: {key}: there is no {extras[key]}",
-                    "correct the path, or delete the line",
-                )  # fmt: skip
 
 
 def misspelt(site: Site, topic: str, extras: Mapping[str, Any], known: set[str]) -> Iterator[Fact]:

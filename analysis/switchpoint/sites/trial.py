@@ -49,7 +49,7 @@ def try_two_ranks(
     folder.mkdir(parents=True, exist_ok=True)
     prefix = Path(tempfile.mkdtemp(dir=folder, prefix="trial-")).resolve()
     cases, output = _run(settings, partition, environs, placement, wait_s, prefix)
-    results = {environ: _judge(cases.get(environ), output, wait_s, prefix) for environ in environs}
+    results = {environ: _judge(cases.get(environ), output, prefix) for environ in environs}
     if all(fact.state == "ok" for fact in results.values()):
         shutil.rmtree(prefix, ignore_errors=True)
     yield from results.items()
@@ -65,7 +65,7 @@ def _run(
             *(_reframe(), "-C", str(settings), "-c", str(shipped("checks") / "two_ranks.py"), "-r"),
             *("-n", f"TwoRanks.*%placement={placement}$", f"--system={partition}"),
             *(word for environ in environs for word in ("-p", f"^{re.escape(environ)}$")),
-            *("-S", f"max_pending_time={wait_s:g}s", "-S", "step_limit_s=20"),
+            *("-S", f"max_pending_time={wait_s:.0f}s", "-S", "step_limit_s=20"),
             *("--prefix", str(prefix), "--report-file", str(report), "--nocolor"),
         ],
         stdout=subprocess.PIPE,
@@ -98,7 +98,7 @@ def _reframe() -> str:
     return str(beside) if beside.exists() else "reframe"
 
 
-def _judge(case: dict[str, str] | None, output: str, wait_s: float, prefix: Path) -> Fact:
+def _judge(case: dict[str, str] | None, output: str, prefix: Path) -> Fact:
     if case is None:
         said = re.findall(r"ERROR: (.*)", output) or output.strip().splitlines() or ["nothing"]
         return Fact(
@@ -108,10 +108,10 @@ def _judge(case: dict[str, str] | None, output: str, wait_s: float, prefix: Path
     if case["result"] == "pass":
         return Fact("trial", "ok", "two ranks in one world, started as all checks are")
     reason = " ".join(str(case.get("fail_reason") or case["result"]).split())
-    if "pending time" in reason:
+    if "did not start" in reason:
         return Fact(
-            "trial", "poor", f"no job started within {wait_s:g} s",
-            "wait longer with --wait, or leave the trial out with --no-trial",
+            "trial", "missing", reason.removeprefix("job error: "),
+            "wait longer with --wait, or submit nothing with --no-trial",
         )  # fmt: skip
     reason = reason.removeprefix("sanity error: ")
     found, _, fix = reason.partition("; fix: ")

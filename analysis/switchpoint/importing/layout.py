@@ -1,0 +1,195 @@
+"""Learns names from where a file lies: ReFrame's own folders, and patterns that a user gives.
+
+A pattern such as `{site}/{environ}/{test}` names folders, one part for each, from a folder that was
+given downwards. See docs/reference/command.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from switchpoint.errors import InputError
+from switchpoint.printable import path_text, printable
+from switchpoint.shapes import IDENTITY, PASSING_LABELS, RESERVED, RUN_COLUMNS
+
+#: Where ReFrame keeps files and logs of tests.
+_OUTPUT, _LOGS = "output", "perflogs"
+
+#: What `--timestamp` of ReFrame's puts between `output` and the system.
+_TIME_STAMP = re.compile(r"\d{2,4}-?\d\d-?\d\dT[\d:]+([+-]\d{4})?")
+_RETRY = re.compile(r"_retry\d+$")
+_LOG = re.compile(r"(?P<test>.+)\.log(\.h\d+)?(\.gz)?")
+
+_FIELD = re.compile(r"\{(?P<name>[^{}]*)\}")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+#: Names that a pattern may not give: they have another meaning in the tables.
+_TAKEN = RESERVED | ({*RUN_COLUMNS} - {*IDENTITY} - PASSING_LABELS) | {"run_id"}
+
+
+def reframe_names(path: Path) -> dict[str, str]:
+    """Read site, partition, environment and test from ReFrame's folders, wherever they stand.
+
+    >>> reframe_names(Path("/old/output/alpha/batch/gnu/OsuLatency_0fbd9ad4/osu_latency.out"))
+    {'site': 'alpha', 'partition': 'batch', 'environ': 'gnu', 'test': 'OsuLatency_0fbd9ad4'}
+    >>> reframe_names(Path("/old/perflogs/alpha/batch/Stream.log.h0"))
+    {'site': 'alpha', 'partition': 'batch', 'test': 'Stream'}
+
+    Parameters
+    ----------
+    path
+        Absolute.
+    """
+    *folders, name = map(path_text, path.parts)
+    for start in reversed(range(len(folders))):
+        below = folders[start + 1 :]
+        if below and _TIME_STAMP.fullmatch(below[0]):
+            del below[0]
+        if folders[start] == _OUTPUT and len(below) >= 4:
+            site, partition, environ, test = below[:4]
+            test = _RETRY.sub("", test)
+            return {"site": site, "partition": partition, "environ": environ, "test": test}
+        if folders[start] == _LOGS and len(below) == 2 and (log := _LOG.fullmatch(name)):
+            return {"site": below[0], "partition": below[1], "test": log["test"]}
+    return {}
+
+
+@dataclass(frozen=True)
+class PathPattern:
+    """One `--path` pattern.
+
+    Attributes
+    ----------
+    text : str
+        As it was given.
+    parts : tuple of Pattern
+        What each folder looks like, its fields as groups.
+    names_file : bool
+        Whether the last part is of the file's name.
+    """
+
+    text: str
+    parts: tuple[re.Pattern[str], ...]
+    names_file: bool
+
+    @classmethod
+    def parse(cls, text: str) -> PathPattern:
+        """Read a pattern; raises InputError."""
+        if text.startswith("/"):
+            raise _error(text, "begins with '/'; begin with a folder below the one that you give")
+        parts = text.removesuffix("/").split("/")
+        fields: list[str] = []
+        for part in parts:
+            fields += _fields(text, part)
+        named = [field for field in fields if field != "_"]
+        if not named:
+            raise _error(text, "names nothing; write a name in braces, such as {site}/{environ}")
+        if twice := {field for field in named if named.count(field) > 1}:
+            raise _error(text, f"has {{{min(twice)}}} twice; skip one with {{_}}")
+        literal = _FIELD.sub("", parts[-1])
+        names_file = "." in literal and not text.endswith("/")
+        return cls(text, tuple(map(_compiled, parts)), names_file)
+
+    def names(self, relative: PurePath) -> dict[str, str] | None:
+        """What the pattern reads from a path below the given folder; None where it differs.
+
+        ReFrame's folders name themselves, unless the pattern says `output` or `perflogs` itself.
+        """
+        parts = [path_text(part) for part in relative.parts]
+        of_reframe = {_OUTPUT, _LOGS}.intersection(parts)
+        if of_reframe - {*self.text.split("/")} and reframe_names(Path("/", relative)):
+            return None
+        folders, name = parts[:-1], parts[-1]
+        if self.names_file and len(parts) != len(self.parts):
+            return None
+        candidates = [folders]
+        if self.names_file:
+            candidates = [[*folders, name.removesuffix(".gz")], [*folders, name]]
+        for candidate in candidates:
+            if len(candidate) < len(self.parts):
+                continue
+            pairs = zip(self.parts, candidate, strict=False)  # folders further down do not matter
+            found = [match for part, text in pairs if (match := part.fullmatch(text))]
+            if len(found) == len(self.parts):
+                return {name: text for match in found for name, text in match.groupdict().items()}
+        return None
+
+
+def names_by_pattern(
+    files: Iterable[tuple[Path, PurePath]], patterns: Sequence[PathPattern]
+) -> dict[Path, dict[str, str]]:
+    """Names of each file that a pattern matches: of several patterns the first.
+
+    Parameters
+    ----------
+    files
+        Each with its path below the folder that was given.
+    patterns
+        In the order in which they are tried.
+
+    Raises
+    ------
+    InputError
+        If a pattern matches no file: nothing should be kept without its names.
+    """
+    files = list(files)
+    unused = dict.fromkeys(patterns)
+    found: dict[Path, dict[str, str]] = {}
+    for path, relative in files:
+        for pattern in patterns:
+            if (names := pattern.names(relative)) is not None:
+                unused.pop(pattern, None)
+                found.setdefault(path, names)
+    for pattern in unused:
+        raise _error(pattern.text, _why_unused(pattern, [relative for _, relative in files]))
+    return found
+
+
+def _why_unused(pattern: PathPattern, files: list[PurePath]) -> str:
+    if not files:
+        return "matches nothing: there is no file"
+    first = files[0]
+    if pattern.names_file:
+        has = f"{len(first.parts)} parts with its name, the pattern {len(pattern.parts)}"
+    else:
+        has = f"{len(first.parts) - 1} folders, the pattern {len(pattern.parts)}"
+    return (
+        f"matches none of {len(files)} files, and nothing was read; the first,"
+        f" {printable(path_text(first))}, has {has}"
+    )
+
+
+def _fields(text: str, part: str) -> list[str]:
+    """Names of one part's fields; raises InputError."""
+    if part in ("", ".", ".."):
+        raise _error(text, f"has {part!r} for a folder; write {{_}} to skip one")
+    if set(_FIELD.sub("", part)) & set("{}"):
+        raise _error(text, f"has a brace too many or too few in {part!r}; write {{site}}")
+    if re.search(r"(\}|\*)(\{|\*)", part):
+        raise _error(text, f"has two fields side by side in {part!r}; put text between them")
+    fields = _FIELD.findall(part)
+    for field in fields:
+        if not _NAME.fullmatch(field):
+            raise _error(text, f"has {{{field}}}; a name is letters, digits and '_'")
+        if field in _TAKEN:
+            raise _error(text, f"has {{{field}}}, a name that is taken; choose another")
+    return fields
+
+
+def _compiled(part: str) -> re.Pattern[str]:
+    """Expression of one part: a field and `*` stand for any text that is not empty."""
+    wild = re.compile(r"\{(\w+)\}|\*")
+    expression, place = "", 0
+    for match in wild.finditer(part):
+        expression += re.escape(part[place : match.start()])
+        field = match[1]
+        expression += "(?:.+?)" if field in (None, "_") else f"(?P<{field}>.+?)"
+        place = match.end()
+    return re.compile(expression + re.escape(part[place:]), re.DOTALL)
+
+
+def _error(text: str, problem: str) -> InputError:
+    return InputError("--path", f"'{text}' {problem}")

@@ -1,0 +1,133 @@
+"""Numbers with a unit but no message size are kept as single values, each once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from switchpoint import Store, import_files, read, read_files
+from switchpoint.shapes import VALUE_COLUMNS
+from typer.testing import Result
+
+Run = Callable[..., Result]
+
+OUTPUTS = Path(__file__).parent / "outputs"
+
+_HEADING = (
+    "result|job_completion_time|job_completion_time_unix|environ|name|partition|system|num_tasks"
+    "|triad_value|triad_unit|triad_ref|triad_lower_thres|triad_upper_thres|triad_result"
+)
+
+
+def write_log(folder: Path, nights: int, name: str = "Stream.log") -> Path:
+    """Write the log of a test that ran on so many nights."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [
+        f"pass|2024-03-{night:02}T03:00:00|{1709607600 + 86400 * night}.5|gnu|Stream %size=8|batch"
+        f"|alpha|64|{200 + night}.5|GB/s|210|-0.1|null|pass"
+        for night in range(1, nights + 1)
+    ]
+    path = folder / name
+    path.write_text("\n".join([_HEADING, *rows]) + "\n")
+    return path
+
+
+def test_a_value_keeps_its_time_place_reference_and_what_else_is_said(tmp_path: Path) -> None:
+    found = read(write_log(tmp_path, 1))
+
+    assert found.samples.empty
+    assert list(found.single_values) == VALUE_COLUMNS
+    [value] = found.single_values.to_dict("records")
+    assert [value[name] for name in ("site", "partition", "environ", "test", "variable")] == [
+        "alpha", "batch", "gnu", "Stream %size=8", "triad",
+    ]  # fmt: skip
+    assert (value["value"], value["unit"], value["reference"]) == (201.5, "GB/s", 210)
+    assert (value["lower"], value["upper"], value["result"]) == (-0.1, None, "pass")
+    assert value["time_utc"] == "2024-03-06T03:00:00.500000Z"
+    assert json.loads(value["labels"]) == {"num_tasks": "64", "size": "8"}
+
+
+def test_a_log_that_grows_adds_only_what_is_new(switchpoint: Run, tmp_path: Path) -> None:
+    logs, store = tmp_path / "perflogs", tmp_path / "store"
+
+    write_log(logs, 3)
+    first = switchpoint("import", logs, "--store", store)
+    write_log(logs, 5)
+    second = switchpoint("import", logs, "--store", store)
+    third = switchpoint("import", logs, "--store", store, "--json")
+
+    added = f"0 runs added to {store}\n"
+    assert first.stdout == added + "3 single values of 1 test kept\n"
+    assert second.stdout == added + "2 single values of 1 test kept; 3 already there\n"
+    assert json.loads(third.stdout)["values_already_stored"] == 5
+    kept = Store(store).single_values(test="Stream %size=8")
+    assert kept["value"].tolist() == [201.5, 202.5, 203.5, 204.5, 205.5]
+    assert set(kept["site"]) == {"alpha"}
+
+
+@pytest.mark.parametrize("scheme", ["folder", "memory"])
+def test_values_lie_in_any_store_and_are_asked_for_by_column(tmp_path: Path, scheme: str) -> None:
+    store = Store(f"memory://{uuid.uuid4().hex}" if scheme == "memory" else tmp_path / "store")
+    assert store.single_values().empty
+
+    outcome = import_files([write_log(tmp_path / "logs", 4)], store)
+
+    assert (outcome.values_added, outcome.values_tests, outcome.added) == (4, 1, 0)
+    assert len(store.single_values(site="alpha", variable="triad")) == 4
+    assert store.single_values(site="beta").empty
+
+
+def test_log_and_report_of_one_session_hold_the_same_values(tmp_path: Path) -> None:
+    for name in ("reframe-variables.log", "reframe-report.json.gz"):
+        shutil.copy(OUTPUTS / name, tmp_path)
+
+    gathered = read_files([tmp_path])
+
+    assert gathered.measurements is not None
+    values = gathered.measurements.single_values
+    assert not values.duplicated(["time_utc", "test", "variable"]).any()
+
+
+def test_values_make_no_curve(switchpoint: Run, tmp_path: Path) -> None:
+    log = write_log(tmp_path, 30)
+
+    result = switchpoint("detect", log)
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"switchpoint: {log}: holds no curve but 30 single values;"
+        " keep them with `switchpoint import`\n"
+    )
+
+
+def test_a_store_of_values_alone_says_that_it_holds_no_runs(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    switchpoint("import", write_log(tmp_path / "logs", 2), "--store", tmp_path / "store")
+
+    result = switchpoint("detect", "--store", tmp_path / "store")
+
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "", "null", "fast"])
+def test_what_is_no_number_is_no_value(tmp_path: Path, value: str) -> None:
+    path = write_log(tmp_path, 2)
+    path.write_text(path.read_text().replace("|201.5|", f"|{value}|"))
+
+    assert read(path).single_values["value"].tolist() == [202.5]
+
+
+def test_a_log_without_any_value_is_skipped(switchpoint: Run, tmp_path: Path) -> None:
+    path = write_log(tmp_path / "logs", 1)
+    path.write_text(path.read_text().replace("|GB/s|", "||"))
+
+    result = switchpoint("import", tmp_path / "logs", "--store", tmp_path / "store")
+
+    assert result.exit_code == 2
+    assert result.stderr == "switchpoint: skipped: 1 log without values\n"

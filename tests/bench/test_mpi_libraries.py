@@ -1,0 +1,38 @@
+"""The table of MPI libraries, made as a reader makes it, over sizes small enough for a test."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from switchpoint.record import read_facts
+from switchpoint.zooms import probed
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCH = ROOT / "bench" / "mpi_libraries.py"
+
+
+def table(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the benchmark with words of the command line."""
+    return subprocess.run(
+        [sys.executable, BENCH, *words], capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def test_a_library_has_a_row_for_each_path_and_its_cause_is_confirmed(tmp_path):
+    done = table("openmpi", "--largest", "16K", "--records", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    _, _, memory, network = done.stdout.splitlines()
+
+    facts = read_facts(tmp_path / "0-openmpi" / "one_node" / "zoom.record")
+    last = probed(facts.footer)["last_size_bytes"]
+    assert f"| shared memory | {last:,}" in memory
+    assert "eager_limit` = 4096" in memory
+    assert f"{4096 - last} B" in memory
+    assert "confirmed" in memory
+    assert "| TCP           | all up to 16,384" in network  # the limit is 64 KiB there
+
+
+def test_what_is_no_mpi_is_one_clear_error(tmp_path):
+    done = table(str(tmp_path))
+    assert done.returncode == 2
+    assert "has no bin/mpicc and bin/mpiexec" in done.stderr
