@@ -323,9 +323,9 @@ def reproduce_command(
         from switchpoint.reproduction import differences, lay_out, reproduce
 
         recipe = reproduce(run, store)
-        if write is not None:
-            lay_out(recipe, write)
         found = differences(recipe)
+        if write is not None:
+            lay_out(recipe, write, found)
         if as_json:
             _print_json(
                 {
@@ -417,20 +417,26 @@ def _doctor_site(site: str, wait_s: float | None, as_json: bool) -> None:
 
 def _doctor_spack(site: str | None, target: Path | None, mpi: str | None, as_json: bool) -> None:
     from switchpoint.sites.finding import find_settings
-    from switchpoint.spack import check_mpi, examine_spack, survey, write
+    from switchpoint.spack import examine_spack, survey, write
 
     home = None
     if site is not None:
         home = Path(site) if Path(site).is_dir() else find_settings(site).parent
-    folder = Path("DIR") if target is None else target.absolute()
-    surveyed = survey(home, folder)
-    _print_facts([*examine_spack(), *surveyed.facts], as_json)
+    surveyed = survey(home, mpi)
+    facts = [*examine_spack(), *surveyed.facts]
+    _print_facts(facts, as_json)
     if target is not None:
-        path = write(surveyed, folder)
+        path = write(surveyed, target.absolute())
         if not as_json:
             print(path)
-    if mpi is not None:
-        check_mpi((home or folder) / "packages.yaml", surveyed.packages, mpi)
+    missing = [fact for fact in facts if fact.state == "missing"]
+    if missing:
+        first = missing[0]
+        more = f" (and {len(missing) - 1} more)" if missing[1:] else ""
+        place = f"{first.place}: " if first.place else ""
+        words = f"{place}{first.topic}: {first.found}; {first.fix}{more}"
+        print(f"switchpoint: {words}", file=sys.stderr)
+        raise typer.Exit(_FAILED)
 
 
 def _print_facts(facts: Iterable[Fact], as_json: bool) -> None:

@@ -76,3 +76,14 @@ class NotRecognisedError(InputError):
     def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
         """Let it come back whole from another process."""
         return type(self), (self.source, self.problem, self.reason)
+
+
+class SpackError(InputError):
+    """Something that Spack lacks or refuses, with the fix."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__("spack", problem)
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, int | None]]:
+        """Let it come back from another process, as what it is of."""
+        return InputError, ("spack", self.problem, None)

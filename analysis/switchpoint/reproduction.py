@@ -266,8 +266,12 @@ def _git(folder: Path, *words: str) -> bool:
     return done.returncode == 0
 
 
-def lay_out(recipe: Recipe, folder: str | os.PathLike[str]) -> Path:
+def lay_out(
+    recipe: Recipe, folder: str | os.PathLike[str], found: list[Difference] | None = None
+) -> Path:
     """Write a folder that builds and runs the run again; all or nothing.
+
+    `found` are the `differences`, where they are known already.
 
     It holds README.md, run.sh and header.json; ``switchpoint/``, the sources and Spack's recipe at
     the commit that was built, where this checkout has it; and where there is a lock, a whole Spack
@@ -294,7 +298,7 @@ def lay_out(recipe: Recipe, folder: str | os.PathLike[str]) -> Path:
                 (whole / "site").mkdir()
                 externals = yaml.safe_dump(_externals(recipe.lock), sort_keys=False)
                 (whole / "site/packages.yaml").write_text(externals, encoding="utf-8")
-            (whole / "README.md").write_text(_readme(recipe), encoding="utf-8")
+            (whole / "README.md").write_text(_readme(recipe, found), encoding="utf-8")
             (whole / "header.json").write_text(json.dumps(recipe.header, indent=1) + "\n")
             script = whole / "run.sh"
             script.write_text(_script(recipe), encoding="utf-8")
@@ -339,7 +343,7 @@ def _externals(lock: Lock) -> dict[str, Any]:
     """The packages.yaml that follows from a lock's externals."""
     packages: dict[str, Any] = {}
     for node in lock.nodes():
-        if node.external is None:
+        if node.external is None or node.name in ("glibc", "musl"):  # which Spack finds itself
             continue
         entry: dict[str, Any] = {
             "spec": f"{node.name}@{node.version}", "prefix": str(node.external)
@@ -368,11 +372,12 @@ def _script(recipe: Recipe) -> str:
             "# SITE: what the new record calls this place.",
             "set -eu",
             'cd "$(dirname "$0")"',
-            f"for program in ./view/bin/{program} ./build/bin/{program} {program}; do",
+            f"name={program}",
+            'for program in "./view/bin/$name" "./build/bin/$name" "$name"; do',
             '  if command -v "$program" >/dev/null; then KERNEL="${KERNEL:-$program}"; fi',
             "done",
             'if [ -z "${KERNEL-}" ] || ! command -v "$KERNEL" >/dev/null; then',
-            f'  echo "run.sh: no program "{program}"; build it as in README.md, or set KERNEL" >&2',
+            '  echo "run.sh: no program $name; build it as README.md says, or set KERNEL" >&2',
             "  exit 2",
             "fi",
             *load,
@@ -398,7 +403,8 @@ def _launch(recipe: Recipe) -> list[str]:
     ]  # fmt: skip
     if recipe.words("launch") and program != "srun":
         return [f'exec {shlex.join([program, *options])} "$@"']
-    allocate = shlex.join([*srun, *recipe.words("scheduler_options"), *options])
+    asked = [word for word in recipe.words("scheduler_options") if word not in srun]
+    allocate = shlex.join([*srun, *asked, *options])
     return [
         'if [ -n "${SLURM_JOB_ID-}" ]; then',
         f'  exec {shlex.join([*srun, *options])} "$@"',
@@ -407,7 +413,7 @@ def _launch(recipe: Recipe) -> list[str]:
     ]  # fmt: skip
 
 
-def _readme(recipe: Recipe) -> str:
+def _readme(recipe: Recipe, found: list[Difference] | None) -> str:
     commit = _one_line(recipe.header["kernel"].get("git_commit") or "")
     program = shlex.quote(_one_line(recipe.kernel))
     changed = " (its sources had been changed since)" if commit.endswith("+") else ""
@@ -429,7 +435,7 @@ def _readme(recipe: Recipe) -> str:
         " -DBUILD_TESTING=OFF\ncmake --build build"
     )
     facts = "\n".join(f"- **{term}**: {_plain(text)}" for term, text in recipe.facts())
-    found = differences(recipe)
+    found = differences(recipe) if found is None else found
     rows = "\n".join(f"| {d.topic} | {_plain(d.there)} | {_plain(d.here)} |" for d in found)
     table = (
         f"| | there | here |\n|---|---|---|\n{rows}" if found else "Nothing that is known differs."

@@ -5,12 +5,14 @@ A site's packages.yaml is completed with what is found. See docs/how-to/spack.md
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,9 +20,10 @@ from typing import Any
 import yaml
 
 from switchpoint.diagnosis import Fact, program_output
-from switchpoint.errors import InputError
+from switchpoint.errors import InputError, SpackError
 from switchpoint.sites.marks import marked_places
 from switchpoint.spack_lock import Node
+from switchpoint.spack_spec import parse
 from switchpoint.spack_versions import satisfies
 
 #: `path_override_env_var` and the commit of a branch in the concrete spec came with this one.
@@ -43,14 +46,28 @@ PREPROCESS = ("-E", "-dD", "-x", "c", "-")
 #: What the checks' specs need besides an MPI.
 TOOLS = ("gcc", "cmake", "gmake")
 
+#: Package of the kernels.
+KERNELS = "switchpoint-kernels"
+
+#: Libraries of the kernels' applications: what pkg-config calls each, and the spec's options.
+LIBRARIES = {
+    "fftw": ("fftw3", "~mpi~openmp precision=double"),
+    "libjpeg-turbo": ("libturbojpeg", ""),
+    "openblas": ("openblas", "threads=none"),
+}
+
+#: The kernels' variants that need them.
+LIBRARY_VARIANTS = {"fftw": "fft", "libjpeg-turbo": "jpeg", "openblas": "linear"}
+
+#: Files of Spack's configuration that a site may have beside its packages.yaml.
+SITE_FILES = (
+    "bootstrap.yaml", "compilers.yaml", "concretizer.yaml", "config.yaml", "mirrors.yaml",
+    "modules.yaml", "repos.yaml", "toolchains.yaml", "upstreams.yaml",
+)  # fmt: skip
+
+_IN_SPACK = Path(__file__).with_name("in_spack.py")
+
 _WRITTEN = "# Written by `switchpoint doctor --spack` for this machine.\n"
-
-
-class SpackError(InputError):
-    """Something that Spack lacks or refuses, with the fix."""
-
-    def __init__(self, problem: str) -> None:
-        super().__init__("spack", problem)
 
 
 @dataclass
@@ -107,11 +124,14 @@ class Survey:
         All that was found, whether the site asks for it or not.
     facts : list of Fact
         What there is to say of it.
+    site : Path or None
+        Folder of the site.
     """
 
     packages: dict[str, Any]
     found: list[External]
     facts: list[Fact]
+    site: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -144,8 +164,16 @@ def find_spack() -> tuple[str, str]:
     return path, completed.stdout
 
 
+def ask_spack(*words: str, options: Sequence[str] = (), seconds: float = 120) -> Any:
+    """Let Spack's own Python answer, see `in_spack`; None where it does not."""
+    spack = shutil.which("spack") or "spack"
+    told = program_output(spack, *options, "python", str(_IN_SPACK), *words, seconds=seconds)
+    answer = re.search(r"^told: (.*)$", told, re.MULTILINE)
+    return json.loads(answer[1]) if answer else None
+
+
 def examine_spack() -> Iterator[Fact]:
-    """Say which Spack is here, and whether it can concretize without a network."""
+    """Say which Spack is here, and whether it can concretize and install."""
     try:
         path, version = find_spack()
     except SpackError as error:
@@ -153,25 +181,65 @@ def examine_spack() -> Iterator[Fact]:
         yield Fact("Spack", "missing", found, fix)
         return
     yield Fact("Spack", "ok", f"{version.split()[0]}, {path}")
-    own = program_output(path, "python", "-c", "import clingo; print(clingo.__version__)")
-    if version_line := re.search(r"^\d+\.\d+\S*$", own, re.MULTILINE):
-        yield Fact("clingo", "ok", f"{version_line[0]}, in Spack's Python")
+    facts = ask_spack("facts")
+    if facts is None:
+        yield Fact(
+            "Spack's setup", "poor", "Spack does not tell its configuration",
+            f"see what `spack python {_IN_SPACK} facts` says",
+        )  # fmt: skip
+        return
+    if facts["clingo"]:
+        yield Fact("clingo", "ok", "in Spack's Python")
     else:
         yield Fact(
             "clingo", "poor", "not in Spack's Python, so Spack fetches it when first needed",
             "where there is no network: pip install clingo for the Python in SPACK_PYTHON",
         )  # fmt: skip
+    if "builtin" in facts["repositories"]:
+        yield Fact("repository builtin", "ok", "Spack has its recipes")
+    else:
+        yield Fact(
+            "repository builtin", "missing", "Spack has no recipes",
+            "spack repo update, or without a network: spack repo add --scope=user"
+            " .../spack-packages/repos/spack_repo/builtin",
+        )  # fmt: skip
+    yield _install_tree(Path(facts["install_tree"]))
+    if facts["binary_mirrors"] and not facts["padded"]:
+        yield Fact(
+            "padding", "poor",
+            "a build cache, but an install tree without padding: what is pushed from here can only"
+            " be installed in paths that are no longer",
+            "config:install_tree:padded_length: 128 in the config.yaml beside the site's"
+            " packages.yaml, before the first build",
+        )  # fmt: skip
+    if facts["binary_mirrors"] and shutil.which("patchelf") is None:
+        yield Fact(
+            "patchelf", "poor", "not in PATH; Spack builds it when it first relocates a binary",
+            "apt install patchelf, or add it as an external",
+        )  # fmt: skip
 
 
-def survey(site: Path | None, folder: Path) -> Survey:
+def _install_tree(root: Path) -> Fact:
+    """Whether Spack may install."""
+    above = next(folder for folder in (root, *root.parents) if folder.exists())
+    if os.access(above, os.W_OK | os.X_OK):
+        return Fact("install tree", "ok", str(root))
+    return Fact(
+        "install tree", "missing", f"{root} cannot be written",
+        "config:install_tree:root in the config.yaml beside the site's packages.yaml: a folder of"
+        " yours that compute nodes see",
+    )  # fmt: skip
+
+
+def survey(site: Path | None, mpi: str | None = None) -> Survey:
     """Look for what a site neither builds nor names, or without a site for all that is known here.
 
     Parameters
     ----------
     site
         Folder with the packages.yaml to complete.
-    folder
-        Where `write` will put the prefixes of MPIs that have none of their own.
+    mpi
+        Spec of the one MPI that is needed; by default all that are named are.
 
     Raises
     ------
@@ -182,7 +250,7 @@ def survey(site: Path | None, folder: Path) -> Survey:
     facts: list[Fact] = []
     found: list[External] = []
     if site is None or any(lacks(packages, package) for package in packages):
-        found = [*find_tools(), *find_mpis(folder, facts)]
+        found = [*find_tools(), *find_libraries(), *find_mpis(facts)]
     if site is None:
         packages = {"c": {"require": ["gcc"]}, "cxx": {"require": ["gcc"]}}
         names = [*TOOLS, *(external.package for external in found)]
@@ -190,14 +258,12 @@ def survey(site: Path | None, folder: Path) -> Survey:
     for external in found:
         own = f"; prefix of its own: {external.prefix}" if external.shims else ""
         facts.append(Fact(external.package, "ok", f"{external.version}, by {external.origin}{own}"))
+    named = {name: entry for name, entry in packages.items() if (entry or {}).get("externals")}
     packages = complete(packages, found)
-    fix = "install it, or put its folder into PATH"
-    facts += [
-        Fact(package, "missing", "not found", fix)
-        for package in packages
-        if lacks(packages, package)
-    ]
-    return Survey(packages, found, facts)
+    place = "" if site is None else str(site / "packages.yaml")
+    # The prefixes of what was found here are only made when they are written.
+    facts += check_packages(named, packages, mpi, place)
+    return Survey(packages, found, facts, site)
 
 
 def find_tools() -> Iterator[External]:
@@ -227,12 +293,40 @@ def find_tools() -> Iterator[External]:
                 yield External(package, version.group(), Path(path).parent.parent, Path(path))
 
 
-def find_mpis(folder: Path, facts: list[Fact]) -> list[External]:
+def find_libraries() -> Iterator[External]:
+    """Libraries of the applications that pkg-config knows, and pkg-config itself."""
+    program = shutil.which("pkg-config")
+    if program is None:
+        return
+    is_pkgconf = "pkgconf" in program_output(program, "--about")
+    version = program_output(program, "--version").strip()
+    package = "pkgconf" if is_pkgconf else "pkg-config"
+    yield External(package, version, Path(program).parent.parent, Path(program))
+    for package, (module, options) in LIBRARIES.items():
+        version = program_output(program, "--modversion", module).strip()
+        folder = program_output(program, "--variable=libdir", module).strip()
+        # Under Debian's prefix OpenBLAS may be any of three builds; its folder says which.
+        threaded = package == "openblas" and "serial" not in folder
+        if re.fullmatch(r"\d+(\.\d+)+", version) and folder.startswith("/usr/lib") and not threaded:
+            yield External(package, version, Path("/usr"), Path(folder), options=options)
+
+
+def prefixes() -> Path:
+    """Folder of the prefixes that are made here, for MPIs that have none of their own.
+
+    It stays where it is whatever becomes of checkouts and build trees: prefixes go into Spack's
+    hashes and locks.
+    """
+    data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(data).expanduser() / "switchpoint" / "prefixes"
+
+
+def find_mpis(facts: list[Fact]) -> list[External]:
     """MPIs whose compiler wrappers are in PATH; what is not taken is added to `facts`.
 
     Debian keeps several in one prefix and tells them apart by suffix, ``mpicc.openmpi``. Spack
     would run plain ``mpicc`` there, a link that may name any of them, so each of these gets a
-    prefix of its own under `folder`, with programs that run the suffixed ones.
+    prefix of its own in `prefixes`, with programs that run the suffixed ones.
     """
     found: dict[tuple[str, str], External] = {}
     for mpicc in _in_path("mpicc") + _in_path("mpicc.*"):
@@ -259,7 +353,8 @@ def find_mpis(folder: Path, facts: list[Fact]) -> list[External]:
             prefix = prefix.parent.parent
         external = External(mpi.name, mpi.version, prefix, mpicc)
         if mpicc.suffix:
-            external.prefix = folder / mpicc.suffix.lstrip(".")
+            own = f"{mpi.name}-{mpi.version}-{platform.machine()}"
+            external.prefix = prefixes() / own
             external.include = mpi.header.parent
             external.shims = {
                 program.stem: program for program in mpicc.parent.glob(f"mpi*{mpicc.suffix}")
@@ -302,19 +397,68 @@ def read_packages(site: Path) -> dict[str, Any]:
     path = site / "packages.yaml"
     for place in marked_places(path):
         raise InputError(str(place), f"still to be edited: {place.wanted}; then delete the mark")
+    compare = "compare with that of a `switchpoint init site`"
     try:
-        packages = yaml.safe_load(path.read_text(encoding="utf-8"))["packages"]
-        return dict(packages)
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(
             path, f"cannot be read ({error.strerror}); copy that of a `switchpoint init site`"
         ) from None
-    except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
         raise InputError(
-            path,
-            f"no packages.yaml of Spack's ({' '.join(str(error).split())}); compare with that "
-            "of a `switchpoint init site`",
+            path, f"is no YAML ({error.problem}); {compare}", mark.line + 1 if mark else None
         ) from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise InputError(path, f"is no YAML; {compare}") from None
+    if not isinstance(content, dict) or not isinstance(content.get("packages"), dict):
+        raise InputError(path, f"has no mapping `packages:`; {compare}")
+    packages: dict[str, Any] = content["packages"]
+    for name, entry in packages.items():
+        _check_entry(path, str(name), entry)
+    return packages
+
+
+def _check_entry(path: Path, name: str, entry: object) -> None:
+    """Raise InputError unless one entry of ``packages`` has the form of Spack's."""
+    if entry is None:
+        return
+    if not isinstance(entry, dict):
+        raise InputError(
+            path, f"packages:{name} is {_kind(entry)}, not a mapping; write `{name}: {{...}}`"
+        )
+    externals = entry.get("externals") or []
+    if not isinstance(externals, list):
+        raise InputError(
+            path, f"packages:{name}:externals is {_kind(externals)}, not a list; begin each with -"
+        )
+    for external in externals:
+        if not isinstance(external, dict) or not isinstance(external.get("spec"), str):
+            raise InputError(
+                path,
+                f"packages:{name}:externals has an entry without a spec; write `- spec:"
+                f" {name}@VERSION` and its prefix",
+            )
+        if not external.get("prefix") and not external.get("modules"):
+            raise InputError(
+                path,
+                f"packages:{name}:externals: {external['spec']} has neither prefix nor modules;"
+                " add one",
+            )
+        attributes = external.get("extra_attributes") or {}
+        if not isinstance(attributes, dict) or not isinstance(
+            attributes.get("compilers") or {}, dict
+        ):
+            raise InputError(
+                path,
+                f"packages:{name}:externals: {external['spec']}: compilers are no mapping; write"
+                " `compilers: {c: PATH}`",
+            )
+
+
+def _kind(value: object) -> str:
+    """What YAML calls a value that stands in the wrong place."""
+    return "a list" if isinstance(value, list) else f"`{value}`"
 
 
 def problem_of_external(node: Node) -> str | None:
@@ -351,6 +495,15 @@ def complete(packages: dict[str, Any], found: list[External]) -> dict[str, Any]:
     completed = dict(packages)
     # One target for all builds of a site; the plainest is what a build without Spack has.
     completed.setdefault("all", {"require": [f"target={platform.machine()}"]})
+    without = [
+        f"~{LIBRARY_VARIANTS[package]}"
+        for package in LIBRARIES
+        if lacks(packages, package) and package not in {external.package for external in found}
+    ]
+    if without:
+        # Spack would search for a build that nothing here provides.
+        own = completed.get(KERNELS) or {}
+        completed[KERNELS] = {"variants": " ".join(without), **own}
     for package in packages:
         entries = [external.entry() for external in found if external.package == package]
         if lacks(packages, package) and entries:
@@ -360,6 +513,8 @@ def complete(packages: dict[str, Any], found: list[External]) -> dict[str, Any]:
 
 def write(surveyed: Survey, folder: Path) -> Path:
     """Write packages.yaml into `folder` and the programs of the prefixes that are ours.
+
+    What else of Spack's configuration the site has is copied beside it.
 
     Raises
     ------
@@ -383,6 +538,11 @@ def write(surveyed: Survey, folder: Path) -> Path:
                 partial.symlink_to(external.include)
                 partial.replace(external.prefix / "include")
         folder.mkdir(parents=True, exist_ok=True)
+        for name in SITE_FILES:
+            if surveyed.site is not None and (surveyed.site / name).exists():
+                _write_whole(folder / name, (surveyed.site / name).read_text(encoding="utf-8"))
+            else:
+                (folder / name).unlink(missing_ok=True)
         _write_whole(
             path, _WRITTEN + yaml.safe_dump({"packages": surveyed.packages}, sort_keys=False)
         )
@@ -391,32 +551,86 @@ def write(surveyed: Survey, folder: Path) -> Path:
     return path
 
 
-def check_mpi(path: Path, packages: dict[str, Any], mpi: str) -> None:
-    """Raise InputError unless Spack can take the MPI `mpi` (a spec) for what it is.
+def check_packages(
+    named: dict[str, Any], packages: dict[str, Any], mpi: str | None, place: str
+) -> Iterator[Fact]:
+    """Find what a completed packages.yaml lacks, and externals that are not what they say.
 
-    `path` is the file that names it.
+    Parameters
+    ----------
+    named, packages
+        What the site names itself, and all packages.
+    mpi
+        Spec of the MPI that is needed; problems of others are then no hindrance.
+    place
+        The site's packages.yaml, for messages.
     """
-    package = re.match(r"[\w-]+", mpi)
-    name = package.group() if package else mpi
-    if lacks(packages, name):
-        raise InputError(
-            path,
-            f"{name} is not to be built, names no external, and no mpicc in PATH is of it; "
-            "install it, or add its external",
-        )
-    for external in (packages.get(name) or {}).get("externals", []):
-        if "prefix" not in external or name == "intel-oneapi-mpi":
-            continue  # a module alone, or folders by version: only Spack can tell
-        mpicc = Path(external["prefix"], "bin", "mpicc")
-        if not mpicc.exists():
-            raise InputError(path, f"{external['spec']}: there is no {mpicc}; correct its prefix")
-        is_of = mpi_of(mpicc)
-        if is_of and is_of.name != name:
-            raise InputError(
-                path,
-                f"{external['spec']}: {mpicc} compiles for {is_of.name}@{is_of.version}; give "
-                f"{name} a prefix whose bin/mpicc is its own",
+    wanted = None if mpi is None else parse(mpi, "spack_mpi")
+    for package in packages:
+        needed = wanted is None or package == wanted.package or package not in MPI_MACROS
+        state = "missing" if needed else "poor"
+        if lacks(packages, package) and package not in LIBRARIES:
+            fix = "install it, put its folder into PATH, or add its external"
+            yield Fact(
+                package, state, "not to be built, names no external, and was not found", fix, place
             )
+        for external in (named.get(package) or {}).get("externals", []):
+            if problem := problem_of_named(package, external):
+                found, _, fix = problem.partition("; ")
+                yield Fact(package, state, f"{external['spec']}: {found}", fix, place)
+    if wanted is None:
+        return
+    entry = packages.get(wanted.package) or {}
+    if entry.get("buildable", True) or not entry.get("externals"):
+        return
+    there = [parse(external["spec"], "externals") for external in entry["externals"]]
+    constraint = wanted.version
+    if constraint and not any(satisfies(one.version or "", constraint) for one in there):
+        has = ", ".join(f"{one.package}@{one.version}" for one in there)
+        yield Fact(
+            wanted.package, "missing", f"{mpi} is asked for, and there is only {has}",
+            "correct extras['spack_mpi'] of the environment, or add the external", place,
+        )  # fmt: skip
+
+
+def problem_of_named(package: str, external: dict[str, Any]) -> str | None:
+    """Say what is wrong with an external that a site names, and after ``; `` the fix."""
+    compilers = (external.get("extra_attributes") or {}).get("compilers") or {}
+    for path in compilers.values():
+        if not os.access(path, os.X_OK):
+            return f"there is no compiler {path}; correct its extra_attributes"
+    prefix = external.get("prefix")
+    if prefix and not Path(prefix).is_dir():
+        return f"there is no {prefix}; correct its prefix"
+    if package not in MPI_MACROS or package == "intel-oneapi-mpi":
+        return None  # of Intel's, folders by version: only Spack can tell
+    mpicc = Path(prefix, "bin/mpicc") if prefix else _mpicc_of_modules(external.get("modules", []))
+    if mpicc is None or not mpicc.exists():
+        return (
+            f"there is no {mpicc}; correct its prefix"
+            if mpicc
+            else f"no mpicc after `module load {' '.join(external.get('modules', []))}`; correct"
+            " its modules"
+        )
+    is_of = mpi_of(mpicc)
+    if is_of is None:
+        return f"{mpicc} compiles for no MPI that is known here; see what `{mpicc} -show` says"
+    if is_of.name != package:
+        return (
+            f"{mpicc} compiles for {is_of.name}@{is_of.version}; give {package} a prefix whose"
+            " bin/mpicc is its own"
+        )
+    version = parse(external["spec"], "externals").version
+    if version and not satisfies(is_of.version, version.lstrip("=")):
+        return f"{mpicc} is of version {is_of.version}; correct the spec"
+    return None
+
+
+def _mpicc_of_modules(modules: list[str]) -> Path | None:
+    """The mpicc that modules put into PATH, in a login shell, which knows `module`."""
+    load = f"module load {shlex.join(modules)} >/dev/null 2>&1 && command -v mpicc"
+    found = program_output("bash", "-lc", load, seconds=30).strip().splitlines()
+    return Path(found[-1]) if found and found[-1].startswith("/") else None
 
 
 def _write_whole(path: Path, text: str, mode: int = 0o644) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from switchpoint.spack import SpackError
+from switchpoint.errors import SpackError
 from switchpoint.spack_lock import Lock
 from switchpoint.spack_versions import satisfies
 

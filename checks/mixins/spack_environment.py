@@ -8,9 +8,7 @@ from __future__ import annotations
 import argparse
 import fcntl
 import hashlib
-import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -23,15 +21,13 @@ from pathlib import Path
 
 import yaml
 from switchpoint.cores import free_cores
-from switchpoint.errors import InputError
-from switchpoint.spack import SpackError, find_spack, problem_of_external
+from switchpoint.errors import InputError, SpackError
+from switchpoint.spack import KERNELS, ask_spack, find_spack, problem_of_external
 from switchpoint.spack_lock import NAME as LOCK
 from switchpoint.spack_lock import Lock, read_lock
 from switchpoint.spack_spec import Request, contradictions, not_default, parse
 
 ROOT = Path(__file__).resolve().parents[2]
-KERNELS = "switchpoint-kernels"
-DEFAULTS = Path(__file__).with_name("spack_defaults.py")
 
 #: Spack solves these specs in seconds; where it does not, something of its configuration is wrong,
 #: such as a compiler that is not there, which makes it search for ever.
@@ -104,7 +100,7 @@ def install(site: Path, environments: Path, wanted: Wanted) -> Path:
     with one_at_a_time(directory / "lock"):
         if not (directory / "concretized").exists():
             concretize(spack, directory, manifest, text, wanted)
-            check_concretized(spack, directory, request, wanted)
+            check_concretized(directory, request, wanted)
             (directory / "concretized").touch()
         # Two installs that fetch the same commit would both write its archive in Spack's cache.
         with one_at_a_time(Path(tempfile.gettempdir(), f"switchpoint-spack-{os.getuid()}.lock")):
@@ -129,7 +125,7 @@ def concretize(spack: str, directory: Path, manifest: str, lock: str, wanted: Wa
         run(spack, directory, wanted, "concretize", "--force", limit_s=CONCRETIZE_LIMIT_S)
 
 
-def check_concretized(spack: str, directory: Path, request: Request, wanted: Wanted) -> None:
+def check_concretized(directory: Path, request: Request, wanted: Wanted) -> None:
     """Compare what was concretized with what was asked for and with the recipe's defaults."""
     lock = read_lock(directory / LOCK)
     if found := list(contradictions(request, lock)):
@@ -138,15 +134,11 @@ def check_concretized(spack: str, directory: Path, request: Request, wanted: Wan
             f"is not what {wanted.option} asks for: {'; '.join(found)}; remove its folder, and "
             "build again",
         )
-    asked = subprocess.run(
-        [spack, "-e", str(directory), "python", str(DEFAULTS), request.package],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    told = re.search(r"^defaults: (.*)$", asked.stdout, re.MULTILINE)
-    if told is None:
-        print(f"warning: Spack does not tell the defaults of {request.package}: they count as read")
+    defaults = ask_spack("defaults", request.package, options=("-e", str(directory)))
+    if defaults is None:
+        print(f"warning: Spack does not tell the defaults of {request.package}: not compared")
         return
-    for variant in not_default(request, lock, json.loads(told[1])):
+    for variant in not_default(request, lock, defaults):
         print(
             f"warning: {request.package} is built with {variant}, which {wanted.option} does not "
             "ask for: Spack's configuration does"
@@ -220,7 +212,7 @@ def manifest_for(site: Path, mpi: str, spec: str) -> str:
 
 def fingerprint(manifest: str, site: Path, *texts: str) -> str:
     """First digits of a hash of all that an environment follows from."""
-    recipes = sorted(ROOT.glob("spack_repo/**/package.py"))
+    recipes = sorted(ROOT.glob("spack_repo/*/packages/switchpoint_kernels/package.py"))
     parts = [text.encode() for text in (manifest, *texts)]
     parts += [path.read_bytes() for path in [*sorted(site.glob("*.yaml")), *recipes]]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:12]

@@ -38,9 +38,9 @@ class SwitchpointKernels(CMakePackage):
     # A branch moves: name a commit (`commit=...`) to build just that, as the checks do.
     version("main", branch="main")
 
-    variant("fft", default=False, description="Build the application fft")
-    variant("jpeg", default=False, description="Build the application jpeg")
-    variant("linear", default=False, description="Build the application linear")
+    variant("fft", default=True, description="Build the application fft")
+    variant("jpeg", default=True, description="Build the application jpeg")
+    variant("linear", default=True, description="Build the application linear")
 
     depends_on("c", type="build")
     depends_on("cmake@3.22:", type="build")
