@@ -222,7 +222,7 @@ def examine_spack() -> Iterator[Fact]:
 def _install_tree(root: Path) -> Fact:
     """Whether Spack may install."""
     above = next(folder for folder in (root, *root.parents) if folder.exists())
-    if os.access(above, os.W_OK | os.X_OK):
+    if above.is_dir() and os.access(above, os.W_OK | os.X_OK):
         return Fact("install tree", "ok", str(root))
     return Fact(
         "install tree", "missing", f"{root} cannot be written",

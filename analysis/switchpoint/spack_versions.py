@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-#: Parts of a version; numbers come after words, as in Spack (`5.0.0rc1` before `5.0.0`).
 _PART = re.compile(r"\d+|[a-zA-Z]+")
+
+#: Versions that are newer than all numbers, as Spack has it.
+_BRANCHES = ("develop", "main", "master", "head", "trunk", "stable")
 
 
 def satisfies(version: str, constraint: str) -> bool:
@@ -37,6 +39,12 @@ def _within(version: str, prefix: str) -> bool:
 
 
 def _key(version: str) -> list[tuple[int, int, str]]:
+    """Order of versions: words such as ``rc`` before the end, numbers after, branches last."""
     return [
-        (1, int(part), "") if part.isdigit() else (0, 0, part) for part in _PART.findall(version)
-    ]
+        (2, 0, part)
+        if part in _BRANCHES
+        else (1, int(part), "")
+        if part.isdigit()
+        else (0, 0, part)
+        for part in _PART.findall(version)
+    ] + [(0, 1, "")]

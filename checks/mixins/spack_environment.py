@@ -48,12 +48,15 @@ class Wanted:
         The option that gave the spec, for messages.
     lock : Path or None
         A spack.lock to install from, instead of concretizing.
+    concretize_limit_s : float
+        After so long in seconds concretizing is ended.
     """
 
     mpi: str
     spec: str
     option: str = "spack_spec"
     lock: Path | None = None
+    concretize_limit_s: float = CONCRETIZE_LIMIT_S
 
 
 def install(site: Path, environments: Path, wanted: Wanted) -> Path:
@@ -122,7 +125,7 @@ def concretize(spack: str, directory: Path, manifest: str, lock: str, wanted: Wa
     if lock:
         (directory / LOCK).write_text(lock, encoding="utf-8")
     else:
-        run(spack, directory, wanted, "concretize", "--force", limit_s=CONCRETIZE_LIMIT_S)
+        run(spack, directory, wanted, "concretize", "--force", limit_s=wanted.concretize_limit_s)
 
 
 def check_concretized(directory: Path, request: Request, wanted: Wanted) -> None:
@@ -301,11 +304,14 @@ def main() -> int:
     parser.add_argument("--environments", type=Path, required=True, help="where to make them")
     parser.add_argument("--mpi", required=True, help="spec of the MPI")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--spec", default="", help="spec of what to install")
+    what.add_argument("--spec", help="spec of what to install")
     what.add_argument("--lock", type=Path, help="spack.lock to install from")
     parser.add_argument("--option", default="spack_spec", help="what messages call the spec")
+    parser.add_argument(
+        "--concretize-limit", type=float, default=CONCRETIZE_LIMIT_S, help="seconds for it"
+    )
     given = parser.parse_args()
-    wanted = Wanted(given.mpi, given.spec, given.option, given.lock)
+    wanted = Wanted(given.mpi, given.spec or "", given.option, given.lock, given.concretize_limit)
     try:
         directory = install(given.site.resolve(), given.environments.resolve(), wanted)
     except InputError as error:

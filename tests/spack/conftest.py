@@ -58,16 +58,26 @@ class Spack:
         return folder
 
     def environment_of(self, mpi: str) -> Path:
-        """Where the checks keep the kernels' environment."""
-        return self.build_root / "spack/testbed" / mpi / "switchpoint-kernels"
+        """Where the checks keep the kernels' environment: the one there is for that MPI."""
+        (found,) = self.environments_of(mpi).glob("switchpoint-kernels-*")
+        return found
+
+    def environments_of(self, mpi: str) -> Path:
+        """Folder of an MPI's environments."""
+        return self.build_root / "spack/testbed" / mpi
 
     def install(
-        self, site: Path, directory: Path, mpi: str, spec: str = "switchpoint-kernels@main"
+        self,
+        site: Path,
+        environments: Path,
+        mpi: str,
+        spec: str = "switchpoint-kernels@main",
+        checkout: Path = ROOT,
     ) -> subprocess.CompletedProcess[str]:
         """Install an environment as the checks do."""
         return self.run(
-            *(sys.executable, ROOT / "checks/mixins/spack_environment.py"),
-            *("--site", site, "--directory", directory, "--mpi", mpi, "--spec", spec),
+            *(sys.executable, checkout / "checks/mixins/spack_environment.py"),
+            *("--site", site, "--environments", environments, "--mpi", mpi, "--spec", spec),
         )
 
 
@@ -111,6 +121,7 @@ def spack(tmp_path_factory, lacking) -> Spack:
         # Indices of thousands of packages: a minute to make, so they stay.
         "SPACK_USER_CACHE_PATH": str(ROOT / "build/spack-cache"),
         "SPACK_SYSTEM_CONFIG_PATH": str(folder / "none"),
+        "XDG_DATA_HOME": str(folder / "data"),  # prefixes of MPIs
     }
     return Spack(folder, environment)
 
@@ -121,7 +132,7 @@ def installed(spack) -> dict[str, subprocess.CompletedProcess[str]]:
     site = spack.externals()
     with ThreadPoolExecutor() as pool:
         jobs = {
-            mpi: pool.submit(spack.install, site, spack.environment_of(mpi), mpi) for mpi in MPIS
+            mpi: pool.submit(spack.install, site, spack.environments_of(mpi), mpi) for mpi in MPIS
         }
     results = {mpi: job.result() for mpi, job in jobs.items()}
     for result in results.values():
