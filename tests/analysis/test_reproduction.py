@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from conftest import write_record
 from switchpoint import Store, read
 from typer.testing import Result
@@ -19,7 +20,13 @@ from typer.testing import Result
 Run = Callable[..., Result]
 
 KERNEL = Path(__file__).parents[2] / "build" / "ctest" / "openmpi" / "bin" / "pingpong"
-LOCK = '{"roots": [], "concrete_specs": {"abc": {"name": "switchpoint-kernels"}}}'
+ROOT = Path(__file__).parents[2]
+LOCK = (ROOT / "tests/spack/locks/release.lock").read_text()
+BUILT_BY_SPACK = {
+    "name": "pingpong", "version": "0.1.0", "builder": "spack", "compiler": "GNU 12.2.0",
+    "flags": "-O3", "spec_hash": json.loads(LOCK)["roots"][0]["hash"],
+    "git_commit": "301dee895a3bd0a7cba54aa7ed51daa3053853c3",
+}  # fmt: skip
 
 #: What a label or setting may hold: it must stay one word of the shell.
 HOSTILE = "a b'; touch broken; $(touch broken) `touch broken`\ntouch broken"
@@ -72,16 +79,120 @@ def test_settings_that_would_leak_into_the_new_run_are_named(
 def test_a_run_of_the_store_is_found_by_its_first_digits(switchpoint: Run, tmp_path: Path) -> None:
     store = tmp_path / "results"
     (tmp_path / "spack.lock").write_text(LOCK)
-    Store(store).add(read(measured(tmp_path)))
+    Store(store).add(read(measured(tmp_path, kernel=BUILT_BY_SPACK)))
 
     result = switchpoint("reproduce", "01234", "--store", store, "--write", tmp_path / "again")
 
     assert result.exit_code == 0
     assert (tmp_path / "again" / "spack.lock").read_text() == LOCK
-    assert {path.name for path in (tmp_path / "again").iterdir()} == {
-        "README.md", "header.json", "run.sh", "spack.lock"
+    written = {path.name for path in (tmp_path / "again").iterdir()}
+    assert written - {"switchpoint"} == {
+        "README.md", "header.json", "run.sh", "site", "spack.lock", "spack.yaml"
     }  # fmt: skip
-    assert "spack env create again spack.lock" in (tmp_path / "again" / "README.md").read_text()
+    assert "spack -e . install" in (tmp_path / "again" / "README.md").read_text()
+
+
+def test_a_lock_becomes_an_environment_with_its_repository_and_externals(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "spack.lock").write_text(LOCK)
+    folder = laid_out(switchpoint, tmp_path, kernel=BUILT_BY_SPACK)
+
+    manifest = yaml.safe_load((folder / "spack.yaml").read_text())["spack"]
+    packages = yaml.safe_load((folder / "site/packages.yaml").read_text())["packages"]
+    assert manifest["specs"] == [json.loads(LOCK)["roots"][0]["spec"]]
+    assert manifest["repos"] == {"switchpoint": "switchpoint/spack_repo/switchpoint"}
+    assert manifest["include"][0]["path"] == "site"
+    assert set(packages) == {"cmake", "gcc", "gmake", "openmpi"}
+    assert packages["gcc"]["externals"][0]["extra_attributes"]["compilers"]["c"] == "/usr/bin/gcc"
+
+
+def test_the_sources_are_those_of_the_commit_that_was_built(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    """They come with the recipe, as a repository of their own that Spack can clone."""
+    git = ("git", "-C", str(ROOT), "rev-parse", "HEAD")
+    head = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    folder = laid_out(switchpoint, tmp_path, kernel=BUILT_BY_SPACK | {"git_commit": head})
+
+    subprocess.run(["git", "clone", "-q", folder / "switchpoint", tmp_path / "clone"], check=True)
+    again = subprocess.run(
+        ["git", "-C", tmp_path / "clone", "rev-parse", "main"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert again.stdout.strip() == head
+    assert (tmp_path / "clone/src/CMakeLists.txt").exists()
+    recipe = "spack_repo/switchpoint/packages/switchpoint_kernels/package.py"
+    assert (folder / "switchpoint" / recipe).exists()
+
+
+def test_what_a_lock_names_and_is_not_here_is_told(switchpoint: Run, tmp_path: Path) -> None:
+    (tmp_path / "spack.lock").write_text(LOCK.replace("debian12", "plan9"))
+
+    result = switchpoint("reproduce", measured(tmp_path, kernel=BUILT_BY_SPACK), "--json")
+
+    found = {entry["topic"]: entry["here"] for entry in json.loads(result.stdout)["differences"]}
+    assert "which is not there" in found["external openmpi"]
+    assert "operating system" in found
+
+
+LABELS = {
+    "site": "there", "environ": "mpich", "builder": "spack", "spack_spec": "kernels ^mpich",
+    "spack_hash": "abc", "placement": "one_node", "grain_us": "5",
+    "launch": "srun --mpi=pmix '--cpu-bind=verbose,cores'",
+    "scheduler_options": "--partition=cpu --constraint='[a*1&b*1]'",
+}  # fmt: skip
+
+
+def test_no_label_says_what_the_new_program_has_to_prove(switchpoint: Run, tmp_path: Path) -> None:
+    words = [f"--label={name}={value}" for name, value in LABELS.items()]
+    folder = laid_out(switchpoint, tmp_path, arguments=["pingpong", *words], labels=LABELS)
+
+    script = (folder / "run.sh").read_text()
+    assert "--label=placement=one_node" in script
+    assert "--label=grain_us=5" in script
+    for name in ("environ", "builder", "spack_spec", "spack_hash", "launch", "site=there"):
+        assert f"--label={name}" not in script
+
+
+@pytest.mark.parametrize(
+    ("environment", "words"),
+    [
+        (
+            {},
+            ["--nodes=1", "--ntasks=2", "--ntasks-per-node=2", "--partition=cpu",
+             "--constraint=[a*1&b*1]", "--mpi=pmix", "--cpu-bind=verbose,cores"],
+        ),
+        (
+            {"SLURM_JOB_ID": "7"},
+            ["--nodes=1", "--ntasks=2", "--ntasks-per-node=2", "--mpi=pmix",
+             "--cpu-bind=verbose,cores"],
+        ),
+    ],
+)  # fmt: skip
+def test_the_script_starts_the_ranks_as_the_run_did(
+    switchpoint: Run, tmp_path: Path, environment: dict[str, str], words: list[str]
+) -> None:
+    folder = laid_out(switchpoint, tmp_path, labels=LABELS)
+    for name in ("srun", "pingpong"):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+        program.chmod(0o755)
+    clean = {name: value for name, value in os.environ.items() if name != "SLURM_JOB_ID"}
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+
+    done = subprocess.run(
+        [folder / "run.sh"],
+        env=clean | {"PATH": path} | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    told = done.stdout.splitlines()
+    assert told[: len(words)] == words
+    assert told[len(words)] == "pingpong"
 
 
 def test_a_prefix_that_names_no_run_or_several_is_one_line(

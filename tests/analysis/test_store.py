@@ -174,19 +174,93 @@ def test_a_folder_that_is_no_store_is_named(tmp_path: Path) -> None:
         Store(tmp_path / "results").read()
 
 
-def test_the_lock_beside_a_record_is_kept_whole(tmp_path: Path, url: str) -> None:
-    labels = {"site": "a", "spack_spec": "switchpoint-kernels@main ^mpich", "spack_hash": "abc"}
-    text = json.dumps({"roots": [], "concrete_specs": {"abc": {"name": "kernels"}}})
+LOCKS = Path(__file__).parents[1] / "spack/locks"
+
+
+def kernel(builder: str, spec_hash: str | None = None, **facts: str) -> dict[str, object]:
+    return {
+        "name": "pingpong", "version": "0.1.0", "git_commit": "a" * 40, "builder": builder,
+        "spec_hash": spec_hash, "compiler": "GNU 12.2.0", "flags": "-O3",
+    } | facts  # fmt: skip
+
+
+def test_the_lock_beside_a_record_is_kept_whole_and_gives_the_spec(
+    tmp_path: Path, url: str
+) -> None:
+    text = (LOCKS / "release.lock").read_text()
     (tmp_path / "spack.lock").write_text(text)
-    Store(url).add(read(record(tmp_path, 1, labels=labels)))
+    own = json.loads(text)["roots"][0]["hash"]
+    Store(url).add(read(record(tmp_path, 1, kernel=kernel("spack", own))))
 
     run = Store(url).runs().iloc[0]
 
     assert unpack(run["lock"]) == text
     assert run["lock_hash"] == hashlib.sha256(text.encode()).hexdigest()[:32]
-    assert run["spack_spec"] == labels["spack_spec"]
-    assert run["spack_hash"] == "abc"
-    assert run["builder"] == "cmake"
+    assert "build_type=Release commit=301dee895a3bd0a7" in run["spack_spec"]
+    assert run["spack_hash"] == own
+    assert run["builder"] == "spack"
+
+
+@pytest.mark.parametrize(("builder", "own"), [("cmake", None), ("spack", "abc")])
+def test_a_program_of_another_build_is_not_said_to_be_of_the_lock(
+    tmp_path: Path, url: str, builder: str, own: str | None
+) -> None:
+    """Neither the lock that lies beside its record nor a label makes it one of Spack's."""
+    text = (LOCKS / "release.lock").read_text()
+    (tmp_path / "spack.lock").write_text(text)
+    labels = {"site": "a", "spack_spec": "switchpoint-kernels ^mpich", "spack_hash": "other"}
+    measured = read(record(tmp_path, 1, labels=labels, kernel=kernel(builder, own)))
+    Store(url).add(measured)
+
+    run = Store(url).runs().iloc[0]
+
+    assert any("the lock is not kept with the run" in line for line in measured.warnings)
+    assert run[["lock", "lock_hash", "spack_spec"]].isna().all()
+    assert run["builder"] == builder
+
+
+def test_builds_that_differ_are_curves_of_their_own(tmp_path: Path, url: str) -> None:
+    """Debug, default, a new commit, another compiler: four curves, named by what differs."""
+    text = (LOCKS / "release.lock").read_text()
+    locks = [
+        (LOCKS / "debug.lock").read_text(),
+        text,
+        text.replace("301dee895a3bd0a7cba54aa7ed51daa3053853c3", "b" * 40),
+        text.replace('"version": "12.2.0"', '"version": "11.3.0"'),
+    ]
+    for number, lock in enumerate(locks):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "spack.lock").write_text(lock)
+        own = json.loads(lock)["roots"][0]["hash"]
+        start = f"2026-11-2{number}T10:00:00.000000Z"
+        path = record(folder, number, kernel=kernel("spack", own), start_utc=start)
+        Store(url).add(read(path))
+
+    for found in (Store(url).read(), Store(url).latest()):
+        curves = found.samples[["run_id", "build"]].drop_duplicates().sort_values("run_id")
+        assert curves["build"].tolist() == [
+            "build_type=Debug commit=301dee895a3b %gcc@12.2.0",
+            "build_type=Release commit=301dee895a3b %gcc@12.2.0",
+            "build_type=Release commit=bbbbbbbbbbbb %gcc@12.2.0",
+            "build_type=Release commit=301dee895a3b %gcc@11.3.0",
+        ]
+
+
+def test_flags_tell_builds_of_cmake_apart_and_launches_of_one_build_stay_one_curve(
+    tmp_path: Path, url: str
+) -> None:
+    same = kernel("cmake", git_commit="b" * 40)  # of the checkout, whose documents changed
+    debug = kernel("cmake", flags="-O0 -g")
+    for number, built in enumerate((kernel("cmake"), same)):
+        Store(url).add(read(record(tmp_path, number, kernel=built)))
+    assert "build" not in Store(url).read().samples
+
+    Store(url).add(read(record(tmp_path, 2, kernel=debug)))
+
+    samples = Store(url).read().samples
+    told = samples[["run_id", "build"]].drop_duplicates()["build"].tolist()
+    assert sorted(told) == ["-O0 -g", "-O3", "-O3"]
 
 
 def test_a_file_that_is_no_lock_is_named(tmp_path: Path) -> None:

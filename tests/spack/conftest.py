@@ -6,6 +6,7 @@ Without SPACK_ROOT the tests that need it are skipped; SWITCHPOINT_REQUIRE_SPACK
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -47,6 +48,13 @@ class Spack:
             check=False,
             timeout=600,
         )
+
+    def settings_with_store(self, folder: Path, store: Path) -> str:
+        """Copy the settings for another install tree: the variable that names them, for `env`."""
+        shutil.copytree(self.environment["SPACK_USER_CONFIG_PATH"], folder)
+        tree = {"config": {"install_tree": {"root": str(store)}}}
+        (folder / "config.yaml").write_text(yaml.safe_dump(tree))
+        return f"SPACK_USER_CONFIG_PATH={folder}"
 
     def externals(self) -> Path:
         """The testbed's packages.yaml, completed for this machine."""

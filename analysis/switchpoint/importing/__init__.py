@@ -142,11 +142,36 @@ def _walk(root: Path, failures: list[InputError]) -> Iterator[Path]:
             for name in folders
             if Path(folder, name).is_symlink()
         )
+        skipped = _REFRAMES_OWN if _kept_curves(Path(folder), names) else ()
         yield from (
             Path(folder, name)
             for name in sorted(names)
-            if not name.startswith(".") and not name.endswith((labels.SUFFIX, LOCK))
+            if not name.startswith((".", *skipped)) and not name.endswith((labels.SUFFIX, LOCK))
         )
+
+
+#: Beginnings of what ReFrame itself writes of a test's job and build.
+_REFRAMES_OWN = ("rfm_job.", "rfm_build.")
+
+
+def _kept_curves(folder: Path, names: list[str]) -> bool:
+    """Whether a check of ours kept its curves in a folder: what its job printed is no other one.
+
+    Other projects' checks may keep nothing but what the job printed.
+    """
+    for name in names:
+        if name.startswith(_REFRAMES_OWN):
+            continue
+        if name.endswith(".record"):
+            return True
+        if name.endswith(".out"):
+            try:
+                with Path(folder, name).open("rb") as stream:
+                    if stream.read(len(labels.COMMENT)) == labels.COMMENT:
+                        return True
+            except OSError:
+                continue
+    return False
 
 
 def read_files(

@@ -26,7 +26,10 @@ IDENTITY_LABELS = ["site", "partition", "mpi", "environ", "kernel", "placement",
 #: As read: null takes back what a label farther off says.
 Labels = dict[str, str | None]
 
-_COMMENT = re.compile(rb"^# switchpoint: (?P<json>.*)$", re.MULTILINE)
+#: How a line begins that holds labels.
+COMMENT = b"# switchpoint: "
+
+_COMMENT = re.compile(rb"^" + COMMENT + rb"(?P<json>.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -54,14 +54,14 @@ def _with_lock(
 ) -> dict[Hashable, Any]:
     """A row of the runs table with what the lock adds."""
     # A run record's program names the spec that it was built from; of others a label does.
-    own = run["spec_hash"] if run["format"] == "record" else run["spack_hash"]
-    if lock is not None and own != lock.root.hash and (own or run["format"] == "record"):
-        program = (
-            f"/{own[:7]}" if isinstance(own, str) else f"no spec of Spack's ({run['builder']})"
-        )
+    is_record = run["format"] == "record"
+    own = run["spec_hash"] if is_record else run["spack_hash"]
+    told = isinstance(own, str)
+    if lock is not None and own != lock.root.hash and (told or is_record):
+        built = f"is /{own[:7]}" if told else f"was built by {run['builder']} without Spack"
         warning = (
-            f"{path}: is of /{lock.root.hash[:7]}, and the program of {run['source']} of {program}:"
-            " not kept with the run"
+            f"{path}: is the lock of /{lock.root.hash[:7]}, and the program of {run['source']}"
+            f" {built}: the lock is not kept with the run"
         )
         return run | {"warnings": "\n".join(filter(None, [run["warnings"], warning]))}
     added = {"lock": pack(text), "lock_hash": lock_hash(text)}
