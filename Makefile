@@ -10,7 +10,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SITE ?= testbed
-SETTINGS = site-configs/$(SITE)/settings.py
+# SITE is the name of a site in site-configs/, or a folder with a settings.py anywhere.
+SETTINGS = $(firstword $(wildcard $(SITE)/settings.py) site-configs/$(SITE)/settings.py)
 TAG ?= sweep
 MPIS := openmpi mpich
 # A make within a make need not look again for what is installed.

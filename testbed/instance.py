@@ -52,7 +52,7 @@ class Instance:
 
 
 def locate(name: str) -> Instance:
-    """Find the testbed `name` of the repository that holds the current folder."""
+    """Find the testbed `name` of the repository, or else of the current folder."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,31}", name):
         raise TestbedError(f"name {name!r}: use small letters, digits and -, at most 32")
     parent, shared = _parent_and_shared()
@@ -60,7 +60,7 @@ def locate(name: str) -> Instance:
 
 
 def all_instances() -> Iterator[Instance]:
-    """Every testbed of this repository that has left a folder."""
+    """Every testbed of the same place that has left a folder."""
     parent, shared = _parent_and_shared()
     for folder in sorted(parent.glob("*/lock")):
         yield Instance(folder.parent.name, folder.parent, shared)
@@ -74,9 +74,7 @@ def _parent_and_shared() -> tuple[Path, Path]:
     for root in (here, *here.parents):
         if (root / "pyproject.toml").exists():
             return root / _DEFAULT_FOLDER, root
-    raise TestbedError(
-        f"no pyproject.toml in {here} or above: go into the repository, or set {FOLDER_VARIABLE}"
-    )
+    return here / _DEFAULT_FOLDER, here
 
 
 def up(instance: Instance, shape: Shape) -> bool:

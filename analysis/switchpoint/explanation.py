@@ -305,8 +305,8 @@ def _switches(place: _Place) -> list[_Switch]:
                 switch.magnitude = float(step["magnitude"])
             switch.tell(
                 step["run_id"], "sweep",
-                f"time changes by {100 * step['magnitude']:+.0f} % between {last} and {first}"
-                f" bytes, {100 * step['confidence']:.0f} % sure",
+                f"time changes by {100 * step['magnitude']:+.0f} % from {last:,} to {first:,} B,"
+                f" confidence {100 * step['confidence']:.0f} %",
             )  # fmt: skip
     return sorted(switches, key=lambda switch: (switch.last, switch.first))
 

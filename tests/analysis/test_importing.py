@@ -233,19 +233,38 @@ def test_a_record_tells_its_curve(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_walked_and_what_is_no_result_is_left_out(tmp_path: Path) -> None:
-    deep = tmp_path / "testbed" / "openmpi" / "PingPong"
+    deep = tmp_path / "testbed" / "openmpi" / "Osu"
     deep.mkdir(parents=True)
-    write_record(deep / "run.record")
     shutil.copy(OUTPUTS / "osu-bw.txt", deep / "rfm_job.out")
     (deep / "rfm_job.err").touch()
     (deep / ".hidden").write_text("no result")
 
     gathered = read_files([tmp_path])
 
-    assert sorted(gathered.measurements.runs["kernel"]) == ["osu_bw", "pingpong"]
+    assert gathered.measurements.runs["kernel"].tolist() == ["osu_bw"]
     assert [str(failure) for failure in gathered.failures] == [
         f"{deep / 'rfm_job.err'}: is empty; measure again, or remove it"
     ]
+
+
+@pytest.mark.parametrize("kept", ["run.record", "osu_latency.out"])
+def test_what_a_job_printed_is_no_measurement_where_its_check_kept_the_curve(
+    tmp_path: Path, kept: str
+) -> None:
+    """As OSU's verification of payloads, with one iteration, before the measurement."""
+    curve = '# switchpoint: {"site": "here"}\n' + (OUTPUTS / "osu-latency.txt").read_text()
+    if kept.endswith(".record"):
+        write_record(tmp_path / kept)
+    else:
+        (tmp_path / kept).write_text(curve)
+    for name in ("rfm_job.out", "rfm_build.out"):
+        shutil.copy(OUTPUTS / "osu-bw.txt", tmp_path / name)
+    (tmp_path / "rfm_job.sh").write_text("#!/bin/sh\n")
+
+    gathered = read_files([tmp_path])
+
+    assert [Path(source).name for source in gathered.measurements.runs["source"]] == [kept]
+    assert gathered.failures == []
 
 
 @pytest.mark.parametrize("name", ["reframe-variables.log", "reframe-report.json.gz"])

@@ -131,3 +131,19 @@ def test_a_log_without_any_value_is_skipped(switchpoint: Run, tmp_path: Path) ->
 
     assert result.exit_code == 2
     assert result.stderr == "switchpoint: skipped: 1 log without values\n"
+
+
+def test_a_log_with_a_row_for_each_variable_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "Stream.log"
+    path.write_text(
+        "result|job_completion_time|name|system|perf_var|perf_value|perf_unit|perf_ref\n"
+        "pass|2024-03-05T03:00:00|Stream|alpha:batch|triad|200|GB/s|210\n"
+        "pass|2024-03-05T03:00:00|Stream|alpha:batch|copy|190|GB/s|null\n"
+    )
+
+    values = read(path).single_values
+
+    assert values["variable"].tolist() == ["triad", "copy"]
+    assert values["value"].tolist() == [200, 190]
+    assert set(values["partition"]) == {"batch"}
+    assert values["reference"].iloc[0] == 210

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 from switchpoint.shipped import shipped
+from switchpoint.sites.launching import interface_of
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -85,6 +86,10 @@ MPICH = """\
 # 1 "/opt/mpich/include/mpi.h" 1
 #define MPICH_VERSION "4.2.1"
 """
+
+
+#: This system's own, before a test narrows the path.
+MPICH_WRAPPER = shutil.which("mpicc.mpich")
 
 
 class Machine:
@@ -594,3 +599,17 @@ def test_placed_joins_a_partitions_own_features_and_extras(machine: Machine) -> 
     assert brought["extras"]["vendor"] == "x"
     assert set(brought["extras"]["placements"]) == {"far"}
     assert brought["extras"]["references"] == {"openmpi": {}}
+
+
+@pytest.mark.skipif(MPICH_WRAPPER is None, reason="no mpicc.mpich is installed")
+def test_an_interface_that_the_mpi_does_not_speak_is_named(
+    machine: Machine, problems: Callable[[], list[str]]
+) -> None:
+    """With this system's own MPICH, whose library tells."""
+    speaks = interface_of(str(MPICH_WRAPPER))
+    other = "pmi2" if speaks == "pmix" else "pmix"
+    machine.program("mpicc", f'PATH=/usr/bin:/bin exec {MPICH_WRAPPER} "$@"')
+    machine.settings(('"mpi": "openmpi"', '"mpi": "mpich"'), ("--mpi=pmix", f"--mpi={other}"))
+    [line] = problems()
+    assert f"srun is to use --mpi={other}, but the library of" in line
+    assert f"speaks {speaks}: each rank would start alone; name --mpi={speaks}" in line

@@ -53,18 +53,23 @@ def test_the_checks_run_one_after_another_and_pass(session):
         assert ran.count(check) == 2
 
 
+def offset_of(record, environ):
+    """Bytes from the limit to the last eager size: Open MPI's counts its header in."""
+    if environ == "mpich":
+        return -1
+    return -80 if "Open MPI v5" in read_facts(record).header["mpi"]["library"] else -56
+
+
 def test_the_probe_finds_open_mpis_limit_less_its_header(session):
     (record,) = records(session, "openmpi", "PingPongZoom")
-    assert probe(record)["last_size_bytes"] == 65536 - 56
+    assert probe(record)["last_size_bytes"] == 65536 + offset_of(record, "openmpi")
 
 
 @pytest.mark.parametrize(
-    ("environ", "variable", "offset"),
-    [("openmpi", "btl_tcp_eager_limit", -56), ("mpich", "UCX_RNDV_THRESH", -1)],
+    ("environ", "variable"),
+    [("openmpi", "btl_tcp_eager_limit"), ("mpich", "UCX_RNDV_THRESH")],
 )
-def test_the_switch_follows_the_setting_and_the_cause_is_confirmed(
-    session, environ, variable, offset
-):
+def test_the_switch_follows_the_setting_and_the_cause_is_confirmed(session, environ, variable):
     (zoom,) = records(session, environ, "PingPongZoom")
     (moved,) = records(session, environ, "PingPongIntervention")
     labels = read_facts(moved).header["labels"]
@@ -72,7 +77,8 @@ def test_the_switch_follows_the_setting_and_the_cause_is_confirmed(
 
     assert name == variable
     assert labels["base_run"] == read_facts(zoom).run_id
-    assert probe(moved)["last_size_bytes"] == int(value) + offset != probe(zoom)["last_size_bytes"]
+    assert probe(moved)["last_size_bytes"] == int(value) + offset_of(moved, environ)
+    assert probe(moved)["last_size_bytes"] != probe(zoom)["last_size_bytes"]
 
     switches = explain(read_files([zoom, moved]).measurements)
     proved = switches[switches["kind"] == "protocol_switch"].set_index("mode").loc["send"]
@@ -93,6 +99,6 @@ def test_a_record_is_kept_whatever_becomes_of_the_checks_that_follow(
 ):
     session = run_chain(cluster, tmp_path, "-p", "openmpi", *words)
     (last,) = [case for case in session.testcases if case["name"].startswith("PingPongIntervent")]
-    assert last["result"] == "skip", session.output
+    assert last["result"] in {"skip", "fail_deps"}, session.output
     checks = ["PingPongSweep", "PingPongZoom", "PingPongIntervention"]
     assert [check for check in checks if records(session, "openmpi", check)] == kept

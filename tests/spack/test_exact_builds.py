@@ -86,25 +86,23 @@ def built(spack, site, checkout, tmp_path_factory):
     return found
 
 
-def measure(environment, folder, mpi="openmpi"):
+def measure(spack, environment, folder, mpi="openmpi"):
     """Run ping-pong once, and lay the lock beside its record as the checks do."""
     folder.mkdir()
     shutil.copy(environment / "spack.lock", folder)
     program = environment / "view/bin/pingpong"
     words = [*MPIEXEC[mpi].split(), "-n", "2", program, *SWEEP, "--label=site=here"]
-    subprocess.run(
-        [*words, "--record=pingpong.record"],
-        cwd=folder, check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+    done = spack.run(*words, f"--record={folder / 'pingpong.record'}")
+    assert done.returncode == 0, done.stderr
     return folder / "pingpong.record"
 
 
 @pytest.fixture(scope="module")
-def store(built, tmp_path_factory):
+def store(spack, built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("store")
     store = Store(folder / "results")
     for name, environment in built.items():
-        store.add(read(measure(environment, folder / name)))
+        store.add(read(measure(spack, environment, folder / name)))
     return store
 
 
@@ -147,7 +145,7 @@ def test_a_run_is_run_again_by_the_written_folder_alone(spack, tmp_path, site):
     done = spack.install(site, tmp_path / "environments", "openmpi")
     assert done.returncode == 0, done.stderr
     environment = Path(done.stdout.rpartition("installed in ")[2].strip())
-    record = measure(environment, tmp_path / "first")
+    record = measure(spack, environment, tmp_path / "first")
     store = tmp_path / "results"
     Store(store).add(read(record))
     run = read(record).runs["run_id"].iloc[0]

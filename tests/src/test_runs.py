@@ -902,7 +902,8 @@ class TheZoom(InAFolder):
     @staticmethod
     def last_eager(record: Record, limit: int) -> int:
         """Open MPI's limit counts its header; UCX's is the first size that is not eager."""
-        return limit - (56 if "Open MPI" in record.header["mpi"]["library"] else 1)
+        library = record.header["mpi"]["library"]
+        return limit - (80 if "Open MPI v5" in library else 56 if "Open MPI" in library else 1)
 
     def zoomed(self, path: str, limit: int, *arguments: str) -> Record:
         force, settings = self.PATHS[path]

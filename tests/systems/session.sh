@@ -26,6 +26,6 @@ cp ~someone/switchpoint/switches.json /results/ 2>/dev/null
 as colleague colleague "$smoke"
 as root root "$smoke"
 
-for program in srun mpiexec.openmpi mpichversion python3; do
-    echo "$program: $("$program" --version 2>&1 | grep -m1 -oE '[0-9]+\.[0-9]+(\.[0-9]+)?')"
+for command in 'slurmd -V' 'mpiexec.openmpi --version' mpichversion 'python3 --version'; do
+    echo "${command%% *}: $($command 2>&1 | grep -m1 -oE '[0-9]+\.[0-9]+(\.[0-9]+)?')"
 done >/results/versions

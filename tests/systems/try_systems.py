@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +40,11 @@ KEPT_VARIABLES = (
     "UV_INDEX_URL",
     "REQUESTS_CA_BUNDLE",
 )
+
+
+#: Where each MPI of the testbed must have a proved switch, or be proved to have none.
+PLACEMENT = "one_node_network"
+MPIS = 2
 
 
 @dataclass(frozen=True)
@@ -158,31 +162,39 @@ def outcome(system: System, results: Path) -> dict[str, str]:
     versions = dict(line.split(": ", 1) for line in lines(results / "versions") if ": " in line)
     steps = {step: lines(results / f"{step}.exit") for step in ("run", "colleague", "root")}
     ended = {step: said[0].split()[0] == "0" if said else False for step, said in steps.items()}
-    causes = list(confirmed(results / "switches.json"))
+    proved = limits(results / "switches.json")
     seconds = sum(int(said[0].split()[1]) for said in steps.values() if said)
     return {
         "system": system.name,
-        "Slurm": versions.get("srun", "-"),
+        "Slurm": versions.get("slurmd", "-"),
         "Open MPI": versions.get("mpiexec.openmpi", "-"),
         "MPICH": versions.get("mpichversion", "-"),
         "Python": versions.get("python3", "-"),
         "make run": yes(ended["run"]),
-        "causes confirmed": ", ".join(causes) or "none",
+        "last eager size, cause confirmed": "; ".join(map(": ".join, sorted(proved.items()))),
         "smoke": yes(ended["colleague"]),
         "smoke as root": yes(ended["root"]),
         "minutes": f"{seconds / 60:.1f}",
-        "green": yes(all(ended.values()) and bool(causes)),
+        "green": yes(all(ended.values()) and len(proved) == MPIS),
     }
 
 
-def confirmed(switches: Path) -> Iterator[str]:
-    """MPI, cause and last size of each switch on one node's network path that was proved."""
+def limits(switches: Path) -> dict[str, str]:
+    """For each MPI on one node's network path: its proved switch, or that it has none there."""
     text = "\n".join(lines(switches))
-    for switch in json.loads(text)["switches"] if text else []:
+    told = json.loads(text) if text else {"switches": [], "stayed_eager": []}
+    found = {}
+    for place in told.get("stayed_eager", []):
+        if place["curve"].get("placement") == PLACEMENT:
+            mpi, status = place["curve"]["mpi"], place["status"]
+            if status == "confirmed":
+                found[mpi] = f"{place['up_to_bytes']:,} B or more, {place['cause']}"
+    for switch in told["switches"]:
         curve = switch["curve"]
-        asked = curve.get("placement") == "one_node_network" and curve.get("mode") == "send"
+        asked = curve.get("placement") == PLACEMENT and curve.get("mode") == "send"
         if asked and switch["status"] == "confirmed" and switch["exact"]:
-            yield f"{curve.get('mpi')}: {switch['cause']} at {switch['last_size_bytes']:,} B"
+            found[curve["mpi"]] = f"{switch['last_size_bytes']:,} B, {switch['cause']}"
+    return found
 
 
 def lines(file: Path) -> list[str]:

@@ -9,6 +9,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -170,10 +171,19 @@ def test_a_wrong_command_line_gets_one_line(bed: Bed, arguments: list[str], said
     assert done.stderr.count("\n") == 1
 
 
-def test_outside_a_repository_it_asks_for_a_folder() -> None:
+def test_outside_a_repository_it_lives_in_the_current_folder() -> None:
     environment = {k: v for k, v in os.environ.items() if k != "SWITCHPOINT_TESTBED_DIR"}
-    done = subprocess.run(
-        [TESTBED, "status"], cwd="/", env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 2
-    assert "go into the repository, or set SWITCHPOINT_TESTBED_DIR" in done.stderr
+    name = f"outside-{os.getpid()}"
+    with tempfile.TemporaryDirectory() as folder:
+
+        def testbed(verb: str) -> subprocess.CompletedProcess[str]:
+            return subprocess.run(
+                [TESTBED, verb, "--name", name],
+                cwd=folder, env=environment, capture_output=True, text=True,
+            )  # fmt: skip
+
+        up = testbed("up")
+        assert up.returncode == 0, up.stderr
+        assert Path(folder, ".testbed", name, "bin", "srun").exists()
+        assert testbed("down").returncode == 0
+        assert not list(Path(folder).iterdir())

@@ -111,10 +111,10 @@ def read(path: Path, around: Surroundings) -> Measurements:
     not_taken: list[str] = []
     is_log = data.startswith(_LOG)
     rows = list(_log_rows(path, data, not_taken) if is_log else _report_rows(path, data))
-    values = pd.DataFrame(list(_values(rows, path.name.split(".log")[0])))
+    values = pd.DataFrame(list(_values(rows, _stem(path))))
     samples, others = _samples(values)
     labels = around.complete(read_labels(path, data))
-    single = _single_values(path, others, labels)
+    single = _single_values(path, rows, others, labels)
     lost = sorted(set(others["variable"]) - set(single["variable"]))
     if lost:
         not_taken.append(
@@ -179,18 +179,11 @@ def _values(rows: Iterable[dict[str, Any]], otherwise: str) -> Iterator[dict[str
     `otherwise` names a test that the row does not.
     """
     for number, row in enumerate(rows):
-        variables = [key[:-6] for key in row if key.endswith("_value") and key != "perf_value"]
-        told = {f"{variable}_{end}" for variable in variables for end in _ENDS}
-        name = str(row.get("display_name") or row.get("name") or otherwise)
+        name = _test(row, otherwise)
+        variables = _variables(row)
         parameters = dict(_PARAMETER.findall(name))
-        own = {
-            f"test_{key}" if key in RESERVED else key: str(value)
-            for key, value in (row | parameters).items()
-            if key and key not in _REFRAMES_OWN | told and key not in _SIZES
-            and isinstance(value, str | int | float) and value not in ("", "null", "None")
-        }  # fmt: skip
         system, _, partition = str(row.get("system") or "").partition(":")
-        shared = own | {
+        shared = _own(row, parameters, variables) | {
             "kernel": name.split(" ")[0],
             "site": system or None,
             "partition": row.get("partition") or partition or None,
@@ -198,21 +191,37 @@ def _values(rows: Iterable[dict[str, Any]], otherwise: str) -> Iterator[dict[str
             "row": number,
             "parameters": tuple(f"test_{key}" if key in RESERVED else key for key in parameters),
             "row_size": next((row[name] for name in _SIZES if row.get(name)), None),
-            "single": {"test": name, "time_utc": _time_utc(row), "labels": own},
         }
         if row.get("perf_var"):  # perflog_multiline: a row for each variable
-            yield shared | {"variable": row["perf_var"]} | _told_of(row, "perf")
+            yield shared | {
+                "variable": row["perf_var"], "value": row["perf_value"], "unit": row["perf_unit"],
+            }  # fmt: skip
         for variable in variables:
-            yield shared | {"variable": variable} | _told_of(row, variable)
+            yield shared | {
+                "variable": variable,
+                "value": row[f"{variable}_value"],
+                "unit": row.get(f"{variable}_unit"),
+            }
 
 
-def _told_of(row: dict[str, Any], variable: str) -> dict[str, Any]:
-    """What a row tells of one variable, by the names of a table of values."""
-    names = {"value": "value", "unit": "unit", "ref": "reference", "lower_thres": "lower",
-             "upper_thres": "upper", "result": "result"}  # fmt: skip
-    told = {name: row.get(f"{variable}_{end}") for end, name in names.items()}
-    told["result"] = told["result"] or row.get("result")
-    return {"value": told["value"], "unit": told["unit"], "told": told}
+def _test(row: dict[str, Any], otherwise: str) -> str:
+    """Name of a row's test, with its parameters."""
+    return str(row.get("display_name") or row.get("name") or otherwise)
+
+
+def _variables(row: dict[str, Any]) -> list[str]:
+    return [key[:-6] for key in row if key.endswith("_value") and key != "perf_value"]
+
+
+def _own(row: dict[str, Any], parameters: dict[str, str], variables: list[str]) -> dict[str, Any]:
+    """What a row says of the test: neither ReFrame's own columns nor its performance variables."""
+    told = {f"{variable}_{end}" for variable in variables for end in _ENDS}
+    return {
+        f"test_{key}" if key in RESERVED else key: str(value)
+        for key, value in (row | parameters).items()
+        if key and key not in _REFRAMES_OWN | told and key not in _SIZES
+        and isinstance(value, str | int | float) and value not in ("", "null", "None")
+    }  # fmt: skip
 
 
 def _time_utc(row: dict[str, Any]) -> str | None:
@@ -227,7 +236,7 @@ def _time_utc(row: dict[str, Any]) -> str | None:
 def _samples(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Points of curves, `mode` being what is measured; and the values that are none."""
     if values.empty:
-        return values, pd.DataFrame(columns=["variable"])
+        return values, pd.DataFrame(columns=["variable", "row"])
     parts = [_split(variable) for variable in values["variable"]]
     values[["metric", "named_size", "bare"]] = pd.DataFrame(parts, index=values.index)
     trusted = values["named_size"].notna() & (~values["bare"] | _sizes_by_number(values))
@@ -240,11 +249,9 @@ def _samples(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     values["time_us"] = time.fillna(values["size_bytes"] / (number * unit.map(_BANDWIDTHS)))
     good = values["size_bytes"].ge(0) & values["size_bytes"].mod(1).eq(0)
     good &= values["time_us"].gt(0) & values["time_us"].lt(float("inf"))
-    others = values.loc[~good, ["variable", *_NAMING, "told", "single"]]
+    others = values.loc[~good, ["variable", "row", *_NAMING]]
     parameters = {name for names in values.pop("parameters") for name in names}
-    values = values[good].drop(
-        columns=["metric", "named_size", "bare", "value", "unit", "told", "single"]
-    )
+    values = values[good].drop(columns=["metric", "named_size", "bare", "value", "unit"])
     # What differs in every row, such as a time, tells no curves apart, unless it is a parameter.
     rows = values.drop_duplicates("row").drop(columns="row")
     passing = {n for n in rows if len(rows) > 1 and rows[n].is_unique} - parameters
@@ -258,42 +265,68 @@ def _samples(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def _sizes_by_number(values: pd.DataFrame) -> pd.Series[bool]:
     """Tell whether bare numbers at the ends of a test's variables can be nothing but sizes."""
-    grouped = values.groupby(["kernel", "metric"])["named_size"]
-    several = grouped.transform("nunique")
-    in_a_row = grouped.transform("max") - grouped.transform("min") == several - 1
-    counted = values["metric"].map(lambda metric: bool(_COUNTED.search(metric)))
-    return several.ge(_LEAST_BARE) & ~in_a_row & ~counted
+    keys = list(zip(values["kernel"], values["metric"], strict=True))
+    sizes: dict[tuple[str, str], set[float]] = {}
+    for key, size in zip(keys, values["named_size"], strict=True):
+        if size == size:  # the variable's name ends in one
+            sizes.setdefault(key, set()).add(size)
+    trusted = {
+        (kernel, metric)
+        for (kernel, metric), known in sizes.items()
+        if len(known) >= _LEAST_BARE
+        and max(known) - min(known) != len(known) - 1  # numbered one after the other
+        and not _COUNTED.search(metric)
+    }
+    return pd.Series([key in trusted for key in keys], index=values.index)
 
 
-def _single_values(path: Path, values: pd.DataFrame, labels: dict[str, str]) -> pd.DataFrame:
-    """Table of the values that make no curve, each with the identity that it has in any file."""
-    table = []
-    for row in values.to_dict("records"):
-        told, single = row["told"], row["single"]
-        value = _number(told["value"])
-        unit = str(told["unit"] or "").strip()
-        if value is None or unit in ("", "null", "None"):
+def _single_values(
+    path: Path, rows: list[dict[str, Any]], values: pd.DataFrame, labels: dict[str, str]
+) -> pd.DataFrame:
+    """Table of the values that make no curve, each with the identity that it has in any file.
+
+    Parameters
+    ----------
+    path, rows, labels
+        The file, what it holds, and what else is said of it.
+    values
+        `variable`, number of the `row`, and where it was measured.
+    """
+    table: dict[str, dict[str, Any]] = {}
+    for value in values.to_dict("records"):
+        row, variable = rows[value["row"]], value["variable"]
+        name = variable if f"{variable}_value" in row else "perf"
+        number, unit = _number(row.get(f"{name}_value")), str(row.get(f"{name}_unit") or "").strip()
+        if number is None or unit in ("", "null", "None"):
             continue
+        test, time = _test(row, _stem(path)), _time_utc(row)
         place = {
-            name: row[name] if isinstance(row[name], str) else labels.get(name) for name in _NAMING
+            name: value[name] if isinstance(value[name], str) else labels.get(name)
+            for name in _NAMING
         }
-        series = place | {"test": single["test"], "variable": row["variable"], "unit": unit}
-        what = [*series.values(), single["time_utc"], value]
-        others = single["labels"] | {k: v for k, v in labels.items() if k not in place}
-        table.append(
-            series
-            | {end: _number(told[end]) for end in ("reference", "lower", "upper")}
-            | {
-                "value_id": hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32],
-                "time_utc": single["time_utc"],
-                "value": value,
-                "result": str(told["result"]) if told["result"] else None,
-                "labels": json.dumps(others) if others else None,
-                "source": path_text(path),
-            }
-        )
-    found = pd.DataFrame(table, columns=VALUE_COLUMNS)
-    return found.drop_duplicates("value_id", ignore_index=True)
+        series = place | {"test": test, "variable": variable, "unit": unit}
+        identity = json.dumps([*series.values(), time, number])
+        others = _own(row, dict(_PARAMETER.findall(test)), _variables(row))
+        others |= {name: text for name, text in labels.items() if name not in place}
+        result = row.get(f"{name}_result") or row.get("result")
+        value_id = hashlib.sha256(identity.encode()).hexdigest()[:32]
+        table[value_id] = series | {
+            "value_id": value_id,
+            "time_utc": time,
+            "value": number,
+            "reference": _number(row.get(f"{name}_ref")),
+            "lower": _number(row.get(f"{name}_lower_thres")),
+            "upper": _number(row.get(f"{name}_upper_thres")),
+            "result": str(result) if result else None,
+            "labels": json.dumps(others) if others else None,
+            "source": path_text(path),
+        }
+    return pd.DataFrame(list(table.values()), columns=VALUE_COLUMNS)
+
+
+def _stem(path: Path) -> str:
+    """Name of the test whose log a file is, as ReFrame names logs."""
+    return path_text(path.name).split(".log")[0]
 
 
 def _number(text: object) -> float | None:

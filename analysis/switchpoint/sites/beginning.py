@@ -18,6 +18,7 @@ from switchpoint.errors import InputError
 from switchpoint.shipped import shipped
 from switchpoint.sites.environments import FAMILIES, ask_compiler, module_names
 from switchpoint.sites.finding import OWN_SITES
+from switchpoint.sites.launching import interface_of
 from switchpoint.sites.marks import MARK, marked_places
 from switchpoint.sites.slurm import Node, Slurm, ask_slurm
 from switchpoint.spack import Mpi, mpi_of
@@ -223,10 +224,11 @@ def _with_environments(settings: str, slurm: Slurm, said: list[str]) -> str:
 def _launcher_options(environment: _Environment, slurm: Slurm) -> list[str]:
     """How srun starts an MPI; nothing where this Slurm cannot.
 
-    Open MPI speaks PMIx. For the others PMI-2 is taken; the doctor's trial shows where that is
-    wrong.
+    Where the library is not found, Open MPI is taken to speak PMIx and others PMI-2; the doctor's
+    trial shows where that is wrong.
     """
-    kind = "pmix" if environment.family == "openmpi" else "pmi2"
+    usual = "pmix" if environment.family == "openmpi" else "pmi2"
+    kind = interface_of(environment.cc) or usual
     return [f"--mpi={kind}", "--cpu-bind=cores"] if kind in slurm.launch_types else []
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from switchpoint.diagnosis import Fact, program_output
 from switchpoint.sites.environments import FAMILIES, Compiler, ask_compiler
+from switchpoint.sites.launching import interface_of
 from switchpoint.sites.requests import examine_requests, option
 from switchpoint.sites.settings_file import (
     Site,
@@ -241,13 +242,20 @@ def _examine_environment(
 def _launch_problems(
     site: Site, environment: Mapping[str, Any], slurm: Slurm, compiler: Compiler
 ) -> Iterator[Fact]:
-    """Whether srun can launch this environment's MPI: PMI and MPI have to agree.
-
-    Here is where what `compiler.path` links may be asked for the interface that it speaks; so far
-    the trial shows it.
-    """
-    options = environment.get("extras", {}).get("launcher_options", [])
-    wanted = option(options, "--mpi", "--mpi")
+    """Whether srun can launch this environment's MPI: PMI and MPI have to agree."""
+    extras = environment.get("extras", {})
+    if "launcher" in extras:
+        return
+    wanted = option(extras.get("launcher_options", []), "--mpi", "--mpi")
+    spoken = interface_of(compiler.path)
+    # Open MPI may have been built with several.
+    if wanted and spoken and extras.get("mpi") != "openmpi" and spoken != wanted.partition("_")[0]:
+        yield problem(
+            site.entry(environment.get("name"), "launcher_options"),
+            f"environment '{environment.get('name')}': srun is to use --mpi={wanted}, but the "
+            f"library of {compiler.path} speaks {spoken}: each rank would start alone",
+            f"name --mpi={spoken} in launcher_options",
+        )
     if wanted and slurm.launch_types and wanted not in slurm.launch_types:
         yield problem(
             site.entry(environment.get("name"), "launcher_options"),

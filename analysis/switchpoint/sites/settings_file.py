@@ -20,7 +20,7 @@ from switchpoint.sites.site_common import collected_complaints
 
 #: Extras of an environment that the checks read.
 _ENVIRON_EXTRAS = {
-    "mpi", "launcher_options", "osu", "imb", "imb_mpi_library", "netpipe", "spack_mpi",
+    "mpi", "launcher", "launcher_options", "osu", "imb", "imb_mpi_library", "netpipe", "spack_mpi",
 }  # fmt: skip
 _PATH_EXTRAS = ("osu", "imb", "imb_mpi_library")
 

@@ -1,0 +1,58 @@
+"""Every benchmark runs as a reader types it, as small as it goes: none may go stale unnoticed.
+
+What they print is not judged here; a busy machine has other figures.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCH = ROOT / "bench"
+
+#: The smallest run of each, and words that it prints at its end.
+SMALL = {
+    "load_record.py 5000": "samples/s",
+    "detect_speed.py 2": "ms a curve",
+    "import_speed.py 6": "all formats",
+    "testbed_cycle.py 1": "down",
+    "check_overhead.py 1": "a check costs",
+    "exchange_links.py 1 openmpi": "over MPI_Alltoall",
+    "broadcast_library.py 1 openmpi": "openmpi",
+    "sort_maps.py 1 openmpi": "figure 13",
+    "zoom.py 1": "right",
+    "detection/noise.py 2": "10",
+    "detection/score.py --ours": "recall",
+}
+
+#: Those that need what is not installed here, or that write what the documentation quotes.
+ELSEWHERE = {
+    "pingpong_peers.py",  # OSU's programs
+    "study_001.py",  # writes docs/studies/001.md, from half an hour of runs
+    "mpi_libraries.py",  # test_mpi_libraries.py
+    "detection/calibrate.py",
+    "detection/record.py",  # records for half an hour
+}
+
+#: What the others are made of.
+PARTS = {"on_testbed.py", "ratios.py", "detection/labelled.py", "detection/peers.py"}
+
+
+@pytest.mark.parametrize("command", SMALL)
+def test_a_small_run_ends_well(command: str) -> None:
+    program, *words = command.split()
+    done = subprocess.run(
+        [sys.executable, BENCH / program, *words],
+        capture_output=True, text=True, cwd=ROOT, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert SMALL[command] in done.stdout, done.stdout
+
+
+def test_no_benchmark_is_forgotten() -> None:
+    there = {str(path.relative_to(BENCH)) for path in BENCH.rglob("*.py")}
+    assert there == {command.split()[0] for command in SMALL} | ELSEWHERE | PARTS
