@@ -44,7 +44,7 @@ def test_spack_test_runs_the_programs(spack, installed, mpi):
 def test_a_second_time_builds_nothing(spack, installed):
     lock = spack.environment_of("mpich") / "spack.lock"
     before = lock.read_text()
-    again = spack.install(spack.externals(), spack.environment_of("mpich"), "mpich")
+    again = spack.install(spack.externals(), spack.environments_of("mpich"), "mpich")
     assert again.returncode == 0
     assert "Installing" in installed["mpich"].stdout
     assert "Installing" not in again.stdout
@@ -53,12 +53,12 @@ def test_a_second_time_builds_nothing(spack, installed):
 
 
 def test_a_spec_that_cannot_be_is_one_line(spack, tmp_path):
-    done = spack.install(spack.externals(), tmp_path / "env", "mpich", "switchpoint-kernels@9.9")
+    done = spack.install(spack.externals(), tmp_path, "mpich", "switchpoint-kernels@9.9")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "does not concretize: " in done.stderr
     assert "switchpoint-kernels@9.9" in done.stderr
-    assert not (tmp_path / "env/view").exists()
+    assert not list(tmp_path.glob("*/view"))
 
 
 def test_a_build_with_the_wrong_mpi_is_refused_and_leaves_nothing(spack, tmp_path):
@@ -72,14 +72,14 @@ def test_a_build_with_the_wrong_mpi_is_refused_and_leaves_nothing(spack, tmp_pat
     (site / "packages.yaml").write_text(yaml.safe_dump(packages))
     before = set(spack.store.glob("*/switchpoint-kernels*"))
 
-    done = spack.install(site, tmp_path / "env", "mpich")
+    done = spack.install(site, tmp_path / "environments", "mpich")
 
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "is linked to libmpi.so.40, which is not mpich" in done.stderr
     assert set(spack.store.glob("*/switchpoint-kernels*")) == before
-    assert not (tmp_path / "env/view/bin").exists()
+    assert not list(tmp_path.glob("environments/*/view/bin"))
 
-    mended = spack.install(spack.externals(), tmp_path / "env", "mpich")
-    assert mended.returncode == 0, mended.stderr
-    assert (tmp_path / "env/view/bin/pingpong").exists()
+    repaired = spack.install(spack.externals(), tmp_path / "environments", "mpich")
+    assert repaired.returncode == 0, repaired.stderr
+    assert list(tmp_path.glob("environments/*/view/bin/pingpong"))
