@@ -89,10 +89,13 @@ def test_rows_without_a_time_are_left_out_with_a_warning(tmp_path: Path) -> None
         ("size_bytes,time_us\n-8,1\n", "line 2: size_bytes is -8"),
         ("size_bytes,bandwidth_MBps\n0,1\n", "line 2: size_bytes is 0"),
         ("size_bytes,time_us\n8,1,5\n", "line 2: has more than 2 fields"),
+        ("size_bytes,time_us\n8,1,3,4\n16,2\n", "line 2: has more than 2 fields"),
+        ('size_bytes,time_us\n8,1\n"16,2\n32,3\n', "line 3: has a quotation mark that is never"),
         ("size_bytes;time_us\n8;1,5\n", "line 1: separates its columns by ';'"),
         ("size_bytes\ttime_us\n8\t1\n", "line 1: separates its columns by '\\t'"),
     ],
 )
+@pytest.mark.filterwarnings("error")  # the reader's own words would come before ours
 def test_a_value_that_cannot_be_is_named_with_its_line(
     tmp_path: Path, text: str, problem: str
 ) -> None:
@@ -512,6 +515,30 @@ def test_rows_that_cannot_be_used_are_left_out_with_a_warning(tmp_path: Path) ->
     assert found.samples["size_bytes"].tolist() == [1, 2]
     assert "2 rows without a usable Avg Latency(us) left out" in found.warnings[0]
     assert "payloads of 1 sizes arrived damaged" in found.warnings[1]
+
+
+@pytest.mark.parametrize(
+    ("heading", "row"),
+    [
+        ("# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n", "{size} {time}\n"),
+        ("# Benchmarking PingPong\n#bytes #repetitions t[usec]\n", "{size} 1000 {time}\n"),
+    ],
+)
+def test_rows_in_another_notation_are_counted_as_left_out(
+    tmp_path: Path, heading: str, row: str
+) -> None:
+    good = row.format(size="8", time="1.5")
+    bad = [("16", "0,16"), ("0x20", "1.5"), ("1,024", "2.5")]
+
+    rows = "".join(row.format(size=size, time=time) for size, time in bad)
+    found = read(written(tmp_path, heading + good + rows + "10 warnings, 2 notes\n"))
+
+    assert found.samples["size_bytes"].tolist() == [8]
+    [warning] = found.warnings
+    assert "3 rows without a usable" in warning
+
+    with pytest.raises(InputError, match="no row of it with a usable size and time; write dec"):
+        read(written(tmp_path, heading + rows))
 
 
 @pytest.mark.parametrize(
