@@ -646,10 +646,47 @@ def test_the_same_output_under_other_labels_is_another_run(tmp_path: Path) -> No
     assert len(identities) == 2
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"site": 3}'])
-def test_labels_that_cannot_be_used_are_named(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "labels are no JSON"),
+        ("[]", "labels are no JSON object"),
+        ('{"site": 3}', "label site is 3"),
+        ('{"start_utc": "yesterday"}', "label start_utc is 'yesterday', which is no ISO 8601"),
+        ('{"start_utc": "2026-02-30"}', "label start_utc is '2026-02-30'"),
+        (
+            '{"start_utc": "2026-11-21T10:00:00+02:00"}',
+            "label start_utc is '2026-11-21T10:00:00+02:00', which",
+        ),
+        ('{"size_bytes": "8"}', "label size_bytes has a name that is taken"),
+        ('{"run_id": "8"}', "label run_id has a name that is taken"),
+        ('{"": "here"}', "label '' has no name"),
+        ('{"site": "here", "site": "there"}', "label site is given twice"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_named(tmp_path: Path, text: str, problem: str) -> None:
     shutil.copy(OUTPUTS / "osu-bw.txt", tmp_path / "curve")
     (tmp_path / "curve.labels.json").write_text(text)
 
-    with pytest.raises(InputError, match=r"curve\.labels\.json: label"):
+    with pytest.raises(InputError) as caught:
         read(tmp_path / "curve")
+    assert str(caught.value).startswith(f"{tmp_path / 'curve.labels.json'}: {problem[:5]}")
+    assert problem in str(caught.value)
+
+    (tmp_path / "curve.labels.json").unlink()
+    comment = f"# switchpoint: {text}\n"
+    (tmp_path / "curve").write_text(comment + (OUTPUTS / "osu-bw.txt").read_text())
+    with pytest.raises(InputError) as caught:
+        read(tmp_path / "curve")
+    assert str(caught.value).startswith(f"{tmp_path / 'curve'}: line 1: {problem[:5]}")
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["2026-11-21", "2026-11-21T10:00", "2026-11-21T10:00:00.5Z", "2026-11-21T10:00+00:00"],
+)
+def test_a_start_may_be_written_in_any_length_of_iso_8601(tmp_path: Path, start: str) -> None:
+    shutil.copy(OUTPUTS / "osu-bw.txt", tmp_path / "curve")
+    (tmp_path / "curve.labels.json").write_text(json.dumps({"start_utc": start}))
+
+    assert read(tmp_path / "curve").runs["date"].tolist() == ["2026-11-21"]
