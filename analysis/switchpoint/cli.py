@@ -229,6 +229,8 @@ def explain_command(
 ) -> None:
     """Say where each switch is, to the byte, and why; from sweeps, zooms and interventions."""
     with _user_mistakes():
+        import pandas as pd
+
         from switchpoint.explanation import explain, near_size, stayed_eager
         from switchpoint.units import bytes_of
 
@@ -241,6 +243,12 @@ def explain_command(
         _warn(measurements.warnings)
         for column, wanted in (("placement", placement), ("mode", mode)):
             if wanted is not None:
+                there = sorted(measurements.samples.get(column, pd.Series()).dropna().unique())
+                if wanted not in there:
+                    known = ", ".join(there) or "none"
+                    raise InputError(
+                        f"--{column}", f"no run has {column} '{wanted}'; they have: {known}"
+                    )
                 switches = switches[switches[column] == wanted]
                 eager = eager[eager[column] == wanted]
         if size is not None:
