@@ -85,9 +85,11 @@ def import_command(
         from switchpoint.store import Store
         from switchpoint.terminal import import_lines, progress
 
-        found = find_files(files, [PathPattern.parse(text) for text in paths or []])
+        patterns = [PathPattern.parse(text) for text in paths or []]
+        kept = Store(store)
+        found = find_files(files, patterns, kept.folders)
         with progress("importing", len(found.found)) as advance:
-            outcome = import_found(found, Store(store), advance)
+            outcome = import_found(found, kept, advance)
         _list_failures(outcome.failures, files, found.count, verbose=verbose)
         if outcome.nothing:
             raise typer.Exit(_BAD)

@@ -108,6 +108,13 @@ class Store:
         except (ValueError, ImportError) as error:
             raise InputError(self.url, f"cannot be a store ({error})") from None
 
+    @property
+    def folders(self) -> list[Path]:
+        """Local folders that hold its tables; none of a store that is elsewhere."""
+        if not isinstance(self._files, LocalFileSystem):
+            return []
+        return [Path(self._root, table) for table in ("samples", "runs", "values")]
+
     def add(self, measurements: Measurements) -> int:
         """Store every run that is not there yet, or that was truncated and now is complete.
 
