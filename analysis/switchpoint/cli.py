@@ -118,9 +118,11 @@ def import_command(
         from switchpoint.store import Store
         from switchpoint.terminal import import_lines, progress
 
-        found = find_files(files, [PathPattern.parse(text) for text in paths or []])
+        patterns = [PathPattern.parse(text) for text in paths or []]
+        kept = Store(store)
+        found = find_files(files, patterns, kept.folders)
         with progress("importing", len(found.found)) as advance:
-            outcome = import_found(found, Store(store), advance)
+            outcome = import_found(found, kept, advance)
         _list_failures(outcome.failures, files, found.count, verbose=verbose)
         if outcome.nothing:
             raise typer.Exit(_BAD)
@@ -262,6 +264,8 @@ def explain_command(
 ) -> None:
     """Say where each switch is, to the byte, and why; from sweeps, zooms and interventions."""
     with _user_mistakes():
+        import pandas as pd
+
         from switchpoint.explanation import explain, near_size, stayed_eager
         from switchpoint.units import bytes_of
 
@@ -274,6 +278,12 @@ def explain_command(
         _warn(measurements.warnings)
         for column, wanted in (("placement", placement), ("mode", mode)):
             if wanted is not None:
+                there = sorted(measurements.samples.get(column, pd.Series()).dropna().unique())
+                if wanted not in there:
+                    known = ", ".join(there) or "none"
+                    raise InputError(
+                        f"--{column}", f"no run has {column} '{wanted}'; they have: {known}"
+                    )
                 switches = switches[switches[column] == wanted]
                 eager = eager[eager[column] == wanted]
         if size is not None:

@@ -232,16 +232,16 @@ def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
 
 #: MPI libraries as people write them, in small letters without what stands between.
 _MPI_NAMES = {
-    "openmpi": "Open MPI", "craympich": "CRAY MPICH", "mpich": "MPICH", "intelmpi": "Intel MPI",
-    "intelrmpi": "Intel MPI", "impi": "Intel MPI", "mvapichplus": "MVAPICH-Plus",
-    "mvapich2": "MVAPICH2", "mvapich": "MVAPICH", "spectrummpi": "Spectrum MPI",
-    "parastationmpi": "ParaStation MPI",
+    "openmpi": "Open MPI", "ompi": "Open MPI", "craympich": "CRAY MPICH", "mpich": "MPICH",
+    "intelmpi": "Intel MPI", "intelrmpi": "Intel MPI", "impi": "Intel MPI",
+    "mvapichplus": "MVAPICH-Plus", "mvapich2": "MVAPICH2", "mvapich": "MVAPICH",
+    "spectrummpi": "Spectrum MPI", "parastationmpi": "ParaStation MPI",
 }  # fmt: skip
 
 #: A library's own words, or the name of a module or folder: with a version, or nothing but a name.
 _MPI = re.compile(
-    r"(?P<name>open[ _-]?mpi|cray[ _-]?mpich|mpich|intel(?:\(r\))?[ _-]?mpi|\bimpi|mvapich-plus|"
-    r"mvapich2?|spectrum[ _-]?mpi|parastation[ _-]?mpi)"
+    r"(?P<name>open[ _-]?mpi|\bompi|cray[ _-]?mpich|mpich|intel(?:\(r\))?[ _-]?mpi|\bimpi|"
+    r"mvapich-plus|mvapich2?|spectrum[ _-]?mpi|parastation[ _-]?mpi)"
     r"(?:\D{0,40}?(?P<version>\d+(?:\.\d+)+(?:[a-z]+\d*)?)|\Z)",
     re.IGNORECASE,
 )
@@ -256,6 +256,8 @@ def mpi_name(library: str) -> str:
     'MPICH 4.0.2'
     >>> mpi_name("OpenMPI/4.1.5-GCC-12.3.0"), mpi_name("impi-2021.9"), mpi_name("mpich")
     ('Open MPI 4.1.5', 'Intel MPI 2021.9', 'MPICH')
+    >>> mpi_name("ompi-4.0.3")
+    'Open MPI 4.0.3'
     """
     found = _MPI.search(library)
     if found is None:

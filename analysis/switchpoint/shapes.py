@@ -66,6 +66,9 @@ BOUNDARIES = ("step", "slope_change")
 #: Names that no column of a curve's identity may have.
 RESERVED = frozenset([*MEASURES, *CURVE_COLUMNS, *FINDING_COLUMNS, NOTES])
 
+#: Names that neither a label nor a `--path` pattern may give: the tables mean something else.
+NO_LABELS = RESERVED | ({*RUN_COLUMNS} - {*IDENTITY} - PASSING_LABELS) | {"run_id"}
+
 
 def identity_columns(table: Iterable[Any]) -> list[str]:
     """Columns of any of the tables that tell curves apart: ours in their order, then others."""

@@ -108,6 +108,13 @@ class Store:
         except (ValueError, ImportError) as error:
             raise InputError(self.url, f"cannot be a store ({error})") from None
 
+    @property
+    def folders(self) -> list[Path]:
+        """Local folders that hold its tables; none of a store that is elsewhere."""
+        if not isinstance(self._files, LocalFileSystem):
+            return []
+        return [Path(self._root, table) for table in ("samples", "runs", "values")]
+
     def add(self, measurements: Measurements) -> int:
         """Store every run that is not there yet, or that was truncated and now is complete.
 
@@ -176,6 +183,7 @@ class Store:
         """
         folder = f"{self._root}/values"
         condition = _equals(wanted, VALUE_COLUMNS)
+        self._check_access(folder)
         if not self._files.isdir(folder):
             return pd.DataFrame(columns=VALUE_COLUMNS)
         table = self._scan(folder, _VALUES, condition, _VALUE_PARTITIONS)
@@ -192,6 +200,7 @@ class Store:
             Columns and the value that each must have; only matching partitions are opened.
         """
         folder = f"{self._root}/runs"
+        self._check_access(folder)
         if not self._files.isdir(folder):
             raise InputError(
                 self.url, "is no store yet; fill it with `switchpoint import FILE...` first"
@@ -227,6 +236,18 @@ class Store:
         table = self._scan(paths, _SAMPLES, _equals(wanted, _RUN_FILTERS))
         return tell_builds(Measurements(_samples_frame(table), runs.reset_index(drop=True)))
 
+    def _check_access(self, folder: str) -> None:
+        """Raise InputError where a folder may not be read, which else seems empty or not there."""
+        if self._files.isfile(self._root):
+            raise InputError(self.url, "is a file, not a store; give a folder as --store")
+        if isinstance(self._files, LocalFileSystem):
+            try:
+                os.scandir(folder).close()
+            except FileNotFoundError:
+                return
+            except OSError as error:
+                raise InputError(self.url, f"{error.strerror}; choose another --store") from None
+
     def _scan(
         self,
         source: str | list[str],
@@ -243,6 +264,10 @@ class Store:
                 format=ds.ParquetFileFormat(read_options={"dictionary_columns": dictionaries}),
                 partitioning=ds.partitioning(partitions, flavor="hive"),
             ).to_table(filter=condition)
+        except PermissionError as error:
+            raise InputError(
+                self.url, f"{error.strerror or 'Permission denied'}; choose another --store"
+            ) from None
         except (pa.ArrowException, OSError) as error:
             reason = str(error).splitlines()[0]
             raise InputError(

@@ -193,6 +193,17 @@ def test_bad_usage_exits_with_2(switchpoint: Run, arguments: list[str]) -> None:
     assert switchpoint(*arguments).exit_code == 2
 
 
+def test_a_store_within_the_folder_is_not_imported(switchpoint: Run, tmp_path: Path) -> None:
+    write_record(tmp_path / "a.record")
+    arguments = ["import", tmp_path, "--store", tmp_path / "results"]
+    assert switchpoint(*arguments).exit_code == 0
+
+    again = switchpoint(*arguments)
+
+    assert again.exit_code == 0
+    assert again.stderr == ""
+
+
 def test_an_unknown_store_is_named(switchpoint: Run, tmp_path: Path) -> None:
     for url in (tmp_path / "none", "nonsense://bucket/results"):
         result = switchpoint("detect", "--store", url)

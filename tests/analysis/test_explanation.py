@@ -329,6 +329,17 @@ def test_the_command_prints_json_that_has_no_nan(switchpoint):
     assert switches[0]["curve"]["placement"] == "one_node_network"
 
 
+def test_a_placement_or_mode_that_no_run_has_is_refused_with_what_there_is(switchpoint):
+    record = RECORDS / "openmpi-tcp-zoom.record.gz"
+    for option, there in (("placement", "one_node_network"), ("mode", "send")):
+        done = switchpoint("explain", f"--{option}", "nosuch", record)
+        assert done.exit_code == 2
+        [line] = done.stderr.splitlines()
+        assert line.startswith(f"switchpoint: --{option}: no run has {option} 'nosuch'; they have:")
+        assert there in line
+        assert switchpoint("explain", f"--{option}", there, record).exit_code == 0
+
+
 def test_a_size_that_is_none_is_one_clear_error(switchpoint):
     done = switchpoint("explain", "--near", "many", RECORDS / "openmpi-tcp-zoom.record.gz")
     assert done.exit_code == 2

@@ -89,10 +89,13 @@ def test_rows_without_a_time_are_left_out_with_a_warning(tmp_path: Path) -> None
         ("size_bytes,time_us\n-8,1\n", "line 2: size_bytes is -8"),
         ("size_bytes,bandwidth_MBps\n0,1\n", "line 2: size_bytes is 0"),
         ("size_bytes,time_us\n8,1,5\n", "line 2: has more than 2 fields"),
+        ("size_bytes,time_us\n8,1,3,4\n16,2\n", "line 2: has more than 2 fields"),
+        ('size_bytes,time_us\n8,1\n"16,2\n32,3\n', "line 3: has a quotation mark that is never"),
         ("size_bytes;time_us\n8;1,5\n", "line 1: separates its columns by ';'"),
         ("size_bytes\ttime_us\n8\t1\n", "line 1: separates its columns by '\\t'"),
     ],
 )
+@pytest.mark.filterwarnings("error")  # the reader's own words would come before ours
 def test_a_value_that_cannot_be_is_named_with_its_line(
     tmp_path: Path, text: str, problem: str
 ) -> None:
@@ -515,6 +518,30 @@ def test_rows_that_cannot_be_used_are_left_out_with_a_warning(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("heading", "row"),
+    [
+        ("# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n", "{size} {time}\n"),
+        ("# Benchmarking PingPong\n#bytes #repetitions t[usec]\n", "{size} 1000 {time}\n"),
+    ],
+)
+def test_rows_in_another_notation_are_counted_as_left_out(
+    tmp_path: Path, heading: str, row: str
+) -> None:
+    good = row.format(size="8", time="1.5")
+    bad = [("16", "0,16"), ("0x20", "1.5"), ("1,024", "2.5")]
+
+    rows = "".join(row.format(size=size, time=time) for size, time in bad)
+    found = read(written(tmp_path, heading + good + rows + "10 warnings, 2 notes\n"))
+
+    assert found.samples["size_bytes"].tolist() == [8]
+    [warning] = found.warnings
+    assert "3 rows without a usable" in warning
+
+    with pytest.raises(InputError, match="no row of it with a usable size and time; write dec"):
+        read(written(tmp_path, heading + rows))
+
+
+@pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("# OSU MPI Latency Test v7.4\n", "holds the heading of a table and no results"),
@@ -619,10 +646,47 @@ def test_the_same_output_under_other_labels_is_another_run(tmp_path: Path) -> No
     assert len(identities) == 2
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"site": 3}'])
-def test_labels_that_cannot_be_used_are_named(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "labels are no JSON"),
+        ("[]", "labels are no JSON object"),
+        ('{"site": 3}', "label site is 3"),
+        ('{"start_utc": "yesterday"}', "label start_utc is 'yesterday', which is no ISO 8601"),
+        ('{"start_utc": "2026-02-30"}', "label start_utc is '2026-02-30'"),
+        (
+            '{"start_utc": "2026-11-21T10:00:00+02:00"}',
+            "label start_utc is '2026-11-21T10:00:00+02:00', which",
+        ),
+        ('{"size_bytes": "8"}', "label size_bytes has a name that is taken"),
+        ('{"run_id": "8"}', "label run_id has a name that is taken"),
+        ('{"": "here"}', "label '' has no name"),
+        ('{"site": "here", "site": "there"}', "label site is given twice"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_named(tmp_path: Path, text: str, problem: str) -> None:
     shutil.copy(OUTPUTS / "osu-bw.txt", tmp_path / "curve")
     (tmp_path / "curve.labels.json").write_text(text)
 
-    with pytest.raises(InputError, match=r"curve\.labels\.json: label"):
+    with pytest.raises(InputError) as caught:
         read(tmp_path / "curve")
+    assert str(caught.value).startswith(f"{tmp_path / 'curve.labels.json'}: {problem[:5]}")
+    assert problem in str(caught.value)
+
+    (tmp_path / "curve.labels.json").unlink()
+    comment = f"# switchpoint: {text}\n"
+    (tmp_path / "curve").write_text(comment + (OUTPUTS / "osu-bw.txt").read_text())
+    with pytest.raises(InputError) as caught:
+        read(tmp_path / "curve")
+    assert str(caught.value).startswith(f"{tmp_path / 'curve'}: line 1: {problem[:5]}")
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["2026-11-21", "2026-11-21T10:00", "2026-11-21T10:00:00.5Z", "2026-11-21T10:00+00:00"],
+)
+def test_a_start_may_be_written_in_any_length_of_iso_8601(tmp_path: Path, start: str) -> None:
+    shutil.copy(OUTPUTS / "osu-bw.txt", tmp_path / "curve")
+    (tmp_path / "curve.labels.json").write_text(json.dumps({"start_utc": start}))
+
+    assert read(tmp_path / "curve").runs["date"].tolist() == ["2026-11-21"]

@@ -178,6 +178,20 @@ def test_a_bad_pattern_is_one_line_and_exit_code_2(
     assert result.stderr.count("\n") == 1
 
 
+def test_a_start_that_a_pattern_reads_is_a_time(switchpoint: Run, tmp_path: Path) -> None:
+    placed(tmp_path / "old", "2026-11-21/osu.out")
+    arguments = ["import", tmp_path / "old", "--store", tmp_path / "s", "--path", "{start_utc}"]
+    assert switchpoint(*arguments).exit_code == 0
+
+    placed(tmp_path / "old", "yesterday/osu.out")
+    result = switchpoint(*arguments)
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("switchpoint: --path: '{start_utc}' reads {start_utc} from yes")
+    assert "no ISO 8601 time" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
 def test_of_several_patterns_the_first_that_matches_counts(tmp_path: Path) -> None:
     placed(tmp_path, "a/alpha/gnu/osu.out")
     placed(tmp_path, "b/beta/osu.out", "osu-bw.txt")
@@ -248,7 +262,9 @@ def test_a_given_file_has_the_same_identity_as_in_its_folder(tmp_path: Path) -> 
     assert gathered.measurements.runs["run_id"].tolist() == alone
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"site": 3}'])
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"site": 3}', '{"start_utc": "yesterday"}', '{"time_us": "1"}']
+)
 def test_labels_of_a_folder_that_cannot_be_used_are_one_line(
     switchpoint: Run, tmp_path: Path, content: str
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 import uuid
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -172,6 +174,37 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_store_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is no store yet; fill it with `switchpoint import"):
         Store(tmp_path / "results").read()
+
+
+def test_a_file_is_no_store(tmp_path: Path) -> None:
+    path = record(tmp_path, 1)
+
+    with pytest.raises(InputError, match="is a file, not a store"):
+        Store(path).read()
+
+
+@pytest.mark.parametrize("closed", ["", "runs"])
+def test_a_store_that_may_not_be_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed: str
+) -> None:
+    url = tmp_path / "results"
+    Store(url).add(read(record(tmp_path, 1)))
+    folder = url / closed
+    scandir, isdir = os.scandir, os.path.isdir
+
+    def inside(path: object) -> bool:
+        return str(path).startswith(f"{folder}/")
+
+    def refuse(path: str) -> object:  # as for anybody but root, for whom the tests may run
+        if inside(f"{path}/"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    monkeypatch.setattr(os.path, "isdir", lambda path: not inside(path) and isdir(path))
+
+    with pytest.raises(InputError, match="Permission denied; choose another --store"):
+        Store(url).read()
 
 
 LOCKS = Path(__file__).parents[1] / "spack/locks"

@@ -93,7 +93,9 @@ def read(path: str | os.PathLike[str]) -> Measurements:
 
 
 def find_files(
-    paths: Iterable[str | os.PathLike[str]], patterns: Sequence[PathPattern] = ()
+    paths: Iterable[str | os.PathLike[str]],
+    patterns: Sequence[PathPattern] = (),
+    without: Iterable[Path] = (),
 ) -> Files:
     """Replace each folder by the files under it, in order of name.
 
@@ -107,6 +109,8 @@ def find_files(
     patterns
         How to name a file by its path below its folder; of a file that was given itself, by its
         path below the current folder.
+    without
+        Folders to leave out where they lie below one of the paths, such as the store's own.
 
     Raises
     ------
@@ -115,6 +119,7 @@ def find_files(
     """
     placed: list[tuple[Path, PurePath]] = []
     failures: list[InputError] = []
+    left_out = {folder.resolve() for folder in without}
     for path in map(Path, paths):
         if not path.is_dir():
             absolute = path.absolute()
@@ -122,21 +127,26 @@ def find_files(
             below = absolute.relative_to(here if absolute.is_relative_to(here) else "/")
             placed.append((path, below))
             continue
-        placed += ((file, file.relative_to(path)) for file in _walk(path, failures))
+        placed += ((file, file.relative_to(path)) for file in _walk(path, failures, left_out))
     if not patterns:
         return Files([Found(path) for path, _ in placed], failures)
     names = names_by_pattern(placed, patterns)
     return Files([Found(path, names.get(path)) for path, _ in placed], failures)
 
 
-def _walk(root: Path, failures: list[InputError]) -> Iterator[Path]:
+def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterator[Path]:
     """Files under a folder, in order of name; folders that cannot be opened become failures."""
 
     def refuse(error: OSError) -> None:
         failures.append(InputError(error.filename or root, f"{error.strerror}; check the path"))
 
     for folder, folders, names in os.walk(root, onerror=refuse):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".")
+            and not (left_out and Path(folder, name).resolve() in left_out)
+        )
         failures += (
             NotRecognisedError(Path(folder, name), "is a link to a folder; give that", Reason.LINK)
             for name in folders

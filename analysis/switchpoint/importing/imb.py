@@ -12,7 +12,7 @@ from pathlib import Path
 
 from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
-from switchpoint.importing.printed import TAG, Columns, Table, as_runs, printed_lines
+from switchpoint.importing.printed import NUMBER, TAG, Columns, Table, as_runs, printed_lines
 from switchpoint.measurements import Measurements
 
 NAME = "Intel MPI Benchmarks' output"
@@ -25,7 +25,7 @@ _GROUPS = re.compile(r"\( (?P<groups>\d+) groups of (?P<processes>\d+) processes
 #: Of one-sided transfers: many between two synchronisations, or one.
 _MODE = re.compile(r"#\s*MODE: (?P<mode>[\w-]+)")
 _HEADING = re.compile(r"(?P<names>(?:Group\s+)?(?:#bytes\s+)?#repetitions\s.*\S)")
-_ROW = re.compile(r"\d+(?:\s+(?:[\d.]+|-?nan|-?inf))+")
+_ROW = re.compile(rf"(?=\d){NUMBER}(?:\s+{NUMBER})+", re.IGNORECASE)
 _GIVEN_UP = re.compile(r"(?P<numbers>(?:\d+\s+)+)(?:out-of-mem|int-overflow|time-out)\b.*")
 _VERSION = re.compile(rb"Intel\(R\) MPI Benchmarks\s+(?:Version\s+)?(\d[\w.]*)", re.IGNORECASE)
 

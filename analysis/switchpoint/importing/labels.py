@@ -11,9 +11,12 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from switchpoint.errors import InputError
+from switchpoint.printable import printable
+from switchpoint.shapes import NO_LABELS
 
 SUFFIX = ".labels.json"
 
@@ -100,13 +103,56 @@ def _read(path: Path) -> Labels:
 
 
 def _parse(path: Path, text: bytes, line: int | None = None) -> Labels:
+    twice: list[str] = []
+
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        names = [name for name, _ in pairs]
+        twice.extend(name for name in names if names.count(name) > 1)
+        return dict(pairs)
+
     try:
-        labels = json.loads(text)
+        labels = json.loads(text, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise InputError(path, f"labels are no JSON ({error}); correct them", line) from None
     if not isinstance(labels, dict):
         raise InputError(path, 'labels are no JSON object; write {"site": "NAME", ...}', line)
+    if twice:
+        raise InputError(path, f"label {printable(twice[0])} is given twice; remove one", line)
     for name, value in labels.items():
-        if not isinstance(value, str | None):
-            raise InputError(path, f"label {name} is {value!r}; labels are texts: quote it", line)
+        if problem := problem_of_label(name, value):
+            raise InputError(path, problem, line)
     return labels
+
+
+#: As in run records; what sorts by text sorts by time, and the first ten characters are the day.
+_START = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d)(T(?P<time>\d\d:\d\d(:\d\d)?)(\.\d+)?(Z|\+00:00)?)?", re.ASCII
+)
+
+
+def problem_of_label(name: str, value: object) -> str | None:
+    """Say what is wrong with a label, then the fix; None where it can be used."""
+    if not name.strip():
+        return "label '' has no name; name or remove it"
+    shown = printable(name)
+    if name in NO_LABELS:
+        return f"label {shown} has a name that is taken; rename it"
+    if not isinstance(value, str | None):
+        return f"label {shown} is {value!r}; labels are texts: quote it"
+    if name == "start_utc" and value and not _is_start(value):
+        return (
+            f"label start_utc is '{printable(value[:40])}', which is no ISO 8601 time in UTC;"
+            " write it as 2026-11-21T10:00:00Z or 2026-11-21"
+        )
+    return None
+
+
+def _is_start(text: str) -> bool:
+    found = _START.fullmatch(text)
+    if found is None:
+        return False
+    try:
+        datetime.fromisoformat(f"{found['day']}T{found['time'] or '00:00'}")
+    except ValueError:  # such as the 30th of February
+        return False
+    return True

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from switchpoint.errors import InputError
+from switchpoint.importing.labels import problem_of_label
 from switchpoint.printable import path_text, printable
-from switchpoint.shapes import IDENTITY, PASSING_LABELS, RESERVED, RUN_COLUMNS
+from switchpoint.shapes import NO_LABELS
 
 #: Where ReFrame keeps files and logs of tests.
 _OUTPUT, _LOGS = "output", "perflogs"
@@ -25,9 +26,6 @@ _LOG = re.compile(r"(?P<test>.+)\.log(\.h\d+)?(\.gz)?")
 
 _FIELD = re.compile(r"\{(?P<name>[^{}]*)\}")
 _NAME = re.compile(r"[A-Za-z_]\w*")
-
-#: Names that a pattern may not give: they have another meaning in the tables.
-_TAKEN = RESERVED | ({*RUN_COLUMNS} - {*IDENTITY} - PASSING_LABELS) | {"run_id"}
 
 
 def reframe_names(path: Path) -> dict[str, str]:
@@ -133,7 +131,8 @@ def names_by_pattern(
     Raises
     ------
     InputError
-        If a pattern matches no file: nothing should be kept without its names.
+        If a pattern matches no file, or reads what cannot be so: nothing should be kept without
+        its names.
     """
     files = list(files)
     unused = dict.fromkeys(patterns)
@@ -142,10 +141,19 @@ def names_by_pattern(
         for pattern in patterns:
             if (names := pattern.names(relative)) is not None:
                 unused.pop(pattern, None)
-                found.setdefault(path, names)
+                if path not in found:
+                    found[path] = names
+                    _check_names(pattern, relative, names)
     for pattern in unused:
         raise _error(pattern.text, _why_unused(pattern, [relative for _, relative in files]))
     return found
+
+
+def _check_names(pattern: PathPattern, relative: PurePath, names: dict[str, str]) -> None:
+    for name, text in names.items():
+        if problem := problem_of_label(name, text):
+            place = printable(path_text(relative))
+            raise _error(pattern.text, f"reads {{{name}}} from {place}, and {problem}")
 
 
 def _why_unused(pattern: PathPattern, files: list[PurePath]) -> str:
@@ -174,7 +182,7 @@ def _fields(text: str, part: str) -> list[str]:
     for field in fields:
         if not _NAME.fullmatch(field):
             raise _error(text, f"has {{{field}}}; a name is letters, digits and '_'")
-        if field in _TAKEN:
+        if field in NO_LABELS:
             raise _error(text, f"has {{{field}}}, a name that is taken; choose another")
     return fields
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from switchpoint.errors import NotRecognisedError, Reason
 from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
-from switchpoint.importing.printed import TAG, Columns, Table, as_runs, printed_lines
+from switchpoint.importing.printed import NUMBER, TAG, Columns, Table, as_runs, printed_lines
 from switchpoint.measurements import Measurements
 
 NAME = "OSU Micro-Benchmarks' output"
@@ -22,7 +22,7 @@ _TITLE = re.compile(
 )
 _RECOGNISED = re.compile(rb"^" + TAG + rb"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b", re.MULTILINE)
 _ROW = re.compile(
-    r"\d+(?:\.\d+)?(?:\s+(?:-?[\d.]+|-?nan|-?inf|pass(?:ed)?|fail(?:ed)?)){0,15}", re.I
+    rf"(?=\d){NUMBER}(?:\s+(?:{NUMBER}|pass(?:ed)?|fail(?:ed)?)){{0,15}}", re.IGNORECASE
 )
 
 #: What comments say of the tables below them: columns of the curves' identity.

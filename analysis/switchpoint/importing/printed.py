@@ -27,6 +27,9 @@ TAG = rb"(?:\[[^]\s]+\](?:<std\w+>:|(?=\s))|\s*\d+:(?=\s))?[ \t]*"
 
 _TAG = re.compile(TAG.decode())
 
+#: A field that is meant for a number, if it is one or not: `0,16` and `0x20` are counted as lost.
+NUMBER = r"(?:-?(?:0x[\da-f]+|(?=[.,]?\d)[\d.]*(?:,[\d.]+)*(?:e[-+]?\d+)?)|-?nan|-?inf)"
+
 
 def printed_lines(data: bytes) -> Iterator[tuple[int, str]]:
     """Lines with their numbers, from 1, without tags and outer blanks."""
@@ -84,8 +87,8 @@ def as_runs(
 ) -> Measurements:
     """Join the tables of one file into measurements, a run for each kernel.
 
-    A size printed again is another pass over its curve. Rows that are cut short or whose time is
-    no positive number are left out with a warning.
+    A size printed again is another pass over its curve. Rows that are cut short, whose size is no
+    number or whose time is no positive one are left out with a warning.
     """
     parts, warnings = [], []
     for table in tables:
@@ -93,6 +96,12 @@ def as_runs(
         warnings += problems
         parts.append(part)
     counts = [len(part["size_bytes"]) for part in parts]
+    if sum(counts) == 0 and any(table.rows for table in tables):
+        raise InputError(
+            path,
+            "holds a table and no row of it with a usable size and time; write decimals with a"
+            " point, or measure again",
+        )
     if sum(counts) == 0:
         raise InputError(path, "holds the heading of a table and no results; measure again")
     identity = dict.fromkeys(name for table in tables for name in table.identity)
@@ -121,16 +130,18 @@ def _numbers_of(path: Path, table: Table, names: Columns) -> tuple[dict[str, Any
     size, value, repeats = (
         _column(table, rows, name) for name in (names.size, metric, names.iterations)
     )
-    good = (value > 0) & (value < np.inf)
+    numbered = np.isfinite(size)
+    good = numbered & (value > 0) & (value < np.inf)
     kind = names.metrics[metric]
     if kind == "bandwidth":  # nothing is carried by an empty message
         good &= size > 0
     where = f"{path}: {table.identity['kernel']}"
     warnings = []
-    lost = int(len(whole) - len(rows) + (~good & ((size > 0) | (kind == "time"))).sum())
+    lost = int(len(whole) - len(rows) + (~good & ((size != 0) | (kind == "time"))).sum())
     if lost:
+        what = metric if numbered.all() else f"{names.size} or {metric}"
         warnings.append(
-            f"{where}: {lost} row{'s' if lost > 1 else ''} without a usable {metric} left out:"
+            f"{where}: {lost} row{'s' if lost > 1 else ''} without a usable {what} left out:"
             " measure again for all points"
         )
     if "Validation" in table.columns:

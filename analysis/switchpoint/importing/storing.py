@@ -86,7 +86,7 @@ def import_files(
     InputError
         If the store cannot be written, or a pattern matches no file.
     """
-    return import_found(find_files(paths, patterns), store, progress)
+    return import_found(find_files(paths, patterns, store.folders), store, progress)
 
 
 def import_found(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,9 @@ _FIRST_LINE = re.compile(rb"[^\r\n]*")
 #: What spreadsheets write where the comma is taken for decimals.
 _OTHER_SEPARATOR = re.compile(r"[;\t]")
 
+#: What pandas says of a field in quotes that goes on to the end; rows count from 0.
+_OPEN_QUOTE = re.compile(r"EOF inside string starting at row (?P<row>\d+)")
+
 
 def recognises(head: bytes) -> bool:
     """Tell whether the first line is a heading that names `size_bytes` or a metric of ours."""
@@ -49,10 +53,10 @@ def read(path: Path, around: Surroundings) -> Measurements:
     lines = pd.Series(table.index + 2, index=table.index)
 
     absent = table[metric].str.strip().str.lower().isin(["", "nan", "na", "null", "none"])
-    warnings = []
+    found_wrong = []
     if count := int(absent.sum()):
         rows = "1 row" if count == 1 else f"{count} rows"
-        warnings.append(
+        found_wrong.append(
             f"{path}: {rows} without {metric} {'is' if count == 1 else 'are'} left out"
             f" (the first is line {lines[absent].iloc[0]})"
         )
@@ -75,7 +79,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     if "rep" in table:
         samples["pass"] = pd.factorize(table["rep"])[0]
     samples = samples.reset_index(drop=True)
-    return as_measurements(path, around, "tidy", data, samples, warnings)
+    return as_measurements(path, around, "tidy", data, samples, found_wrong)
 
 
 def _heading(data: bytes) -> list[str]:
@@ -118,19 +122,24 @@ def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
         raise InputError(path, "is not UTF-8 text; save it as UTF-8", line) from None
     beyond = "\0"  # catches the field of a row that has one too many
     try:
-        table = pd.read_csv(
-            io.StringIO(text),
-            names=[*names, beyond],
-            skiprows=1,
-            dtype=str,
-            keep_default_na=False,
-            skip_blank_lines=False,
-            skipinitialspace=True,
-            index_col=False,
-        )
+        with warnings.catch_warnings():  # of fields further on, which are refused below
+            warnings.simplefilter("ignore", pd.errors.ParserWarning)
+            table = pd.read_csv(
+                io.StringIO(text),
+                names=[*names, beyond],
+                skiprows=1,
+                dtype=str,
+                keep_default_na=False,
+                skip_blank_lines=False,
+                skipinitialspace=True,
+                index_col=False,
+            )
     except pd.errors.EmptyDataError:
         return pd.DataFrame(columns=names, dtype=str)
     except pd.errors.ParserError as error:
+        if open_quote := _OPEN_QUOTE.search(str(error)):
+            problem = "has a quotation mark that is never closed; close it, or remove it"
+            raise InputError(path, problem, int(open_quote["row"]) + 1) from None
         problem = str(error).split("C error: ")[-1].strip()
         raise InputError(path, f"{problem}; each row needs {len(names)} fields") from None
     table = table.fillna("")
