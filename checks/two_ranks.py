@@ -44,10 +44,8 @@ class TwoRanks(rfm.RegressionTest, PlacementMixin):
                 "(`srun --mpi=list` tells what there is), or the MPI's own mpirun as launcher"
             )
         if worlds != [2, 2]:
-            stderr = Path(sn.evaluate(self.stderr)).read_text(errors="replace")
-            complaint = next((line for line in stderr.splitlines() if line.strip()), "no message")
             raise SanityError(
-                f"{len(said)} of two ranks started; exit code {self.job.exitcode}; {complaint}"
+                f"{len(said)} of two ranks started; exit code {self.job.exitcode}; {self.complaint}"
             )
         wanted = self.requested_placement.nodes
         nodes = {node for _, _, node in said}

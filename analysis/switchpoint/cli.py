@@ -5,7 +5,9 @@ Exit codes: 0 done; 1 problems of a site, findings that fail a gate; 2 bad usage
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import signal
 import sys
 from collections.abc import Iterable, Iterator
@@ -29,9 +31,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Find protocol switches in curves of MPI time against message size.",
 )
 
+_WAIT_S = 60.0  # of `doctor --site`, for a job to start
 _FAILED = 1
 _BAD = 2
 
@@ -53,7 +55,38 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON for other progra
 def main() -> None:
     """Run the command."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `switchpoint detect | head` ends quietly
-    app()
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        where = f" for {error.filename}" if error.filename else ""
+        _say(f"{error.strerror}{where}: free some space and run the command again")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # no second complaint
+        sys.exit(_BAD)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"switchpoint {version('switchpoint')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Find protocol switches in curves of MPI time against message size."""
 
 
 @app.command("import")
@@ -363,11 +396,14 @@ def doctor_command(
         ),
     ] = True,
     wait: Annotated[
-        float,
+        float | None,
         typer.Option(
-            "--wait", metavar="SECONDS", min=1, help="How long such a job may wait to start."
+            "--wait",
+            metavar="SECONDS",
+            min=1,
+            help="How long such a job may wait to start; default 60.",
         ),
-    ] = 60,
+    ] = None,
     spack: Annotated[
         bool, typer.Option("--spack", help="Look for what Spack may take from this machine.")
     ] = False,
@@ -389,10 +425,14 @@ def doctor_command(
     with _user_mistakes():
         if not spack and (write or mpi):
             raise InputError("--write" if write else "--mpi", "goes with --spack; add that")
+        if site is None and (wait is not None or not trial):
+            raise InputError(
+                "--no-trial" if wait is None else "--wait", "goes with --site; add that"
+            )
         if spack:
             _doctor_spack(site, write, mpi, as_json)
         elif site is not None:
-            _doctor_site(site, wait if trial else None, as_json)
+            _doctor_site(site, (wait or _WAIT_S) if trial else None, as_json)
         else:
             from switchpoint.diagnosis import examine
 

@@ -162,6 +162,18 @@ def load_placements(path: str | Path) -> Placements:
         raise PlacementError(path, "; ".join([first[1], *later]), first[0], each) from error
 
 
+#: Pydantic's kinds of problems in words that a YAML file's author uses.
+_PLAIN = {
+    "dict_type": "must be a mapping: lines of `name: value`, indented below it",
+    "model_type": "must be a mapping: lines of `name: value`, indented below it",
+    "list_type": "must be a list: [a, b]",
+    "string_type": "must be a text",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "missing": "is missing",
+}
+
+
 def _complaint(problem: ErrorDetails) -> str:
     """What pydantic says of a field, with the fields that there are where it is none of them."""
     if problem["type"] == "extra_forbidden":
@@ -169,7 +181,7 @@ def _complaint(problem: ErrorDetails) -> str:
         return f"not permitted; the fields are {', '.join(fields)}"
     if not problem["loc"]:
         return "holds no placements; begin it with `placements:`"
-    return problem["msg"].removeprefix("Value error, ")
+    return _PLAIN.get(problem["type"], problem["msg"].removeprefix("Value error, "))
 
 
 class FieldLines:

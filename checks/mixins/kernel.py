@@ -174,7 +174,8 @@ class KernelMixin(PlacementMixin):
         ReFrame itself copies ``keep_files`` in the end only, and never those of a check that others
         follow and one of them is skipped or fails.
         """
-        shutil.copy2(Path(self.stagedir, self.record), self.outputdir)
+        if not self.is_dry_run():
+            shutil.copy2(Path(self.stagedir, self.record), self.outputdir)
 
     @sanity_function
     def validate_run(self):
@@ -230,9 +231,7 @@ class KernelMixin(PlacementMixin):
         sn.evaluate(self.assert_ended_in_time())
         stdout = Path(sn.evaluate(self.stdout)).read_text(errors="replace")
         if not re.search(r"^switchpoint: complete ", stdout, re.MULTILINE):
-            stderr = Path(sn.evaluate(self.stderr)).read_text(errors="replace")
-            complaint = next((line for line in stderr.splitlines() if line.strip()), "no message")
-            raise SanityError(f"no end marker; exit code {self.job.exitcode}; {complaint}")
+            raise SanityError(f"no end marker; exit code {self.job.exitcode}; {self.complaint}")
         try:
             facts = read_facts(self.record)
         except RecordError as error:

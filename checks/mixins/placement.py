@@ -3,8 +3,12 @@
 The site's partition says what a name means (``extras['placements']``); nothing here does.
 """
 
+import re
+from pathlib import Path
+
 import reframe as rfm
 import reframe.core.runtime as rt
+import reframe.utility.sanity as sn
 import reframe.utility.typecheck as typ
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import deferrable, parameter, run_after, run_before, variable
@@ -122,6 +126,18 @@ class PlacementMixin(rfm.RegressionTestPlugin):
                 f"lost, or step_limit_s is too short for this sweep"
             )
         return True
+
+    @property
+    def complaint(self):
+        """The line on standard error that is likeliest to say why a step failed.
+
+        The first of the program's own words: srun complains of things that do no harm, such as
+        binding that is not configured, before it starts anything.
+        """
+        stderr = Path(sn.evaluate(self.stderr)).read_text(errors="replace")
+        lines = [line.strip() for line in stderr.splitlines() if re.search(r"\w", line)]
+        own = (line for line in lines if not line.startswith(("srun: ", "slurmstepd")))
+        return next(own, lines[0] if lines else "no message")
 
     def refutations(self, header, footer):
         """What a record's header and footer hold against the placement, in sentences."""

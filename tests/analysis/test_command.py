@@ -351,3 +351,15 @@ def test_help_starts_without_loading_the_analysis() -> None:
         "assert not {'pandas', 'pyarrow', 'plotly'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def test_a_full_device_is_one_line() -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123  a device
+        done = subprocess.run(
+            [sys.executable, "-m", "switchpoint", "--version"],
+            stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == (
+        "switchpoint: No space left on device: free some space and run the command again\n"
+    )

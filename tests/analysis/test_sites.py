@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 from switchpoint.shipped import shipped
-from switchpoint.sites.launching import interface_of
+from switchpoint.sites.launching import interface_of, interfaces_of
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -90,6 +90,9 @@ MPICH = """\
 
 #: This system's own, before a test narrows the path.
 MPICH_WRAPPER = shutil.which("mpicc.mpich")
+OPEN_MPI_WRAPPER = shutil.which("mpicc.openmpi")
+MPICH_SPEAKS = interface_of(str(MPICH_WRAPPER))
+OPEN_MPI_SPEAKS = interfaces_of(str(OPEN_MPI_WRAPPER))
 
 
 class Machine:
@@ -142,7 +145,7 @@ class Machine:
 def plain_tools(folder: Path) -> Path:
     """A folder with what the scripts need, and no MPI of this machine."""
     folder.mkdir()
-    for name in ("bash", "sh", "cat", "tr"):
+    for name in ("bash", "sh", "cat", "tr", "ldd"):
         (folder / name).symlink_to(str(shutil.which(name)))
     return folder
 
@@ -518,7 +521,7 @@ def test_a_site_may_be_written_into_the_current_folder(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["a/b"], "no name for a system"),
+        (["a/b"], "cannot be the name of a system"),
         (["new", "site"], "is there already and stays as it is"),
         (["new", "--partition=gpu"], "partition 'gpu' does not exist; this cluster has: batch"),
     ],
@@ -606,10 +609,49 @@ def test_an_interface_that_the_mpi_does_not_speak_is_named(
     machine: Machine, problems: Callable[[], list[str]]
 ) -> None:
     """With this system's own MPICH, whose library tells."""
-    speaks = interface_of(str(MPICH_WRAPPER))
-    other = "pmi2" if speaks == "pmix" else "pmix"
+    other = "pmi2" if MPICH_SPEAKS == "pmix" else "pmix"
     machine.program("mpicc", f'PATH=/usr/bin:/bin exec {MPICH_WRAPPER} "$@"')
     machine.settings(('"mpi": "openmpi"', '"mpi": "mpich"'), ("--mpi=pmix", f"--mpi={other}"))
     [line] = problems()
     assert f"srun is to use --mpi={other}, but the library of" in line
-    assert f"speaks {speaks}: each rank would start alone; name --mpi={speaks}" in line
+    assert (
+        f"speaks {MPICH_SPEAKS}: each rank would start alone, or none; name --mpi={MPICH_SPEAKS}"
+        in line
+    )
+
+
+@pytest.mark.skipif(OPEN_MPI_SPEAKS != ["pmix"], reason="no Open MPI that speaks PMIx alone")
+def test_open_mpi_without_pmi2_is_not_started_by_it(
+    machine: Machine, problems: Callable[[], list[str]]
+) -> None:
+    machine.program("mpicc", f'PATH=/usr/bin:/bin exec {OPEN_MPI_WRAPPER} "$@"')
+    machine.settings(("--mpi=pmix", "--mpi=pmi2"))
+    [line] = problems()
+    assert "srun is to use --mpi=pmi2" in line
+    assert "name --mpi=pmix in launcher_options" in line
+
+
+def test_control_characters_of_a_site_do_not_reach_the_terminal(
+    machine: Machine, problems: Callable[[], list[str]]
+) -> None:
+    machine.settings(("site_configuration = {", "raise RuntimeError('boom\\x1b[31m')\nx = {"))
+    [line] = problems()
+    assert "boom\\x1b[31m" in line
+
+
+def test_a_folder_below_a_file_cannot_be_written(switchpoint: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = switchpoint("init", "site", "mine", tmp_path / "file" / "x", "--no-ask")
+    assert done.exit_code == 2
+    assert "cannot be written (Not a directory)" in done.stderr
+
+
+def test_options_of_the_trial_go_with_a_site(switchpoint: Run) -> None:
+    done = switchpoint("doctor", "--wait", 5)
+    assert (done.exit_code, done.stderr) == (2, "switchpoint: --wait: goes with --site; add that\n")
+
+
+def test_only_a_name_is_looked_for_among_the_sites(switchpoint: Run) -> None:
+    done = switchpoint("doctor", "--site", "../testbed")
+    assert done.exit_code == 2
+    assert "there is no such site" in done.stderr

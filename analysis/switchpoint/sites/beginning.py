@@ -11,6 +11,7 @@ import re
 import shutil
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -90,7 +91,7 @@ def init_site(
         If the name will not do, there is no such partition, or the folder cannot be written.
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        raise InputError(name, "no name for a system: use letters, digits, - and _")
+        raise InputError(name, "cannot be the name of a system: use letters, digits, - and _")
     folder = OWN_SITES / name if folder is None else folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(folder, "is there already and stays as it is; name another folder")
@@ -112,7 +113,8 @@ def init_site(
     for place in places:
         yield f"{place}: to be edited: {place.wanted}"
     if not places:
-        yield f"No place is marked for editing: look through both, then check {folder}."
+        both = " and ".join(_FILES[:2])
+        yield f"No place in {both} is marked for editing: look through them before you go on."
     site = name if folder == OWN_SITES / name else folder
     yield f"next: switchpoint doctor --site {site}"
 
@@ -328,5 +330,6 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
             path.replace(whole)
     except OSError as error:
         for path in partial.values():
-            path.unlink(missing_ok=True)
+            with suppress(OSError):
+                path.unlink()
         raise InputError(folder, f"cannot be written ({error.strerror}); name another") from None

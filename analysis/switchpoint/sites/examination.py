@@ -13,7 +13,7 @@ from typing import Any
 
 from switchpoint.diagnosis import Fact, program_output
 from switchpoint.sites.environments import FAMILIES, Compiler, ask_compiler
-from switchpoint.sites.launching import interface_of
+from switchpoint.sites.launching import interfaces_of
 from switchpoint.sites.requests import examine_requests, option
 from switchpoint.sites.settings_file import (
     Site,
@@ -247,14 +247,13 @@ def _launch_problems(
     if "launcher" in extras:
         return
     wanted = option(extras.get("launcher_options", []), "--mpi", "--mpi")
-    spoken = interface_of(compiler.path)
-    # Open MPI may have been built with several.
-    if wanted and spoken and extras.get("mpi") != "openmpi" and spoken != wanted.partition("_")[0]:
+    spoken = interfaces_of(compiler.path)
+    if wanted and spoken and wanted.partition("_")[0] not in spoken:
         yield problem(
             site.entry(environment.get("name"), "launcher_options"),
             f"environment '{environment.get('name')}': srun is to use --mpi={wanted}, but the "
-            f"library of {compiler.path} speaks {spoken}: each rank would start alone",
-            f"name --mpi={spoken} in launcher_options",
+            f"library of {compiler.path} speaks {spoken[0]}: each rank would start alone, or none",
+            f"name --mpi={spoken[0]} in launcher_options",
         )
     if wanted and slurm.launch_types and wanted not in slurm.launch_types:
         yield problem(

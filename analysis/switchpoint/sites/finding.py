@@ -29,7 +29,10 @@ def find_settings(site: str) -> Path:
     """
     if Path(site).is_file():
         return Path(site)
-    for folder in (Path(site), OWN_SITES / site, shipped("site-configs") / site):
+    # Only a name is looked for among the sites; all else, such as `..`, is a path.
+    is_name = Path(site).name == site and site != ".."
+    sites = [OWN_SITES, shipped("site-configs")] if is_name else []
+    for folder in [Path(site), *(folder / site for folder in sites)]:
         if (folder / SETTINGS).is_file():
             return folder / SETTINGS
     if Path(site).is_dir():

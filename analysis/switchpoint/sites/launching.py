@@ -38,13 +38,26 @@ def interface_of(wrapper: str) -> str | None:
     Open MPI speaks PMIx from version 2 on. MPICH and what is derived from it speak PMI-1 and PMI-2,
     unless they were configured with PMIx, which shows as a library that they need.
     """
+    return next(iter(interfaces_of(wrapper)), None)
+
+
+def interfaces_of(wrapper: str) -> list[str]:
+    """All interfaces that the MPI library speaks, as far as its files tell, the usual one first.
+
+    Open MPI 4 may have been built with PMI-2 beside PMIx, which is then a plugin of its own.
+    """
     library = _library_of(wrapper)
     if library is None:
-        return None
+        return []
     needed = _output("ldd", str(library))
-    if "libpmix.so" in needed or "libopen-pal" in needed or "libopen-rte" in needed:
-        return "pmix"
-    return "pmi2"
+    if not needed:
+        return []
+    if not re.search(r"libpmix\.so|libopen-pal|libopen-rte", needed):
+        return ["pmi2"]
+    folders = {library.parent, library.resolve().parent}
+    plugins = [path for folder in folders for path in folder.glob("openmpi*/mca_pmix_*.so")]
+    has_pmi2 = any(path.stem == "mca_pmix_s2" for path in plugins)
+    return ["pmix", "pmi2"] if has_pmi2 else ["pmix"]
 
 
 def offered_by_slurm() -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from switchpoint.diagnosis import Fact
+from switchpoint.printable import printable
 
 
 def print_examination(facts: Iterable[Fact]) -> int:
@@ -19,10 +20,10 @@ def print_examination(facts: Iterable[Fact]) -> int:
     for fact in facts:
         problems += fact.state == "missing"
         if fact.state == "ok":
-            print(f"ok  {fact.topic}: {fact.found}", flush=True)
+            print(printable(f"ok  {fact.topic}: {fact.found}"), flush=True)
         else:
             source = fact.place or fact.topic
-            print(f"{source}: {fact.found}; {fact.fix}", flush=True)
+            print(printable(f"{source}: {fact.found}; {fact.fix}"), flush=True)
     print(
         f"{problems} problem{'' if problems == 1 else 's'} found"
         if problems
