@@ -19,6 +19,9 @@ from switchpoint.shapes import BUILD, lasting_labels
 #: What else tells the curves of two runs apart.
 RUN_IDENTITY = ["format", "site", "partition", "mpi", "environ", "kernel", "placement"]
 
+#: Columns of the runs table that tell builds.
+_TOLD_BY = ["builder", "spack_spec", "header"]
+
 _KERNEL = re.compile(r'"kernel": ?(\{[^{}]*\})')
 _COMMIT = re.compile(r"\b[0-9a-f]{40}\b")
 
@@ -34,10 +37,12 @@ def tell_builds(measurements: Measurements) -> Measurements:
     if BUILD in measurements.samples or runs["builder"].dropna().empty:
         return measurements
     named: dict[str, str] = {}
-    groups = runs[RUN_IDENTITY].assign(labels=runs["labels"].map(lasting_labels))
-    for _, rows in runs.groupby([groups[name] for name in groups], dropna=False, sort=False):
-        if len(rows) > 1:
-            named |= _named(rows)
+    builds = [" ".join(build_words(run)) or None for run in runs[_TOLD_BY].to_dict("records")]
+    curves = runs[RUN_IDENTITY].assign(labels=runs["labels"].map(lasting_labels))
+    curve = curves.groupby(list(curves), dropna=False, sort=False).ngroup()
+    several = pd.Series(builds, index=runs.index).groupby(curve).transform("nunique") > 1
+    for _, rows in runs[several].groupby(curve[several]):
+        named |= _named(rows)
     if not named:
         return measurements
     of_samples = measurements.samples["run_id"].array

@@ -207,16 +207,16 @@ def examine_spack() -> Iterator[Fact]:
     if facts["binary_mirrors"] and not facts["padded"]:
         yield Fact(
             "padding", "poor",
-            "a build cache, but an install tree without padding: what is pushed from here can only"
-            " be installed in paths that are no longer",
+            "a build cache, but an install tree without padding: what is pushed from here needs"
+            " patchelf and Spack's bootstrapping where it is installed in a longer path",
             "config:install_tree:padded_length: 128 in the config.yaml beside the site's"
             " packages.yaml, before the first build",
         )  # fmt: skip
-    if facts["binary_mirrors"] and shutil.which("patchelf") is None:
-        yield Fact(
-            "patchelf", "poor", "not in PATH; Spack builds it when it first relocates a binary",
-            "apt install patchelf, or add it as an external",
-        )  # fmt: skip
+        if shutil.which("patchelf") is None:
+            yield Fact(
+                "patchelf", "poor", "not in PATH; Spack fetches it to relocate binaries",
+                "apt install patchelf, or pad the install tree",
+            )  # fmt: skip
 
 
 def _install_tree(root: Path) -> Fact:
@@ -267,7 +267,7 @@ def survey(site: Path | None, mpi: str | None = None) -> Survey:
 
 
 def find_tools() -> Iterator[External]:
-    """The C compiler, CMake and make in PATH."""
+    """The C compiler, CMake, make and Slurm in PATH."""
     gcc = shutil.which("gcc")
     if gcc:
         compilers = {
@@ -291,6 +291,11 @@ def find_tools() -> Iterator[External]:
             version = re.search(r"\d+(\.\d+)+", program_output(path, "--version"))
             if version:
                 yield External(package, version.group(), Path(path).parent.parent, Path(path))
+    srun = Path(shutil.which("srun") or "/")
+    if (srun.parent.parent / "include/slurm").is_dir():  # without it no MPI can be built for it
+        version = re.search(r"slurm\S* (\d+(?:\.\d+)+)", program_output(str(srun), "--version"))
+        if version:
+            yield External("slurm", version[1], srun.parent.parent, srun)
 
 
 def find_libraries() -> Iterator[External]:
