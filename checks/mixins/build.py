@@ -73,12 +73,15 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
         else:
             self.prepare_other_build()
         # What is measured must not share cores with a build of the same session: all that build at
-        # once (ReFrame lets as many as max_local_jobs) end together.
+        # once (ReFrame lets as many as max_local_jobs) end together. Who waits for the others has
+        # let go of its tree, or one that waits for that tree would wait for ever; and nobody waits
+        # for longer than a build may take.
         building = self.builds / ".building"
         self.build_system.commands = [
             f"mkdir -p {self.builds} && exec 8>{building} && flock --shared 8",
             *self.build_system.commands,
-            "flock --unlock 8 && flock --exclusive 8",
+            "exec 9>&-",
+            "flock --unlock 8 && { flock --exclusive --timeout 900 8 || true; }",
         ]
 
     @property
