@@ -88,7 +88,8 @@ FAULTS = {
         r"NODE_FAIL|the step was ended after 20 s: a rank, a node or a link is lost",
     ),
     "time-limit": (
-        ("-S", "step_limit_s=5"),
+        # A block of a minute: between blocks the sweep's time budget would end it before the limit.
+        ("-S", "step_limit_s=5", "-S", "block_time_us=60000000"),
         lambda name: None,
         lambda name: None,
         "the step was ended after 5 s",
