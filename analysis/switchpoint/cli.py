@@ -264,8 +264,6 @@ def explain_command(
 ) -> None:
     """Say where each switch is, to the byte, and why; from sweeps, zooms and interventions."""
     with _user_mistakes():
-        import pandas as pd
-
         from switchpoint.explanation import explain, near_size, stayed_eager
         from switchpoint.units import bytes_of
 
@@ -278,7 +276,10 @@ def explain_command(
         _warn(measurements.warnings)
         for column, wanted in (("placement", placement), ("mode", mode)):
             if wanted is not None:
-                there = sorted(measurements.samples.get(column, pd.Series()).dropna().unique())
+                # A zoom tells of modes that it has no samples of.
+                tables = (measurements.samples, switches, eager)
+                there = sorted({v for table in tables if column in table
+                                for v in table[column].dropna().unique()})  # fmt: skip
                 if wanted not in there:
                     known = ", ".join(there) or "none"
                     raise InputError(
