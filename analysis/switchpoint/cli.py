@@ -486,7 +486,7 @@ def _doctor_spack(site: str | None, target: Path | None, mpi: str | None, as_jso
         more = f" (and {len(missing) - 1} more)" if missing[1:] else ""
         place = f"{first.place}: " if first.place else ""
         words = f"{place}{first.topic}: {first.found}; {first.fix}{more}"
-        print(f"switchpoint: {words}", file=sys.stderr)
+        _say(words)
         raise typer.Exit(_FAILED)
 
 
