@@ -1,4 +1,4 @@
-"""Which cores there are to work on, and work spread over them so that memory stays bounded."""
+"""Counts free cores, and distributes work over them with limited memory."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 
 @contextmanager
 def workers(*, worthwhile: bool, most: int | None = None) -> Iterator[Callable[..., Iterable[Any]]]:
-    """Yield `map`, or where it is worthwhile one that works in a process on each core.
+    """Yield `map`, or for more work a `map` with a process on each core.
 
-    Starting the processes takes as long as a second or two of their work. Each takes memory: `most`
-    bounds them where more would wait for something else.
+    It takes a second or two to start the processes, and each needs memory. `most` limits their
+    number if more of them would wait for something else.
     """
     cores = len(os.sched_getaffinity(0))
     cores = cores if most is None else min(cores, most)
@@ -39,6 +39,6 @@ def workers(*, worthwhile: bool, most: int | None = None) -> Iterator[Callable[.
 
 
 def free_cores() -> int:
-    """Cores that nothing else keeps busy, of those that this process may use; at least one."""
+    """Count the cores that this process may use and that are not busy; at least one."""
     idle = round((os.cpu_count() or 1) - os.getloadavg()[0])
     return max(1, min(len(os.sched_getaffinity(0)), idle))

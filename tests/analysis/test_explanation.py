@@ -59,7 +59,7 @@ def test_a_cause_is_confirmed_when_the_switch_followed(case, variable, last, mov
     measurements = recorded(f"{case}-zoom", f"{case}-intervention")
     found = switch(explain(measurements), "send", last)
     assert (found["cause"], found["status"]) == (variable, "confirmed")
-    assert f"followed to {moved + 1} bytes" in found["reason"]
+    assert f"the switch moved to {moved + 1:,} B" in found["reason"]
     assert {told["method"] for told in found["evidence"]} >= {"late_receiver", "intervention"}
     assert {told["run_id"] for told in found["evidence"]} == set(measurements.runs["run_id"])
 
@@ -185,7 +185,7 @@ def test_a_step_that_follows_its_setting_is_confirmed_and_no_switch_of_protocol(
 
     moved = switch(explain(recorded("mpich-fifo-zoom", "mpich-fifo-intervention")), "send", 92)
     assert (moved["kind"], moved["status"]) == ("step", "confirmed")
-    assert "followed to 176 bytes" in moved["reason"]
+    assert "the switch moved to 176 B" in moved["reason"]
 
 
 def forget_headers(monkeypatch, series: str) -> None:
@@ -211,7 +211,7 @@ def test_a_header_that_nobody_has_seen_is_learned_by_moving_the_setting(monkeypa
     )
     assert moved["status"] == "confirmed"
     assert "less 80 B header (learned: Open MPI 5.0.11)" in moved["reason"]
-    assert "followed to 98222 bytes" in moved["reason"]
+    assert "the switch moved to 98,222 B" in moved["reason"]
 
 
 def test_a_header_of_another_series_is_no_proof_against_a_setting(monkeypatch, tmp_path):
@@ -225,7 +225,7 @@ def test_a_header_of_another_series_is_no_proof_against_a_setting(monkeypatch, t
     zoom = RECORDS / "openmpi5-tcp-zoom.record.gz"
     found = switch(explain(read_files([zoom, away]).measurements), "send", 65456)
     assert (found["cause"], found["status"]) == ("btl_tcp_eager_limit", "suspected")
-    assert "the switch went to 98201 bytes, not to 98222" in found["reason"]
+    assert "the switch moved to 98,201 B, not to 98,222 B" in found["reason"]
 
 
 def test_a_setting_that_is_not_in_the_catalogue_is_suspected_where_nothing_else_is(monkeypatch):

@@ -146,7 +146,7 @@ def test_what_is_no_result_is_counted_and_what_is_damaged_named(
         str(folder / name) for name in damaged
     )
     assert counted == (
-        "switchpoint: skipped: 3 files that are no results (.txt, .log), 1 binary file,"
+        "switchpoint: skipped: 3 files that are not results (.txt, .log), 1 binary file,"
         " 1 file in UTF-16 (save it as UTF-8), 1 table without message sizes, 1 link to a folder,"
         " 1 pipe, socket or device"
     )

@@ -99,7 +99,7 @@ def test_values_make_no_curve(switchpoint: Run, tmp_path: Path) -> None:
 
     assert result.exit_code == 2
     assert result.stderr == (
-        f"switchpoint: {log}: holds no curve but 30 single values;"
+        f"switchpoint: {log}: contains no curve, only 30 single values;"
         " keep them with `switchpoint import`\n"
     )
 

@@ -648,7 +648,7 @@ def test_a_folder_below_a_file_cannot_be_written(switchpoint: Run, tmp_path: Pat
 
 def test_options_of_the_trial_go_with_a_site(switchpoint: Run) -> None:
     done = switchpoint("doctor", "--wait", 5)
-    assert (done.exit_code, done.stderr) == (2, "switchpoint: --wait: goes with --site; add that\n")
+    assert (done.exit_code, done.stderr) == (2, "switchpoint: --wait: needs --site; add it\n")
 
 
 def test_only_a_name_is_looked_for_among_the_sites(switchpoint: Run) -> None:

@@ -1,6 +1,6 @@
-"""The `switchpoint` command: what a person types, what is printed, and the exit code.
+"""The `switchpoint` command: its options, its output and its exit code.
 
-Exit codes: 0 done; 1 problems of a site, findings that fail a gate; 2 bad usage or bad data.
+Exit codes: 0 done; 1 problems of a site, findings that fail a gate; 2 wrong usage or wrong data.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_WAIT_S = 60.0  # of `doctor --site`, for a job to start
+_WAIT_S = 60.0  # how long a job of `doctor --site` may wait
 _FAILED = 1
 _BAD = 2
 
@@ -41,8 +41,8 @@ _Files = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="[FILE]...",
-        help="Run records, tidy CSV, output of OSU, IMB or NetPIPE, plain or gzipped, or folders"
-        " of such. Without: the store.",
+        help="Run records, tidy CSV, output of OSU, IMB or NetPIPE, also gzipped, or folders with"
+        " such files. Default: the store.",
         show_default=False,
     ),
 ]
@@ -65,7 +65,7 @@ def main() -> None:
             raise
         where = f" for {error.filename}" if error.filename else ""
         _say(f"{error.strerror}{where}: free some space and run the command again")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # no second complaint
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # prevent a second message
         sys.exit(_BAD)
 
 
@@ -92,7 +92,8 @@ def options(
 @app.command("import")
 def import_command(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="What to keep.", show_default=False)
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Files and folders to import.", show_default=False),
     ],
     store: _Store = "results",
     paths: Annotated[
@@ -100,17 +101,17 @@ def import_command(
         typer.Option(
             "--path",
             metavar="PATTERN",
-            help="Name files by where they lie below a folder given, such as"
-            " '{site}/{environ}/{test}'. Repeat it for other layouts.",
+            help="Take names from the path of a file below the given folder, such as"
+            " '{site}/{environ}/{test}'. Repeat the option for other layouts.",
             show_default=False,
         ),
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="List every file left out, and every warning.")
+        bool, typer.Option("--verbose", "-v", help="List every skipped file and every warning.")
     ] = False,
     as_json: _Json = False,
 ) -> None:
-    """Recognise FILEs, and files in folders, by content and keep them; a run counts once."""
+    """Store FILEs, and files in folders. Their content decides the format. A run counts once."""
     with _user_mistakes():
         from switchpoint.importing.layout import PathPattern
         from switchpoint.importing.reading import find_files
@@ -149,20 +150,22 @@ def detect_command(
     store: _Store = "results",
     show_all: Annotated[
         bool,
-        typer.Option("--all", help="Print each finding and each warning; --json always does."),
+        typer.Option(
+            "--all", help="Print each finding and each warning. --json always prints all findings."
+        ),
     ] = False,
     sort: Annotated[
         str | None,
         typer.Option(
             "--sort",
             metavar="KEY",
-            help="Order by cost (default), time, confidence, curves or size.",
+            help="Sort by cost (default), time, confidence, curves or size.",
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            "--only", metavar="KIND", help="Only this kind, such as step.", show_default=False
+            "--only", metavar="KIND", help="Print only this kind, such as step.", show_default=False
         ),
     ] = None,
     curve: Annotated[
@@ -170,17 +173,19 @@ def detect_command(
         typer.Option(
             "--curve",
             metavar="NAME=VALUE",
-            help="Only these curves, such as mpi=MPICH; or any that have a word in their names.",
+            help="Use only these curves, such as mpi=MPICH. A word alone matches any name.",
             show_default=False,
         ),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FOLDER", help="Write the HTML page there too."),
+        typer.Option(
+            "--report", metavar="FOLDER", help="Also write the HTML page into this folder."
+        ),
     ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Find steps and other anomalies in the curves of FILEs, or of the store's newest runs."""
+    """Find steps and other anomalies in the curves of FILEs or of the store's newest runs."""
     with _user_mistakes():
         from switchpoint.detection.boundaries import FEWEST_SIZES, count_curves, detect
         from switchpoint.reporting.digest import SORTS, select_curves, select_kinds
@@ -188,7 +193,7 @@ def detect_command(
         from switchpoint.tables.curves import few_sizes_warning, noise_warnings, summarise
 
         if sort is not None and sort not in SORTS:
-            raise InputError("--sort", f"'{sort}' is no order; use one of {', '.join(SORTS)}")
+            raise InputError("--sort", f"'{sort}' is not a sort key; use one of {', '.join(SORTS)}")
         measurements = _load(files, store, verbose=show_all)
         with progress("detecting", count_curves(measurements)) as advance:
             findings = detect(measurements, advance)
@@ -223,11 +228,12 @@ def claims_command(
     files: _Files = None,
     store: _Store = "results",
     study: Annotated[
-        str | None, typer.Option("--study", metavar="NUMBER", help="Only this one, such as 002.")
+        str | None,
+        typer.Option("--study", metavar="NUMBER", help="Test only this study, such as 002."),
     ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Test what the five studies claim against the runs of FILEs, or all runs of the store."""
+    """Test the claims of the five studies with the runs of FILEs or all runs of the store."""
     with _user_mistakes():
         measurements = _read(files) if files else _everything(store)
         from switchpoint.studies.claims import claims, efficiencies
@@ -249,34 +255,40 @@ def explain_command(
     store: _Store = "results",
     near: Annotated[
         str | None,
-        typer.Option("--near", metavar="SIZE", help="Only switches within 10 % of SIZE, in words."),
+        typer.Option(
+            "--near", metavar="SIZE", help="Print only switches within 10 % of SIZE, as sentences."
+        ),
     ] = None,
     placement: Annotated[
-        str | None, typer.Option("--placement", metavar="NAME", help="Only this placement.")
+        str | None, typer.Option("--placement", metavar="NAME", help="Print only this placement.")
     ] = None,
     mode: Annotated[
-        str | None, typer.Option("--mode", metavar="NAME", help="Only this mode, such as send.")
+        str | None,
+        typer.Option("--mode", metavar="NAME", help="Print only this mode, such as send."),
     ] = None,
     show_all: Annotated[
-        bool, typer.Option("--all", help="Print small steps without a cause too; --json does.")
+        bool,
+        typer.Option(
+            "--all", help="Also print small steps without a cause. --json always prints them."
+        ),
     ] = False,
     as_json: _Json = False,
 ) -> None:
-    """Say where each switch is, to the byte, and why; from sweeps, zooms and interventions."""
+    """Locate each switch to the byte and name its cause, from sweeps, zooms and interventions."""
     with _user_mistakes():
         from switchpoint.explanation.switches import explain, near_size, stayed_eager
         from switchpoint.tables.units import bytes_of
 
         size = None if near is None else bytes_of(near)
         if near is not None and size is None:
-            raise InputError("--near", f"'{near}' is no size; write it as 65536 or 64k")
+            raise InputError("--near", f"'{near}' is not a size; write it as 65536 or 64k")
         measurements = _load(files, store)
         switches = explain(measurements)
         eager = stayed_eager(measurements)
         _warn(measurements.warnings)
         for column, wanted in (("placement", placement), ("mode", mode)):
             if wanted is not None:
-                # A zoom tells of modes that it has no samples of.
+                # A zoom can report on modes without samples.
                 tables = (measurements.samples, switches, eager)
                 there = sorted({v for table in tables if column in table
                                 for v in table[column].dropna().unique()})  # fmt: skip
@@ -312,7 +324,8 @@ def report_command(
     files: _Files = None,
     store: _Store = "results",
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where index.html goes.")
+        Path,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Write index.html into this folder."),
     ] = Path("report"),
     as_json: _Json = False,
 ) -> None:
@@ -335,7 +348,7 @@ def tools_command(
     store: _Store = "results",
     as_json: _Json = False,
 ) -> None:
-    """Hold MPI, TCP sockets and PVM against one another by their echo (study 004)."""
+    """Compare the echo round trips of MPI, TCP sockets and PVM (study 004)."""
     with _user_mistakes():
         measurements = _load(files, store)
         from switchpoint.comparison.tools import missing_tools, tools
@@ -356,17 +369,18 @@ def reproduce_command(
     run: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="A record's file, or a run's first digits in the store."
+            metavar="RUN",
+            help="The file of a run record, or the first digits of a run ID in the store.",
         ),
     ],
     store: _Store = "results",
     write: Annotated[
         Path | None,
-        typer.Option("--write", metavar="DIR", help="Lay out a new folder with run.sh."),
+        typer.Option("--write", metavar="DIR", help="Write a new folder with run.sh."),
     ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Print what is needed to run RUN again elsewhere, and what differs on this machine."""
+    """Print how to run RUN again, and what differs on this machine."""
     with _user_mistakes():
         from switchpoint.reproduction.recipe import differences, lay_out, reproduce
 
@@ -400,14 +414,14 @@ def doctor_command(
         typer.Option(
             "--site",
             metavar="SITE",
-            help="Check a site instead, by its name, folder or settings file; exit code 1 if there"
-            " is a problem. With --spack: complete the site's packages.yaml.",
+            help="Check a site instead of this machine: its name, folder or settings file. The exit"
+            " code is 1 if there is a problem. With --spack: complete the site's packages.yaml.",
         ),
     ] = None,
     trial: Annotated[
         bool,
         typer.Option(
-            "--trial/--no-trial", help="With --site: let a job of two ranks start in each MPI."
+            "--trial/--no-trial", help="With --site: start a job of two ranks with each MPI."
         ),
     ] = True,
     wait: Annotated[
@@ -416,34 +430,34 @@ def doctor_command(
             "--wait",
             metavar="SECONDS",
             min=1,
-            help="How long such a job may wait to start; default 60.",
+            help="With --site: how long a job may wait to start. Default: 60.",
         ),
     ] = None,
     spack: Annotated[
-        bool, typer.Option("--spack", help="Look for what Spack may take from this machine.")
+        bool, typer.Option("--spack", help="Check what Spack can take from this machine.")
     ] = False,
     write: Annotated[
         Path | None,
         typer.Option(
-            "--write", metavar="DIR", help="With --spack: write packages.yaml and prefixes there."
+            "--write", metavar="DIR", help="With --spack: write packages.yaml into this folder."
         ),
     ] = None,
     mpi: Annotated[
         str | None,
         typer.Option(
-            "--mpi", metavar="SPEC", help="With --spack: fail unless this MPI is what it says."
+            "--mpi",
+            metavar="SPEC",
+            help="With --spack: check only this MPI, and fail if it is not what SPEC says.",
         ),
     ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Show what this machine, or a site, has and lacks for measuring MPI, with fixes."""
+    """Check what this machine or a site needs to measure MPI, and print a fix for each problem."""
     with _user_mistakes():
         if not spack and (write or mpi):
-            raise InputError("--write" if write else "--mpi", "goes with --spack; add that")
+            raise InputError("--write" if write else "--mpi", "needs --spack; add it")
         if site is None and (wait is not None or not trial):
-            raise InputError(
-                "--no-trial" if wait is None else "--wait", "goes with --site; add that"
-            )
+            raise InputError("--no-trial" if wait is None else "--wait", "needs --site; add it")
         if spack:
             _doctor_spack(site, write, mpi, as_json)
         elif site is not None:
@@ -503,33 +517,36 @@ def _print_facts(facts: Iterable[Fact], as_json: bool) -> None:
         print_facts(facts)
 
 
-init = typer.Typer(no_args_is_help=True, help="Begin something new: a site.")
+init = typer.Typer(no_args_is_help=True, help="Write the settings of a new site.")
 app.add_typer(init, name="init")
 
 
 @init.command("site")
 def init_site_command(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The system's name; it names its curves.")
+        str,
+        typer.Argument(
+            metavar="NAME", help="The name of the system. It becomes the site of its curves."
+        ),
     ],
     folder: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FOLDER]", help="Where to, new or empty.  [default: site-configs/NAME]"
+            metavar="[FOLDER]", help="A new or empty folder.  [default: site-configs/NAME]"
         ),
     ] = None,
     partition: Annotated[
         str | None,
         typer.Option(
-            "--partition", metavar="NAME", help="Slurm's partition.  [default: Slurm's own default]"
+            "--partition", metavar="NAME", help="Slurm's partition.  [default: Slurm's default]"
         ),
     ] = None,
     ask: Annotated[
         bool,
-        typer.Option("--ask/--no-ask", help="Ask Slurm, modules and compilers what there is."),
+        typer.Option("--ask/--no-ask", help="Ask Slurm, modules and compilers about this system."),
     ] = True,
 ) -> None:
-    """Write a site's settings: what Slurm and the MPIs here tell, the rest marked for editing."""
+    """Write a site's settings from what Slurm and the MPIs report. Mark the rest for editing."""
     with _user_mistakes():
         from switchpoint.sites.beginning import init_site
 
@@ -546,7 +563,7 @@ def checks_command() -> None:
 
 
 def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
-    """Shape findings as in docs/reference/findings.md, the curve as an object of its own."""
+    """Convert findings to the JSON of docs/reference/findings.md, with the curve as an object."""
     from switchpoint.tables.columns import FINDING_COLUMNS, identity_columns
 
     curve_columns = [name for name in identity_columns(findings) if name != "run_id"]
@@ -559,7 +576,7 @@ def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
-    """Shape switches as in docs/reference/findings.md, the curve as an object of its own."""
+    """Convert switches to the JSON of docs/reference/findings.md, with the curve as an object."""
     from switchpoint.explanation.switches import EXPLANATION_COLUMNS, curve_columns
     from switchpoint.tables.columns import none_for_nulls
 
@@ -572,7 +589,7 @@ def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def eager_as_json(eager: pd.DataFrame) -> list[dict[str, Any]]:
-    """Shape what `stayed_eager` says as in docs/reference/findings.md."""
+    """Convert the table of `stayed_eager` to the JSON of docs/reference/findings.md."""
     from switchpoint.explanation.switches import CURVE, EAGER_COLUMNS
 
     return [
@@ -583,7 +600,7 @@ def eager_as_json(eager: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _load(files: list[Path] | None, store: str, *, verbose: bool = False) -> Measurements:
-    """Return the measurements of the files given, or else the store's newest."""
+    """Return the measurements of the given files, or the newest runs of the store."""
     if files:
         return _read(files, verbose=verbose)
     from switchpoint.store.store import Store
@@ -592,14 +609,14 @@ def _load(files: list[Path] | None, store: str, *, verbose: bool = False) -> Mea
 
 
 def _everything(store: str) -> Measurements:
-    """Return all runs of the store: claims rest on repeated launches, not on the newest."""
+    """Return all runs of the store, because claims need repeated launches."""
     from switchpoint.store.store import Store
 
     return Store(store).read()
 
 
 def _read(files: list[Path], *, verbose: bool = False) -> Measurements:
-    """Read what can be read and name each file that cannot, on stderr; exit 2 if none can."""
+    """Read all readable files and name the others on stderr. Exit with 2 if none is readable."""
     from switchpoint.importing.reading import find_files, read_found
     from switchpoint.reporting.terminal import progress
     from switchpoint.tables.builds import tell_builds
@@ -615,8 +632,8 @@ def _read(files: list[Path], *, verbose: bool = False) -> Measurements:
     if measurements.samples.empty and values:
         raise InputError(
             files[0],
-            f"holds no curve but {values} single value{'' if values == 1 else 's'};"
-            " keep them with `switchpoint import`",
+            f"contains no curve, only {values} single value{'' if values == 1 else 's'};"
+            " store them with `switchpoint import`",
         )
     return tell_builds(measurements)
 
@@ -624,17 +641,17 @@ def _read(files: list[Path], *, verbose: bool = False) -> Measurements:
 def _list_failures(
     failures: list[InputError], files: list[Path], found: int, *, verbose: bool = False
 ) -> None:
-    """Say on stderr which of the files found could not be read, or that there are none."""
+    """Print on stderr which files could not be read, or that there are none."""
     from switchpoint.reporting.terminal import failure_lines
 
     for line in failure_lines(failures, given=files, verbose=verbose):
         _say(line)
     if not found:
-        _say(f"{files[0]}: holds no file; measure first")
+        _say(f"{files[0]}: contains no file; measure first")
 
 
 def _warn(warnings: list[str], *, verbose: bool = False) -> None:
-    """Say warnings on stderr, those of one kind in one line."""
+    """Print warnings on stderr, with one line for each kind."""
     from switchpoint.reporting.terminal import warning_lines
 
     for warning in warning_lines(warnings, verbose=verbose):
@@ -642,7 +659,7 @@ def _warn(warnings: list[str], *, verbose: bool = False) -> None:
 
 
 def _say(message: str) -> None:
-    """Print one line on stderr, whatever the names in it hold."""
+    """Print one line on stderr, with control characters escaped."""
     print(f"switchpoint: {printable(message)}", file=sys.stderr)
 
 
@@ -652,7 +669,7 @@ def _print_json(content: object) -> None:
 
 @contextmanager
 def _user_mistakes() -> Iterator[None]:
-    """Turn what a user can fix into one line and exit code 2."""
+    """Turn an error that a user can fix into one line and exit code 2."""
     try:
         yield
     except InputError as error:

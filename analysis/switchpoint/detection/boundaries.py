@@ -1,6 +1,6 @@
 """Finds steps, changes of slope and other anomalies in curves of time against message size.
 
-What timing shows is a `step` or a `slope_change`; that a step is a switch of protocol needs proof.
+Timing shows a `step` or a `slope_change`. Only a proof makes a step a protocol switch.
 """
 
 from __future__ import annotations
@@ -38,47 +38,48 @@ LEAST_POSTERIOR = 0.1
 #: A curve of fewer sizes is not searched.
 FEWEST_SIZES = 6
 
-#: A jump between two lines is one from so many standard errors on, or where the fit wants the
-#: boundary with such a posterior: a piece of few sizes aims its line badly.
+#: A jump between two lines is a step if it has this many standard errors, or if the boundary has
+#: this posterior, because the line of a piece with few sizes is uncertain.
 _JUMP_ERRORS = 2.0
 _SURE_POSTERIOR = 0.9
 
-#: From these on a finding is shown first; a suspect lifts a smaller one.
+#: Findings from these values on are shown first. A smaller one needs a suspect.
 PROMINENT_MAGNITUDE = 0.2
 PROMINENT_CONFIDENCE = 0.9
 
-#: Noise never counts as smaller than this, relative: below it curves are not made of lines.
+#: The relative noise is at least this: below it curves do not consist of lines.
 NOISE_FLOOR = 0.005
 
-#: Scatter is read at this quantile of absolute values, and its place in a normal distribution.
+#: Scatter is estimated from this quantile of absolute values, and its value for a normal
+#: distribution.
 _QUANTILE = 0.4
 _NORMAL_QUANTILE = 0.5244
 
-#: About so many curves are searched at once, and so many are worth starting processes for.
+#: The number of curves that are searched at once, and the number from which processes are started.
 CURVES_AT_ONCE = 100
 WORTH_A_POOL = 600
 
-#: So many launches of one curve are cut together: more take memory and tell little more.
+#: The number of launches of one curve that are divided together. More need memory and add little.
 LAUNCHES_TOGETHER = 10
 
-#: What sibling curves have in common, and from how many on their silence refutes a guess.
+#: What sibling curves have in common, and how many of them without a step refute a guess.
 _SIBLING = ["site", "partition", "mpi", "kernel", "placement"]
 _ENOUGH_SIBLINGS = 2
 
-#: Where repeats tell the noise, so much of the scatter between sizes counts as noise too: curves
-#: that bend between steps look scattered where sizes are far apart. Where it is all that tells the
-#: noise, it counts for more, being read from few points.
+#: The share of the scatter between sizes that counts as noise. With repeats it is smaller, because
+#: curves that bend between steps look scattered if sizes are far apart. Without repeats it is
+#: larger, because it is the only estimate, from few points.
 SCATTER_SHARE = 0.5
 SCATTER_SHARE_ALONE = 1.2
 
-#: What one more piece costs grows with the number of sizes as in an information criterion; so much
-#: that noise alone, of 1 to 20 % over 20 to 200 sizes with five repeats, shows something in at most
-#: 3 curves of 100.
+#: The cost of one more piece grows with the number of sizes as in an information criterion. It is
+#: so large that noise alone, of 1 to 20 % over 20 to 200 sizes with five repeats, shows a finding
+#: in at most 3 curves of 100.
 _PENALTY_PER_LOG = 4.2
 _LEAST_PENALTY = 14.0
 
-#: Of that, so much is the price of its line; the rest is that of its place, which several launches
-#: of a curve pay together.
+#: The part of this cost for the line of the piece. The rest is for its position, which several
+#: launches of a curve pay together.
 _SHARE_OF_LINE = 0.5
 
 
@@ -101,21 +102,21 @@ def detect(
 
         kind
             `step`: the time jumps between two neighbouring sizes. `slope_change`: the time per
-            byte changes without a jump. `outlier`: one size is off alone. `noise_burst`: passes
+            byte changes without a jump. `outlier`: a single size deviates. `noise_burst`: passes
             are slower than the others at all sizes. `placement_inversion`, `mode_inversion`,
-            `asymmetry`: this curve is slower than another that should be no faster
+            `asymmetry`: this curve is slower than another that should not be faster
             (`inversions`).
         size_bytes, last_size_before
-            First measured size on the far side and last on the near side.
+            First measured size after the boundary and last measured size before it.
         magnitude
-            Relative change of time, positive when slower: of a step, both lines compared at
-            `size_bytes`; of a slope change, compared one octave past it.
+            Relative change of time, positive when slower. For a step both lines are compared at
+            `size_bytes`, for a slope change one octave later.
         confidence
-            From 0 to 1. Of a boundary: how often one like it proved real and in exactly this
-            bracket on labelled curves (`confidence`), read from `evidence["posterior"]`, the
-            posterior probability against none there and every other place within the two pieces
-            around it. Of the others: the probability that noise shows no such thing. It says
-            nothing of the cause.
+            From 0 to 1. For a boundary: how often similar boundaries in labelled curves were real
+            and in exactly this bracket (`confidence`). It is computed from
+            `evidence["posterior"]`, the posterior probability of this boundary; the alternatives
+            are no boundary, and every other position within the two pieces around it. For other
+            kinds: the probability that noise does not show this. It does not concern the cause.
         evidence
             Dictionary: the two lines (`intercept_us`, `per_byte_us`), `jump_us`, relative `noise`,
             `sizes`, `posterior`, how many of the curve's `launches` show a boundary there. Other
@@ -123,7 +124,7 @@ def detect(
         suspects
             List of dictionaries: settings whose value lies in the bracket. Never proof.
         origin
-            Dictionary or None: a guess where a step comes from (`origins`). Never proof.
+            Dictionary or None: a guess at the origin of a step (`origins`). Never proof.
     """
     samples = swept(source.samples if isinstance(source, Measurements) else source)
     identity = identity_columns(samples)
@@ -141,7 +142,7 @@ def detect(
 
 
 def count_curves(measurements: Measurements) -> int:
-    """How many curves `detect` will search."""
+    """Return how many curves `detect` will search."""
     samples = swept(measurements.samples)
     identity = identity_columns(samples)
     grouped = samples.groupby(identity, dropna=False, observed=True, sort=False)
@@ -151,7 +152,7 @@ def count_curves(measurements: Measurements) -> int:
 def _scan_all(
     samples: pd.DataFrame, identity: list[str], progress: Callable[[], object]
 ) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
-    """Summarise and search all curves, a part of them at a time, on all cores if there are many."""
+    """Summarise and search all curves in parts, on all cores if there are many."""
     if not identity or samples.empty:
         part = _scan(samples)
         progress()
@@ -168,9 +169,9 @@ def _scan_all(
 
 
 def _parts(samples: pd.DataFrame, identity: list[str]) -> tuple[Iterator[pd.DataFrame], list[int]]:
-    """Split samples into parts of about `CURVES_AT_ONCE` curves; and how many each part holds.
+    """Split samples into parts of about `CURVES_AT_ONCE` curves, with the number in each part.
 
-    Launches that are cut together stay together.
+    Launches that are divided together stay together.
     """
     by = sorted(identity, key=lambda name: name == "run_id")
     code = samples.groupby(by, dropna=False, observed=True, sort=True).ngroup().to_numpy()
@@ -188,7 +189,7 @@ def _parts(samples: pd.DataFrame, identity: list[str]) -> tuple[Iterator[pd.Data
 
 
 def _scan(samples: pd.DataFrame) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
-    """Summarise some curves and find what each of them shows by itself or with its launches."""
+    """Summarise some curves and find what each shows, alone or with its launches."""
     if samples.empty:
         return summarise(samples), []
     passes = compare_passes(samples)
@@ -203,7 +204,7 @@ def _scan(samples: pd.DataFrame) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
 
 
 def _consult_the_runs(measurements: Measurements, rows: list[dict[str, Any]]) -> None:
-    """Fill in what the run's own facts say: suspects, a guess of the origin, its conditions."""
+    """Fill in what follows from the run's facts: suspects, a guess of the origin, conditions."""
     runs: dict[str, tuple[Suspects, Origins, dict[str, Any]]] = {}
     for row in rows:
         run_id = row["run_id"]
@@ -220,7 +221,7 @@ def _consult_the_runs(measurements: Measurements, rows: list[dict[str, Any]]) ->
 
 
 def _count_siblings(curves: pd.DataFrame, identity: list[str], rows: list[dict[str, Any]]) -> None:
-    """Say of each guessed origin in how many sibling curves a step recurs; drop what does not.
+    """Add to each guessed origin in how many sibling curves a step recurs; drop it if in few.
 
     Siblings are curves of the same site, MPI, kernel and placement: other modes, launches,
     settings.
@@ -259,7 +260,7 @@ def _key(row: Mapping[Any, Any], names: list[str]) -> tuple[str, ...]:
 def _families(
     table: pd.DataFrame, identity: list[str]
 ) -> Iterator[tuple[list[dict[str, Any]], Floats, list[tuple[Floats, Floats]]]]:
-    """Yield launches of one curve at the same sizes: identities, sizes, times with their errors."""
+    """Yield launches of one curve at the same sizes: identities, sizes, times with errors."""
     families: dict[Any, list[tuple[dict[str, Any], pd.DataFrame]]] = {}
     for curve, points in _each_curve(table, identity):
         sizes = tuple(points["size_bytes"])
@@ -274,7 +275,7 @@ def _families(
 
 
 def _alike(identity: list[str]) -> list[str]:
-    """What launches of one curve have in common."""
+    """Return the columns that launches of one curve have in common."""
     return [name for name in identity if name != "run_id"]
 
 
@@ -289,7 +290,7 @@ def _each_curve(
 
 
 def prominent(findings: pd.DataFrame) -> pd.Series[bool]:
-    """Tell the findings that a reader wants first: large and sure, or with a suspect."""
+    """Return which findings are shown first: large and certain, or with a suspect."""
     large = findings["magnitude"].abs() >= PROMINENT_MAGNITUDE
     sure = findings["confidence"] >= PROMINENT_CONFIDENCE
     return (large & sure) | findings["suspects"].map(bool)
@@ -300,9 +301,8 @@ def detect_launches(
 ) -> list[list[dict[str, Any]]]:
     """Find steps and changes of slope in each of several launches of one curve.
 
-    Launches share where their boundaries are, not how large they are. What looks like a boundary
-    in all of them together needs less evidence in each; a launch that shows nothing there gets
-    none.
+    Launches share the positions of their boundaries, not their size. A boundary in all of them
+    together needs less evidence in each. A launch that shows nothing there gets no boundary.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def detect_launches(
     Returns
     -------
     list of list of dict
-        Of each launch `FINDING_COLUMNS` without suspects and origin, by size: boundaries and
+        For each launch `FINDING_COLUMNS` without suspects and origin, by size: boundaries and
         outliers.
     """
     if len(size) < FEWEST_SIZES:
@@ -343,10 +343,11 @@ def detect_launches(
 
 
 def _prices(tables: list[PieceTable]) -> list[Floats]:
-    """What a piece that begins at each size costs in each launch: its place and its line.
+    """Return the cost of a piece that begins at each size, per launch: its position and line.
 
-    Launches are first cut at the same places, each place paid once and a line by each launch. The
-    places where a launch shows something in that cut are paid for when it is cut by itself.
+    First all launches are divided at the same positions. Each position is paid once, and each
+    launch pays for its lines. If a launch shows a boundary at one of these positions, it pays only
+    for the line there when it is divided by itself.
     """
     prices = [np.full(len(table.size), table.penalty) for table in tables]
     if len(tables) == 1:
@@ -366,24 +367,24 @@ def _boundaries(table: PieceTable, pieces: list[Piece], price: Floats) -> list[d
 
 
 def piece_penalty(sizes: int) -> float:
-    """Cost of one more piece in a curve of so many sizes, in units of the noise squared."""
+    """Return the cost of one more piece in a curve of `sizes` sizes, in units of squared noise."""
     return max(_PENALTY_PER_LOG * float(np.log(sizes)), _LEAST_PENALTY)
 
 
 def point_noise(
     size: Floats, time: Floats, standard_error: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Relative noise of each point: the repeats' own and what differs from size to size.
+    """Return the relative noise of each point, from repeats and from size to size.
 
-    Errors estimated from few repeats are now and then far too small: no point counts as surer than
-    the curve's points usually are. What differs from size to size is read from how far each point
-    lies from the straight line between its neighbours, at a low quantile because both sides of
-    every step are far from it. A point that alone is off the lines through its neighbours on either
-    side is given the noise that it shows. Returned with what `off_alone` found.
+    Errors estimated from few repeats are sometimes much too small, so each is at least the curve's
+    median error. The scatter from size to size is the distance of each point from the straight line
+    between its neighbours, at a low quantile because both sides of every step are far from it. A
+    single point that lies off the lines through its neighbours on both sides gets its deviation as
+    noise. The result of `off_alone` is also returned.
     """
     off, left, right = _off_the_neighbours(size, time)
     variance = np.maximum(standard_error, np.median(standard_error)) ** 2 + NOISE_FLOOR**2
-    # For each guess of the scatter, how far the points are off in units of the noise it implies.
+    # For each guess of the scatter: the deviation of the points in units of the implied noise.
     guesses = np.r_[0.0, np.geomspace(NOISE_FLOOR, 1.0, 40)][:, None]
     total = variance + guesses**2
     expected = np.sqrt(total[:, 1:-1] + left**2 * total[:, :-2] + right**2 * total[:, 2:])
@@ -396,7 +397,7 @@ def point_noise(
 
 
 def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Floats]:
-    """Relative distance of inner points from the chord of their neighbours, and its two weights."""
+    """Return the relative distance of inner points from their neighbours' chord, and weights."""
     share = np.diff(size)[1:] / (size[2:] - size[:-2])
     left = share * time[:-2] / time[1:-1]
     right = (1 - share) * time[2:] / time[1:-1]
@@ -404,7 +405,7 @@ def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Flo
 
 
 def _judge(table: PieceTable, left: Piece, right: Piece, price: Floats) -> dict[str, Any] | None:
-    """Describe the boundary between two pieces, or None where it is too small or too uncertain."""
+    """Describe the boundary between two pieces; None if it is too small or too uncertain."""
     posterior = _posterior(table, left, right, price)
     if posterior < LEAST_POSTERIOR:
         return None
@@ -439,13 +440,13 @@ def _judge(table: PieceTable, left: Piece, right: Piece, price: Floats) -> dict[
 
 
 def _change_an_octave_on(table: PieceTable, left: Piece, right: Piece) -> float:
-    """Relative change of time at twice the first size past a boundary, one line to the other."""
+    """Return the relative difference of the lines at twice the first size after a boundary."""
     octave = 2 * float(table.size[right[0]])
     return table.line(*right, octave)[0] / table.line(*left, octave)[0] - 1
 
 
 def _lines_meet(table: PieceTable, left: Piece, right: Piece) -> bool:
-    """Whether two pieces' lines cross within one size of their boundary, and so make a bend."""
+    """Return whether two pieces' lines cross within one size of their boundary."""
     steeper = table.slope[right] - table.slope[left]
     if steeper == 0:
         return False
@@ -454,9 +455,9 @@ def _lines_meet(table: PieceTable, left: Piece, right: Piece) -> bool:
 
 
 def _posterior(table: PieceTable, left: Piece, right: Piece, price: Floats) -> float:
-    """Probability of a boundary exactly here among all places in the two pieces and none at all.
+    """Return the probability of a boundary exactly here, and not elsewhere or nowhere.
 
-    Places next to either end count too: what looks like a step may be one odd first size.
+    Positions next to either end count too: what looks like a step may be one odd first size.
     """
     first, last = left[0], right[1]
     places = np.arange(first + 1, last + 1)

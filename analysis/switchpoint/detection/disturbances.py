@@ -1,7 +1,7 @@
-"""Tells what disturbed a curve from what the MPI library did: odd sizes, and noisy passes.
+"""Finds disturbances of a curve that the MPI library did not cause: odd sizes and noisy passes.
 
-An `outlier` is one size that is off alone; a `noise_burst` is a stretch of time, seen as passes
-over the shuffled sweep that are slower than the others at all sizes alike.
+An `outlier` is a single size that deviates. A `noise_burst` is a period of time in which passes
+over the shuffled sweep are slower than the others at all sizes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import pandas as pd
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.curves import Floats, Passes
 
-#: Of a single size or a whole pass: smaller changes are not reported, relative.
+#: Smaller relative changes of a single size or a whole pass are not reported.
 SMALLEST_OUTLIER = 0.2
 SMALLEST_BURST = 0.1
 
-#: A pass is slow when its median ratio to the others is so many standard errors above 1.
+#: A pass is slow if its median ratio to the others is this many standard errors above 1.
 _BURST_ERRORS = 5.0
 _FEWEST_PASSES = 4
 
@@ -29,9 +29,9 @@ _SD_PER_MAD = 1.4826
 
 
 def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats]:
-    """Find single sizes that are off the curve while their neighbours on both sides agree.
+    """Find single sizes that deviate while their neighbours on both sides agree.
 
-    The first point past a step is off only the line through the points before it, and stays.
+    The first point after a step deviates only from the line before it, so it is not an outlier.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     Returns
     -------
     change, errors : array of float, shape (n,)
-        Relative distance from the lines through the three points on either side where a point is
-        alone off both, and off the line between its two neighbours, else 0; and the same in
+        Relative distance from the lines through the three points on either side if a single point
+        lies off both and off the line between its two neighbours, otherwise 0; and the same in
         standard errors. Three points at either end are 0.
     """
     change, errors = np.zeros_like(time), np.zeros_like(time)
@@ -58,9 +58,9 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     error = np.hypot(noise[here] * usual, np.maximum(left_error, right_error))
     outside = (off > 0).all(axis=0) | (off < 0).all(axis=0)
     alone = outside & (nearer > 5 * error) & (np.abs(left - right) < nearer / 2)
-    alone &= np.minimum(left, right) > 0  # wild neighbours aim lines below any time
+    alone &= np.minimum(left, right) > 0  # lines through noisy neighbours can be negative
     errors[here] = np.where(alone, nearer / error, 0.0)
-    # An odd size pulls its neighbours' lines, and makes them look odd too.
+    # An odd size bends its neighbours' lines, so they seem odd too.
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(errors, 3), 7)
     errors = np.where(errors == windows.max(axis=1), errors, 0.0)
     change[here] = np.where(errors[here] > 0, time[here] / usual - 1, 0.0)
@@ -68,7 +68,7 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
 
 
 def outliers(size: Floats, change: Floats, errors: Floats, noise: float) -> list[dict[str, Any]]:
-    """Give what `off_alone` found the shape of findings."""
+    """Convert the result of `off_alone` to findings."""
     return [
         {
             "kind": "outlier",
@@ -83,18 +83,18 @@ def outliers(size: Floats, change: Floats, errors: Floats, noise: float) -> list
 
 
 def noise_bursts(samples: pd.DataFrame, passes: Passes) -> list[dict[str, Any]]:
-    """Find passes that are slower than the others at all sizes of a curve alike.
+    """Find passes that are slower than the others at all sizes of a curve.
 
     Parameters
     ----------
     samples, passes
-        Of any number of curves, and how their passes compare.
+        Samples of any number of curves, and the comparison of their passes.
 
     Returns
     -------
     list of dict
-        At most one finding a curve, with its identity: `evidence` names the passes and how much
-        slower each was. Fewer than four passes or six sizes tell nothing.
+        At most one finding per curve, with its identity: `evidence` names the passes and how much
+        slower each was. Fewer than four passes or six sizes give no finding.
     """
     errors = passes.slower / np.maximum(
         _MEDIAN_ERROR * _SD_PER_MAD * passes.scatter / np.sqrt(passes.sizes), 1e-3
@@ -131,14 +131,14 @@ def _burst(slow: pd.DataFrame, sizes: pd.Series[int], passes: int) -> dict[str, 
 
 
 def _sure_of_none_in(number: int, errors: float) -> float:
-    """Probability that none of so many normal values lies so many standard errors off."""
+    """Return the probability that none of `number` normal values deviates by `errors`."""
     return math.erf(errors / math.sqrt(2)) ** number
 
 
 def _aimed(
     size: Floats, time: Floats, noise: Floats, shifts: npt.NDArray[np.int_]
 ) -> tuple[Floats, Floats]:
-    """Where the weighted line through neighbours, as shifts say, aims at each inner point.
+    """Extrapolate the weighted line through the neighbours at `shifts` to each inner point.
 
     Returns the times and their standard errors, for all points but three at either end.
     """

@@ -1,6 +1,6 @@
-"""Explains each switch: sweeps bracket it, zooms pin it to the byte, interventions prove its cause.
+"""Explains each switch. Sweeps bracket it, zooms locate it, interventions prove its cause.
 
-`explain` joins the three by site, MPI, placement and mode; `zooms` reads what the zooms found.
+`explain` joins the three by site, MPI, placement and mode. `zooms` reads the results of zooms.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from switchpoint.tables.columns import NOTES, identity_columns, none_for_nulls
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import other_curve
 
-#: The curve of a switch, beside what else tells curves apart, such as a label of their own.
+#: The curve of a switch. Other columns, such as labels, may also distinguish curves.
 CURVE = [*PLACE, "mode"]
 
-#: What is asserted of each switch, after its curve.
+#: Columns that describe each switch, after those of its curve.
 EXPLANATION_COLUMNS = [
     "kind", "last_size_bytes", "first_size_bytes", "exact", "magnitude",
     "cause", "value", "status", "reason", "causes", "evidence",
 ]  # fmt: skip
 
-#: What is asserted of a place where MPI_Send stayed eager, after its curve.
+#: Columns that describe where MPI_Send stayed eager, after those of its curve.
 EAGER_COLUMNS = ["up_to_bytes", "cause", "value", "status", "reason", "run_id"]
 
-#: The order in which a cause's status counts.
+#: The priority of a cause's status.
 _RANK = {"confirmed": 0, "suspected": 1, "refuted": 2}
 
 
@@ -39,33 +39,33 @@ def explain(
     findings: pd.DataFrame | None = None,
     progress: Callable[[], object] = lambda: None,
 ) -> pd.DataFrame:
-    """Say of each switch where it is, what it is, and why.
+    """Locate each switch, and name its kind and its cause.
 
     Parameters
     ----------
     measurements
-        Sweeps, zooms and interventions of any number of places; each part may be missing.
+        Sweeps, zooms and interventions at any number of placements; each part may be missing.
     findings
-        As from `detect`, which is run when they are not given.
+        As from `detect`, which is called if they are not given.
     progress
         Called after each curve that `detect` has done.
 
     Returns
     -------
     DataFrame
-        One row per step or switch, by place, mode and size:
+        One row per step or switch, by placement, mode and size:
 
         kind
-            `protocol_switch`: proved, by the late-receiver probe or because the step followed a
-            setting that was moved. `step`: what timing shows.
+            `protocol_switch`: proved by the late-receiver probe, or because the step followed a
+            setting that was changed. `step`: what timing shows.
         last_size_bytes, first_size_bytes, exact
-            The last size before and the first past it; neighbours where `exact`, else what
-            brackets the switch.
+            The last size before the switch and the first size after it. They are neighbours if
+            `exact`, otherwise they bracket the switch.
         magnitude
-            Relative change of time, of the bisection where there is one, else of the sweep.
+            Relative change of time, from the bisection if there is one, otherwise from the sweep.
         cause, value, status, reason
-            The likeliest setting, its value, `confirmed`, `suspected` or `refuted` (or `unknown`,
-            without a cause), and one sentence. Confirmed is only what an intervention proved.
+            The most likely setting, its value, `confirmed`, `suspected` or `refuted` (or `unknown`,
+            without a cause), and one sentence. Only an intervention can confirm a cause.
         causes
             List of dictionaries, every setting that was considered: `name`, `value`, `status`,
             `reason`, `source`.
@@ -85,20 +85,20 @@ def explain(
 
 
 def stayed_eager(measurements: Measurements) -> pd.DataFrame:
-    """Say where MPI_Send never waited for its receiver, and what would make it wait.
+    """List where MPI_Send never waited for its receiver, and what would make it wait.
 
     Parameters
     ----------
     measurements
-        Zooms and interventions, beside any other runs.
+        Zooms and interventions, and any other runs.
 
     Returns
     -------
     DataFrame
-        One row per place, mode `send`: `CURVE`; `up_to_bytes`, the largest size that the probe
-        tried; `cause`, `value` and `status` of the setting that governs the limit, as in
-        `explain` (`confirmed` where it was set and the switch came with it), and `reason`, a
-        sentence that says all of it; `run_id`.
+        One row per placement, mode `send`: `CURVE`; `up_to_bytes`, the largest size that the
+        probe tried; `cause`, `value` and `status` of the setting that governs the limit, as in
+        `explain` (`confirmed` if it was set and the switch appeared), and `reason`, a sentence
+        with all of this; `run_id`.
     """
     found = _records(searches(measurements))
     probes = [search for search in found if search["method"] == "late_receiver"]
@@ -131,7 +131,7 @@ def stayed_eager(measurements: Measurements) -> pd.DataFrame:
 
 
 def _limit_given(suspect: dict[str, Any], moved: list[dict[str, Any]]) -> dict[str, Any]:
-    """Whether MPI_Send waited past the limit that a setting gave to it."""
+    """Return whether MPI_Send waited above the limit that a setting gave to it."""
     for search in moved:
         if _variable(search) != suspect["name"]:
             continue
@@ -143,13 +143,13 @@ def _limit_given(suspect: dict[str, Any], moved: list[dict[str, Any]]) -> dict[s
             status = "confirmed" if follows else "suspected"
             return suspect | {"status": status, "reason": f"{suspect['reason']}; {says}"}
         if was_eager(search):
-            says = f"{suspect['name']} set to {value}: it stayed eager all the same"
+            says = f"{suspect['name']} set to {value}: it still stayed eager"
             return suspect | {"status": "refuted", "reason": says}
     return suspect | {"status": "suspected"}
 
 
 def curve_columns(table: pd.DataFrame) -> list[str]:
-    """Columns of findings or of switches that name the curve, the run aside."""
+    """Return columns of findings or switches that name the curve, without the run."""
     others = [
         name for name in identity_columns(table)
         if name not in {*CURVE, *EXPLANATION_COLUMNS, "run_id", "intervention"}
@@ -164,13 +164,13 @@ def near_size(switches: pd.DataFrame, size_bytes: int) -> pd.DataFrame:
 
 
 def notable(switches: pd.DataFrame) -> pd.Series[bool]:
-    """Tell the switches that a reader wants first: proved, with a cause, or large."""
+    """Return which switches are shown first: proved, with a cause, or large."""
     large = switches["magnitude"].abs() >= PROMINENT_MAGNITUDE
     return (switches["kind"] == "protocol_switch") | switches["cause"].notna() | large
 
 
 def note(findings: pd.DataFrame, switches: pd.DataFrame) -> pd.DataFrame:
-    """Add `notes` to findings: where each is to the byte and why, or else what is suspected.
+    """Add `notes` to findings: the exact position and cause, or otherwise what is suspected.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def note(findings: pd.DataFrame, switches: pd.DataFrame) -> pd.DataFrame:
 
 
 def _guesses(finding: dict[str, Any]) -> list[str]:
-    """What is suspected, else guessed, of a finding, or what its curve is slower than."""
+    """Return the suspects or the guess of a finding, or what its curve is slower than."""
     if other := other_curve(finding["evidence"]):
         return [f"slower than {other}"]
     if finding["suspects"]:
@@ -207,18 +207,18 @@ def _guesses(finding: dict[str, Any]) -> list[str]:
 
 @dataclass
 class _Place:
-    """All that is known of one mode at one placement, MPI and site."""
+    """Everything that is known of one mode at one placement, MPI and site."""
 
     identity: dict[str, Any]
     steps: list[dict[str, Any]]
-    searches: list[dict[str, Any]]  # of this mode, without intervention
-    moved: list[dict[str, Any]]  # of this mode, with one
+    searches: list[dict[str, Any]]  # searches of this mode, without intervention
+    moved: list[dict[str, Any]]  # searches of this mode, with an intervention
     eager_end: int | None = None  # last size sent eagerly, as the probe found it
 
 
 @dataclass
 class _Switch:
-    """One switch or step, and what speaks for it."""
+    """One switch or step, and its evidence."""
 
     last: int
     first: int
@@ -281,7 +281,7 @@ def _explain_place(measurements: Measurements, place: _Place) -> Iterator[dict[s
 
 
 def _switches(place: _Place) -> list[_Switch]:
-    """Every switch of a place, by size: pinned ones, then steps that nothing pinned."""
+    """Return every switch of a curve, by size: exact ones, then steps without a zoom."""
     pinned: dict[tuple[int, int], _Switch] = {}
     for search in place.searches:
         if search["verdict"] not in {"exact", "interval"}:
@@ -318,7 +318,7 @@ def _tell_searches_in_vain(place: _Place, switch: _Switch) -> None:
 
 
 def _causes(measurements: Measurements, place: _Place, switch: _Switch) -> list[dict[str, Any]]:
-    """Every setting that predicts the switch, governs it, or was moved; with its status."""
+    """Return every setting that predicts the switch, governs it, or was changed, with status."""
     header, footer = measurements.facts(switch.run_id or "")
     suspects = suspects_of_run(header, footer)(switch.last, switch.first)
     if switch.probed:
@@ -348,7 +348,7 @@ def _causes(measurements: Measurements, place: _Place, switch: _Switch) -> list[
 
 
 def _try_interventions(place: _Place, switch: _Switch, suspect: dict[str, Any]) -> tuple[str, str]:
-    """Status of one suspect and why: whether the switch followed when the setting was moved."""
+    """Return the status of one suspect, depending on where the switch was after the change."""
     reason = suspect["reason"]
     for run_id, moved in _by_run(place.moved, suspect["name"]):
         value = int(moved[0]["intervention"].partition("=")[2])
@@ -364,19 +364,19 @@ def _try_interventions(place: _Place, switch: _Switch, suspect: dict[str, Any]) 
             and search["low_bytes"] <= switch.last < search["high_bytes"]
             for search in moved
         )  # fmt: skip
-        to = f"moved to {value}"
+        to = f"set to {value}"
         if switch.last in at:
-            says = f"{suspect['name']} {to}: the switch stayed at {switch.first} bytes"
+            says = f"{suspect['name']} {to}: the switch stayed at {switch.first:,} B"
             switch.tell(run_id, "intervention", says)
             return "refuted", says
         if predicted in at and (switch.probed or gone):
-            says = f"{to}, the switch followed to {predicted + 1} bytes"
+            says = f"{to}, the switch moved to {predicted + 1:,} B"
             switch.tell(run_id, "intervention", f"{suspect['name']} {says}")
             return "confirmed", f"{suspect.get('reason_moved', reason)}; {says}"
         if switch.probed and at:
-            says = f"{to}, the switch went to {min(at) + 1} bytes"
+            says = f"{to}, the switch moved to {min(at) + 1:,} B"
             if predicted is not None:
-                says += f", not to {predicted + 1}"
+                says += f", not to {predicted + 1:,} B"
             switch.tell(run_id, "intervention", f"{suspect['name']} {says}")
             reason = f"{reason}; {says}"
         elif gone:
@@ -387,7 +387,7 @@ def _try_interventions(place: _Place, switch: _Switch, suspect: dict[str, Any]) 
 
 
 def _comparable(search: dict[str, Any], switch: _Switch) -> bool:
-    """Whether a search of an intervention could have found the switch that the zoom found."""
+    """Return whether an intervention's search could have found the zoom's switch."""
     return not switch.probed or search["method"] == "late_receiver"
 
 
@@ -406,7 +406,7 @@ def _variable(search: dict[str, Any]) -> str:
 
 
 def _key(row: dict[str, Any], names: list[str]) -> tuple[Any, ...]:
-    """Identity of a row, with every null alike."""
+    """Return the identity of a row, with all nulls equal."""
     return tuple(row[name] if isinstance(row.get(name), str) else None for name in names)
 
 

@@ -1,4 +1,4 @@
-"""Recognises and reads what other tools wrote, one reader per file, each told by content.
+"""Recognises and reads the files of all tools. The content of a file selects its reader.
 
 A reader is a module here with `NAME`, `recognises(head)` and `read(path, around)`; `READERS` lists
 them.
@@ -25,18 +25,18 @@ from switchpoint.tables.measurements import Measurements
 
 
 class Reader(Protocol):
-    """What a module of this package offers."""
+    """The interface of a reader module."""
 
     NAME: str
 
     def recognises(self, head: bytes) -> bool:
-        """Tell whether a file that begins with `head` is of this format."""
+        """Return whether a file that begins with `head` has this format."""
 
     def read(self, path: Path, around: Surroundings) -> Measurements:
-        """Read such a file, named by what stands around it; raises InputError."""
+        """Read such a file, with names from its path and folders; raises InputError."""
 
 
-#: Tried in this order; the first that recognises the beginning of a file reads it.
+#: All readers. The first one that recognises the start of a file reads it.
 READERS: list[Reader] = [record, tidy, reframe, netpipe, osu, imb]
 
 _HEAD_BYTES = 2**16
@@ -50,7 +50,7 @@ class Found:
     ----------
     path : Path
     names : dict or None
-        What a `--path` pattern reads from where it lies, None where none matches.
+        What a `--path` pattern reads from its path; None if no pattern matches.
     """
 
     path: Path
@@ -59,27 +59,27 @@ class Found:
 
 @dataclass
 class Files:
-    """What lies under the paths that were given: files to read, and what cannot be one."""
+    """What lies below the given paths: files to read, and failures."""
 
     found: list[Found] = field(default_factory=list)
     failures: list[InputError] = field(default_factory=list)
 
     @property
     def count(self) -> int:
-        """How many files were there, those that cannot be read too."""
+        """The number of files, including those that cannot be read."""
         return len(self.found) + len(self.failures)
 
 
 @dataclass
 class Gathered:
-    """What could be read from several files, and each file that could not."""
+    """The measurements of several files, and a failure for each file that cannot be read."""
 
     measurements: Measurements | None
     failures: list[InputError]
 
 
 def read(path: str | os.PathLike[str]) -> Measurements:
-    """Read one file of any known format, with what stands around it: labels, Spack's lock.
+    """Read one file of any known format, with labels and Spack's lock from its folder.
 
     Raises
     ------
@@ -97,20 +97,20 @@ def find_files(
     patterns: Sequence[PathPattern] = (),
     without: Iterable[Path] = (),
 ) -> Files:
-    """Replace each folder by the files under it, in order of name.
+    """Replace each folder by the files below it, sorted by name.
 
-    Hidden files and folders, links to folders, and what is read together with another file, are
-    left out.
+    Hidden files and folders, links to folders, and files that are read together with another file
+    are skipped.
 
     Parameters
     ----------
     paths
         Files and folders.
     patterns
-        How to name a file by its path below its folder; of a file that was given itself, by its
-        path below the current folder.
+        How to name a file from its path below the given folder. If the file itself is given, from
+        its path below the current folder.
     without
-        Folders to leave out where they lie below one of the paths, such as the store's own.
+        Folders to skip if they lie below one of the paths, such as the store's own.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def find_files(
 
 
 def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterator[Path]:
-    """Files under a folder, in order of name; folders that cannot be opened become failures."""
+    """Return files below a folder, sorted by name. Unreadable folders become failures."""
 
     def refuse(error: OSError) -> None:
         failures.append(InputError(error.filename or root, f"{error.strerror}; check the path"))
@@ -148,7 +148,9 @@ def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterat
             and not (left_out and Path(folder, name).resolve() in left_out)
         )
         failures += (
-            NotRecognisedError(Path(folder, name), "is a link to a folder; give that", Reason.LINK)
+            NotRecognisedError(
+                Path(folder, name), "is a link to a folder; give the folder", Reason.LINK
+            )
             for name in folders
             if Path(folder, name).is_symlink()
         )
@@ -160,14 +162,14 @@ def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterat
         )
 
 
-#: Beginnings of what ReFrame itself writes of a test's job and build.
+#: The start of names of ReFrame's own files for a test's job and build.
 _REFRAMES_OWN = ("rfm_job.", "rfm_build.")
 
 
 def _kept_curves(folder: Path, names: list[str]) -> bool:
-    """Whether a check of ours kept its curves in a folder: what its job printed is no other one.
+    """Return whether one of our checks left curves in a folder, so its job output is not needed.
 
-    Other projects' checks may keep nothing but what the job printed.
+    Checks of other projects may only leave their job output.
     """
     for name in names:
         if name.startswith(_REFRAMES_OWN):
@@ -189,12 +191,12 @@ def read_files(
     progress: Callable[[], object] = lambda: None,
     patterns: Sequence[PathPattern] = (),
 ) -> Gathered:
-    """Read many files and all files under folders; a bad one is kept as its error.
+    """Read many files and all files below folders. A bad file becomes a failure.
 
     Parameters
     ----------
     paths
-        Files of any known formats, and folders of such.
+        Files of any known formats, and folders with such files.
     progress
         Called after each file.
     patterns
@@ -206,7 +208,7 @@ def read_files(
 
 
 def read_found(files: Iterable[Found], progress: Callable[[], object] = lambda: None) -> Gathered:
-    """Read as `read_files` what `find_files` found, without looking for folders again."""
+    """Read the files that `find_files` found, as `read_files` does."""
     parts, failures = [], []
     above = FolderLabels()
     for file in files:
@@ -219,7 +221,7 @@ def read_found(files: Iterable[Found], progress: Callable[[], object] = lambda: 
 
 
 def _read(file: Found, above: FolderLabels) -> Measurements:
-    """Read one file; whatever is wrong with it becomes an InputError that names it."""
+    """Read one file. Any problem becomes an InputError that names the file."""
     path = file.path
     try:
         head = _head(path)
@@ -232,7 +234,7 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
                 return lock.attach(found, path.parent)
     except InputError:
         raise
-    except Exception as error:  # what no reader foresaw costs this file and no other
+    except Exception as error:  # an unexpected error affects only this file
         raise unforeseen(path, error) from error
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise NotRecognisedError(path, "is UTF-16 text; save it as UTF-8", Reason.UTF_16)
@@ -242,20 +244,20 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
 
 
 def unforeseen(path: Path, error: Exception) -> InputError:
-    """Word an exception that no reader foresaw as what is wrong with its file."""
-    what = (str(error).splitlines() or ["no more is known"])[0][:120]
+    """Describe an unexpected exception as the problem of its file."""
+    what = (str(error).splitlines() or ["no details"])[0][:120]
     kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
-    return InputError(path, f"cannot be read ({kind}: {what}); leave it out")
+    return InputError(path, f"cannot be read ({kind}: {what}); do not import it")
 
 
 def _head(path: Path) -> bytes:
-    """Beginning of a file, unpacked; raises InputError."""
+    """Return the unpacked start of a file; raises InputError."""
     try:
         mode = path.stat().st_mode
     except OSError as error:
         raise InputError(path, f"{error.strerror}; check the path") from None
-    if not stat.S_ISREG(mode):  # to open a pipe would wait for ever
-        raise NotRecognisedError(path, "is no file but a pipe, socket or device", Reason.SPECIAL)
+    if not stat.S_ISREG(mode):  # opening a pipe would wait for ever
+        raise NotRecognisedError(path, "is not a file but a pipe, socket or device", Reason.SPECIAL)
     with open_maybe_gzip(path) as stream:
         try:
             head = stream.read(_HEAD_BYTES)

@@ -1,7 +1,7 @@
-"""Reads ReFrame's performance logs, rotated ones too, and JSON run reports.
+"""Reads ReFrame's performance logs, also rotated ones, and JSON run reports.
 
 A value becomes a point of a curve if its variable's name ends in a message size (`bw_64KiB`) or if
-the test has a variable or parameter `message_size`. Any other with a unit is a single value.
+the test has a variable or parameter `message_size`. Any other value with a unit is a single value.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ NAME = "ReFrame's performance logs and run reports"
 _LOG = b"result|job_completion_time|"
 _REPORT = re.compile(rb'^\s*\{\s*"session_info"\s*:\s*\{')
 
-#: Columns that hold the message size of all values of a row, in bytes.
+#: Columns with the message size of all values of a row, in bytes.
 _SIZES = ["message_size", "msg_size", "message_bytes", "size_bytes"]
 
-#: A variable's name: what is measured, then the size.
+#: A variable's name: the metric, then the size.
 _SIZED = re.compile(
     r"(?P<metric>.*[^\d\W_])[_-]?(?<![\d.])(?P<number>\d+)_?(?P<scale>[KMG]?)(?P<i>i?)(?P<byte>B|bytes)?",
     re.IGNORECASE,
 )
-#: Where a test ran, as the columns of all tables name it.
+#: Where a test ran, with the column names of all tables.
 _NAMING = ("site", "partition", "environ")
 
-#: Parameters, those of fixtures too, as a test's name shows them: `%mpi_tasks=16`.
+#: Parameters, also of fixtures, as a test's name shows them: `%mpi_tasks=16`.
 _PARAMETER = re.compile(r"%(?:[\w.]*\.)?(\w+)=(\S+)")
 
-#: A bare number is a size where so many variables of a test differ in nothing else, unless they
-#: are numbered one after the other or the name says what is counted: `gpu_0`, `nodes_4`.
+#: A number without unit is a size if this many variables of a test differ in nothing else, unless
+#: they are numbered consecutively or the name says what is counted: `gpu_0`, `nodes_4`.
 _LEAST_BARE = 3
 _COUNTED = re.compile(
     r"(?:core|cpu|device|gpu|iter|iteration|job|node|numa|proc|process|rank|run|socket|step|task"
@@ -55,7 +55,7 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 
-#: Units, in small letters: microseconds, or bytes a microsecond, that one of them is.
+#: Units in lower case, with their value in microseconds or in bytes per microsecond.
 _TIMES = {
     **dict.fromkeys(("us", "usec", "usecs", "μs", "µs", "microseconds"), 1.0),
     **dict.fromkeys(("ns", "nsec", "nanoseconds"), 1e-3),
@@ -72,13 +72,13 @@ _BANDWIDTHS = {
     **dict.fromkeys(("mbit/s", "mbits/s"), 0.125),
 }
 
-#: What a performance log's columns add to a variable's name.
+#: The suffixes that a performance log's columns add to a variable's name.
 _ENDS = ("value", "unit", "ref", "lower_thres", "upper_thres", "result")
 
-#: The order of the same in a run report.
+#: The order of the same fields in a run report.
 _REPORTED = ("value", "ref", "lower_thres", "upper_thres", "unit", "result")
 
-#: What ReFrame says of every test; the rest of a row are the test's own variables and parameters.
+#: ReFrame's own columns. The others in a row are the test's variables and parameters.
 _REFRAMES_OWN = frozenset(
     """
     basename build_jobid build_locally build_stderr build_stdout build_time_limit check_vars
@@ -98,7 +98,7 @@ _REFRAMES_OWN = frozenset(
 
 
 def recognises(head: bytes) -> bool:
-    """Tell whether a file begins as a default performance log or a run report does."""
+    """Return whether a file starts like a default performance log or a run report."""
     return head.startswith(_LOG) or _REPORT.match(head) is not None
 
 
@@ -118,7 +118,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     lost = sorted(set(others["variable"]) - set(single["variable"]))
     if lost:
         not_taken.append(
-            f"{path}: left out, for they have no unit or no number:"
+            f"{path}: skipped, because they have no unit or no number:"
             f" {', '.join(lost[:8])}{' and more' if len(lost) > 8 else ''}"
         )
     if len(samples):
@@ -127,7 +127,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     if single.empty:
         what = "a performance log" if is_log else "a run report"
         raise NotRecognisedError(
-            path, f"is {what} of ReFrame's without values; measure again", Reason.NO_VALUES
+            path, f"is {what} of ReFrame without values; measure again", Reason.NO_VALUES
         )
     return of_values(single, not_taken)
 
@@ -149,13 +149,13 @@ def _log_rows(path: Path, data: bytes, not_taken: list[str]) -> Iterator[dict[st
 
 
 def _report_rows(path: Path, data: bytes) -> Iterator[dict[str, Any]]:
-    """One row a test case, its variables named as in a performance log."""
+    """Return one row per test case, with variables named as in a performance log."""
     try:
         report = json.loads(data)
         cases = [case for run in report["runs"] for case in run["testcases"]]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            path, f"is a damaged run report of ReFrame's ({error}); copy it again"
+            path, f"is a damaged run report of ReFrame ({error}); copy it again"
         ) from None
     for case in cases:
         row = {**(case.get("check_vars") or {}), **case}
@@ -174,9 +174,9 @@ def _report_rows(path: Path, data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _values(rows: Iterable[dict[str, Any]], otherwise: str) -> Iterator[dict[str, Any]]:
-    """Each value of each row with its variable, unit, the row's size, and what names the curve.
+    """Return each value of each row with its variable, unit, size, and what names the curve.
 
-    `otherwise` names a test that the row does not.
+    `otherwise` is the test's name if the row does not contain it.
     """
     for number, row in enumerate(rows):
         name = _test(row, otherwise)
@@ -205,7 +205,7 @@ def _values(rows: Iterable[dict[str, Any]], otherwise: str) -> Iterator[dict[str
 
 
 def _test(row: dict[str, Any], otherwise: str) -> str:
-    """Name of a row's test, with its parameters."""
+    """Return the name of a row's test, with its parameters."""
     return str(row.get("display_name") or row.get("name") or otherwise)
 
 
@@ -214,7 +214,7 @@ def _variables(row: dict[str, Any]) -> list[str]:
 
 
 def _own(row: dict[str, Any], parameters: dict[str, str], variables: list[str]) -> dict[str, Any]:
-    """What a row says of the test: neither ReFrame's own columns nor its performance variables."""
+    """Return the test's own columns of a row, without performance variables."""
     told = {f"{variable}_{end}" for variable in variables for end in _ENDS}
     return {
         f"test_{key}" if key in RESERVED else key: str(value)
@@ -225,7 +225,7 @@ def _own(row: dict[str, Any], parameters: dict[str, str], variables: list[str]) 
 
 
 def _time_utc(row: dict[str, Any]) -> str | None:
-    """When the job ended; without its Unix time as the row writes it, which may be local time."""
+    """Return when the job ended. Without a Unix time in the row it may be local time."""
     try:
         ended = datetime.fromtimestamp(float(row["job_completion_time_unix"]), timezone.utc)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
@@ -234,7 +234,7 @@ def _time_utc(row: dict[str, Any]) -> str | None:
 
 
 def _samples(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Points of curves, `mode` being what is measured; and the values that are none."""
+    """Return the points of curves, with the metric as `mode`, and the other values."""
     if values.empty:
         return values, pd.DataFrame(columns=["variable", "row"])
     parts = [_split(variable) for variable in values["variable"]]
@@ -252,7 +252,7 @@ def _samples(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     others = values.loc[~good, ["variable", "row", *_NAMING]]
     parameters = {name for names in values.pop("parameters") for name in names}
     values = values[good].drop(columns=["metric", "named_size", "bare", "value", "unit"])
-    # What differs in every row, such as a time, tells no curves apart, unless it is a parameter.
+    # A column that differs in every row, such as a time, is not identity, unless it is a parameter.
     rows = values.drop_duplicates("row").drop(columns="row")
     passing = {n for n in rows if len(rows) > 1 and rows[n].is_unique} - parameters
     values = values.drop(columns=passing - {"kernel", "mode", "size_bytes", "time_us"})
@@ -264,7 +264,7 @@ def _samples(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _sizes_by_number(values: pd.DataFrame) -> pd.Series[bool]:
-    """Tell whether bare numbers at the ends of a test's variables can be nothing but sizes."""
+    """Return whether numbers without unit at the ends of a test's variables must be sizes."""
     keys = list(zip(values["kernel"], values["metric"], strict=True))
     sizes: dict[tuple[str, str], set[float]] = {}
     for key, size in zip(keys, values["named_size"], strict=True):
@@ -274,7 +274,7 @@ def _sizes_by_number(values: pd.DataFrame) -> pd.Series[bool]:
         (kernel, metric)
         for (kernel, metric), known in sizes.items()
         if len(known) >= _LEAST_BARE
-        and max(known) - min(known) != len(known) - 1  # numbered one after the other
+        and max(known) - min(known) != len(known) - 1  # numbered consecutively
         and not _COUNTED.search(metric)
     }
     return pd.Series([key in trusted for key in keys], index=values.index)
@@ -283,14 +283,14 @@ def _sizes_by_number(values: pd.DataFrame) -> pd.Series[bool]:
 def _single_values(
     path: Path, rows: list[dict[str, Any]], values: pd.DataFrame, labels: dict[str, str]
 ) -> pd.DataFrame:
-    """Table of the values that make no curve, each with the identity that it has in any file.
+    """Tabulate the values that belong to no curve, with an identity independent of the file.
 
     Parameters
     ----------
     path, rows, labels
-        The file, what it holds, and what else is said of it.
+        The file, its rows, and its labels.
     values
-        `variable`, number of the `row`, and where it was measured.
+        `variable`, number of the `row`, and where the value was measured.
     """
     table: dict[str, dict[str, Any]] = {}
     for value in values.to_dict("records"):
@@ -325,7 +325,7 @@ def _single_values(
 
 
 def _stem(path: Path) -> str:
-    """Name of the test whose log a file is, as ReFrame names logs."""
+    """Return the name of the test that wrote a log, from the log's name."""
     return path_text(path.name).split(".log")[0]
 
 
@@ -339,7 +339,7 @@ def _number(text: object) -> float | None:
 
 
 def _split(variable: str) -> tuple[str, float | None, bool]:
-    """Metric, size in bytes where the name ends in one, and whether that is a bare number.
+    """Return metric, size in bytes if the name ends in one, and whether the size has no unit.
 
     >>> _split("latency_64KiB"), _split("bw_8"), _split("latency")
     (('latency', 65536.0, False), ('bw', 8.0, True), ('latency', None, False))

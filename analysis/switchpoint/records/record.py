@@ -1,6 +1,6 @@
 """Reads run records: a JSON header, CSV samples, a JSON footer (docs/reference/run-record.md).
 
-Importing this module is cheap (no pandas), so that ReFrame's sanity functions can use `read_facts`.
+Importing this module is fast (no pandas), so that ReFrame's sanity functions can use `read_facts`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 
-#: Columns of every record and their Arrow types; a kernel's own columns after these are decimals.
+#: Columns of every record with their Arrow types. A kernel's own columns follow and are decimals.
 SAMPLE_TYPES = {
     "mode": "string",
     "size_bytes": "int64",
@@ -47,21 +47,21 @@ _REQUIRED: dict[str, type | tuple[type, ...]] = {
 }
 
 _GZIP_MAGIC = b"\x1f\x8b"
-_LONGEST_END = 64 * 2**20  # bytes; a header or footer beyond this is not one of ours
+_LONGEST_END = 64 * 2**20  # bytes; our headers and footers are never longer
 _PART_BYTES = 4 * 2**20  # read and parsed together
 
 
 @dataclass
 class Facts:
-    """Everything in a record but its samples.
+    """Everything in a record except its samples.
 
     Attributes
     ----------
     path : Path
     header, footer : dict
-        As documented; `footer` is None when the record is truncated.
+        As documented; `footer` is None if the record is truncated.
     warnings : list of str
-        What a reader should know before trusting the numbers, one sentence each.
+        What a reader should know before using the numbers, one sentence each.
     """
 
     path: Path
@@ -82,7 +82,7 @@ class Facts:
 
 @dataclass
 class Record(Facts):
-    """A whole record: `Facts` and the samples (one row per sample, columns of the header)."""
+    """A complete record: `Facts` and the samples (one row per sample, columns of the header)."""
 
     samples: pd.DataFrame = field(kw_only=True)
 
@@ -98,7 +98,7 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     Returns
     -------
     Record
-        Of a truncated record the complete rows, with a warning.
+        For a truncated record: its complete rows, with a warning.
 
     Raises
     ------
@@ -112,8 +112,8 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     warnings = _judge(header, footer)
     if footer is not None and footer["samples"] != len(samples):
         warnings.append(
-            f"{path}: the footer counts {footer['samples']} samples, the file holds {len(samples)};"
-            " it was edited or damaged: measure again before relying on it"
+            f"{path}: the footer counts {footer['samples']} samples, the file contains"
+            f" {len(samples)}; it was edited or damaged: measure again before you use it"
         )
     if footer is None:
         warnings.insert(0, _truncated(path, len(samples)))
@@ -121,12 +121,12 @@ def read_record(path: str | os.PathLike[str]) -> Record:
 
 
 def read_facts(path: str | os.PathLike[str]) -> Facts:
-    """Read a record's header and footer without its samples, in a time independent of them.
+    """Read a record's header and footer without its samples, which takes constant time.
 
     Raises
     ------
     RecordError
-        As `read_record`, rows aside.
+        As `read_record`, except for bad rows.
     """
     path = Path(path)
     header = _parse_header(path, _first_line(path))
@@ -138,18 +138,18 @@ def read_facts(path: str | os.PathLike[str]) -> Facts:
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read only a record's header, checked; raises RecordError as `read_record`."""
+    """Read and check only a record's header; raises RecordError as `read_record`."""
     path = Path(path)
     return _parse_header(path, _first_line(path))
 
 
 def is_record(head: bytes) -> bool:
-    """Tell whether a file that begins with `head` says that it is a run record."""
+    """Return whether a file that begins with `head` claims to be a run record."""
     return head.lstrip().startswith(b"{") and re.search(rb'"record"\s*:\s*"', head) is not None
 
 
 def open_maybe_gzip(path: Path) -> io.BufferedIOBase:
-    """Open for reading bytes, unpacking gzip by its magic number; raises RecordError."""
+    """Open a file for reading bytes, and unpack gzip; raises RecordError."""
     try:
         stream = path.open("rb")
     except OSError as error:
@@ -162,7 +162,7 @@ def open_maybe_gzip(path: Path) -> io.BufferedIOBase:
 def _guarded(path: Path, read: Callable[[int], bytes], count: int) -> bytes:
     try:
         return read(count)
-    except (OSError, EOFError) as error:  # a gzip cut short cannot be trusted row by row
+    except (OSError, EOFError) as error:  # rows of a truncated gzip cannot be trusted
         raise RecordError(path, f"cannot be read ({error}); copy it again") from None
 
 
@@ -173,7 +173,7 @@ def _first_line(path: Path) -> bytes:
 
 def _last_line(path: Path) -> bytes:
     with open_maybe_gzip(path) as stream:
-        if not isinstance(stream, io.BufferedReader):  # gzip has no cheap way to its end
+        if not isinstance(stream, io.BufferedReader):  # gzip files must be read to their end
             return _split_footer(_guarded(path, stream.read, -1))[1]
         length = stream.seek(0, os.SEEK_END)
         tail, step = b"", 2**16
@@ -203,7 +203,7 @@ def _split_footer(rest: bytes) -> tuple[bytes, bytes]:
 def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
     if not line.strip():
         empty = path.stat().st_size == 0
-        problem = "is empty" if empty else "begins with an empty line, so it is no run record"
+        problem = "is empty" if empty else "begins with an empty line, so it is not a run record"
         raise RecordError(path, f"{problem}; measure again, or remove it")
     if b"\0" in line or len(line) >= _LONGEST_END:
         raise RecordError(path, "is a binary file; give a run record (its first line is JSON)")
@@ -213,13 +213,13 @@ def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
         header = None
     if not isinstance(header, dict) or header.get("record") != "switchpoint":
         raise RecordError(
-            path, 'is no run record: the first line is not JSON with "record": "switchpoint"', 1
+            path, 'is not a run record: the first line is not JSON with "record": "switchpoint"', 1
         )
     schema = header.get("schema")
     if schema != SCHEMA:
         raise RecordError(
             path,
-            f"has schema {schema!r}, this Switchpoint reads schema {SCHEMA};"
+            f"has schema {schema!r}, but this Switchpoint reads schema {SCHEMA};"
             " install the version that wrote it or a newer one",
             1,
         )
@@ -229,7 +229,9 @@ def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
             raise RecordError(path, f"header field {name!r} {state}; measure again", 1)
     missing = [name for name in SAMPLE_TYPES if name not in header["columns"]]
     if missing:
-        raise RecordError(path, f"header field 'columns' lacks {missing[0]!r}; measure again", 1)
+        raise RecordError(
+            path, f"header field 'columns' does not contain {missing[0]!r}; measure again", 1
+        )
     return header
 
 
@@ -249,7 +251,7 @@ def _parse_footer(path: Path, line: bytes) -> dict[str, Any] | None:
 
 
 def _parse_samples(path: Path, header: dict[str, Any]) -> tuple[pd.DataFrame, bytes]:
-    """Samples, and the footer line; memory holds little more than the samples."""
+    """Return the samples and the footer line, with little more memory than the samples need."""
     import pyarrow as pa
 
     try:
@@ -264,7 +266,7 @@ def _parse_samples(path: Path, header: dict[str, Any]) -> tuple[pd.DataFrame, by
         raise RecordError(
             path,
             f"size {samples['size_bytes'].iloc[row]} B with time {samples['time_us'].iloc[row]} us"
-            " cannot be; times are positive numbers: remove the row or measure again",
+            " is impossible; times are positive numbers: remove the row or measure again",
             row + 3,
         )
     return samples, footer_line
@@ -289,16 +291,16 @@ def _parse_rows(path: Path, header: dict[str, Any], threads: bool) -> tuple[pa.T
 
 
 class _Rows(io.RawIOBase):
-    """A record's CSV, heading first, as a stream that ends before the footer.
+    """A record's CSV with its heading, as a stream that ends before the footer.
 
     Attributes
     ----------
     footer : bytes
-        Once the stream has ended: the footer line, empty if the record has none.
+        The footer line after the stream has ended; empty if the record has none.
     """
 
     def __init__(self, path: Path, stream: io.BufferedIOBase, columns: list[str]) -> None:
-        """Pass the header and the heading by; raises RecordError if that has other columns."""
+        """Skip the header and the heading; raises RecordError if the heading has other columns."""
         super().__init__()
         self.footer = b""
         self._path, self._stream = path, stream
@@ -316,11 +318,11 @@ class _Rows(io.RawIOBase):
             )
 
     def readable(self) -> bool:
-        """Tell Arrow that it may read."""
+        """Tell Arrow that this stream is readable."""
         return True
 
     def read(self, _size: int = -1) -> bytes:
-        """Return the next complete rows, as many as come at once, and nothing at the end."""
+        """Return the next complete rows, as many as are available, and nothing at the end."""
         while part := _guarded(self._path, self._stream.read, _PART_BYTES):
             rows, self._kept = _split_last_line(self._kept + part)
             if rows:
@@ -331,7 +333,7 @@ class _Rows(io.RawIOBase):
 
 
 def _parse_again_for_line(path: Path, header: dict[str, Any]) -> tuple[pa.Table, bytes]:
-    """Parse without threads, which is slower and lets Arrow name the row at fault."""
+    """Parse without threads. This is slower, but Arrow then names the wrong row."""
     import pyarrow as pa
 
     try:

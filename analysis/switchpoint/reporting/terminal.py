@@ -119,7 +119,7 @@ def failure_lines(
 
 
 def _skipped(reason: Reason, suffixes: Counter[str]) -> str:
-    """Count the files that are no results for one reason, with the ends of their names."""
+    """Count the files that are not results for one reason, with the ends of their names."""
     one, several = reason.value
     number = suffixes.total()
     words = f"{number:,} {one if number == 1 else several}"

@@ -1,4 +1,4 @@
-"""Says what is needed to run a run again elsewhere, lays it out, and what differs on this machine.
+"""Reports and writes what is needed to run a run again, and what differs on this machine.
 
 Everything comes from the run's record, from the Spack lock that was imported with it, and from the
 commit of this checkout that the record names.
@@ -34,13 +34,13 @@ from switchpoint.spack.lock import Lock, parse_lock
 from switchpoint.tables.columns import PASSING_LABELS
 from switchpoint.tables.measurements import Measurements, mpi_name
 
-#: Folder of the sources in what is laid out.
+#: Folder of the sources in the written folder.
 _SOURCES = "switchpoint"
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
-#: Labels that say where and from what the old run was made. Of a new one the program itself says
-#: which build it is, and the lock beside its record of what spec.
+#: Labels that say where the old run was made and from which build. For a new run the program itself
+#: names its build, and the lock beside its record gives the spec.
 _OLD_LABELS = frozenset({"site", "partition", "environ"} | PASSING_LABELS)
 
 _STEERING = re.compile(r"(OMPI_MCA|PRTE_MCA|MPICH|MPIR|UCX|FI|I_MPI|PSM\w*|HCOLL)_\w+")
@@ -48,7 +48,7 @@ _STEERING = re.compile(r"(OMPI_MCA|PRTE_MCA|MPICH|MPIR|UCX|FI|I_MPI|PSM\w*|HCOLL
 
 @dataclass
 class Recipe:
-    """What it takes to run a run again.
+    """What is needed to run a run again.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Recipe:
 
     @functools.cached_property
     def lock(self) -> Lock | None:
-        """The lock as it is read; None without one."""
+        """The parsed lock, or None."""
         return None if self.lock_text is None else parse_lock(self.lock_text, LOCK)
 
     @property
@@ -81,7 +81,7 @@ class Recipe:
 
     @property
     def arguments(self) -> list[str]:
-        """Arguments without the program and the place; the seed fixed, the record right here."""
+        """Arguments without program and site, with the seed and a record in this folder."""
         elsewhere = ("--record=", "--seed=", *(f"--label={name}=" for name in _OLD_LABELS))
         given = [
             str(word)
@@ -94,21 +94,21 @@ class Recipe:
 
     @property
     def environment(self) -> dict[str, str]:
-        """MPI settings that were set."""
+        """MPI settings of the run."""
         found = mpi_settings(self.header["mpi"].get("environment", {}))
         return {name: value for name, value in found.items() if _VARIABLE.fullmatch(name)}
 
     @property
     def commit(self) -> str:
-        """Commit of the sources that were built; empty where it is not known."""
+        """Commit of the sources that were built; empty if it is not known."""
         commit = self.header["kernel"].get("git_commit") or ""
         return commit.rstrip("+") if _COMMIT.fullmatch(commit.rstrip("+")) else ""
 
     def words(self, label: str) -> list[str]:
-        """Words of a label that is part of a command, such as ``launch``; none without it."""
+        """Split a label that is part of a command, such as ``launch``, into words."""
         try:
             return shlex.split(self.header["labels"].get(label) or "")
-        except ValueError:  # a quote that does not end
+        except ValueError:  # an unclosed quote
             return []
 
     @property
@@ -120,7 +120,7 @@ class Recipe:
         return hosts
 
     def facts(self) -> list[tuple[str, str]]:
-        """What was run, where and how, as terms and texts."""
+        """What was run, where and how, as pairs of term and text."""
         kernel, labels = self.header["kernel"], self.header["labels"]
         where = "; ".join(
             f"{host}: rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}"
@@ -152,7 +152,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that is not here as it was there."""
+    """Something that differs between the run's machine and this machine."""
 
     topic: str
     there: str
@@ -165,14 +165,14 @@ def reproduce(run: str, store: str | os.PathLike[str] = "results") -> Recipe:
     Parameters
     ----------
     run
-        The file of a run record, or the first digits of a run's identity in the store.
+        The file of a run record, or the first digits of a run ID in the store.
     store
         The store that is searched.
 
     Raises
     ------
     InputError
-        If there is no such run, more than one, or one that another tool measured.
+        If there is no such run or more than one, or if another tool measured it.
     """
     from switchpoint.importing.reading import read
     from switchpoint.store.store import Store
@@ -183,11 +183,12 @@ def reproduce(run: str, store: str | os.PathLike[str] = "results") -> Recipe:
     found = runs[runs["run_id"].str.startswith(run)].reset_index(drop=True)
     if not run or found.empty:
         raise InputError(
-            run or "''", f"is no file, and no run of the store {os.fspath(store)} begins so"
+            run or "''",
+            f"is not a file, and no run ID in the store {os.fspath(store)} starts with this",
         )
     if len(found) > 1:
         names = ", ".join(found["run_id"].str[: len(run) + 8].head(5))
-        raise InputError(run, f"begins {len(found)} runs ({names}); give more digits")
+        raise InputError(run, f"is the start of {len(found)} run IDs ({names}); give more digits")
     return _recipe(run, Measurements(pd.DataFrame({"run_id": []}), found))
 
 
@@ -196,14 +197,14 @@ def _recipe(run: str, measurements: Measurements) -> Recipe:
     header = measurements.facts(facts["run_id"])[0]
     if facts["format"] != "record" or not header:
         raise InputError(
-            run, "was measured by another tool, which keeps no arguments; give one of our records"
+            run, "was measured by another tool, which stores no arguments; give one of our records"
         )
     lock = locks.unpack(facts["lock"]) if isinstance(facts["lock"], str) else None
     return Recipe(header, str(facts["source"]), lock)
 
 
 def differences(recipe: Recipe) -> list[Difference]:
-    """Tell what of this machine differs from where the run was measured."""
+    """Compare this machine with the machine of the run."""
     return [found for found in _compared(recipe) if found.there != found.here]
 
 
@@ -235,7 +236,7 @@ def _compared(recipe: Recipe) -> Iterator[Difference]:
 
 
 def _compared_lock(lock: Lock) -> Iterator[Difference]:
-    """Tell what of a lock is not on this machine: the system, externals, Spack and its store."""
+    """Compare a lock with this machine: the system, externals, Spack and its store."""
     system = platform.freedesktop_os_release() if Path("/etc/os-release").exists() else {}
     here = f"{system.get('ID', 'unknown')}{system.get('VERSION_ID', '')}"
     yield Difference("operating system", lock.root.platform_os, here)
@@ -257,7 +258,7 @@ def _compared_lock(lock: Lock) -> Iterator[Difference]:
 
 
 def _has_commit(commit: str) -> bool:
-    """Whether this checkout, if it is one, has a commit."""
+    """Return whether this is a checkout that contains a commit."""
     return in_checkout() and _git(shipped("."), "cat-file", "-e", f"{commit}^{{commit}}")
 
 
@@ -269,22 +270,23 @@ def _git(folder: Path, *words: str) -> bool:
 def lay_out(
     recipe: Recipe, folder: str | os.PathLike[str], found: list[Difference] | None = None
 ) -> Path:
-    """Write a folder that builds and runs the run again; all or nothing.
+    """Write a folder that builds and runs the run again, completely or not at all.
 
-    `found` are the `differences`, where they are known already.
+    `found` are the `differences`, if they are known already.
 
-    It holds README.md, run.sh and header.json; ``switchpoint/``, the sources and Spack's recipe at
-    the commit that was built, where this checkout has it; and where there is a lock, a whole Spack
-    environment: spack.yaml, spack.lock, and in ``site/`` the externals that the lock names.
+    The folder contains README.md, run.sh and header.json. If this checkout has the commit that was
+    built, ``switchpoint/`` contains the sources and Spack's recipe at that commit. If there is a
+    lock, there is also a complete Spack environment: spack.yaml, spack.lock, and in ``site/`` the
+    externals that the lock names.
 
     Raises
     ------
     InputError
-        If the folder is there and not empty, or cannot be written.
+        If the folder exists and is not empty, or cannot be written.
     """
     target = Path(folder)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InputError(folder, "is there already and not empty; name a new folder")
+        raise InputError(folder, "exists and is not empty; name a new folder")
     try:
         target.absolute().parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.absolute().parent, prefix=".") as hidden:
@@ -305,12 +307,14 @@ def lay_out(
             script.chmod(0o755)
             whole.replace(target)
     except OSError as error:
-        raise InputError(folder, f"cannot be written ({error.strerror}); name another") from None
+        raise InputError(
+            folder, f"cannot be written ({error.strerror}); name another folder"
+        ) from None
     return target
 
 
 def _check_out(commit: str, folder: Path) -> None:
-    """Copy the kernels and Spack's recipe at a commit, as a repository with that commit alone."""
+    """Copy the kernels and Spack's recipe at a commit, as a repository with only that commit."""
     folder.mkdir()
     for words in (
         ("init", "--quiet", "--initial-branch=main"),
@@ -323,7 +327,7 @@ def _check_out(commit: str, folder: Path) -> None:
 
 
 def _manifest(lock: Lock) -> str:
-    """An environment of the one spec that the lock concretized."""
+    """Return an environment with the one spec that the lock concretized."""
     mpi = lock.provider("mpi")
     packages = {} if mpi is None else {"mpi": {"require": [f"{mpi.name}@{mpi.version}"]}}
     content = {
@@ -334,16 +338,17 @@ def _manifest(lock: Lock) -> str:
         "specs": [lock.requested],
         "view": "view",
     }
-    return "# Installs what spack.lock holds; site/ names what it took from its machine.\n" + str(
-        yaml.safe_dump({"spack": content}, sort_keys=False)
+    return (
+        "# Installs the contents of spack.lock. site/ names what it took from its machine.\n"
+        + str(yaml.safe_dump({"spack": content}, sort_keys=False))
     )
 
 
 def _externals(lock: Lock) -> dict[str, Any]:
-    """The packages.yaml that follows from a lock's externals."""
+    """Return a packages.yaml with a lock's externals."""
     packages: dict[str, Any] = {}
     for node in lock.nodes():
-        if node.external is None or node.name in ("glibc", "musl"):  # which Spack finds itself
+        if node.external is None or node.name in ("glibc", "musl"):  # Spack finds these itself
             continue
         entry: dict[str, Any] = {
             "spec": f"{node.name}@{node.version}", "prefix": str(node.external)
@@ -366,10 +371,10 @@ def _script(recipe: Recipe) -> str:
     return "\n".join(
         [
             "#!/bin/sh",
-            f"# Measures again what run {_one_line(recipe.run_id)} measured; see README.md.",
-            "# KERNEL: the program, else the one that was built here, else the one in PATH.",
-            "# LAUNCHER: the command that starts the ranks, else the one of that run.",
-            "# SITE: what the new record calls this place.",
+            f"# Repeats run {_one_line(recipe.run_id)}; see README.md.",
+            "# KERNEL: the program. Default: the one that was built here, or the one in PATH.",
+            "# LAUNCHER: the command that starts the ranks. Default: the command of that run.",
+            "# SITE: the name of this site in the new record.",
             "set -eu",
             'cd "$(dirname "$0")"',
             f"name={program}",
@@ -394,7 +399,7 @@ def _script(recipe: Recipe) -> str:
 
 
 def _launch(recipe: Recipe) -> list[str]:
-    """Lines that start the ranks as the run's own launcher did."""
+    """Return lines that start the ranks as the run's own launcher did."""
     ranks, nodes = len(recipe.header["ranks"]), len(recipe.hosts)
     program, *options = recipe.words("launch") or ["srun"]
     srun = [
@@ -416,17 +421,17 @@ def _launch(recipe: Recipe) -> list[str]:
 def _readme(recipe: Recipe, found: list[Difference] | None) -> str:
     commit = _one_line(recipe.header["kernel"].get("git_commit") or "")
     program = shlex.quote(_one_line(recipe.kernel))
-    changed = " (its sources had been changed since)" if commit.endswith("+") else ""
+    changed = " (with local changes to its sources)" if commit.endswith("+") else ""
     sources = (
-        f"`{_SOURCES}/` holds the sources at that commit."
+        f"`{_SOURCES}/` contains the sources at that commit."
         if _has_commit(recipe.commit)
         else f"The checkout that wrote this folder does not have it: clone Switchpoint to "
         f"`{_SOURCES}/`, and check it out there."
     )
     lock_note = (
-        "\nThe lock names its machine, and `site/packages.yaml` what it took from there. Elsewhere"
-        "\nset `SWITCHPOINT_SITE` to the folder of another packages.yaml, and let Spack concretize"
-        "\nanew: `spack -e . concretize --force`.\n"
+        "\nThe lock is for its own machine, and `site/packages.yaml` lists what it took from there."
+        "\nOn another machine set `SWITCHPOINT_SITE` to the folder of another packages.yaml, and"
+        "\nconcretize again: `spack -e . concretize --force`.\n"
     )
     build = (
         "spack -e . install"
@@ -437,9 +442,7 @@ def _readme(recipe: Recipe, found: list[Difference] | None) -> str:
     facts = "\n".join(f"- **{term}**: {_plain(text)}" for term, text in recipe.facts())
     found = differences(recipe) if found is None else found
     rows = "\n".join(f"| {d.topic} | {_plain(d.there)} | {_plain(d.here)} |" for d in found)
-    table = (
-        f"| | there | here |\n|---|---|---|\n{rows}" if found else "Nothing that is known differs."
-    )
+    table = f"| | there | here |\n|---|---|---|\n{rows}" if found else "No known difference."
     return f"""# Run {_plain(_one_line(recipe.run_id)[:8])} again
 
 {facts}
@@ -454,23 +457,23 @@ Commit {_plain(commit) or "unknown"}{changed}. {sources}
 {lock_note if recipe.lock is not None else ""}
 ## Run it
 
-`./run.sh` starts the ranks as that run did. Elsewhere `LAUNCHER` says how they are started and
-where; they have to be placed as listed above, which the record then proves. Open MPI hands on
-`OMPI_MCA_*` to other hosts by itself, other variables need `mpiexec -x NAME`.
+`./run.sh` starts the ranks as that run did. On another machine set `LAUNCHER` to the command that
+starts them. It must place the ranks as listed above; the record then proves the placement. Open MPI
+passes `OMPI_MCA_*` to other hosts itself, but other variables need `mpiexec -x NAME`.
 
 ```sh
 SITE=here ./run.sh
 switchpoint import {program}.record
 ```
 
-## What differed where this folder was written
+## What differed on the machine that wrote this folder
 
 {table}
 """
 
 
 def _wrapper(recipe: Recipe) -> str:
-    """Compiler wrapper in PATH of the run's MPI library, or ``mpicc``."""
+    """Return the compiler wrapper of the run's MPI library in PATH, or ``mpicc``."""
     library = mpi_name(recipe.header["mpi"].get("library", ""))
     for path, name in mpi_libraries().items():
         if name == library:
@@ -502,5 +505,5 @@ def _one_line(text: object) -> str:
 
 
 def _plain(text: str) -> str:
-    """Keep a text from being read as Markdown's table or code."""
+    """Escape a text so that Markdown does not read it as a table or code."""
     return re.sub(r"([|`<*_\[\]])", r"\\\1", text)

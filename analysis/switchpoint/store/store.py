@@ -1,7 +1,7 @@
 """The store: Parquet datasets of samples, runs and single values, on any fsspec URL.
 
-Each run is two files, written under a hidden name and renamed, the samples first: a run is in the
-store when its row in `runs` is. Many writers never touch the same file, so none loses anything.
+Each run is two files. They are written under a hidden name and renamed, the samples first, so a run
+is in the store when its row in `runs` is. Writers never touch the same file, so nothing is lost.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # Hive's name for null, which Arrow re
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 
-#: Identity columns that are not ours travel as one JSON text, so that every file has one schema.
+#: Identity columns of other tools are one JSON text, so that all files have the same schema.
 _OTHER = "other_identity"
 
 _SAMPLES = pa.schema(
@@ -64,7 +64,7 @@ _RUNS = pa.schema(
     ]
 )
 
-#: Single values lie by site alone: a log may be of a year of nights.
+#: Single values are divided by site only, because a log may contain a year of nightly runs.
 _VALUE_PARTITIONS = pa.schema([("site", pa.string())])
 _VALUES = pa.schema(
     [
@@ -77,7 +77,7 @@ _VALUES = pa.schema(
 
 @dataclass(frozen=True)
 class EncodedRun:
-    """One run as the store's two files hold it, empty where the store has it already.
+    """The two files of one run, as bytes; empty if the store has the run already.
 
     Attributes
     ----------
@@ -93,12 +93,12 @@ class EncodedRun:
 
 
 class Store:
-    """Measurements kept under one folder or URL.
+    """Measurements in one folder or URL.
 
     Parameters
     ----------
     url
-        A folder, or any URL that fsspec knows (`s3://bucket/results`, `memory://results`).
+        A folder, or any URL that fsspec supports (`s3://bucket/results`, `memory://results`).
     """
 
     def __init__(self, url: str | os.PathLike[str] = "results") -> None:
@@ -110,13 +110,13 @@ class Store:
 
     @property
     def folders(self) -> list[Path]:
-        """Local folders that hold its tables; none of a store that is elsewhere."""
+        """Local folders with its tables; none if the store is not local."""
         if not isinstance(self._files, LocalFileSystem):
             return []
         return [Path(self._root, table) for table in ("samples", "runs", "values")]
 
     def add(self, measurements: Measurements) -> int:
-        """Store every run that is not there yet, or that was truncated and now is complete.
+        """Store every run that is new, or that replaces a truncated run.
 
         Parameters
         ----------
@@ -126,13 +126,13 @@ class Store:
         Returns
         -------
         int
-            How many runs were written. Single values are kept too.
+            How many runs were written. Single values are stored too.
         """
         self.keep_values(measurements.single_values)
         return sum(self.keep(run) for run in self.encode(measurements))
 
     def encode(self, measurements: Measurements) -> Iterator[EncodedRun]:
-        """Turn what `add` would write into bytes, which takes most of its time, run by run."""
+        """Encode what `add` would write, run by run. This takes most of its time."""
         table = _samples_table(measurements.samples)
         alone = len(measurements.runs) == 1
         rows = {} if alone else measurements.samples.groupby("run_id", observed=True).indices
@@ -148,7 +148,7 @@ class Store:
             yield EncodedRun(place, _parquet(own), _parquet(described))
 
     def keep(self, run: EncodedRun) -> bool:
-        """Write a run as `add` does; says whether that was needed."""
+        """Write a run as `add` does, and return whether it was new."""
         if not run.samples or self._holds(run.place):
             return False
         self._write(self._path("samples", run.place), run.samples)
@@ -156,10 +156,10 @@ class Store:
         return True
 
     def keep_values(self, values: pd.DataFrame) -> pd.DataFrame:
-        """Store single values (`VALUE_COLUMNS`) that are not there yet, and return those.
+        """Store new single values (`VALUE_COLUMNS`), and return those.
 
-        A file for each site, named by its content: writers at the same time may both write a value,
-        and `single_values` counts it once.
+        There is a file for each site, named by its content. Two writers may write the same value
+        at the same time; `single_values` counts it once.
         """
         if values.empty:
             return values
@@ -174,7 +174,7 @@ class Store:
         return fresh
 
     def single_values(self, **wanted: str) -> pd.DataFrame:
-        """Read the single values (`VALUE_COLUMNS`), oldest first; none where there are none.
+        """Read the single values (`VALUE_COLUMNS`), oldest first.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class Store:
         self._check_access(folder)
         if not self._files.isdir(folder):
             raise InputError(
-                self.url, "is no store yet; fill it with `switchpoint import FILE...` first"
+                self.url, "is not a store yet; fill it with `switchpoint import FILE...` first"
             )
         table = self._scan(folder, _RUNS, _equals(wanted, _RUN_FILTERS))
         runs: pd.DataFrame = table.select(RUN_COLUMNS).to_pandas()
@@ -212,13 +212,13 @@ class Store:
     def read(self, **wanted: str) -> Measurements:
         """Read measurements whose columns have the wanted values, such as `kernel="pingpong"`.
 
-        Values of `mode` select samples, all others select runs; both are pushed down to Parquet.
+        Values of `mode` select samples, all others select runs. Parquet applies both filters.
         """
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         return self._samples_of(self.runs(**wanted), mode)
 
     def latest(self, **wanted: str) -> Measurements:
-        """Read as `read`, of every curve only the newest run, and all runs without a date."""
+        """Read the newest run of every curve, and all runs without a date."""
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         runs = self.runs(**wanted)
         dated = runs[runs["start_utc"].notna()]
@@ -231,13 +231,15 @@ class Store:
 
     def _samples_of(self, runs: pd.DataFrame, wanted: dict[str, str]) -> Measurements:
         if runs.empty:
-            raise InputError(self.url, "holds no run that matches; see what it holds with `report`")
+            raise InputError(
+                self.url, "contains no run that matches; `report` shows what it contains"
+            )
         paths = [self._path("samples", run) for run in runs.to_dict("records")]
         table = self._scan(paths, _SAMPLES, _equals(wanted, _RUN_FILTERS))
         return tell_builds(Measurements(_samples_frame(table), runs.reset_index(drop=True)))
 
     def _check_access(self, folder: str) -> None:
-        """Raise InputError where a folder may not be read, which else seems empty or not there."""
+        """Raise InputError if a folder is not readable: it would look empty otherwise."""
         if self._files.isfile(self._root):
             raise InputError(self.url, "is a file, not a store; give a folder as --store")
         if isinstance(self._files, LocalFileSystem):
@@ -271,7 +273,7 @@ class Store:
         except (pa.ArrowException, OSError) as error:
             reason = str(error).splitlines()[0]
             raise InputError(
-                self.url, f"holds a damaged file ({reason}); remove it and import its run again"
+                self.url, f"contains a damaged file ({reason}); remove it and import its run again"
             ) from None
 
     def _holds(self, run: Mapping[Hashable, Any]) -> bool:
@@ -288,7 +290,7 @@ class Store:
         return f"{self._root}/{table}/site={site}/date={date}/{name}.parquet"
 
     def _write(self, path: str, content: bytes) -> None:
-        """Write one file whole or not at all."""
+        """Write one file completely or not at all."""
         folder, _, name = path.rpartition("/")
         try:
             self._files.makedirs(folder, exist_ok=True)
@@ -296,7 +298,7 @@ class Store:
                 hidden = f"{folder}/.{name}.{uuid.uuid4().hex}"
                 self._files.pipe_file(hidden, content)
                 Path(hidden).replace(path)
-            else:  # object stores show an object only when all of it is there
+            else:  # object stores show an object only when it is complete
                 self._files.pipe_file(path, content)
         except OSError as error:
             raise InputError(
@@ -305,7 +307,7 @@ class Store:
 
 
 def _partition_text(value: Any) -> str:
-    """Write one value as Hive names a partition's folder."""
+    """Return the name of a partition's folder for one value, in Hive's notation."""
     return quote(value, safe="") if isinstance(value, str) else _NO_VALUE
 
 
@@ -316,7 +318,7 @@ def _parquet(table: pa.Table) -> bytes:
 
 
 def _samples_table(samples: pd.DataFrame) -> pa.Table:
-    """Arrow table of samples in the store's schema."""
+    """Return the samples as an Arrow table in the store's schema."""
     own = [name for name in identity_columns(samples) if name not in IDENTITY]
     columns = {
         name: samples[name] if name in samples else constant(None, len(samples))
@@ -329,7 +331,7 @@ def _samples_table(samples: pd.DataFrame) -> pa.Table:
 
 
 def _with_own_dictionaries(table: pa.Table) -> pa.Table:
-    """Leave out of dictionaries what no row uses: the table may be a part of a larger one."""
+    """Remove unused values from dictionaries, because the table may be a part of a larger one."""
     for number, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             texts = table.column(number).cast(field.type.value_type)
@@ -338,7 +340,7 @@ def _with_own_dictionaries(table: pa.Table) -> pa.Table:
 
 
 def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Series[Any]:
-    """One JSON text for each combination of the file's own identity columns."""
+    """Return one JSON text for each combination of the file's other identity columns."""
     code = samples.groupby(own, dropna=False, observed=True, sort=False).ngroup()
     combinations = samples[own].assign(code=code).drop_duplicates("code").set_index("code")
     texts = {
@@ -349,7 +351,7 @@ def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Series[Any]:
 
 
 def _samples_frame(table: pa.Table) -> pd.DataFrame:
-    """Samples in the shape of `Measurements`, without identity columns that no run has."""
+    """Return samples in the form of `Measurements`, without identity columns that no run has."""
     table = table.unify_dictionaries()
     frame: pd.DataFrame = table.select(_SAMPLES.names).to_pandas()
     site = table.column("site").dictionary_encode().unify_dictionaries()
@@ -363,17 +365,17 @@ def _samples_frame(table: pa.Table) -> pd.DataFrame:
     return frame[[*identity, *MEASURES]]
 
 
-#: What runs and their samples can be asked for by.
+#: Columns that can select runs and samples.
 _RUN_FILTERS = [*_RUNS.names, *_PARTITIONS.names, "mode"]
 
 
 def _equals(wanted: dict[str, str], known: list[str]) -> Any:
-    """Filter expression for Arrow; raises InputError for a column that cannot be asked for."""
+    """Return Arrow's filter expression; raises InputError for a column that cannot be used."""
     condition = None
     for name, value in wanted.items():
         if name not in known:
             raise InputError(
-                name, f"is no column of the store; use one of {', '.join(sorted(known))}"
+                name, f"is not a column of the store; use one of {', '.join(sorted(known))}"
             )
         term = ds.field(name) == value
         condition = term if condition is None else condition & term
