@@ -5,4 +5,4 @@ The command prints it without a traceback and exits with 2.
 
 
 class TestbedError(Exception):
-    """A fault of the request or of the machine, in one line that names the mend."""
+    """A fault of the request or of the machine, in one line that names the fix."""

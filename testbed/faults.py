@@ -1,4 +1,4 @@
-"""Faults while a testbed runs: uplinks cut or slowed, nodes broken, and all of it mended."""
+"""Faults while a testbed runs: uplinks cut or slowed, nodes broken, and all of it fixed."""
 
 from __future__ import annotations
 

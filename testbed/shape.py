@@ -129,7 +129,7 @@ def load(name: str) -> Shape:
     Raises
     ------
     TestbedError
-        Names the file, the field or line, and the mend.
+        Names the file, the field or line, and the fix.
     """
     path = _find(name)
     data = _read_yaml(path)

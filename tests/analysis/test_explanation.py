@@ -319,7 +319,7 @@ def test_the_command_prints_the_switch_near_a_size_in_words(switchpoint):
     files = [RECORDS / f"openmpi-tcp-{part}.record.gz" for part in ("zoom", "intervention")]
     done = switchpoint("explain", "--near", "64k", "--mode", "send", *files)
     assert done.exit_code == 0
-    assert "after 65,480 B: 65,481 B is the first past it" in done.stdout
+    assert "the protocol switches between 65,480 B and 65,481 B" in done.stdout
     assert "cause confirmed: btl_tcp_eager_limit = 65536" in done.stdout
 
 

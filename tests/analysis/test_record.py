@@ -1,4 +1,4 @@
-"""Run records are read whole, or refused in one line that names the file and the mend."""
+"""Run records are read whole, or refused in one line that names the file and the fix."""
 
 from __future__ import annotations
 
@@ -179,7 +179,11 @@ def spoilt(tmp_path: Path, number: int, line: str) -> Path:
     [
         (1, "not json", "line 1: is not a run record"),
         (1, '{"record": "other"}', "line 1: is not a run record"),
-        (1, '{"record": "switchpoint", "schema": 7}', "schema 7, but this Switchpoint reads schema 1"),
+        (
+            1,
+            '{"record": "switchpoint", "schema": 7}',
+            "schema 7, but this Switchpoint reads schema 1",
+        ),
         (1, '{"record": "switchpoint", "schema": 1}', "'run_id' is missing"),
         (2, "mode,size", "line 2: the CSV heading 'mode,size'"),
         (5, "send,8,0,0,10,fast", "line 5: malformed row"),

@@ -202,7 +202,11 @@ def test_a_prefix_that_names_no_run_or_several_is_one_line(
     for number in (1, 2):
         Store(store).add(read(measured(tmp_path, run_id=f"{number:032x}")))
 
-    for run, problem in (("ff", "no run ID in the store"), ("00", "the start of 2 run IDs"), ("", "no run")):
+    for run, problem in (
+        ("ff", "no run ID in the store"),
+        ("00", "the start of 2 run IDs"),
+        ("", "no run"),
+    ):
         result = switchpoint("reproduce", run, "--store", store, "--write", tmp_path / "again")
         assert result.exit_code == 2
         assert problem in result.stderr

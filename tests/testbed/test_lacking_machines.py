@@ -1,4 +1,4 @@
-"""Machines that cannot hold a testbed: one line that names what is missing and the mend.
+"""Machines that cannot hold a testbed: one line that names what is missing and the fix.
 
 Each lack is made for real, in namespaces of the test's own, so the machine is not changed.
 """

@@ -1,6 +1,6 @@
 """Draws curves and findings with Plotly: a figure per kernel and mode, a panel per MPI.
 
-Ours beside the baselines' have a figure for each MPI, a panel for each placement.
+Comparisons with baselines have a figure per MPI and a panel per placement.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from switchpoint.tables.curves import summarise
 from switchpoint.tables.naming import short, telling_columns
 from switchpoint.tables.units import percent, place_text, significant, size_text
 
-#: Okabe and Ito's palette, told apart with any colour vision; black is kept for findings.
+#: Okabe and Ito's palette, which people with any colour vision can distinguish. Findings are black.
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 _DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]
 _SYMBOLS = ["circle", "square", "diamond", "triangle-up", "x", "star"]
 _INK = "#1a1a1a"
 _GRID = "#d9d9d9"
 
-#: Kernels that send a message to and fro.
+#: Kernels that send a message and its reply.
 PING_PONGS = ["pingpong", "multipair", "echo"]
 
-#: Their modes that time a window of messages, not a round trip.
+#: Their modes that time a window of messages instead of a round trip.
 STREAMING = ["stream", "sstream", "bistream"]
 
 _PANEL_HEIGHT = 460
@@ -37,7 +37,7 @@ _PANEL_HEIGHT = 460
 
 @dataclass
 class Figure:
-    """One figure of the page: its element's name, a title, and Plotly's data and layout."""
+    """One figure of the page: the name of its element, a title, and Plotly's data and layout."""
 
     name: str
     title: str
@@ -47,15 +47,15 @@ class Figure:
 
 @dataclass
 class _Metric:
-    """What a figure shows of a curve."""
+    """The metric that a figure shows."""
 
     word: str
     title: str
     unit: str
-    inverse: bool  # size over time instead of time
+    inverse: bool  # size divided by time
 
     def of(self, points: pd.DataFrame, time_column: str = "time_us") -> pd.Series[float]:
-        """Values of the metric for a column of times."""
+        """Return the values of the metric for a column of times."""
         return points["size_bytes"] / points[time_column] if self.inverse else points[time_column]
 
 
@@ -73,9 +73,9 @@ def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
     curves
         As from `summarise`.
     findings
-        As from `detect`, of the same curves, with notes as from `explanation.note`.
+        As from `detect`, for the same curves, with notes as from `explanation.note`.
     """
-    curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis has no place for 0
+    curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis cannot show 0
     if curves.empty:
         return []
     by = _present(curves, "site", "kernel", "mode")
@@ -91,7 +91,7 @@ def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
 
 
 def _time_of(curves: pd.DataFrame) -> _Metric:
-    """Say what the time of these curves is: they are of one kernel and mode, as far as known."""
+    """Return the meaning of the time of these curves, which have one kernel and mode."""
     ping_pong = "kernel" in curves and curves["kernel"].isin(PING_PONGS).all()
     if not ping_pong or "mode" not in curves:
         return _TIME
@@ -99,7 +99,7 @@ def _time_of(curves: pd.DataFrame) -> _Metric:
 
 
 def draw_pairing(name: str, pairing: Pairing) -> Figure:
-    """Draw our curve and the baselines', each of all its launches, a panel for each placement."""
+    """Draw our curve and the baselines' curves from all launches, with a panel per placement."""
     told = [*pairing.place, "placement"]
     samples = pairing.samples[[*told, "kernel", *MEASURES]]
     curves = summarise(samples[samples["size_bytes"] > 0])
@@ -108,7 +108,7 @@ def draw_pairing(name: str, pairing: Pairing) -> Figure:
     return _figure(name, title, curves, None, metric, "placement", told)
 
 
-#: What a rank can be doing, in the figure's order; others take the colours that are left.
+#: What a rank can do, in the figure's order. Others get the remaining colours.
 _ACTIVITIES = {
     "compute": "#0072B2", "send": "#D55E00", "receive": "#009E73", "exchange": "#CC79A7",
     "wait": "#e0e0e0",
@@ -116,7 +116,7 @@ _ACTIVITIES = {
 
 
 def draw_activity(name: str, title: str, activity: pd.DataFrame, hosts: list[str]) -> Figure:
-    """Draw what each rank did when: a bar for each rank, one point at a time.
+    """Draw what each rank did at which time: a bar per rank, one point at a time.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _activity_traces(
 
 
 def _activity_layout(rows: dict[int, str], shown: list[str]) -> dict[str, Any]:
-    """Axes, and a menu of the points; `shown` names the point of each trace."""
+    """Return axes and a menu of the points. `shown` names the point of each trace."""
     points = list(dict.fromkeys(shown))
     return {
         "height": 170 + 30 * len(rows),
@@ -227,7 +227,7 @@ def _figure(
             if findings is not None:
                 data += _finding_traces(series, points, findings, metric, axes, styles)
     shown = {trace["legendgroup"] for trace in data if trace.get("showlegend")}
-    for trace in data:  # a curve that the first panel lacks still needs its place in the legend
+    for trace in data:  # a curve that is not in the first panel also needs an entry in the legend
         if trace["mode"] == "lines+markers" and trace["legendgroup"] not in shown:
             trace["showlegend"] = True
             shown.add(trace["legendgroup"])
@@ -249,7 +249,7 @@ def _panels(curves: pd.DataFrame, column: str) -> list[tuple[str, pd.DataFrame]]
 
 
 class _Styles:
-    """Gives each series of a figure one name, colour, dash and symbol in all panels."""
+    """Gives each series of a figure the same name, colour, dash and symbol in all panels."""
 
     def __init__(self, curves: pd.DataFrame, told: list[str]) -> None:
         self._columns = telling_columns(curves, told)
@@ -259,7 +259,7 @@ class _Styles:
                 self._names.append(name)
 
     def series(self, panel: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Each series of a panel, with its points."""
+        """Yield each series of a panel with its points."""
         if not self._columns:
             yield "all", panel
             return
@@ -272,7 +272,7 @@ class _Styles:
             yield ", ".join(words) or "all", points
 
     def look(self, series: str) -> tuple[str, str, str]:
-        """Colour, dash and symbol; the three cycle apart, so that many series stay different."""
+        """Return colour, dash and symbol. They cycle separately, so that many series differ."""
         index = self._names.index(series)
         turn = index // len(_COLOURS)
         return (
@@ -332,7 +332,7 @@ def _finding_traces(
     axes: dict[str, str],
     styles: _Styles,
 ) -> list[dict[str, Any]]:
-    """Marks of the findings on one series' curve."""
+    """Return marks of the findings on the curve of one series."""
     identity = identity_columns(findings)
     here = findings[findings["kind"].isin([*BOUNDARIES, "outlier"])]
     mine = here.merge(points[[*identity, "size_bytes", "time_us"]], on=[*identity, "size_bytes"])
@@ -436,7 +436,7 @@ def _layout(
 
 
 def size_ticks(smallest: float, largest: float, most: int) -> list[int]:
-    """Powers of two to label an axis with, evenly spaced and no more than `most`."""
+    """Return powers of two as labels of an axis, evenly spaced and at most `most`."""
     first, last = int(np.floor(np.log2(smallest))), int(np.ceil(np.log2(largest)))
     step = max(1, int(np.ceil((last - first + 1) / most)))
     return [2**power for power in range(first - first % step, last + 1, step) if power >= 0]
@@ -468,5 +468,5 @@ def _literal(text: str) -> str:
 
 
 def _no_template(text: str) -> str:
-    """Keep a name's own braces from being read as one of Plotly's templates."""
+    """Escape braces in a name, which Plotly would read as a template."""
     return text.replace("%{", "%&#123;")

@@ -1,4 +1,4 @@
-"""Prints tables for people in the terminal, short and clear."""
+"""Prints tables in the terminal."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.naming import other_curve
 from switchpoint.tables.units import percent, place_text, range_text, significant, size_text
 
-#: Nobody reads more lines than these; --all prints the rest.
+#: The largest number of printed lines; --all prints the rest.
 MOST_LINES = 36
 
-#: So many lines of files that cannot be read, and so many ends of names, are printed.
+#: The number of printed lines about unreadable files, and of printed suffixes.
 _LINES = 12
 _SUFFIXES = 6
 
-#: What is counted where a folded line has more values of it than a few.
+#: Columns whose values are counted if a line summarises more than a few.
 _FOLDED = {"kernel": "benchmarks", "placement": "placements", "mode": "modes"}
 _FEW_WORDS = 4
 
@@ -52,23 +52,23 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 _STATE_STYLES = {"ok": "green", "poor": "yellow", "missing": "red"}
 
-#: Columns that head a group of findings; the rest of the identity is a table's columns.
+#: Columns in the heading of a group of findings. The rest of the identity is in the table.
 _HEADING = ["site", "partition", "mpi", "environ", "kernel"]
 
 
 _VERDICT_STYLES = {"holds": "green", "does not hold": "red", "not testable here": "yellow"}
 
-#: So many figures of a claim, and of their runs, are printed; --json has them all.
+#: The number of printed figures of a claim and of their runs. --json has all of them.
 _FIGURES = 4
 _RUNS = 8
 
-#: Fewer steps than these are done before a bar could be read.
+#: Fewer steps are done before a user could read a progress bar.
 _WORTH_A_BAR = 50
 
 
 @contextmanager
 def progress(task: str, total: int) -> Iterator[Callable[[], object]]:
-    """Show a bar on standard error while a long task runs at a terminal; yields its advance."""
+    """Show a progress bar on standard error if it is a terminal; yields its advance."""
     console = Console(stderr=True)
     hidden = total < _WORTH_A_BAR or not console.is_terminal
     with Progress(console=console, disable=hidden, transient=True) as bar:
@@ -77,24 +77,24 @@ def progress(task: str, total: int) -> Iterator[Callable[[], object]]:
 
 
 def import_lines(outcome: Imported, store: str) -> list[str]:
-    """Say how many runs and single values were kept."""
-    again = f"; {outcome.already_stored:,} already there" if outcome.already_stored else ""
+    """Return lines with the number of stored runs and single values."""
+    again = f"; {outcome.already_stored:,} already stored" if outcome.already_stored else ""
     lines = [f"{_count(outcome.added, 'run')} added to {store}{again}"]
     if outcome.values_added or outcome.values_already_stored:
         tests = f" of {_count(outcome.values_tests, 'test')}" if outcome.values_added else ""
         known = outcome.values_already_stored
-        again = f"; {known:,} already there" if known else ""
-        lines.append(f"{_count(outcome.values_added, 'single value')}{tests} kept{again}")
+        again = f"; {known:,} already stored" if known else ""
+        lines.append(f"{_count(outcome.values_added, 'single value')}{tests} added{again}")
     return lines
 
 
 def failure_lines(
     failures: Iterable[InputError], given: Iterable[Path], *, verbose: bool = False
 ) -> list[str]:
-    """Word what could not be read: a line for each file, but one for all that is no result.
+    """Return a line for each unreadable file, and one line for all files that are not results.
 
-    A folder of results holds scripts and logs too: those are counted by the reason, and what a user
-    named is not. Of more than `_LINES` lines the rest is counted as well, unless `verbose`.
+    A folder of results also contains scripts and logs. They are counted by reason, except files
+    that the user named. Lines beyond `_LINES` are counted too, unless `verbose`.
     """
     asked = {str(path) for path in given}
     lines: dict[str, int] = {}
@@ -111,7 +111,9 @@ def failure_lines(
     ]
     if len(words) > _LINES and not verbose:
         more = sum(list(lines.values())[_LINES:])
-        words[_LINES:] = [f"and {_count(more, 'file')} more that cannot be read; see --verbose"]
+        words[_LINES:] = [
+            f"and {_count(more, 'more file')} that cannot be read; --verbose lists them"
+        ]
     if skipped:
         counted = [_skipped(reason, skipped[reason]) for reason in Reason if reason in skipped]
         words.append(f"skipped: {', '.join(counted)}")
@@ -119,7 +121,7 @@ def failure_lines(
 
 
 def _skipped(reason: Reason, suffixes: Counter[str]) -> str:
-    """Count the files that are not results for one reason, with the ends of their names."""
+    """Count the files that are skipped for one reason, with their suffixes."""
     one, several = reason.value
     number = suffixes.total()
     words = f"{number:,} {one if number == 1 else several}"
@@ -131,10 +133,10 @@ def _skipped(reason: Reason, suffixes: Counter[str]) -> str:
 
 
 def warning_lines(warnings: Iterable[str], *, verbose: bool = False) -> list[str]:
-    """Give each kind of warning one line: the first, with how many more there are.
+    """Return one line for each kind of warning: the first warning, and the number of others.
 
-    Warnings are of one kind if they differ in nothing but numbers and what stands before the first
-    colon, which names a file or a curve.
+    Warnings are of one kind if they differ only in numbers and in the text before the first colon,
+    which names a file or a curve.
     """
     warnings = list(warnings)
     if verbose:
@@ -157,16 +159,16 @@ def print_findings(
     show_all: bool = False,
     sort: str | None = None,
 ) -> None:
-    """Print confirmed causes, then the findings: folded, in at most `MOST_LINES` lines.
+    """Print confirmed causes, then the summarised findings in at most `MOST_LINES` lines.
 
     Parameters
     ----------
     findings, curves
         As from `detect` and `summarise`.
     switches
-        As from `explain`, where anything is known of them.
+        As from `explain`, if there are zooms.
     show_all
-        Print each finding of each curve instead, with what is suspected.
+        Print each finding of each curve instead, with its suspects.
     sort
         One of `digest.SORTS`.
     """
@@ -183,7 +185,7 @@ def print_findings(
         return
     lines = sort_lines(digest(findings, curves), sort or "cost")
     notable = [line for line in lines if line.notable]
-    # Confirmed causes have at most a third of the lines; then whatever fits, notes last.
+    # Confirmed causes get at most a third of the lines. Then come lines and notes, if they fit.
     del confirmed[MOST_LINES // 3 :]
     printed = _rendered(console, lambda target: _show_confirmed(target, confirmed))
     left = MOST_LINES - printed - 3
@@ -203,7 +205,7 @@ def print_findings(
         console.print(_text(note), soft_wrap=True)
     folded = sum(len(line.magnitudes) for line in shown)
     rest = len(findings) - folded
-    more = f"; {rest:,} of them not shown: --all prints every finding" if rest else ""
+    more = f"; {rest:,} of them are not shown, --all prints every finding" if rest else ""
     console.print(f"{_count(len(findings), 'finding')} in {searched}{more}.")
 
 
@@ -213,7 +215,7 @@ def _curve_count(curves: pd.DataFrame) -> int:
 
 
 def _rendered(console: Console, show: Callable[[Console], None]) -> int:
-    """How many lines something takes on the console."""
+    """Return how many lines something needs on the console."""
     text = io.StringIO()
     target = Console(
         highlight=False,
@@ -227,12 +229,12 @@ def _rendered(console: Console, show: Callable[[Console], None]) -> int:
 
 
 def _height(console: Console, line: str) -> int:
-    """How many lines a terminal makes of one."""
+    """Return how many lines a terminal needs for one line."""
     return max(1, -(-cell_len(line) // console.width)) if console.is_terminal else 1
 
 
 def _confirmed(switches: pd.DataFrame | None) -> list[dict[Any, Any]]:
-    """Switches whose cause is proved, those of one place, bracket and cause together."""
+    """Return switches with a confirmed cause, grouped by place, bracket and cause."""
     if switches is None or switches.empty:
         return []
     known = switches[switches["status"] == "confirmed"]
@@ -261,12 +263,12 @@ def _show_confirmed(console: Console, rows: list[dict[Any, Any]]) -> None:
 
 
 def _place_words(place: Mapping[str, str | None]) -> str:
-    """Name a place: the MPI library or, where it is not known, the environment."""
+    """Name a place: the MPI library, or the environment if the library is not known."""
     return ", ".join(word for word in place.values() if isinstance(word, str))
 
 
 def _show_lines(console: Console, lines: list[Line], curves: pd.DataFrame) -> None:
-    """Print folded findings as a table or, where that is too wide, each as two lines."""
+    """Print summarised findings as a table, or as two lines each if the table is too wide."""
     if not lines:
         return
     varying = _varying(curves)
@@ -307,7 +309,7 @@ def _show_lines(console: Console, lines: list[Line], curves: pd.DataFrame) -> No
 
 
 def _naming(places: list[dict[str, str | None]]) -> list[str]:
-    """Columns that name places: always site and MPI, the others where they tell places apart."""
+    """Return columns that name places: site, MPI, and others that distinguish places."""
     named: list[str] = []
     for name in PLACE:
         values = [place[name] for place in places]
@@ -325,13 +327,13 @@ def _heading(column: str) -> str:
 
 
 def _varying(curves: pd.DataFrame) -> list[str]:
-    """Columns that a folded line names: `_FOLDED`, and what else tells these curves apart."""
+    """Return columns that a line names: `_FOLDED`, and others that distinguish these curves."""
     columns = [name for name in identity_columns(curves) if name not in {*PLACE, "run_id"}]
     return [name for name in columns if name in _FOLDED or len(set(curves[name])) > 1]
 
 
 def _where(line: Line, varying: list[str]) -> str:
-    """Name the benchmark, placement and mode of a line's curves, or how many of each there are."""
+    """Name the benchmarks, placements and modes of a line's curves, or their number."""
     words = []
     for name in varying:
         values = list(dict.fromkeys(curve.get(name) for curve in line.curves.values()))
@@ -359,7 +361,7 @@ def _kind(kind: str) -> str:
 
 
 def _notes(lines: list[Line]) -> list[str]:
-    """What is suspected behind lines, each suspicion once with the sizes that it would explain."""
+    """Return each suspect of the lines once, with the sizes that it would explain."""
     sizes: dict[str, dict[str, None]] = {}
     for line in lines:
         size = f"{_kind(line.kind)} at {range_text(line.last_size_before, line.size_bytes)}"
@@ -369,7 +371,7 @@ def _notes(lines: list[Line]) -> list[str]:
 
 
 def _print_each(console: Console, findings: pd.DataFrame) -> None:
-    """Print every finding of every curve, a table for each MPI and benchmark."""
+    """Print every finding of every curve, with a table for each MPI and benchmark."""
     heading = [name for name in _HEADING if name in findings]
     groups = findings.groupby(heading, dropna=False, sort=False) if heading else [((), findings)]
     for values, group in groups:
@@ -380,11 +382,11 @@ def _print_each(console: Console, findings: pd.DataFrame) -> None:
 
 
 def print_claims(claims: pd.DataFrame) -> None:
-    """Print each place's claims with verdict, figures, and what is missing where it is open."""
+    """Print each place's claims with verdict and figures, or with what is missing."""
     console = Console(highlight=False)
     for place, group in claims.groupby(["site", "partition", "mpi"], dropna=False, sort=False):
         words = [word for word in place if isinstance(word, str)]
-        console.print(_text(", ".join(words) or "nowhere measured", style="bold"))
+        console.print(_text(", ".join(words) or "not measured anywhere", style="bold"))
         table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)
@@ -395,7 +397,7 @@ def print_claims(claims: pd.DataFrame) -> None:
             for line in _figures(claim["evidence"]):
                 table.add_row("", "", _text(line, style="dim"))
             if claim["reason"] is not None:
-                table.add_row("", "", _text(f"{claim['reason']}; mend: {claim['mend']}"))
+                table.add_row("", "", _text(f"{claim['reason']}; fix: {claim['fix']}"))
         _show(console, table)
         console.print()
     counts = claims["verdict"].value_counts()
@@ -403,7 +405,7 @@ def print_claims(claims: pd.DataFrame) -> None:
 
 
 def _figures(evidence: list[dict[str, Any]]) -> list[str]:
-    """Lines for the figures of a claim, those first that speak against it; then their runs."""
+    """Return lines for the figures of a claim, contradicting ones first, and for their runs."""
     ordered = sorted(evidence, key=lambda figure: [False, None, True].index(figure["holds"]))
     lines = []
     for figure in ordered[:_FIGURES]:
@@ -412,7 +414,7 @@ def _figures(evidence: list[dict[str, Any]]) -> list[str]:
         interval = f"{numbers[0]} [{numbers[1]}, {numbers[2]}]{unit}"
         lines.append(f"{figure['what']}: {interval}, wanted {figure['wanted']}")
     if len(ordered) > _FIGURES:
-        lines.append(f"and {len(ordered) - _FIGURES} more figures: --json has them all")
+        lines.append(f"and {len(ordered) - _FIGURES} more figures; --json prints all of them")
     runs = sorted({run[:8] for figure in evidence for run in figure["runs"]})
     if runs:
         more = f" and {len(runs) - _RUNS} more" if len(runs) > _RUNS else ""
@@ -421,7 +423,7 @@ def _figures(evidence: list[dict[str, Any]]) -> list[str]:
 
 
 def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
-    """Print where each switch is and why, a table per MPI; without `show_all` the notable ones."""
+    """Print position and cause of each switch, or only of notable ones, with a table per MPI."""
     console = Console(highlight=False)
     total = len(switches)
     if not show_all:
@@ -449,23 +451,23 @@ def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
         _print_reasons(console, group)
         console.print()
     hidden = total - len(switches)
-    more = f", {hidden} of them small and without a cause: --all shows them" if hidden else ""
+    more = f"; {hidden} of them are small and have no cause, --all prints them" if hidden else ""
     console.print(f"{total} switch{'' if total == 1 else 'es'} and steps{more}.")
 
 
 def print_sentences(switches: pd.DataFrame, size_bytes: int) -> None:
-    """Print what is known of the switches near a size, one paragraph for each."""
+    """Print what is known of the switches near a size, with a paragraph for each."""
     console = Console(highlight=False)
     if switches.empty:
-        console.print(f"No switch and no step near {size_text(size_bytes)}.")
+        console.print(f"There is no switch or step near {size_text(size_bytes)}.")
     for row in switches.to_dict("records"):
         words = [row[name] for name in (*_HEADING, "placement", "mode") if name in row]
         console.print(_text(", ".join(v for v in words if isinstance(v, str)), style="bold"))
         last, first = f"{row['last_size_bytes']:,} B", f"{row['first_size_bytes']:,} B"
         if row["kind"] == "protocol_switch" and row["exact"]:
-            says = f"the protocol switches after {last}: {first} is the first past it"
+            says = f"the protocol switches between {last} and {first}"
         elif row["exact"]:
-            says = f"a step after {last}: {first} is the first past it"
+            says = f"a step between {last} and {first}"
         else:
             says = f"a step somewhere between {last} and {first}"
         time = "" if pd.isna(row["magnitude"]) else f", time {percent(row['magnitude'])}"
@@ -474,7 +476,7 @@ def print_sentences(switches: pd.DataFrame, size_bytes: int) -> None:
 
 
 def _print_reasons(console: Console, switches: pd.DataFrame) -> None:
-    """Print each reason once, with the runs that it rests on."""
+    """Print each reason once, with the runs that support it."""
     runs: dict[str, dict[str, None]] = {}
     for row in switches.to_dict("records"):
         if row["cause"] is not None or row["status"] == "refuted":
@@ -492,7 +494,7 @@ def _cause(row: Mapping[Any, Any]) -> str:
 
 
 def print_facts(facts: Iterable[Fact]) -> None:
-    """Print what `doctor` found as a table, each fix under its problem."""
+    """Print what `doctor` found as a table, with each fix below its problem."""
     console = Console(highlight=False)
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     problems = 0
@@ -508,7 +510,7 @@ def print_facts(facts: Iterable[Fact]) -> None:
 
 
 def print_tools(table: pd.DataFrame) -> None:
-    """Print round trips as a table for each placement: a row for each tool, the fastest first."""
+    """Print round trips as a table per placement with a row per tool, the fastest first."""
     console = Console(highlight=False)
     for place, part in table.groupby(["site", "placement"], sort=False):
         console.print(_text(", ".join(map(str, place)), style="bold"))
@@ -524,14 +526,14 @@ def print_tools(table: pd.DataFrame) -> None:
             printed.add_row(_text(str(tool)), *row)
         _show(console, printed)
         console.print()
-    console.print("Mean without the best and the worst of each run; of several runs the median.")
+    console.print("Values: mean of a run without the best and the worst; median over several runs.")
     missing = missing_tools(table)
     if missing:
         console.print(f"Not measured: {', '.join(missing)}.")
 
 
 def print_recipe(recipe: Recipe, differences: Iterable[Difference]) -> None:
-    """Print what a run needs, then what is not here as it was there."""
+    """Print what a run needs, then what differs on this machine."""
     console = Console(highlight=False)
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     table.add_column(no_wrap=True, style="bold")
@@ -540,7 +542,7 @@ def print_recipe(recipe: Recipe, differences: Iterable[Difference]) -> None:
         table.add_row(_text(term), _text(text))
     _show(console, table)
     found = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("differs here", "there", "here"):
+    for heading in ("difference", "there", "here"):
         found.add_column(heading, overflow="fold")
     for difference in differences:
         found.add_row(*map(_text, (difference.topic, difference.there, difference.here)))
@@ -548,7 +550,7 @@ def print_recipe(recipe: Recipe, differences: Iterable[Difference]) -> None:
     if found.row_count:
         _show(console, found)
     else:
-        console.print("Nothing that is known differs on this machine.")
+        console.print("There is no known difference on this machine.")
 
 
 def _table(findings: pd.DataFrame) -> Table:
@@ -581,9 +583,9 @@ def _place(row: Mapping[Any, Any]) -> str:
 
 
 def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
-    """Print each suspicion once, with the placements and steps that it would explain.
+    """Print each suspect once, with the placements and steps that it would explain.
 
-    Then what is guessed of steps without a suspect, and what inverted curves are slower than.
+    Then print guesses for steps without a suspect, and what an inverted curve is slower than.
     """
     explained: dict[str, dict[str, None]] = {}
     for row in findings.to_dict("records"):
@@ -607,7 +609,7 @@ def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
 
 
 def _curves_repeat(findings: pd.DataFrame, columns: list[str]) -> bool:
-    """Whether several runs hold a curve of the same name."""
+    """Return whether several runs have a curve of the same name."""
     named = findings[[*columns, "run_id"]].drop_duplicates()
     return bool(named.duplicated(columns).any()) if columns else len(named) > 1
 
@@ -623,7 +625,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def print_stayed_eager(eager: pd.DataFrame) -> None:
-    """Print a sentence for each place where MPI_Send never waited for its receiver."""
+    """Print a sentence for each curve in which MPI_Send never waited for its receiver."""
     console = Console(highlight=False)
     for row in eager.to_dict("records"):
         words = [row[name] for name in (*_HEADING, "placement", "mode") if name in row]
@@ -632,14 +634,14 @@ def print_stayed_eager(eager: pd.DataFrame) -> None:
 
 
 def _text(words: str, style: str = "") -> Text:
-    """Text for the terminal: what data hold is shown, never obeyed, neither control nor markup."""
+    """Return text for the terminal, without interpreting control characters or markup."""
     return Text(printable(words), style)
 
 
 def _show(console: Console, table: Table) -> None:
-    """Print a table whose numbers are never cut: words fold, or lines become longer.
+    """Print a table without cutting numbers: words are wrapped, or lines become longer.
 
-    Where nobody sees how wide the output is, as in a pipe, each row is one line.
+    In a pipe, which has no width, each row is one line.
     """
     width = _width(table)
     if console.is_terminal:
@@ -653,12 +655,12 @@ def _show(console: Console, table: Table) -> None:
 
 
 def _width(table: Table) -> int:
-    """How wide a table is with each row on one line."""
+    """Return the width of a table with each row on one line."""
     return sum(max(map(cell_len, _lines_of(column))) + 2 for column in table.columns)
 
 
 def _least_width(column: Column) -> int:
-    """How narrow a column can be without a cut through a word."""
+    """Return the smallest width of a column that cuts no word."""
     lines = _lines_of(column)
     if column.no_wrap:
         return max(map(cell_len, lines))

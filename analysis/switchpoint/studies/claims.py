@@ -31,7 +31,7 @@ CLAIMS: list[Claim] = [
 _PLACE = ["site", "partition"]
 
 COLUMNS = [
-    "study", "number", "claim", "site", "partition", "mpi", "verdict", "evidence", "reason", "mend"
+    "study", "number", "claim", "site", "partition", "mpi", "verdict", "evidence", "reason", "fix"
 ]  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
         One row per claim and place: `study`, `number`, `claim`; `site`, `partition` and `mpi`
         (null for claims that compare tools); `verdict` is `holds`, `does not hold` or `not
         testable here`; `evidence`, a list of dictionaries as `studies.evidence.Evidence`; `reason`
-        and `mend`, null unless not testable.
+        and `fix`, null unless not testable.
 
     Raises
     ------
@@ -99,7 +99,7 @@ class _Verdict:
     verdict: str
     evidence: list[Evidence]
     reason: str | None = None
-    mend: str | None = None
+    fix: str | None = None
 
 
 def _places(data: Data, names: list[str]) -> Iterator[tuple[dict[str, Any], Data]]:
@@ -131,8 +131,8 @@ def _evaluate(claim: Claim, data: Data) -> _Verdict:
     if any(evidence.holds is False for evidence in found):
         return _Verdict(FAILS, found)
     if missing is not None:
-        mend = missing.mend or f"make measure TAG=study-{claim.study}"
-        return _Verdict(OPEN, found, missing.reason, mend)
+        fix = missing.fix or f"make measure TAG=study-{claim.study}"
+        return _Verdict(OPEN, found, missing.reason, fix)
     vague = [evidence for evidence in found if evidence.holds is None]
     if vague:
         reason = f"{len(vague)} of {len(found)} intervals reach over the bound"

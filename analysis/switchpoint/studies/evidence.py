@@ -51,13 +51,13 @@ class NotTestableError(Exception):
     ----------
     reason
         What is missing.
-    mend
+    fix
         What would supply it; None where the study's own checks would.
     """
 
-    def __init__(self, reason: str, mend: str | None = None) -> None:
+    def __init__(self, reason: str, fix: str | None = None) -> None:
         self.reason = reason
-        self.mend = mend
+        self.fix = fix
         super().__init__(reason)
 
 
