@@ -187,7 +187,8 @@ def detect_command(
 ) -> None:
     """Find steps and other anomalies in the curves of FILEs or of the store's newest runs."""
     with _user_mistakes():
-        from switchpoint.detection.boundaries import FEWEST_SIZES, count_curves, detect
+        from switchpoint.detection.boundaries import FEWEST_SIZES, count_curves
+        from switchpoint.explanation.causes import detect
         from switchpoint.reporting.digest import SORTS, select_curves, select_kinds
         from switchpoint.reporting.terminal import progress
         from switchpoint.tables.curves import few_sizes_warning, noise_warnings, summarise

@@ -332,4 +332,6 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
         for path in partial.values():
             with suppress(OSError):
                 path.unlink()
-        raise InputError(folder, f"cannot be written ({error.strerror}); name another") from None
+        raise InputError(
+            folder, f"cannot be written ({error.strerror}); name another folder"
+        ) from None

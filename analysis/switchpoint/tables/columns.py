@@ -51,11 +51,13 @@ VALUE_COLUMNS = [
     "labels", "source",
 ]  # fmt: skip
 
-#: Findings: the identity and what they assert.
-FINDING_COLUMNS = [
-    "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence", "suspects",
-    "origin",
+#: Anomalies, which timing shows: the columns after the identity.
+ANOMALY_COLUMNS = [
+    "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence",
 ]  # fmt: skip
+
+#: Findings: anomalies with what may have caused them.
+FINDING_COLUMNS = [*ANOMALY_COLUMNS, "suspects", "origin"]
 
 #: Findings in a report: what is known of each, as sentences.
 NOTES = "notes"
