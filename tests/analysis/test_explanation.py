@@ -344,4 +344,4 @@ def test_a_placement_or_mode_that_no_run_has_is_refused_with_what_there_is(switc
 def test_a_size_that_is_none_is_one_clear_error(switchpoint):
     done = switchpoint("explain", "--near", "many", RECORDS / "openmpi-tcp-zoom.record.gz")
     assert done.exit_code == 2
-    assert "--near: 'many' is no size" in done.stderr
+    assert "--near: 'many' is not a size" in done.stderr

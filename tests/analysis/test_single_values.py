@@ -61,7 +61,7 @@ def test_a_log_that_grows_adds_only_what_is_new(switchpoint: Run, tmp_path: Path
     third = switchpoint("import", logs, "--store", store, "--json")
 
     added = f"0 runs added to {store}\n"
-    assert first.stdout == added + "3 single values of 1 test kept\n"
+    assert first.stdout == added + "3 single values of 1 test added\n"
     assert second.stdout == added + "2 single values of 1 test added; 3 already stored\n"
     assert json.loads(third.stdout)["values_already_stored"] == 5
     kept = Store(store).single_values(test="Stream %size=8")
@@ -100,7 +100,7 @@ def test_values_make_no_curve(switchpoint: Run, tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert result.stderr == (
         f"switchpoint: {log}: contains no curve, only 30 single values;"
-        " keep them with `switchpoint import`\n"
+        " store them with `switchpoint import`\n"
     )
 
 

@@ -138,7 +138,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     if not tables and kernels <= _WITHOUT_SIZES:
         raise NotRecognisedError(
             path,
-            f"holds {', '.join(sorted(kernels))}, which does not time messages; do not import it",
+            f"contains {', '.join(sorted(kernels))}, which times no messages; do not import it",
             Reason.NO_SIZES,
         )
     tool = "OSU Micro-Benchmarks"

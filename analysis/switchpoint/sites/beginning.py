@@ -1,6 +1,6 @@
-"""Writes the settings of a new site: the template, filled with what Slurm and the MPIs here tell.
+"""Writes the settings of a new site: the template, completed from Slurm and the MPIs.
 
-What cannot be asked keeps its mark.
+Lines that it cannot complete keep their mark.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from switchpoint.sites.slurm import Node, Slurm, ask_slurm
 _TEMPLATE = "template-slurm"
 _FILES = ("settings.py", "placements.yaml", "packages.yaml")
 
-#: Compiler wrappers by the names that vendors give them; those that name their MPI come first.
+#: Names of compiler wrappers. Those that name their MPI come first.
 _WRAPPERS = ("mpicc.openmpi", "mpicc.mpich", "mpiicx", "mpiicc", "mpicc")
 
 #: Modules of an MPI, such as ``openmpi/5.0.3`` or ``mpi/openmpi-x86_64``.
 _MPI_MODULE = re.compile(r"(?:^|/)(openmpi|mpich|mvapich2?|impi|intel-?mpi|cray-mpich)\b")
 
-#: Where Linux lists network adapters that MPI drives without TCP.
+#: Where Linux lists network adapters that MPI uses without TCP.
 _FABRICS = ("/sys/class/infiniband", "/sys/class/cxi")
 
 _TCP = """\
-    # Nodes that share a kernel, as containers do, would else use shared memory.
+    # Otherwise nodes that share a kernel, such as containers, would use shared memory.
     environment:
       mpich: {UCX_TLS: "tcp,self"}
       intelmpi: {FI_PROVIDER: tcp}
@@ -56,7 +56,7 @@ class _Environment:
 
 @dataclass
 class _Placements:
-    """What to write of each placement; None leaves the template's place marked."""
+    """What to write for each placement; None keeps the mark of the template."""
 
     near: list[str] | None = None
     far: list[str] | None = None
@@ -67,34 +67,34 @@ class _Placements:
 def init_site(
     name: str, folder: Path | None = None, partition: str | None = None, *, ask: bool = True
 ) -> Iterator[str]:
-    """Write a site's folder; say what was found and what is left to edit.
+    """Write a site's folder, and report what was found and what must be edited.
 
     Parameters
     ----------
     name
         The system's name.
     folder
-        Where to, new or empty; by default ``site-configs/NAME``.
+        A new or empty folder; by default ``site-configs/NAME``.
     partition
-        Slurm's partition; by default Slurm's own default.
+        Slurm's partition; by default Slurm's default.
     ask
         Whether to ask Slurm, modules and compilers.
 
     Yields
     ------
     str
-        Lines for people.
+        Lines to print.
 
     Raises
     ------
     InputError
-        If the name will not do, there is no such partition, or the folder cannot be written.
+        If the name is not valid, there is no such partition, or the folder cannot be written.
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise InputError(name, "cannot be the name of a system: use letters, digits, - and _")
     folder = OWN_SITES / name if folder is None else folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(folder, "is there already and stays as it is; name another folder")
+        raise InputError(folder, "exists and is not changed; name another folder")
     texts = {
         file: (shipped("site-configs") / _TEMPLATE / file).read_text("utf-8") for file in _FILES
     }
@@ -114,7 +114,7 @@ def init_site(
         yield f"{place}: to be edited: {place.wanted}"
     if not places:
         both = " and ".join(_FILES[:2])
-        yield f"No place in {both} is marked for editing: look through them before you go on."
+        yield f"No line in {both} is marked for editing: read them before you continue."
     site = name if folder == OWN_SITES / name else folder
     yield f"next: switchpoint doctor --site {site}"
 
@@ -122,11 +122,13 @@ def init_site(
 def _with_slurm(
     settings: str, placements: str, slurm: Slurm, partition: str | None, said: list[str]
 ) -> tuple[str, str]:
-    """Fill in what Slurm tells: the partition, and the nodes of each placement."""
+    """Fill in the partition and the nodes of each placement from Slurm."""
     if not slurm.nodes:
         if partition is not None:
-            raise InputError("--partition", "Slurm does not answer here; run this where it does")
-        said.append("Slurm does not answer here: partition and placements are left to you")
+            raise InputError(
+                "--partition", "Slurm does not answer here; run this on a machine where it does"
+            )
+        said.append("Slurm does not answer here: edit partition and placements yourself")
         return settings, placements
     chosen = partition or slurm.default_partition or slurm.partitions[0]
     if chosen not in slurm.partitions:
@@ -149,16 +151,16 @@ def _with_slurm(
     proposal = _propose(nodes, slurm)
     for name, why in proposal.dropped.items():
         placements = _without(placements, name)
-        said.append(f"placement {name}: left out, {why}")
+        said.append(f"placement {name}: skipped, {why}")
     if proposal.unknown:
-        said.append(f"placements on two nodes: {proposal.unknown}, so they are left to you")
+        said.append(f"placements on two nodes: {proposal.unknown}; edit them yourself")
     placements = _with_options(placements, "two_nodes_one_host", proposal.near)
     placements = _with_options(placements, "two_nodes_two_hosts", proposal.far)
     return settings, _with_fabric(placements, said)
 
 
 def _propose(nodes: list[Node], slurm: Slurm) -> _Placements:
-    """Which placements on two nodes a partition offers, and how to ask for them."""
+    """Return which placements on two nodes a partition offers, and how to request them."""
     names = {node.name for node in nodes}
     switches = {name: under & names for name, under in slurm.switches.items() if under & names}
     if len(nodes) < 2:
@@ -174,12 +176,12 @@ def _propose(nodes: list[Node], slurm: Slurm) -> _Placements:
     if len(switches) >= 2:
         proposal.far = [_on_two_switches(nodes, switches)]
     else:
-        proposal.dropped["two_nodes_two_hosts"] = "all nodes hang on one switch"
+        proposal.dropped["two_nodes_two_hosts"] = "all nodes are on one switch"
     return proposal
 
 
 def _on_two_switches(nodes: list[Node], switches: dict[str, set[str]]) -> str:
-    """Ask for nodes under two switches: by features that follow them, or else by name."""
+    """Request nodes under two switches: by features that follow them, otherwise by name."""
     features = []
     for under in switches.values():
         inside = [node.features for node in nodes if node.name in under]
@@ -194,10 +196,12 @@ def _on_two_switches(nodes: list[Node], switches: dict[str, set[str]]) -> str:
 
 
 def _with_environments(settings: str, slurm: Slurm, said: list[str]) -> str:
-    """Put the MPIs that are here in the place of the template's."""
+    """Replace the template's MPIs by those of this machine."""
     found = list(_environments())
     if not found:
-        said.append("no MPI compiler wrapper on the path, nor a module of one: left to you")
+        said.append(
+            "no MPI compiler wrapper on the path or in a module: edit the environments yourself"
+        )
         return settings
     head, start, rest = settings.partition('    "environments": [\n')
     blocks, end, tail = rest.partition('    ],\n    "general"')
@@ -224,10 +228,10 @@ def _with_environments(settings: str, slurm: Slurm, said: list[str]) -> str:
 
 
 def _launcher_options(environment: _Environment, slurm: Slurm) -> list[str]:
-    """How srun starts an MPI; nothing where this Slurm cannot.
+    """Return how srun starts an MPI, or nothing if this Slurm cannot.
 
-    Where the library is not found, Open MPI is taken to speak PMIx and others PMI-2; the doctor's
-    trial shows where that is wrong.
+    If the library is not found, Open MPI is assumed to support PMIx and others PMI-2. The doctor's
+    trial shows if that is wrong.
     """
     usual = "pmix" if environment.family == "openmpi" else "pmi2"
     kind = interface_of(environment.cc) or usual
@@ -235,7 +239,7 @@ def _launcher_options(environment: _Environment, slurm: Slurm) -> list[str]:
 
 
 def _environments() -> Iterator[_Environment]:
-    """One environment for each MPI family here: from the path, or else from the newest module."""
+    """Return one environment per MPI family: from the path, otherwise from the newest module."""
     seen = set()
     for wrapper in _WRAPPERS:
         path = shutil.which(wrapper)
@@ -278,12 +282,14 @@ def _with_options(placements: str, name: str, options: list[str] | None) -> str:
 
 
 def _with_fabric(placements: str, said: list[str]) -> str:
-    """Force TCP where no faster adapter is here; else say which, and leave it marked."""
+    """Force TCP if there is no faster adapter; otherwise name the adapters and keep the mark."""
     adapters = [adapter.name for fabric in _FABRICS for adapter in _entries(Path(fabric))]
     if adapters:
-        said.append(f"network: {', '.join(adapters)} here; say in placements.yaml how to force it")
+        said.append(
+            f"network: {', '.join(adapters)} found; write in placements.yaml how to force it"
+        )
         return placements
-    said.append("network: no InfiniBand, Omni-Path or Slingshot here, so TCP is what is forced")
+    said.append("network: no InfiniBand, Omni-Path or Slingshot found, so TCP is forced")
     head, body, tail = _split(placements, "one_node_network")
     placements = head + _fill(body, "environment", "") + tail
     for name in ("two_nodes_one_host", "two_nodes_two_hosts"):
@@ -304,7 +310,7 @@ def _without(placements: str, name: str) -> str:
 
 
 def _split(placements: str, name: str) -> tuple[str, str, str]:
-    """The text before a placement, the placement itself, and the text after it."""
+    """Return the text before a placement, the placement itself, and the text after it."""
     found = re.search(rf"^  {name}:\n(?:(?:    .*)?\n)*", placements, re.MULTILINE)
     if found is None:
         return placements, "", ""
@@ -312,15 +318,15 @@ def _split(placements: str, name: str) -> tuple[str, str, str]:
 
 
 def _fill(text: str, key: str, value: str) -> str:
-    """Give the first marked place of a key its value, without the mark."""
+    """Set the first marked line of a key to its value, without the mark."""
     marked = re.compile(rf'^( *"?{key}"?:).*?(,?) *{re.escape(MARK)}.*$', re.MULTILINE)
     filled, places = marked.subn(lambda place: f"{place[1]} {value}".rstrip() + place[2], text, 1)
-    assert places, f"the template has no marked place of {key}"
+    assert places, f"the template has no marked line of {key}"
     return filled
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
-    """Write all files, or none."""
+    """Write all files or none."""
     partial = {folder / file: folder / f".{file}.{os.getpid()}.partial" for file in texts}
     try:
         folder.mkdir(parents=True, exist_ok=True)
