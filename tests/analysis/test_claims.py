@@ -473,7 +473,7 @@ def test_a_difference_within_the_noise_is_left_open() -> None:
     found = row(everywhere(lambda _: {("send", 8): 1.0, ("ssend", 8): 1.06}, noise=0.2), "001.1")
 
     assert found["verdict"] == "not testable here"
-    assert "intervals reach over the bound" in found["reason"]
+    assert "intervals cross the bound" in found["reason"]
 
 
 def test_few_passes_are_too_few() -> None:
@@ -585,4 +585,4 @@ def test_an_unknown_study_is_named_with_the_known_ones(switchpoint: Callable[...
     result = switchpoint("claims", RECORDS, "--study", "7")
 
     assert result.exit_code == 2
-    assert "'7' is none of the studies; use 000, 001, 002, 003, 004" in result.stderr
+    assert "'7' is not one of the studies; use 000, 001, 002, 003, 004" in result.stderr

@@ -195,7 +195,8 @@ def test_a_site_that_asks_for_what_there_is_has_no_problem(
             FAR | {"scheduler_options": ["-C rack7"]}, {}, 6,
             "needs 1 node with feature 'rack7', 0 have it; this cluster has: host_a, host_b",
         ),
-        (NEAR | {"scheduler_options": ["--nodelist=a1,z9"]}, {}, 6, "names nodes that are missing or not usable: z9"),
+        (NEAR | {"scheduler_options": ["--nodelist=a1,z9"]}, {}, 6,
+         "names nodes that are missing or not usable: z9"),
         (FAR | {"switches": 3, "nodes": 3}, {}, 8, "needs 3 switches, but usable nodes are on 2"),
         (NEAR | {"environment": {"opnmpi": {}}}, {}, 8, "no environment has the MPI family"),
     ],
@@ -284,7 +285,7 @@ def test_all_problems_are_found_at_once(
         f"site/settings.py:{LINES['launcher']}: partition 'p': ReFrame does not know launcher",
         f"site/settings.py:{LINES['cc']}: environment 'openmpi': there is no compiler wrapper",
         "site/placements.yaml:4: placement 'near' needs 9 nodes",
-        "placement 'far' names z9",
+        "placement 'far' names nodes that are missing or not usable: z9",
     ):
         assert words in found
 
@@ -628,7 +629,7 @@ def test_open_mpi_without_pmi2_is_not_started_by_it(
     machine.settings(("--mpi=pmix", "--mpi=pmi2"))
     [line] = problems()
     assert "srun uses --mpi=pmi2" in line
-    assert "name --mpi=pmix in launcher_options" in line
+    assert "write --mpi=pmix in launcher_options" in line
 
 
 def test_control_characters_of_a_site_do_not_reach_the_terminal(

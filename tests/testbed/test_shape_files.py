@@ -55,7 +55,8 @@ def test_the_command_says_it_in_one_line_and_exits_2(parent: Path) -> None:
     done = Bed("unshaped", parent).testbed("up", "--shape", "three-hosts")
     assert done.returncode == 2
     assert done.stderr == (
-        "testbed: three-hosts: this shape file does not exist; give a path, or one of four-hosts, two-hosts\n"
+        "testbed: three-hosts: this shape file does not exist;"
+        " give a path, or one of four-hosts, two-hosts\n"
     )
     assert not (parent / "unshaped").exists()
 

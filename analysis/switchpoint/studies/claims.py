@@ -1,7 +1,7 @@
 """What five published studies claim, evaluated from our own measurements.
 
-Nothing is taken over from the studies but the claims: each verdict is a test on our samples, and a
-claim that they cannot decide says what is missing. Facts of the studies: docs/reference/studies.md.
+Only the claims come from the studies. Each verdict is a test on our samples. If they cannot decide
+a claim, it says what is missing. Facts of the studies: docs/reference/studies.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CLAIMS: list[Claim] = [
     *study_000.CLAIMS, *study_001.CLAIMS, *study_002.CLAIMS, *study_003.CLAIMS, *study_004.CLAIMS
 ]  # fmt: skip
 
-#: What was measured in different places is never compared.
+#: Measurements with different values of these are never compared.
 _PLACE = ["site", "partition"]
 
 COLUMNS = [
@@ -41,9 +41,9 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
     Parameters
     ----------
     measurements
-        Of any number of runs; the more launches, the surer the verdicts.
+        Measurements of any number of runs. More launches make the verdicts more certain.
     study
-        Only of this study, such as `002`.
+        Only this study, such as `002`.
 
     Returns
     -------
@@ -60,9 +60,9 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
     """
     known = dict.fromkeys(claim.study for claim in CLAIMS)
     if study is not None and study not in known:
-        raise InputError("--study", f"'{study}' is none of the studies; use {', '.join(known)}")
+        raise InputError("--study", f"'{study}' is not one of the studies; use {', '.join(known)}")
     everything = data_of(measurements)
-    # Runs over bare sockets tell nothing of an MPI: only claims that compare tools look at them.
+    # Runs over sockets say nothing about an MPI: only claims that compare tools use them.
     every = list(_places(everything, [*_PLACE, "mpi"]))
     places = [(place, data) for place, data in every if place["mpi"]] or every
     across = list(_places(everything, _PLACE))
@@ -77,12 +77,12 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
 
 
 def efficiencies(measurements: Measurements) -> pd.DataFrame:
-    """Speed-up and efficiency of study 002 at each place: see `study_002.parallel_efficiency`.
+    """Return speed-up and efficiency of study 002: see `study_002.parallel_efficiency`.
 
     Returns
     -------
     DataFrame
-        `site`, `partition` and `mpi`, then that table's columns; empty where no ring was measured.
+        `site`, `partition` and `mpi`, then that table's columns; empty if no ring was measured.
     """
     rows = [
         place | row
@@ -103,7 +103,7 @@ class _Verdict:
 
 
 def _places(data: Data, names: list[str]) -> Iterator[tuple[dict[str, Any], Data]]:
-    """Each combination of columns that run records were measured at, with its data."""
+    """Yield each combination of columns in the run records with its data."""
     passes = data.passes.reindex(columns=[*dict.fromkeys([*data.passes, *names])])
     none = dict.fromkeys([*_PLACE, "mpi"])
     if passes.empty:
@@ -116,10 +116,10 @@ def _places(data: Data, names: list[str]) -> Iterator[tuple[dict[str, Any], Data
 
 
 def _evaluate(claim: Claim, data: Data) -> _Verdict:
-    """Gather a claim's evidence until it ends or something is missing.
+    """Collect a claim's evidence until it ends or something is missing.
 
-    One figure outside of what is wanted refutes the claim whatever else is missing; it holds only
-    when nothing is.
+    A single figure outside its wanted range refutes the claim, even if something is missing. The
+    claim only holds if nothing is missing.
     """
     found: list[Evidence] = []
     missing: NotTestableError | None = None
@@ -135,6 +135,6 @@ def _evaluate(claim: Claim, data: Data) -> _Verdict:
         return _Verdict(OPEN, found, missing.reason, fix)
     vague = [evidence for evidence in found if evidence.holds is None]
     if vague:
-        reason = f"{len(vague)} of {len(found)} intervals reach over the bound"
+        reason = f"{len(vague)} of {len(found)} intervals cross the bound"
         return _Verdict(OPEN, found, reason, "measure again: more launches, or -S passes=20")
     return _Verdict(HOLDS, found)

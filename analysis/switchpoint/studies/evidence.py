@@ -1,7 +1,7 @@
-"""What a claim about measurements rests on: points of curves, intervals, and what would decide it.
+"""The evidence for claims: points of curves, intervals, and what is missing.
 
-A point is one kernel, mode, size and placement; it is judged by the medians of its launches or
-passes, never by single samples, since samples of one pass agree more than the machine does.
+A point is one kernel, mode, size and placement. It is judged by the medians of its launches or
+passes, never by single samples, because samples of one pass vary less than the machine does.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from switchpoint.tables.measurements import Measurements
 
 Floats = npt.NDArray[np.float64]
 
-#: Times that differ by less than this count as equal, efficiencies by less than the second.
+#: Times that differ by less than this count as equal; the second value is for efficiencies.
 SAME = 0.05
 SAME_EFFICIENCY = 0.01
 
-#: From so many launches on the launch is the unit that is resampled, below it the pass.
+#: With at least this many launches, launches are resampled, otherwise passes.
 LAUNCHES = 5
-#: Fewer units say nothing about their scatter.
+#: Fewer units do not show their scatter.
 LEAST_UNITS = 3
 
 DRAWS = 4000
@@ -38,21 +38,21 @@ _ERROR_RATE = 0.05
 #: What is known of each run from its record.
 FACTS = ("ranks", "nodes", "machines", "crowded")
 
-#: What other studies' claims lean on too.
+#: The fix if runs for several studies are missing.
 _MEASURED_BY = {"pingpong": "make measure TAG=sweep"}
 
-_MACHINE_WIDE = ("check",)  # says who measured, not what
+_MACHINE_WIDE = ("check",)  # names the check, not the measurement
 
 
 class NotTestableError(Exception):
-    """A claim that the data at hand cannot decide.
+    """A claim that the available data cannot decide.
 
     Parameters
     ----------
     reason
         What is missing.
     fix
-        What would supply it; None where the study's own checks would.
+        How to measure it; None if the study's own checks do.
     """
 
     def __init__(self, reason: str, fix: str | None = None) -> None:
@@ -69,7 +69,7 @@ class Wanted:
     high: float = np.inf
 
     def judge(self, low: float, high: float) -> bool | None:
-        """Whether an interval lies inside, outside (False), or on the edge (None)."""
+        """Return whether an interval lies inside (True), outside (False), or on the edge (None)."""
         if low > self.low and high < self.high:
             return True
         return False if high <= self.low or low >= self.high else None
@@ -84,7 +84,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One figure that a claim rests on.
+    """One figure that a claim depends on.
 
     Attributes
     ----------
@@ -95,11 +95,11 @@ class Evidence:
     wanted : str
         The range that it must lie in.
     holds : bool or None
-        Whether the interval lies in that range; None where it spans an end of it.
+        Whether the interval lies in that range; None if it crosses an end of it.
     units : int
         Launches or passes behind the smallest sample.
     runs : tuple of str
-        The runs' identities.
+        The run IDs.
     """
 
     what: str
@@ -122,7 +122,7 @@ class Point:
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """Identities of the runs behind it."""
+        """The IDs of its runs."""
         return tuple(sorted(set(self.medians.index.get_level_values("run_id"))))
 
     @property
@@ -133,16 +133,16 @@ class Point:
 
 @dataclass
 class Data:
-    """What was measured at one place: a site's partition with one MPI, or with all of them.
+    """The measurements of one place: a site's partition with one MPI, or with all of them.
 
     Attributes
     ----------
     passes : DataFrame
         One row per curve, size and pass: the identity, `size_bytes`, `pass`, `time_us` (median),
-        and of its run `ranks`; `nodes` that they were on; `machines` with a kernel of their own;
-        `crowded`, whether ranks outnumbered the cores of a machine.
+        and for its run `ranks`, their `nodes`, the number of `machines` (operating systems), and
+        `crowded`: whether there were more ranks than cores on a machine.
     facts : DataFrame
-        The same per run, by `run_id`, and its record's `header`.
+        The same per run, by `run_id`, and the `header` of its record.
     samples : DataFrame
         The samples as they were read.
     """
@@ -162,17 +162,17 @@ class Data:
         Raises
         ------
         NotTestableError
-            Naming the first column that leaves nothing.
+            It names the first column that leaves nothing.
         """
         return narrowed(self._of(kernel), f"kernel {kernel}", wanted)
 
     def point(self, kernel: str, mode: str, size_bytes: int, **wanted: Any) -> Point:
-        """One point's medians; where curves differ in further labels, the most measured one.
+        """Return one point's medians. If curves differ in other labels, use the most measured one.
 
         Raises
         ------
         NotTestableError
-            Where nothing of it was measured, or too few passes.
+            If it was not measured, or has too few passes.
         """
         rows = self.at(kernel, mode=mode, **wanted)
         rows = narrowed(rows, f"mode {mode} of kernel {kernel}", {"size_bytes": size_bytes})
@@ -186,7 +186,7 @@ class Data:
 
 
 def data_of(measurements: Measurements) -> Data:
-    """Reduce measurements to what claims are judged by."""
+    """Reduce measurements to the data for claims."""
     samples = measurements.samples
     keys = [*identity_columns(samples), "size_bytes", "pass"]
     passes = samples.groupby(keys, dropna=False, observed=True)["time_us"].median().reset_index()
@@ -196,7 +196,9 @@ def data_of(measurements: Measurements) -> Data:
         [_facts(run) for run in measurements.runs.to_dict("records")],
         columns=["run_id", *FACTS, "header"],
     ).set_index("run_id")
-    claimed = [name for name in FACTS if name in passes]  # labels; what the record proves counts
+    claimed = [
+        name for name in FACTS if name in passes
+    ]  # these are labels; the record's proof is used instead
     passes = passes.drop(columns=claimed).join(facts[[*FACTS]], on="run_id")
     return Data(passes, facts, samples)
 
@@ -226,13 +228,13 @@ def narrowed(rows: pd.DataFrame, what: str, wanted: dict[str, Any]) -> pd.DataFr
 
 
 def uncrowded(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of runs whose ranks had a core each; raises NotTestableError where none had."""
+    """Return rows of runs whose ranks had a core each; raises NotTestableError if none had."""
     quiet = rows[~rows["crowded"].astype(bool)]
     if quiet.empty:
         ranks = int(rows["ranks"].min())
         raise NotTestableError(
-            f"ranks outnumber cores from {ranks} ranks on, which times the scheduler",
-            f"a site whose placements have a core for each of {ranks} ranks or more",
+            f"from {ranks} ranks on there are more ranks than cores, which times the scheduler",
+            f"use a site whose placements have a core for each of {ranks} ranks or more",
         )
     return quiet
 
@@ -244,7 +246,7 @@ def most_ranks(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def one_variant(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the label values that were measured most: curves that differ are never pooled."""
+    """Return rows of the most measured label values: different curves are never combined."""
     told = [*IDENTITY, *_MACHINE_WIDE, "size_bytes", "pass", "time_us", *FACTS]
     own = [name for name in rows if name not in told]
     if not own or rows.empty:
@@ -277,12 +279,12 @@ def judge(
     unit: str = "",
     comparisons: int = 1,
 ) -> Evidence:
-    """Estimate a figure of points' medians and hold its interval against what is wanted.
+    """Estimate a figure from points' medians and compare its interval with the wanted range.
 
     Parameters
     ----------
     what
-        Words for the figure.
+        The name of the figure.
     points
         The points, in the order in which `figure` takes them.
     figure
@@ -292,8 +294,8 @@ def judge(
     unit
         Of the figure.
     comparisons
-        Figures that the claim rests on together: the interval is widened so that all of them hold
-        at 95 % (Bonferroni).
+        How many figures the claim depends on. The interval is widened so that all of them are
+        valid together at 95 % (Bonferroni).
     """
     figures = figure(resampled_medians(points))
     return conclude(what, figures, wanted, points, unit=unit, comparisons=comparisons)
@@ -308,7 +310,7 @@ def conclude(
     unit: str = "",
     comparisons: int = 1,
 ) -> Evidence:
-    """Shape a figure (first) and its draws (the others) as evidence."""
+    """Convert a figure (first) and its draws (the others) to evidence."""
     tail = _ERROR_RATE / 2 / comparisons
     low, high = (float(x) for x in np.quantile(figures[1:], [tail, 1 - tail]))
     points = list(points)
@@ -322,8 +324,8 @@ def conclude(
 def resampled_medians(points: Sequence[Point]) -> Floats:
     """Medians of points and of bootstrap draws of their launches or passes.
 
-    Points that were measured in the same passes are drawn together, so that what disturbed a pass
-    cancels in their ratio (Efron and Tibshirani 1993, chapters 8 and 13).
+    Points of the same passes are drawn together, so that the disturbance of a pass cancels in
+    their ratio (Efron and Tibshirani 1993, chapters 8 and 13).
 
     Returns
     -------
@@ -344,12 +346,12 @@ def resampled_medians(points: Sequence[Point]) -> Floats:
 
 
 def ratio(medians: Floats) -> Floats:
-    """First point's time over the second's."""
+    """Return the first point's time divided by the second's."""
     return np.asarray(medians[:, 0] / medians[:, 1])
 
 
 def slower(what: str, point: Point, than: Point, *, by: float = SAME, **how: Any) -> Evidence:
-    """Evidence that one point takes longer than another, by more than counts as equal."""
+    """Return evidence that one point takes longer than another and is not equal to it."""
     return judge(what, [point, than], ratio, Wanted(low=1 + by), **how)
 
 
