@@ -659,3 +659,6 @@ def _user_mistakes() -> Iterator[None]:
     except InputError as error:
         _say(str(error))
         raise typer.Exit(_BAD) from None
+
+
+from switchpoint.cli import planning  # noqa: E402, F401  (adds its verb)
