@@ -9,7 +9,14 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "module", ["efficiency", "importing.reframe", "measurements", "studies.study_000", "units"]
+    "module",
+    [
+        "importing.reframe_curves",
+        "studies.efficiency",
+        "studies.study_000",
+        "tables.measurements",
+        "tables.units",
+    ],
 )
 def test_examples_print_what_they_say(module: str) -> None:
     result = doctest.testmod(import_module(f"switchpoint.{module}"))

@@ -14,7 +14,7 @@ import pandas as pd
 from switchpoint.errors import InputError
 from switchpoint.importing.labels import IDENTITY_LABELS, Surroundings, read_labels
 from switchpoint.printable import path_text
-from switchpoint.records.record import open_maybe_gzip
+from switchpoint.records.lines import open_maybe_gzip
 from switchpoint.tables.columns import IDENTITY, PASSING_LABELS, RUN_COLUMNS
 from switchpoint.tables.measurements import (
     Measurements,
