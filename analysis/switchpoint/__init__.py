@@ -16,7 +16,7 @@ _HOMES = {
     "Store": "store.store",
     "claims": "studies.claims",
     "summarise": "tables.curves",
-    "detect": "detection.boundaries",
+    "detect": "explanation.causes",
     "doctor": "sites.doctor",
     "explain": "explanation.switches",
     "import_files": "store.importing",

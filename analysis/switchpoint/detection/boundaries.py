@@ -19,10 +19,8 @@ from switchpoint.detection import confidence
 from switchpoint.detection.disturbances import noise_bursts, off_alone, outliers
 from switchpoint.detection.inversions import inversions
 from switchpoint.detection.segments import Piece, PieceTable, cut
-from switchpoint.explanation.origins import Origins, origins_of_run
-from switchpoint.explanation.suspects import Suspects, suspects_of_run
 from switchpoint.records.run_facts import conditions
-from switchpoint.tables.columns import BOUNDARIES, FINDING_COLUMNS, identity_columns, none_for_nulls
+from switchpoint.tables.columns import ANOMALY_COLUMNS, identity_columns
 from switchpoint.tables.curves import compare_passes, summarise, summarise_passes
 from switchpoint.tables.measurements import Measurements, swept
 
@@ -43,10 +41,6 @@ FEWEST_SIZES = 6
 _JUMP_ERRORS = 2.0
 _SURE_POSTERIOR = 0.9
 
-#: From these on a finding is shown first; a suspect lifts a smaller one.
-PROMINENT_MAGNITUDE = 0.2
-PROMINENT_CONFIDENCE = 0.9
-
 #: Noise never counts as smaller than this, relative: below it curves are not made of lines.
 NOISE_FLOOR = 0.005
 
@@ -60,10 +54,6 @@ WORTH_A_POOL = 600
 
 #: So many launches of one curve are cut together: more take memory and tell little more.
 LAUNCHES_TOGETHER = 10
-
-#: What sibling curves have in common, and from how many on their silence refutes a guess.
-_SIBLING = ["site", "partition", "mpi", "kernel", "placement"]
-_ENOUGH_SIBLINGS = 2
 
 #: Where repeats tell the noise, so much of the scatter between sizes counts as noise too: curves
 #: that bend between steps look scattered where sizes are far apart. Where it is all that tells the
@@ -82,10 +72,10 @@ _LEAST_PENALTY = 14.0
 _SHARE_OF_LINE = 0.5
 
 
-def detect(
+def find_anomalies(
     source: Measurements | pd.DataFrame, progress: Callable[[], object] = lambda: None
 ) -> pd.DataFrame:
-    """Find steps, changes of slope, and other anomalies in every curve and between curves.
+    """Find what timing shows in every curve and between curves; it names no cause.
 
     Parameters
     ----------
@@ -97,47 +87,16 @@ def detect(
     Returns
     -------
     DataFrame
-        One row per finding, the curve's identity columns and:
-
-        kind
-            `step`: the time jumps between two neighbouring sizes. `slope_change`: the time per
-            byte changes without a jump. `outlier`: one size is off alone. `noise_burst`: passes
-            are slower than the others at all sizes. `placement_inversion`, `mode_inversion`,
-            `asymmetry`: this curve is slower than another that should be no faster
-            (`inversions`).
-        size_bytes, last_size_before
-            First measured size on the far side and last on the near side.
-        magnitude
-            Relative change of time, positive when slower: of a step, both lines compared at
-            `size_bytes`; of a slope change, compared one octave past it.
-        confidence
-            From 0 to 1. Of a boundary: how often one like it proved real and in exactly this
-            bracket on labelled curves (`confidence`), read from `evidence["posterior"]`, the
-            posterior probability against none there and every other place within the two pieces
-            around it. Of the others: the probability that noise shows no such thing. It says
-            nothing of the cause.
-        evidence
-            Dictionary: the two lines (`intercept_us`, `per_byte_us`), `jump_us`, relative `noise`,
-            `sizes`, `posterior`, how many of the curve's `launches` show a boundary there. Other
-            kinds: see docs/reference/findings.md.
-        suspects
-            List of dictionaries: settings whose value lies in the bracket. Never proof.
-        origin
-            Dictionary or None: a guess where a step comes from (`origins`). Never proof.
+        One row per finding: the curve's identity columns and `ANOMALY_COLUMNS`, as from
+        `switchpoint.detect`, which adds suspects and origins.
     """
     samples = swept(source.samples if isinstance(source, Measurements) else source)
     identity = identity_columns(samples)
     curves, rows = _scan_all(samples, identity, progress)
     if isinstance(source, Measurements):
-        _consult_the_runs(source, rows)
-    _count_siblings(curves, identity, rows)
+        _add_conditions(source, rows)
     rows += inversions(curves)
-    findings = pd.DataFrame(rows, columns=[*identity, *FINDING_COLUMNS])
-    findings["suspects"] = [
-        value if isinstance(value, list) else [] for value in findings["suspects"]
-    ]
-    findings[["origin"]] = none_for_nulls(findings[["origin"]])
-    return findings
+    return pd.DataFrame(rows, columns=[*identity, *ANOMALY_COLUMNS])
 
 
 def count_curves(measurements: Measurements) -> int:
@@ -202,54 +161,15 @@ def _scan(samples: pd.DataFrame) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
     return table, rows + noise_bursts(samples, passes)
 
 
-def _consult_the_runs(measurements: Measurements, rows: list[dict[str, Any]]) -> None:
-    """Fill in what the run's own facts say: suspects, a guess of the origin, its conditions."""
-    runs: dict[str, tuple[Suspects, Origins, dict[str, Any]]] = {}
+def _add_conditions(measurements: Measurements, rows: list[dict[str, Any]]) -> None:
+    """Say of each noise burst what else the machine did during its run."""
+    during: dict[str, dict[str, Any]] = {}
     for row in rows:
-        run_id = row["run_id"]
-        if run_id not in runs:
-            facts = measurements.facts(run_id)
-            runs[run_id] = suspects_of_run(*facts), origins_of_run(*facts), conditions(*facts)
-        suspects, origin, during = runs[run_id]
-        if row["kind"] in BOUNDARIES:
-            row["suspects"] = suspects(row["last_size_before"], row["size_bytes"])
-        if row["kind"] == "step":
-            row["origin"] = origin(row)
         if row["kind"] == "noise_burst":
-            row["evidence"] |= during
-
-
-def _count_siblings(curves: pd.DataFrame, identity: list[str], rows: list[dict[str, Any]]) -> None:
-    """Say of each guessed origin in how many sibling curves a step recurs; drop what does not.
-
-    Siblings are curves of the same site, MPI, kernel and placement: other modes, launches,
-    settings.
-    """
-    guessed = [row for row in rows if row.get("origin")]
-    alike = [name for name in _SIBLING if name in identity]
-    if not guessed or not alike:
-        return
-    family = Counter(
-        _key(row, alike) for row in curves[identity].drop_duplicates().to_dict("records")
-    )
-    steps: dict[Any, list[dict[str, Any]]] = {}
-    for row in rows:
-        if row["kind"] == "step":
-            steps.setdefault(_key(row, alike), []).append(row)
-    for row in guessed:
-        key = _key(row, alike)
-        others = family[key] - 1
-        recurs = {
-            _key(other, identity)
-            for other in steps[key]
-            if _key(other, identity) != _key(row, identity)
-            and other["last_size_before"] <= row["size_bytes"]
-            and row["last_size_before"] <= other["size_bytes"]
-        }
-        if others >= _ENOUGH_SIBLINGS and len(recurs) < others / 2:
-            row["origin"] = None
-        elif others:
-            row["origin"]["evidence"].append(f"recurs in {len(recurs)} of {others} sibling curves")
+            run_id = row["run_id"]
+            if run_id not in during:
+                during[run_id] = conditions(*measurements.facts(run_id))
+            row["evidence"] |= during[run_id]
 
 
 def _key(row: Mapping[Any, Any], names: list[str]) -> tuple[str, ...]:
@@ -288,13 +208,6 @@ def _each_curve(
         yield dict(zip(identity, values, strict=True)), points
 
 
-def prominent(findings: pd.DataFrame) -> pd.Series[bool]:
-    """Tell the findings that a reader wants first: large and sure, or with a suspect."""
-    large = findings["magnitude"].abs() >= PROMINENT_MAGNITUDE
-    sure = findings["confidence"] >= PROMINENT_CONFIDENCE
-    return (large & sure) | findings["suspects"].map(bool)
-
-
 def detect_launches(
     size: Floats, launches: list[tuple[Floats, Floats]]
 ) -> list[list[dict[str, Any]]]:
@@ -314,8 +227,7 @@ def detect_launches(
     Returns
     -------
     list of list of dict
-        Of each launch `FINDING_COLUMNS` without suspects and origin, by size: boundaries and
-        outliers.
+        Of each launch `ANOMALY_COLUMNS`, by size: boundaries and outliers.
     """
     if len(size) < FEWEST_SIZES:
         return [[] for _ in launches]

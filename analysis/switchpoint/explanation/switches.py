@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.detection.boundaries import PROMINENT_MAGNITUDE, detect
+from switchpoint.explanation.causes import PROMINENT_MAGNITUDE, detect
 from switchpoint.explanation.suspects import eager_suspects, governing, suspects_of_run
 from switchpoint.explanation.zooms import PLACE, searches, was_eager
 from switchpoint.tables.columns import NOTES, identity_columns, none_for_nulls

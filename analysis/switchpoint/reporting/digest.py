@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.detection.boundaries import prominent
 from switchpoint.errors import InputError
+from switchpoint.explanation.causes import prominent
 from switchpoint.tables.columns import BOUNDARIES, identity_columns, none_for_nulls
 
 #: What names a place, in the order in which people read it.

@@ -16,8 +16,8 @@ from plotly.offline import get_plotlyjs
 
 from switchpoint import __name__ as _package
 from switchpoint.comparison.baselines import baseline_runs, pairings
-from switchpoint.detection.boundaries import detect
 from switchpoint.errors import InputError
+from switchpoint.explanation.causes import detect
 from switchpoint.explanation.switches import explain, note
 from switchpoint.reporting import tables
 from switchpoint.reporting.figures.activity import draw_activity

@@ -10,7 +10,7 @@ import pandas as pd
 
 from switchpoint.comparison.baselines import Pairing, ratios
 from switchpoint.comparison.tools import has_echo, tools
-from switchpoint.detection.boundaries import prominent
+from switchpoint.explanation.causes import prominent
 from switchpoint.records.activity import activity_table
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.records.run_facts import prove

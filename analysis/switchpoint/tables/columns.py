@@ -51,11 +51,13 @@ VALUE_COLUMNS = [
     "labels", "source",
 ]  # fmt: skip
 
-#: Findings: the identity and what is asserted.
-FINDING_COLUMNS = [
-    "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence", "suspects",
-    "origin",
+#: What timing shows: the identity and what is asserted.
+ANOMALY_COLUMNS = [
+    "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence",
 ]  # fmt: skip
+
+#: Findings: the same, and what may have caused them.
+FINDING_COLUMNS = [*ANOMALY_COLUMNS, "suspects", "origin"]
 
 #: Findings in a report: what is known of each, as sentences.
 NOTES = "notes"

@@ -83,7 +83,8 @@ def _find(
     measurements: Measurements, wanted: list[str], *, show_all: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return all findings and the points of the wanted curves; warnings go to stderr."""
-    from switchpoint.detection.boundaries import FEWEST_SIZES, count_curves, detect
+    from switchpoint.detection.boundaries import FEWEST_SIZES, count_curves
+    from switchpoint.explanation.causes import detect
     from switchpoint.reporting.digest import select_curves
     from switchpoint.reporting.terminal.progress import progress
     from switchpoint.tables.curves import few_sizes_warning, noise_warnings, summarise
