@@ -12,47 +12,32 @@ from switchpoint.reproduction.recipe import Recipe, one_line
 from switchpoint.sites.doctor import mpi_libraries
 from switchpoint.tables.measurements import mpi_name
 
+_LOCK_NOTE = (
+    "\nThe lock names its machine, and `site/packages.yaml` what it took from there. Elsewhere"
+    "\nset `SWITCHPOINT_SITE` to the folder of another packages.yaml, and let Spack concretize"
+    "\nanew: `spack -e . concretize --force`.\n"
+)
+
 
 def readme_text(recipe: Recipe, found: list[Difference] | None) -> str:
     """Return the text; `found` are the `differences`, where they are known already."""
     commit = one_line(recipe.header["kernel"].get("git_commit") or "")
     program = shlex.quote(one_line(recipe.kernel))
     changed = " (its sources had been changed since)" if commit.endswith("+") else ""
-    sources = (
-        f"`{SOURCES}/` holds the sources at that commit."
-        if has_commit(recipe.commit)
-        else f"The checkout that wrote this folder does not have it: clone Switchpoint to "
-        f"`{SOURCES}/`, and check it out there."
-    )
-    lock_note = (
-        "\nThe lock names its machine, and `site/packages.yaml` what it took from there. Elsewhere"
-        "\nset `SWITCHPOINT_SITE` to the folder of another packages.yaml, and let Spack concretize"
-        "\nanew: `spack -e . concretize --force`.\n"
-    )
-    build = (
-        "spack -e . install"
-        if recipe.lock is not None
-        else f"cmake -S {SOURCES}/src -B build -DMPI_C_COMPILER={_wrapper(recipe)}"
-        " -DBUILD_TESTING=OFF\ncmake --build build"
-    )
     facts = "\n".join(f"- **{term}**: {_plain(text)}" for term, text in recipe.facts())
-    found = differences(recipe) if found is None else found
-    rows = "\n".join(f"| {d.topic} | {_plain(d.there)} | {_plain(d.here)} |" for d in found)
-    table = (
-        f"| | there | here |\n|---|---|---|\n{rows}" if found else "Nothing that is known differs."
-    )
+    table = _table(differences(recipe) if found is None else found)
     return f"""# Run {_plain(one_line(recipe.run_id)[:8])} again
 
 {facts}
 
 ## Build the kernel
 
-Commit {_plain(commit) or "unknown"}{changed}. {sources}
+Commit {_plain(commit) or "unknown"}{changed}. {_sources(recipe)}
 
 ```sh
-{build}
+{_build(recipe)}
 ```
-{lock_note if recipe.lock is not None else ""}
+{_LOCK_NOTE if recipe.lock is not None else ""}
 ## Run it
 
 `./run.sh` starts the ranks as that run did. Elsewhere `LAUNCHER` says how they are started and
@@ -68,6 +53,31 @@ switchpoint import {program}.record
 
 {table}
 """
+
+
+def _sources(recipe: Recipe) -> str:
+    if has_commit(recipe.commit):
+        return f"`{SOURCES}/` holds the sources at that commit."
+    return (
+        f"The checkout that wrote this folder does not have it: clone Switchpoint to "
+        f"`{SOURCES}/`, and check it out there."
+    )
+
+
+def _build(recipe: Recipe) -> str:
+    if recipe.lock is not None:
+        return "spack -e . install"
+    return (
+        f"cmake -S {SOURCES}/src -B build -DMPI_C_COMPILER={_wrapper(recipe)}"
+        " -DBUILD_TESTING=OFF\ncmake --build build"
+    )
+
+
+def _table(found: list[Difference]) -> str:
+    rows = "\n".join(f"| {d.topic} | {_plain(d.there)} | {_plain(d.here)} |" for d in found)
+    return (
+        f"| | there | here |\n|---|---|---|\n{rows}" if found else "Nothing that is known differs."
+    )
 
 
 def _wrapper(recipe: Recipe) -> str:
