@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from switchpoint.printable import printable
-from switchpoint.sites.doctor import Fact
+
+if TYPE_CHECKING:
+    from switchpoint.sites.doctor import Fact
 
 
 def print_examination(facts: Iterable[Fact]) -> int:
