@@ -1057,7 +1057,7 @@ class BadInput(InAFolder):
 
     def test_modes_whose_buffers_cannot_take_turns(self):
         done = run(PINGPONG, "--mode", "send,bsend", "--rotate", "1", "--record", self.path)
-        self.assert_refused(done, "--rotate: mode bsend always uses the same buffers; choose other modes")
+        self.assert_refused(done, "--rotate: mode bsend always uses the same buffers; choose other")
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_a_record_that_cannot_be_written(self):
