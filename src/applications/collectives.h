@@ -8,7 +8,8 @@
 #include "task.h"
 
 /* The part of a buffer that belongs to one rank. Arrays of parts have one part for each rank. The
- * part that a rank sends and the part into which the other receives have the same length, maybe 0.
+ * part that a rank sends and the part into which the other receives have the same length, which may
+ * be 0.
  */
 struct part {
     size_t offset; /* in bytes */

@@ -21,7 +21,7 @@ static long block_count(const struct task *t)
     return t->size_bytes / BLOCK;
 }
 
-/* The receive buffer, piece by piece. Streams are stored end to end. */
+/* The pieces of the receive buffer. Streams are stored end to end. */
 struct work {
     unsigned char *image;   /* on rank 0, the result: a stream for each block */
     size_t *lengths;        /* on rank 0: of each stream in bytes */
@@ -177,8 +177,8 @@ static const struct result IMAGE = {work_bytes, fill, check_image};
 
 static const struct mode MODES[] = {
     {.name = "parallel",
-     .summary = "blocks dealt out and streams collected; time_us: from pixels to streams, both on "
-                "rank 0",
+     .summary = "rank 0 distributes blocks and collects streams; time_us: from pixels to streams, "
+                "both on rank 0",
      .source = "master and workers, rank 0 working too; our choice (study 004: JPEG)",
      .run = run_on_all,
      .variant = &(const struct solver){compress_in_parallel},

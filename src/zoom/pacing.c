@@ -10,8 +10,8 @@
 /* How long a link must be in use before it shows whether it throttles. */
 static const double USE_US = 3e4;
 
-/* Visits with and without a pause. A pause helps when it saves this much of the time and the
- * quartiles of the two do not meet. */
+/* Visits with and without a pause. A pause helps when visits with it take less than this share of
+ * the time, and the quartiles of the two do not meet. */
 enum { PACING_VISITS = 9 };
 static const double PACED_TIME_MOST = 0.85;
 
