@@ -21,7 +21,8 @@ from switchpoint import Store, detect, explain, read_files, summarise
 from switchpoint.explanation.switches import note
 from switchpoint.records.record import read_facts
 from switchpoint.records.run_facts import prove
-from switchpoint.reporting.figures import Figure, draw
+from switchpoint.reporting.figures.curves import draw
+from switchpoint.reporting.figures.figure import Figure
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import percent, significant
 
