@@ -46,7 +46,7 @@ def main() -> None:
             raise
         where = f" for {error.filename}" if error.filename else ""
         say(f"{error.strerror}{where}: free some space and run the command again")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # no second complaint
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # prevent a second message
         sys.exit(BAD)
 
 

@@ -26,7 +26,7 @@ def open_maybe_gzip(path: Path) -> io.BufferedIOBase:
 
 
 def guarded(path: Path, read: Callable[[int], bytes], count: int) -> bytes:
-    """Read so many bytes; raises RecordError where the file cannot be read or unpacked."""
+    """Read bytes; raises RecordError if the file cannot be read or unpacked."""
     try:
         return read(count)
     except (OSError, EOFError) as error:  # rows of a truncated gzip cannot be trusted

@@ -32,7 +32,7 @@ def spack_packages(lock: Lock) -> dict[str, Any]:
     """Return a packages.yaml with a lock's externals."""
     packages: dict[str, Any] = {}
     for node in lock.nodes():
-        if node.external is None or node.name in ("glibc", "musl"):  # which Spack finds itself
+        if node.external is None or node.name in ("glibc", "musl"):  # Spack finds these itself
             continue
         entry: dict[str, Any] = {
             "spec": f"{node.name}@{node.version}", "prefix": str(node.external)

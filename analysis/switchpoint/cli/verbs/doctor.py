@@ -68,7 +68,7 @@ def command(
             raise InputError("--write" if write else "--mpi", "needs --spack; add it")
         if site is None and (wait is not None or not trial):
             raise InputError(
-                "--no-trial" if wait is None else "--wait", "goes with --site; add that"
+                "--no-trial" if wait is None else "--wait", "needs --site; add it"
             )
         if spack:
             _doctor_spack(site, write, mpi, as_json)

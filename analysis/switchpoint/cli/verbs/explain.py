@@ -25,7 +25,7 @@ def command(
         ),
     ] = None,
     placement: Annotated[
-        str | None, typer.Option("--placement", metavar="NAME", help="Only this placement.")
+        str | None, typer.Option("--placement", metavar="NAME", help="Print only this placement.")
     ] = None,
     mode: Annotated[
         str | None,

@@ -15,7 +15,7 @@ from switchpoint.printable import printable
 
 def command(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="What to keep.", show_default=False)
+        list[Path], typer.Argument(metavar="FILE...", help="Files and folders to import.", show_default=False)
     ],
     store: Store = "results",
     paths: Annotated[

@@ -1,4 +1,4 @@
-"""Gives each series of a figure a name and a look of its own."""
+"""Gives each series of a figure a name, a colour, a dash and a symbol."""
 
 from __future__ import annotations
 

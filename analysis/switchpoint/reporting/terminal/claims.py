@@ -23,7 +23,7 @@ def print_claims(claims: pd.DataFrame) -> None:
     console = Console(highlight=False)
     for place, group in claims.groupby(["site", "partition", "mpi"], dropna=False, sort=False):
         words = [word for word in place if isinstance(word, str)]
-        console.print(safe_text(", ".join(words) or "nowhere measured", style="bold"))
+        console.print(safe_text(", ".join(words) or "not measured anywhere", style="bold"))
         table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)
