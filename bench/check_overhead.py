@@ -1,7 +1,7 @@
 """What a ReFrame check costs over a bare ``srun`` of the same binary, on the testbed.
 
 The kernel measures one size for a moment; both ways run it in turn. ReFrame's own start-up (its
-session without a test) is measured too and told apart, since a session pays it once.
+session without a test) is measured separately, because a session needs it only once.
 Usage: ``.venv/bin/python bench/check_overhead.py [PAIRS]``
 """
 

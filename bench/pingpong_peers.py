@@ -33,7 +33,7 @@ MPICH_LIBRARY = Path("/usr/lib/x86_64-linux-gnu/libmpich.so.12")
 
 @dataclass(frozen=True)
 class Peer:
-    """A program by other hands."""
+    """A program of another project."""
 
     name: str
     blocks: int  # that our side measures, the peer's statistic being over as many

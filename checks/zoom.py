@@ -161,7 +161,7 @@ class PingPongIntervention(Zoom):
 
     @run_after("setup")
     def move_the_setting(self):
-        """Set it anew, and look where switches were."""
+        """Change the setting, and search where switches were."""
         options = [f"--setting={self.setting}"] if self.setting else []
         options += [f"--value={self.value}"] if self.value else []
         self.moved = self.follow_plan(*options)
@@ -170,7 +170,7 @@ class PingPongIntervention(Zoom):
 
     @property
     def run_labels(self):
-        """Name the intervention and the run that it is held against."""
+        """Name the intervention and the run that it is compared with."""
         return {
             **super().run_labels,
             "intervention": f"{self.moved['variable']}={self.moved['value']}",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# struct flock of <fcntl.h> with 64-bit offsets: type, whence, start, length, pid
+# struct flock of <fcntl.h> with 64-bit offsets: l_type, l_whence, l_start, l_len, l_pid
 _FLOCK = struct.Struct("hhqqi")
 
 

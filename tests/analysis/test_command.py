@@ -314,7 +314,7 @@ def test_thousands_of_files_go_in_and_the_rest_is_listed(switchpoint: Run, tmp_p
 
     assert json.loads(result.stdout)["added"] == 300
     assert len(json.loads(result.stdout)["failed"]) == 300
-    assert result.stderr.count("\n") == 1  # one line for all that is no result
+    assert result.stderr.count("\n") == 1  # one line for all files that are not results
 
 
 def test_detect_writes_the_report_from_the_same_findings(switchpoint: Run, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A run can be run again from what `switchpoint reproduce` lays out, and mistakes leave nothing."""
+"""A run can be run again from what `switchpoint reproduce` writes, and errors leave nothing."""
 
 from __future__ import annotations
 

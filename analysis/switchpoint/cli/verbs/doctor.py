@@ -67,9 +67,7 @@ def command(
         if not spack and (write or mpi):
             raise InputError("--write" if write else "--mpi", "needs --spack; add it")
         if site is None and (wait is not None or not trial):
-            raise InputError(
-                "--no-trial" if wait is None else "--wait", "needs --site; add it"
-            )
+            raise InputError("--no-trial" if wait is None else "--wait", "needs --site; add it")
         if spack:
             _doctor_spack(site, write, mpi, as_json)
         elif site is not None:

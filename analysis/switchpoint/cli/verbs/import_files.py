@@ -15,7 +15,8 @@ from switchpoint.printable import printable
 
 def command(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Files and folders to import.", show_default=False)
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Files and folders to import.", show_default=False),
     ],
     store: Store = "results",
     paths: Annotated[

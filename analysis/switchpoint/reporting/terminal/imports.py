@@ -64,7 +64,7 @@ def failure_lines(
 
 
 def _skipped(reason: Reason, suffixes: Counter[str]) -> str:
-    """Count the files that are no results for one reason, with the ends of their names."""
+    """Count the files that are skipped for one reason, with their suffixes."""
     one, several = reason.value
     number = suffixes.total()
     words = f"{number:,} {one if number == 1 else several}"
