@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from switchpoint.explanation.plan import Plan
     from switchpoint.reproduction.differences import Difference
     from switchpoint.reproduction.recipe import Recipe
     from switchpoint.sites.doctor import Fact
@@ -94,6 +95,18 @@ def recipe_as_json(
         "environment": recipe.environment,
         "differences": [vars(difference) for difference in differences],
         "written": None if written is None else str(written),
+    }
+
+
+def plan_as_json(planned: Plan) -> dict[str, Any]:
+    """Shape what to measure next, as the checks read it."""
+    moved = planned.intervention
+    return {
+        "brackets": [
+            {"mode": mode, "last_size_before": last, "size_bytes": first}
+            for mode, last, first in planned.brackets
+        ],
+        "intervention": moved and vars(moved),
     }
 
 
