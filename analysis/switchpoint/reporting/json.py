@@ -37,7 +37,7 @@ def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
 
 def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
     """Shape switches as in docs/reference/findings.md, the curve as an object of its own."""
-    from switchpoint.explanation.switches import EXPLANATION_COLUMNS, curve_columns
+    from switchpoint.explanation.places import EXPLANATION_COLUMNS, curve_columns
     from switchpoint.tables.columns import none_for_nulls
 
     curve = curve_columns(switches)
@@ -50,7 +50,8 @@ def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
 
 def eager_as_json(eager: pd.DataFrame) -> list[dict[str, Any]]:
     """Shape what `stayed_eager` says as in docs/reference/findings.md."""
-    from switchpoint.explanation.switches import CURVE, EAGER_COLUMNS
+    from switchpoint.explanation.eager import EAGER_COLUMNS
+    from switchpoint.explanation.places import CURVE
 
     return [
         {"curve": {name: row[name] for name in CURVE if isinstance(row[name], str)}}
@@ -95,6 +96,18 @@ def recipe_as_json(
         "environment": recipe.environment,
         "differences": [vars(difference) for difference in differences],
         "written": None if written is None else str(written),
+    }
+
+
+def plan_as_json(planned: Plan) -> dict[str, Any]:
+    """Shape what to measure next, as the checks read it."""
+    moved = planned.intervention
+    return {
+        "brackets": [
+            {"mode": mode, "last_size_before": last, "size_bytes": first}
+            for mode, last, first in planned.brackets
+        ],
+        "intervention": moved and vars(moved),
     }
 
 
