@@ -182,7 +182,7 @@ def detect_command(
 ) -> None:
     """Find steps and other anomalies in the curves of FILEs, or of the store's newest runs."""
     with _user_mistakes():
-        from switchpoint.detection.boundaries import FEWEST_SIZES, count_curves
+        from switchpoint.detection.launches import FEWEST_SIZES
         from switchpoint.explanation.causes import detect
         from switchpoint.reporting.digest import SORTS, select_curves, select_kinds
         from switchpoint.reporting.terminal import progress
@@ -191,7 +191,7 @@ def detect_command(
         if sort is not None and sort not in SORTS:
             raise InputError("--sort", f"'{sort}' is no order; use one of {', '.join(SORTS)}")
         measurements = _load(files, store, verbose=show_all)
-        with progress("detecting", count_curves(measurements)) as advance:
+        with progress("detecting", len(measurements.sweeps.curves)) as advance:
             findings = detect(measurements, advance)
         curves = select_curves(summarise(measurements), curve or [])
         if curve and curves.empty:
@@ -204,7 +204,7 @@ def detect_command(
         else:
             from switchpoint.explanation.switches import explain
             from switchpoint.reporting.terminal import print_findings
-            from switchpoint.tables.measurements import ZOOM
+            from switchpoint.tables.sweeps import ZOOM
 
             searched = (measurements.runs["kernel"] == ZOOM).any()
             switches = explain(measurements, findings) if searched else None
