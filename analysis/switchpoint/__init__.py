@@ -25,6 +25,7 @@ _HOMES = {
     "read_files": "importing.reading",
     "read_header": "records.record",
     "read_record": "records.record",
+    "plan": "explanation.plan",
     "report": "reporting.page",
     "reproduce": "reproduction.recipe",
     "tools": "comparison.tools",

@@ -19,7 +19,9 @@ from switchpoint.comparison.baselines import baseline_runs, pairings
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
 from switchpoint.explanation.switches import explain, note
-from switchpoint.reporting import figures, tables
+from switchpoint.reporting import tables
+from switchpoint.reporting.figures.activity import draw_activity
+from switchpoint.reporting.figures.curves import draw, draw_pairing
 from switchpoint.tables.curves import noise_warnings, summarise
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import percent, significant, size_text
@@ -66,13 +68,13 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
     found = pairings(measurements)
     pairs = [
         {
-            "figure": figures.draw_pairing(f"baseline-{index}", pairing),
+            "figure": draw_pairing(f"baseline-{index}", pairing),
             "ratios": tables.ratio_table(pairing),
         }
         for index, pairing in enumerate(found)
     ]
     activities = [
-        figures.draw_activity(f"activity-{index}", title, table, hosts)
+        draw_activity(f"activity-{index}", title, table, hosts)
         for index, (title, table, hosts) in enumerate(tables.activities(measurements))
     ]
     drawn = curves[~curves["run_id"].isin(baseline_runs(found))]
@@ -91,7 +93,7 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
     return environment.get_template("index.html").render(
         written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         plotly=Markup(get_plotlyjs()),  # noqa: S704, it is the library's own script
-        figures=figures.draw(drawn, findings),
+        figures=draw(drawn, findings),
         pairs=pairs,
         activities=activities,
         summary=tables.summary(measurements, curves, findings),

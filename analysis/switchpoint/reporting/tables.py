@@ -195,19 +195,13 @@ def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list
     kernel, clock, plan, mpi = (header[name] for name in ("kernel", "clock", "plan", "mpi"))
     proof = prove(header, footer)
     ranks = header["ranks"]
-    where = "; ".join(
-        f"rank {rank['rank']} on {rank['host']}"
-        + (f" ({rank['topology_address']})" if rank.get("topology_address") else "")
-        + f", CPUs {_cpu_list(rank['cpus_allowed'])}"
-        for rank in ranks
-    )
     path = f"{proof.path}: {proof.evidence}"
     if proof.interface:
         path += f"; {proof.interface}, MTU {proof.mtu}"
     terms = [
         ("Started", header["start_utc"]),
         ("Labels (claims)", _pairs(header["labels"])),
-        ("Ranks (proof)", where),
+        ("Ranks (proof)", _where(ranks)),
         ("Path of the payload (proof)", path),
         (
             "Kernel",
@@ -227,22 +221,29 @@ def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list
         ("Machine", "; ".join(sorted({_machine(rank) for rank in ranks}))),
         ("Conditions", _conditions(proof, ranks)),
     ]
-    if footer is not None:
-        checks = footer.get("verification", {})
-        terms.append(
-            (
-                "Verification",
-                f"{checks.get('checks')} payloads compared, {checks.get('errors')} errors",
-            )
+    return terms if footer is None else [*terms, *_verification_terms(footer)]
+
+
+def _verification_terms(footer: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    checks = footer.get("verification", {})
+    yield (
+        "Verification",
+        f"{checks.get('checks')} payloads compared, {checks.get('errors')} errors",
+    )
+    if "bytes_between_nodes" in checks:
+        yield (
+            "Between nodes",
+            f"{checks['bytes_between_nodes']:,} of {checks['bytes_moved']:,} B sent",
         )
-        if "bytes_between_nodes" in checks:
-            terms.append(
-                (
-                    "Between nodes",
-                    f"{checks['bytes_between_nodes']:,} of {checks['bytes_moved']:,} B sent",
-                )
-            )
-    return terms
+
+
+def _where(ranks: list[dict[str, Any]]) -> str:
+    return "; ".join(
+        f"rank {rank['rank']} on {rank['host']}"
+        + (f" ({rank['topology_address']})" if rank.get("topology_address") else "")
+        + f", CPUs {_cpu_list(rank['cpus_allowed'])}"
+        for rank in ranks
+    )
 
 
 def _conditions(proof: Any, ranks: list[dict[str, Any]]) -> str:
