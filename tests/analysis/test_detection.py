@@ -477,8 +477,8 @@ def test_a_line_that_wild_sizes_aim_below_zero_makes_no_outlier() -> None:
 def test_many_curves_on_all_cores_give_what_few_give_alone(monkeypatch) -> None:
     several = pd.concat([placed("one_node", 1.0 + 0.2 * (n % 4), n) for n in range(12)])
     alone = detect(several)
-    monkeypatch.setattr("switchpoint.detection.boundaries.CURVES_AT_ONCE", 5)
-    monkeypatch.setattr("switchpoint.detection.boundaries.WORTH_A_POOL", 10)
+    monkeypatch.setattr("switchpoint.detection.search.CURVES_AT_ONCE", 5)
+    monkeypatch.setattr("switchpoint.detection.search.WORTH_A_POOL", 10)
     done = []
 
     pd.testing.assert_frame_equal(detect(several, lambda: done.append(1)), alone)
