@@ -81,7 +81,6 @@ app.command("tools")(tools.command)
 app.command("reproduce")(reproduce.command)
 app.command("doctor")(doctor.command)
 app.command("checks")(checks.command)
-app.command("plan")(plan.command)
 
 init = typer.Typer(no_args_is_help=True, help="Begin something new: a site.")
 init.command("site")(init_site.command)

@@ -114,14 +114,3 @@ def plan_as_json(planned: Plan) -> dict[str, Any]:
 def facts_as_json(facts: Iterable[Fact]) -> dict[str, Any]:
     """Shape what `doctor` found."""
     return {"facts": [vars(fact) for fact in facts]}
-
-
-def plan_as_json(plan: Plan) -> dict[str, Any]:
-    """Shape what to measure next: brackets as objects, the setting to move or null."""
-    return {
-        "brackets": [
-            {"mode": mode, "last_size_before": last, "size_bytes": first}
-            for mode, last, first in plan.brackets
-        ],
-        "intervention": plan.intervention and vars(plan.intervention),
-    }
