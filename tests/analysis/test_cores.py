@@ -20,8 +20,8 @@ MANY = 30
 @pytest.fixture(autouse=True)
 def _worth_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few files and few curves be worth several processes, each with several parts."""
-    monkeypatch.setattr("switchpoint.detection.boundaries.WORTH_A_POOL", 10)
-    monkeypatch.setattr("switchpoint.detection.boundaries.CURVES_AT_ONCE", 5)
+    monkeypatch.setattr("switchpoint.detection.search.WORTH_A_POOL", 10)
+    monkeypatch.setattr("switchpoint.detection.search.CURVES_AT_ONCE", 5)
     monkeypatch.setattr("switchpoint.store.importing._WORTH_A_POOL", 10)
     monkeypatch.setattr("switchpoint.store.importing._PART_FILES", 5)
 

@@ -1,7 +1,7 @@
 """Finds words that this project does not use, as `make lint` does over all files.
 
-Usage: ``check_prose.py FILES...``. Prints file, line, word and what to write instead. Exit code 1 if
-it finds any. ``words.txt`` lists the words.
+Usage: ``check_prose.py FILES...``. Prints file, line, word and what to write instead. The exit code
+is 1 if it finds any. ``words.txt`` lists the words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds steps, changes of slope and other anomalies in curves of time against message size.
+"""Judges the boundaries between the pieces of a curve: steps and changes of slope.
 
 Timing shows a `step` or a `slope_change`. Only a proof makes a step a protocol switch.
 """
@@ -6,25 +6,13 @@ Timing shows a `step` or a `slope_change`. Only a proof makes a step a protocol 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 
-from switchpoint.cores import workers
 from switchpoint.detection import confidence
-from switchpoint.detection.disturbances import noise_bursts, off_alone, outliers
-from switchpoint.detection.inversions import inversions
-from switchpoint.detection.segments import Piece, PieceTable, cut
-from switchpoint.records.run_facts import conditions
-from switchpoint.tables.columns import ANOMALY_COLUMNS, identity_columns
-from switchpoint.tables.curves import compare_passes, summarise, summarise_passes
-from switchpoint.tables.measurements import Measurements, swept
-
-Floats = npt.NDArray[np.float64]
+from switchpoint.detection.segments import Piece, PieceTable
+from switchpoint.tables.sweeps import Floats
 
 #: Effects smaller than this are not reported: relative change of time.
 SMALLEST_STEP = 0.05
@@ -33,287 +21,16 @@ SMALLEST_SLOPE_CHANGE = 0.25
 #: A boundary must be at least this probable, before calibration.
 LEAST_POSTERIOR = 0.1
 
-#: A curve of fewer sizes is not searched.
-FEWEST_SIZES = 6
-
 #: A jump between two lines is a step if it has this many standard errors, or if the boundary has
 #: this posterior, because the line of a piece with few sizes is uncertain.
 _JUMP_ERRORS = 2.0
 _SURE_POSTERIOR = 0.9
 
-#: The relative noise is at least this: below it curves do not consist of lines.
-NOISE_FLOOR = 0.005
 
-#: Scatter is estimated from this quantile of absolute values, and its value for a normal
-#: distribution.
-_QUANTILE = 0.4
-_NORMAL_QUANTILE = 0.5244
-
-#: The number of curves that are searched at once, and the number from which processes are started.
-CURVES_AT_ONCE = 100
-WORTH_A_POOL = 600
-
-#: The number of launches of one curve that are divided together. More need memory and add little.
-LAUNCHES_TOGETHER = 10
-
-#: The share of the scatter between sizes that counts as noise. With repeats it is smaller, because
-#: curves that bend between steps look scattered if sizes are far apart. Without repeats it is
-#: larger, because it is the only estimate, from few points.
-SCATTER_SHARE = 0.5
-SCATTER_SHARE_ALONE = 1.2
-
-#: The cost of one more piece grows with the number of sizes as in an information criterion. It is
-#: so large that noise alone, of 1 to 20 % over 20 to 200 sizes with five repeats, shows a finding
-#: in at most 3 curves of 100.
-_PENALTY_PER_LOG = 4.2
-_LEAST_PENALTY = 14.0
-
-#: The part of this cost for the line of the piece. The rest is for its position, which several
-#: launches of a curve pay together.
-_SHARE_OF_LINE = 0.5
-
-
-def find_anomalies(
-    source: Measurements | pd.DataFrame, progress: Callable[[], object] = lambda: None
-) -> pd.DataFrame:
-    """Find what timing shows in every curve and between curves; it names no cause.
-
-    Parameters
-    ----------
-    source
-        Measurements or their samples table.
-    progress
-        Called after each curve.
-
-    Returns
-    -------
-    DataFrame
-        One row per finding: the curve's identity columns and `ANOMALY_COLUMNS`, as from
-        `switchpoint.detect`, which adds suspects and origins.
-    """
-    samples = swept(source.samples if isinstance(source, Measurements) else source)
-    identity = identity_columns(samples)
-    curves, rows = _scan_all(samples, identity, progress)
-    if isinstance(source, Measurements):
-        _add_conditions(source, rows)
-    rows += inversions(curves)
-    return pd.DataFrame(rows, columns=[*identity, *ANOMALY_COLUMNS])
-
-
-def count_curves(measurements: Measurements) -> int:
-    """Return how many curves `detect` will search."""
-    samples = swept(measurements.samples)
-    identity = identity_columns(samples)
-    grouped = samples.groupby(identity, dropna=False, observed=True, sort=False)
-    return int(grouped.ngroups)
-
-
-def _scan_all(
-    samples: pd.DataFrame, identity: list[str], progress: Callable[[], object]
-) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
-    """Summarise and search all curves in parts, on all cores if there are many."""
-    if not identity or samples.empty:
-        part = _scan(samples)
-        progress()
-        return part
-    parts, counts = _parts(samples, identity)
-    curves, rows = [], []
-    with workers(worthwhile=sum(counts) >= WORTH_A_POOL) as apply:
-        for count, (points, found) in zip(counts, apply(_scan, parts), strict=True):
-            curves.append(points)
-            rows += found
-            for _ in range(count):
-                progress()
-    return pd.concat(curves, ignore_index=True), rows
-
-
-def _parts(samples: pd.DataFrame, identity: list[str]) -> tuple[Iterator[pd.DataFrame], list[int]]:
-    """Split samples into parts of about `CURVES_AT_ONCE` curves, with the number in each part.
-
-    Launches that are divided together stay together.
-    """
-    by = sorted(identity, key=lambda name: name == "run_id")
-    code = samples.groupby(by, dropna=False, observed=True, sort=True).ngroup().to_numpy()
-    order = np.argsort(code, kind="stable")
-    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
-    number = np.arange(len(starts))
-    curves, alike = samples.iloc[order[starts]], _alike(identity)
-    launch = curves.groupby(alike, dropna=False, observed=True).cumcount() if alike else number
-    may_split = np.asarray(launch) % LAUNCHES_TOGETHER == 0
-    part = np.maximum.accumulate(np.where(may_split, number // CURVES_AT_ONCE, 0))
-    begins = np.flatnonzero(np.diff(part, prepend=-1))
-    counts = np.diff([*begins, len(starts)]).tolist()
-    edges = itertools.pairwise([*starts[begins], len(order)])
-    return (samples.iloc[order[first:last]] for first, last in edges), counts
-
-
-def _scan(samples: pd.DataFrame) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
-    """Summarise some curves and find what each shows, alone or with its launches."""
-    if samples.empty:
-        return summarise(samples), []
-    passes = compare_passes(samples)
-    table = summarise_passes(samples, passes)
-    rows = [
-        curve | finding
-        for curves, size, launches in _families(table, identity_columns(table))
-        for curve, found in zip(curves, detect_launches(size, launches), strict=True)
-        for finding in found
-    ]
-    return table, rows + noise_bursts(samples, passes)
-
-
-def _add_conditions(measurements: Measurements, rows: list[dict[str, Any]]) -> None:
-    """Say of each noise burst what else the machine did during its run."""
-    during: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        if row["kind"] == "noise_burst":
-            run_id = row["run_id"]
-            if run_id not in during:
-                during[run_id] = conditions(*measurements.facts(run_id))
-            row["evidence"] |= during[run_id]
-
-
-def _key(row: Mapping[Any, Any], names: list[str]) -> tuple[str, ...]:
-    return tuple(str(row[name]) for name in names)
-
-
-def _families(
-    table: pd.DataFrame, identity: list[str]
-) -> Iterator[tuple[list[dict[str, Any]], Floats, list[tuple[Floats, Floats]]]]:
-    """Yield launches of one curve at the same sizes: identities, sizes, times with errors."""
-    families: dict[Any, list[tuple[dict[str, Any], pd.DataFrame]]] = {}
-    for curve, points in _each_curve(table, identity):
-        sizes = tuple(points["size_bytes"])
-        families.setdefault((_key(curve, _alike(identity)), sizes), []).append((curve, points))
-    for (_, sizes), members in families.items():
-        for first in range(0, len(members), LAUNCHES_TOGETHER):
-            some = members[first : first + LAUNCHES_TOGETHER]
-            times = [points["time_us"].to_numpy(dtype=float) for _, points in some]
-            errors = [points["error_us"].to_numpy(dtype=float) for _, points in some]
-            launches = [(time, error / time) for time, error in zip(times, errors, strict=True)]
-            yield [curve for curve, _ in some], np.array(sizes, dtype=float), launches
-
-
-def _alike(identity: list[str]) -> list[str]:
-    """Return the columns that launches of one curve have in common."""
-    return [name for name in identity if name != "run_id"]
-
-
-def _each_curve(
-    table: pd.DataFrame, identity: list[str]
-) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    if not identity:
-        yield {}, table
-        return
-    for values, points in table.groupby(identity, dropna=False, observed=True, sort=False):
-        yield dict(zip(identity, values, strict=True)), points
-
-
-def detect_launches(
-    size: Floats, launches: list[tuple[Floats, Floats]]
-) -> list[list[dict[str, Any]]]:
-    """Find steps and changes of slope in each of several launches of one curve.
-
-    Launches share the positions of their boundaries, not their size. A boundary in all of them
-    together needs less evidence in each. A launch that shows nothing there gets no boundary.
-
-    Parameters
-    ----------
-    size : array of float, shape (n,)
-        Bytes, ascending, each once.
-    launches : list of (time, standard_error), each an array of float, shape (n,)
-        Median time in microseconds; its relative standard error.
-
-    Returns
-    -------
-    list of list of dict
-        Of each launch `ANOMALY_COLUMNS`, by size: boundaries and outliers.
-    """
-    if len(size) < FEWEST_SIZES:
-        return [[] for _ in launches]
-    penalty = piece_penalty(len(size))
-    noises = [point_noise(size, time, error) for time, error in launches]
-    tables = [
-        PieceTable(size, time, noise, penalty)
-        for (time, _), (noise, _, _) in zip(launches, noises, strict=True)
-    ]
-    prices = _prices(tables)
-    steps = [
-        _boundaries(table, cut(table.cost, price), price)
-        for table, price in zip(tables, prices, strict=True)
-    ]
-    shown = Counter(finding["size_bytes"] for one in steps for finding in one)
-    for finding in itertools.chain(*steps):
-        finding["evidence"]["launches"] = shown[finding["size_bytes"]]
-    return [
-        sorted(
-            found + outliers(size, change, errors, float(np.median(noise))),
-            key=lambda finding: int(finding["size_bytes"]),
-        )
-        for found, (noise, change, errors) in zip(steps, noises, strict=True)
-    ]
-
-
-def _prices(tables: list[PieceTable]) -> list[Floats]:
-    """Return the cost of a piece that begins at each size, per launch: its position and line.
-
-    First all launches are divided at the same positions. Each position is paid once, and each
-    launch pays for its lines. If a launch shows a boundary at one of these positions, it pays only
-    for the line there when it is divided by itself.
-    """
-    prices = [np.full(len(table.size), table.penalty) for table in tables]
-    if len(tables) == 1:
-        return prices
-    together = prices[0] * (1 - _SHARE_OF_LINE + _SHARE_OF_LINE * len(tables))
-    pieces = cut(np.sum([table.cost for table in tables], axis=0), together)
-    for table, price in zip(tables, prices, strict=True):
-        shown = _boundaries(table, pieces, price)
-        price[np.isin(table.size, [finding["size_bytes"] for finding in shown])] *= _SHARE_OF_LINE
-    return prices
-
-
-def _boundaries(table: PieceTable, pieces: list[Piece], price: Floats) -> list[dict[str, Any]]:
+def boundaries(table: PieceTable, pieces: list[Piece], price: Floats) -> list[dict[str, Any]]:
     """Describe the boundaries between pieces that are large and certain enough."""
     found = (_judge(table, left, right, price) for left, right in itertools.pairwise(pieces))
     return [finding for finding in found if finding is not None]
-
-
-def piece_penalty(sizes: int) -> float:
-    """Return the cost of one more piece in a curve of `sizes` sizes, in units of squared noise."""
-    return max(_PENALTY_PER_LOG * float(np.log(sizes)), _LEAST_PENALTY)
-
-
-def point_noise(
-    size: Floats, time: Floats, standard_error: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Return the relative noise of each point, from repeats and from size to size.
-
-    Errors estimated from few repeats are sometimes much too small, so each is at least the curve's
-    median error. The scatter from size to size is the distance of each point from the straight line
-    between its neighbours, at a low quantile because both sides of every step are far from it. A
-    single point that lies off the lines through its neighbours on both sides gets its deviation as
-    noise. The result of `off_alone` is also returned.
-    """
-    off, left, right = _off_the_neighbours(size, time)
-    variance = np.maximum(standard_error, np.median(standard_error)) ** 2 + NOISE_FLOOR**2
-    # For each guess of the scatter: the deviation of the points in units of the implied noise.
-    guesses = np.r_[0.0, np.geomspace(NOISE_FLOOR, 1.0, 40)][:, None]
-    total = variance + guesses**2
-    expected = np.sqrt(total[:, 1:-1] + left**2 * total[:, :-2] + right**2 * total[:, 2:])
-    off_in_noise = np.quantile(np.abs(off) / expected, _QUANTILE, axis=1)
-    scatter = float(np.interp(0.0, _NORMAL_QUANTILE - off_in_noise, guesses[:, 0]))
-    scatter *= SCATTER_SHARE if np.median(standard_error) > 0 else SCATTER_SHARE_ALONE
-    noise = np.sqrt(variance + scatter**2)
-    change, errors = off_alone(size, time, noise)
-    return np.maximum(noise, np.abs(change)), change, errors
-
-
-def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the relative distance of inner points from their neighbours' chord, and weights."""
-    share = np.diff(size)[1:] / (size[2:] - size[:-2])
-    left = share * time[:-2] / time[1:-1]
-    right = (1 - share) * time[2:] / time[1:-1]
-    return 1 - left - right, left, right
 
 
 def _judge(table: PieceTable, left: Piece, right: Piece, price: Floats) -> dict[str, Any] | None:

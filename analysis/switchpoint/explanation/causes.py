@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.detection.boundaries import find_anomalies
+from switchpoint.detection.search import find_anomalies
 from switchpoint.explanation.origins import Origins, origins_of_run
 from switchpoint.explanation.suspects import Suspects, suspects_of_run
-from switchpoint.tables.columns import BOUNDARIES, identity_columns, none_for_nulls
-from switchpoint.tables.measurements import Measurements, swept
+from switchpoint.tables.columns import BOUNDARIES, none_for_nulls
+from switchpoint.tables.measurements import Measurements
 
 #: Findings from these values on are shown first. A smaller one needs a suspect.
 PROMINENT_MAGNITUDE = 0.2
@@ -113,13 +113,12 @@ def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> N
     Siblings are curves of the same site, MPI, kernel and placement: other modes, launches,
     settings.
     """
-    samples = swept(measurements.samples)
-    identity = identity_columns(samples)
+    identity = measurements.sweeps.identity
     guessed = [row for row in rows if row.get("origin")]
     alike = [name for name in _SIBLING if name in identity]
     if not guessed or not alike:
         return
-    curves = none_for_nulls(samples[identity].drop_duplicates()).to_dict("records")
+    curves = none_for_nulls(measurements.sweeps.curves).to_dict("records")
     family = Counter(_key(curve, alike) for curve in curves)
     steps: dict[Any, list[dict[Any, Any]]] = {}
     for row in rows:

@@ -16,7 +16,7 @@ from switchpoint.explanation.zooms import (
     plan_intervention,
 )
 from switchpoint.importing.reading import read
-from switchpoint.tables.measurements import ZOOM
+from switchpoint.tables.sweeps import ZOOM
 
 #: Modes that the kernel `zoom` times by default.
 ZOOM_MODES = ("send", "ssend")

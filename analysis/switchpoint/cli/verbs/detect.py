@@ -87,13 +87,13 @@ def _find(
     measurements: Measurements, wanted: list[str], *, show_all: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return all findings and the points of the wanted curves; warnings go to stderr."""
-    from switchpoint.detection.boundaries import FEWEST_SIZES, count_curves
+    from switchpoint.detection.launches import FEWEST_SIZES
     from switchpoint.explanation.causes import detect
     from switchpoint.reporting.digest import select_curves
     from switchpoint.reporting.terminal.progress import progress
     from switchpoint.tables.curves import few_sizes_warning, noise_warnings, summarise
 
-    with progress("detecting", count_curves(measurements)) as advance:
+    with progress("detecting", len(measurements.sweeps.curves)) as advance:
         findings = detect(measurements, advance)
     curves = select_curves(summarise(measurements), wanted)
     if wanted and curves.empty:
@@ -109,7 +109,7 @@ def _switches(
     """Explain the wanted curves' switches where zooms have searched for any."""
     from switchpoint.explanation.switches import explain
     from switchpoint.reporting.digest import select_curves
-    from switchpoint.tables.measurements import ZOOM
+    from switchpoint.tables.sweeps import ZOOM
 
     if not (measurements.runs["kernel"] == ZOOM).any():
         return None

@@ -41,7 +41,8 @@ def command(
 ) -> None:
     """Locate each switch to the byte and name its cause, from sweeps, zooms and interventions."""
     with user_mistakes():
-        from switchpoint.explanation.switches import explain, near_size, stayed_eager
+        from switchpoint.explanation.eager import stayed_eager
+        from switchpoint.explanation.switches import explain, near_size
         from switchpoint.reporting.json import eager_as_json, print_json, switches_as_json
 
         size = _size(near)

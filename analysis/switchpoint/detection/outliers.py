@@ -1,8 +1,4 @@
-"""Finds disturbances of a curve that the MPI library did not cause: odd sizes and noisy passes.
-
-An `outlier` is a single size that deviates. A `noise_burst` is a period of time in which passes
-over the shuffled sweep are slower than the others at all sizes.
-"""
+"""Finds single sizes that are off a curve alone, which no protocol explains."""
 
 from __future__ import annotations
 
@@ -11,21 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from switchpoint.tables.columns import identity_columns
-from switchpoint.tables.curves import Floats, Passes
+from switchpoint.tables.sweeps import Floats
 
-#: Smaller relative changes of a single size or a whole pass are not reported.
+#: Smaller changes of a single size are not reported, relative.
 SMALLEST_OUTLIER = 0.2
-SMALLEST_BURST = 0.1
-
-#: A pass is slow if its median ratio to the others is this many standard errors above 1.
-_BURST_ERRORS = 5.0
-_FEWEST_PASSES = 4
-
-_MEDIAN_ERROR = 1.2533  # of normal values over that of their mean, sqrt(pi / 2)
-_SD_PER_MAD = 1.4826
 
 
 def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats]:
@@ -75,62 +61,14 @@ def outliers(size: Floats, change: Floats, errors: Floats, noise: float) -> list
             "size_bytes": int(size[place]),
             "last_size_before": int(size[place - 1]),
             "magnitude": float(change[place]),
-            "confidence": _sure_of_none_in(len(size), float(errors[place])),
+            "confidence": sure_of_none_in(len(size), float(errors[place])),
             "evidence": {"standard_errors": float(errors[place]), "noise": noise},
         }
         for place in np.flatnonzero(np.abs(change) >= SMALLEST_OUTLIER)
     ]
 
 
-def noise_bursts(samples: pd.DataFrame, passes: Passes) -> list[dict[str, Any]]:
-    """Find passes that are slower than the others at all sizes of a curve.
-
-    Parameters
-    ----------
-    samples, passes
-        Samples of any number of curves, and the comparison of their passes.
-
-    Returns
-    -------
-    list of dict
-        At most one finding per curve, with its identity: `evidence` names the passes and how much
-        slower each was. Fewer than four passes or six sizes give no finding.
-    """
-    errors = passes.slower / np.maximum(
-        _MEDIAN_ERROR * _SD_PER_MAD * passes.scatter / np.sqrt(passes.sizes), 1e-3
-    )
-    slow = (np.expm1(passes.slower) >= SMALLEST_BURST) & (errors >= _BURST_ERRORS)
-    slow &= np.bincount(passes.curve)[passes.curve] >= _FEWEST_PASSES
-    found = []
-    for curve in np.unique(passes.curve[slow]):
-        mine = samples[passes.curve[passes.turn] == curve]
-        here = slow & (passes.curve == curve)
-        table = pd.DataFrame(
-            {"pass": passes.number, "slower": np.expm1(passes.slower), "errors": errors}
-        )[here]
-        named = {name: mine[name].iloc[0] for name in identity_columns(samples)}
-        number = int((passes.curve == curve).sum())
-        found.append(named | _burst(table, mine["size_bytes"], number))
-    return found
-
-
-def _burst(slow: pd.DataFrame, sizes: pd.Series[int], passes: int) -> dict[str, Any]:
-    return {
-        "kind": "noise_burst",
-        "size_bytes": int(sizes.min()),
-        "last_size_before": 0,
-        "magnitude": float(slow["slower"].max()),
-        "confidence": _sure_of_none_in(passes, float(slow["errors"].max())),
-        "evidence": {
-            "passes": [int(number) for number in slow["pass"]],
-            "slower": [float(share) for share in slow["slower"]],
-            "of_passes": passes,
-            "last_size_bytes": int(sizes.max()),
-        },
-    }
-
-
-def _sure_of_none_in(number: int, errors: float) -> float:
+def sure_of_none_in(number: int, errors: float) -> float:
     """Return the probability that none of `number` normal values deviates by `errors`."""
     return math.erf(errors / math.sqrt(2)) ** number
 
