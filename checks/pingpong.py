@@ -30,7 +30,7 @@ class PingPong(rfm.RunOnlyRegressionTest, KernelMixin):
 
     @performance_function("us")
     def latency_us(self, mode="send"):
-        """Median half round trip at 8 B, or at the smallest size where that is larger."""
+        """Median half round trip at 8 B, or at the smallest size if that is larger."""
         return self.median_us(mode, max(LATENCY_BYTES, min(self.sizes_bytes)))
 
     @performance_function("MB/s")

@@ -1,4 +1,4 @@
-"""The `switchpoint` command: its verbs, each in the file of its name below `verbs/`."""
+"""The `switchpoint` command. Each verb is in the file of its name in `verbs/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exit codes, and how what a user can fix becomes one line on stderr and a code.
+"""Exit codes, and errors that a user can fix, which become one line on stderr and a code.
 
 0: done. 1: problems of a site, findings that fail a gate. 2: bad usage or bad data.
 """

@@ -1,4 +1,4 @@
-"""Reads what a verb works on, from files or from the store, and tells on stderr what is wrong."""
+"""Reads the input of a verb from files or from the store, and prints problems on stderr."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def load(files: list[Path] | None, store: str, *, verbose: bool = False) -> Meas
 
 
 def load_all(files: list[Path] | None, store: str) -> Measurements:
-    """Return as `load`, but all runs of the store, for what rests on repeated launches."""
+    """Return all runs of the store, or the given files, for results that need repeated launches."""
     if files:
         return read(files)
     from switchpoint.store.store import Store

@@ -11,7 +11,7 @@ from switchpoint.detection.outliers import sure_of_none_in
 from switchpoint.tables.curves import Passes
 from switchpoint.tables.sweeps import Indices, Sweeps
 
-#: Smaller changes of a whole pass are not reported, relative.
+#: Smaller relative changes of a whole pass are not reported.
 SMALLEST_BURST = 0.1
 
 #: A pass is slow if its median ratio to the others is this many standard errors above 1.

@@ -81,7 +81,7 @@ def _parts(sweeps: Sweeps) -> Iterator[Sweeps]:
 
 
 def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], int]:
-    """Summarise some curves and find what each of them shows by itself or with its launches.
+    """Summarise some curves and find what each shows, alone or with its launches.
 
     Returned with how many curves there are.
     """
@@ -117,7 +117,7 @@ def _families(
 
 
 def _add_conditions(measurements: Measurements, rows: list[dict[str, Any]]) -> None:
-    """Say of each noise burst what else the machine did during its run."""
+    """Add to each noise burst what else the machine did during its run."""
     during: dict[str, dict[str, Any]] = {}
     for row in rows:
         if row["kind"] == "noise_burst":

@@ -1,4 +1,4 @@
-"""Says where MPI_Send stayed eager, and which setting would make it wait."""
+"""Finds where MPI_Send stayed eager, and which setting would make it wait."""
 
 from __future__ import annotations
 

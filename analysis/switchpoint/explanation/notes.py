@@ -1,4 +1,4 @@
-"""Notes beside findings, for people: where each is to the byte and why, or what is suspected."""
+"""Notes on findings: the exact position and the cause, or what is suspected."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Guesses the origin of a step, if facts of the run and sibling curves support a guess.
 
-The catalogue (`catalogue.yaml`) holds what is known of each origin. A guess is never a proof.
+The catalogue (`catalogue.yaml`) contains what is known of each origin. A guess is never a proof.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Gathers what sweeps and zooms say of each place, and the switches that follow from it."""
+"""Collects the sweeps and zooms of each place, and the switches that follow from them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Switch:
     first: int
     probed: bool = False
     magnitude: float | None = None
-    run_id: str | None = None  # whose settings explain it
+    run_id: str | None = None  # the run whose settings explain it
     evidence: list[dict[str, Any]] = field(default_factory=list)
 
     def tell(self, run_id: str, method: str, says: str) -> None:
@@ -58,7 +58,7 @@ class Switch:
 
 
 def places_of(steps: pd.DataFrame, found: pd.DataFrame, curve: list[str]) -> Iterator[Place]:
-    """Gather steps and searches by the curve that they are of, in order."""
+    """Group steps and searches by their curve, in order."""
     known = steps.reindex(columns=[*steps.columns, *set(curve).difference(steps.columns)])
     ends = {
         key_of(row, PLACE): row["last_size_bytes"]

@@ -109,7 +109,7 @@ def as_measurements(
 
 
 def _columns(samples: pd.DataFrame, labels: dict[str, str]) -> dict[str, Any]:
-    """Columns of samples, and those that labels tell and the samples do not."""
+    """Return columns of samples, and those that only labels contain."""
     columns: dict[str, Any] = {str(name): column.array for name, column in samples.items()}
     told = {name: labels[name] for name in IDENTITY_LABELS if name in labels} | own_labels(labels)
     return columns | {
@@ -132,7 +132,7 @@ def _run_ids(data: bytes, labels: dict[str, str], kernels: list[str]) -> list[st
 
 
 def _measures(columns: dict[str, Any], code: npt.NDArray[np.int64]) -> dict[str, Any]:
-    """Columns that are no identity; samples that are alike in all else are numbered."""
+    """Return columns that are not identity. Samples that agree in the others are numbered."""
     alike = [column for name, column in columns.items() if name not in {"time_us", "iterations"}]
     return {
         "size_bytes": columns["size_bytes"].astype("int64"),

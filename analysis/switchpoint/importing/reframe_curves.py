@@ -1,4 +1,4 @@
-"""Which of ReFrame's values are points of curves, and of which."""
+"""Decides which of ReFrame's values are points of curves, and of which curve."""
 
 from __future__ import annotations
 

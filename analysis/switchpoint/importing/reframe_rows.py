@@ -1,4 +1,4 @@
-"""What a row of ReFrame's logs says of its test, apart from the values."""
+"""Reads what a row of ReFrame's logs says about its test, except the values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_name(row: dict[str, Any], otherwise: str) -> str:
 
 
 def variables_of(row: dict[str, Any]) -> list[str]:
-    """Names of a row's performance variables."""
+    """Return the names of a row's performance variables."""
     return [key[:-6] for key in row if key.endswith("_value") and key != "perf_value"]
 
 

@@ -40,7 +40,7 @@ def first_line(path: Path) -> bytes:
 
 
 def last_line(path: Path) -> bytes:
-    """Return a record's last line if it is a footer, else nothing."""
+    """Return a record's last line if it is a footer, otherwise nothing."""
     with open_maybe_gzip(path) as stream:
         if not isinstance(stream, io.BufferedReader):  # gzip files must be read to their end
             return split_footer(guarded(path, stream.read, -1))[1]

@@ -1,4 +1,4 @@
-"""Tells what of this machine differs from where a run was measured."""
+"""Finds what differs between this machine and the machine of a run."""
 
 from __future__ import annotations
 

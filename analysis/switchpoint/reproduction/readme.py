@@ -13,14 +13,14 @@ from switchpoint.sites.doctor import mpi_libraries
 from switchpoint.tables.measurements import mpi_name
 
 _LOCK_NOTE = (
-    "\nThe lock names its machine, and `site/packages.yaml` what it took from there. Elsewhere"
-    "\nset `SWITCHPOINT_SITE` to the folder of another packages.yaml, and let Spack concretize"
-    "\nanew: `spack -e . concretize --force`.\n"
+    "\nThe lock is for its own machine, and `site/packages.yaml` lists what it took from there."
+    "\nOn another machine set `SWITCHPOINT_SITE` to the folder of another packages.yaml, and"
+    "\nconcretize again: `spack -e . concretize --force`.\n"
 )
 
 
 def readme_text(recipe: Recipe, found: list[Difference] | None) -> str:
-    """Return the text; `found` are the `differences`, where they are known already."""
+    """Return the text; `found` are the `differences`, if they are known already."""
     commit = one_line(recipe.header["kernel"].get("git_commit") or "")
     program = shlex.quote(one_line(recipe.kernel))
     changed = " (with local changes to its sources)" if commit.endswith("+") else ""
@@ -57,7 +57,7 @@ switchpoint import {program}.record
 
 def _sources(recipe: Recipe) -> str:
     if has_commit(recipe.commit):
-        return f"`{SOURCES}/` holds the sources at that commit."
+        return f"`{SOURCES}/` contains the sources at that commit."
     return (
         f"The checkout that wrote this folder does not have it: clone Switchpoint to "
         f"`{SOURCES}/`, and check it out there."

@@ -17,7 +17,7 @@ def script_text(recipe: Recipe) -> str:
     return "\n".join(
         [
             "#!/bin/sh",
-            f"# Measures again what run {one_line(recipe.run_id)} measured; see README.md.",
+            f"# Repeats run {one_line(recipe.run_id)}; see README.md.",
             "# KERNEL: the program. Default: the one that was built here, or the one in PATH.",
             "# LAUNCHER: the command that starts the ranks. Default: the command of that run.",
             "# SITE: the name of this site in the new record.",

@@ -1,4 +1,4 @@
-"""What the checks read of a site's environments beside what ReFrame itself does."""
+"""Checks the parts of a site's environments that the checks read and ReFrame does not."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def _topic(partition: Mapping[str, Any]) -> str:
 def _lack(
     site: Site, partition: Mapping[str, Any], slurm: Slurm, wanted: str | None
 ) -> Fact | None:
-    """Tell that Slurm has no nodes or not the wanted partition; then nothing more can be told."""
+    """Report that Slurm has no nodes, or not the wanted partition; this ends the check."""
     topic = _topic(partition)
     if not slurm.nodes:
         return Fact(

@@ -1,4 +1,4 @@
-"""The store's tables as Arrow holds them: their schemas, and pandas' tables in that shape."""
+"""The store's tables in Arrow: their schemas, and the conversion of pandas' tables."""
 
 from __future__ import annotations
 

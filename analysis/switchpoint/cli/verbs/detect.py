@@ -106,7 +106,7 @@ def _find(
 def _switches(
     measurements: Measurements, findings: pd.DataFrame, wanted: list[str]
 ) -> pd.DataFrame | None:
-    """Explain the wanted curves' switches where zooms have searched for any."""
+    """Explain the wanted curves' switches if there are zooms."""
     from switchpoint.explanation.switches import explain
     from switchpoint.reporting.digest import select_curves
     from switchpoint.tables.sweeps import ZOOM

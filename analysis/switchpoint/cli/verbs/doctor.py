@@ -1,4 +1,4 @@
-"""`switchpoint doctor`: of this machine, of a site, or of what Spack may take from here."""
+"""`switchpoint doctor`: checks this machine, a site, or what Spack can take from here."""
 
 from __future__ import annotations
 

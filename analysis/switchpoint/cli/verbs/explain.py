@@ -76,7 +76,7 @@ def _size(near: str | None) -> int | None:
 
 
 def _check_known(column: str, wanted: str, tables: list[pd.DataFrame]) -> None:
-    """Raise InputError where none of the tables has the wanted value in a column."""
+    """Raise InputError if none of the tables has the wanted value in a column."""
     there = sorted(
         {value for table in tables if column in table for value in table[column].dropna().unique()}
     )

@@ -1,4 +1,4 @@
-"""Draws what each rank did when."""
+"""Draws what each rank did at which time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A figure of the page, and what all figures share: colours, axes, names as Plotly reads them."""
+"""A figure of the page, and the common parts of figures: colours, axes, escaped names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def size_ticks(smallest: float, largest: float, most: int) -> list[int]:
 
 
 def axis() -> dict[str, Any]:
-    """How every axis looks."""
+    """Return the style of every axis."""
     return {
         "gridcolor": _GRID,
         "linecolor": INK,

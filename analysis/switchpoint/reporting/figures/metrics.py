@@ -1,4 +1,4 @@
-"""What a figure shows of a curve: its time or its bandwidth."""
+"""The metric of a figure: time or bandwidth."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def curve_traces(
     styles: Styles,
     first_panel: bool,
 ) -> list[dict[str, Any]]:
-    """Line of one series, with its interval as a ribbon."""
+    """Return the line of one series, with its interval as a band."""
     colour, dash, symbol = styles.look(series)
     name = literal(series)
     x = points["size_bytes"].tolist()

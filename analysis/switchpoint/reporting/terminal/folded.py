@@ -39,7 +39,7 @@ def show_lines(console: Console, lines: list[Line], curves: pd.DataFrame) -> Non
 
 
 class _Row(NamedTuple):
-    """The words of one line."""
+    """The text of one line."""
 
     place: list[str]
     kind: str
