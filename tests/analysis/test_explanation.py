@@ -202,7 +202,7 @@ def test_a_header_that_nobody_has_seen_is_learned_by_moving_the_setting(monkeypa
     zoom = recorded("openmpi5-tcp-zoom")
     alone = switch(explain(zoom), "send", 65456)
     assert (alone["cause"], alone["status"]) == ("btl_tcp_eager_limit", "suspected")
-    assert "lies 80 B past the last eager byte 65456" in alone["reason"]
+    assert "lies 80 B above the last eager byte 65456" in alone["reason"]
     plan = plan_intervention(*zoom.facts(_only(zoom)))
     assert plan is not None
     assert (plan.label, plan.last_size_bytes) == ("btl_tcp_eager_limit=98301", 98221)

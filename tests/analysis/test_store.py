@@ -247,7 +247,7 @@ def test_a_program_of_another_build_is_not_said_to_be_of_the_lock(
 
     run = Store(url).runs().iloc[0]
 
-    assert any("the lock is not kept with the run" in line for line in measured.warnings)
+    assert any("the lock is not stored with the run" in line for line in measured.warnings)
     assert run[["lock", "lock_hash", "spack_spec"]].isna().all()
     assert run["builder"] == builder
 
