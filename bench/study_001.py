@@ -18,7 +18,7 @@ from on_testbed import ROOT, kernel, launch, testbed
 from plotly.offline import get_plotlyjs
 from selenium import webdriver
 from switchpoint import Store, detect, explain, read_files, summarise
-from switchpoint.explanation.switches import note
+from switchpoint.explanation.notes import note
 from switchpoint.records.record import read_facts
 from switchpoint.records.run_facts import prove
 from switchpoint.reporting.figures.curves import draw
@@ -236,7 +236,7 @@ def copies() -> str:
         f"from {BRACKET[0]:,} to {BRACKET[1]:,} B or across that jump: median, least, most |",
         "|---|---|---|",
     ]
-    with testbed("study-001") as name, tempfile.TemporaryDirectory(dir=ROOT) as folder:
+    with testbed() as name, tempfile.TemporaryDirectory(dir=ROOT) as folder:
         found = [
             (mechanism, search_near_64k(name, mechanism, Path(folder)))
             for _ in range(LAUNCHES)

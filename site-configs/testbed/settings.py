@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 _INSTANCE = os.environ.get("TESTBED_NAME", "main")
 _PARENT = shipped("") if in_checkout() else Path.cwd()
 _STATE = Path(os.environ.get("SWITCHPOINT_TESTBED_DIR", _PARENT / ".testbed"))
+# ReFrame runs sbatch, scontrol and scancel by name and has no option for their folder.
 if "SWITCHPOINT_TESTBED" not in os.environ:
     os.environ["PATH"] = f"{_STATE / _INSTANCE / 'bin'}{os.pathsep}{os.environ['PATH']}"
 

@@ -13,7 +13,7 @@ import pytest
 from switchpoint import Store, detect, explain, read_files
 from switchpoint.explanation import suspects
 from switchpoint.explanation.catalogue import Catalogue
-from switchpoint.explanation.switches import stayed_eager
+from switchpoint.explanation.eager import stayed_eager
 from switchpoint.explanation.zooms import brackets_to_search, plan_intervention, searches
 
 RECORDS = Path(__file__).parent / "records" / "explain"

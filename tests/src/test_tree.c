@@ -1,43 +1,50 @@
-/* Trees: every rank is reached from the root, and parents and children agree. */
+/* Trees: every rank is the child of one parent, and parents and children agree. */
 #include "check.h"
 #include "tree.h"
 
 enum { RANKS_MAX = 40 };
 
-/* Counts the ranks of a subtree, and checks that each child names its parent. */
-static int ranks_below(const struct tree *tree, int rank, int ranks)
+static void every_rank_is_the_child_of_its_parent(const struct tree *tree)
 {
-    int below = 0;
-    for (int k = 0, child = 0; (child = tree->child(rank, ranks, k)) < ranks; k++) {
-        CHECK(child > rank);
-        CHECK(tree->parent(child, ranks) == rank);
-        below += 1 + ranks_below(tree, child, ranks);
+    for (int ranks = 1; ranks <= RANKS_MAX; ranks++) {
+        int children = 0;
+        for (int rank = 0; rank < ranks; rank++) {
+            for (int k = 0, child = 0; (child = tree->child(rank, ranks, k)) < ranks; k++) {
+                CHECK(child > rank); /* so that every chain of parents ends at the root */
+                CHECK(tree->parent(child, ranks) == rank);
+                children++;
+            }
+        }
+        CHECK(children == ranks - 1);
     }
-    return below;
 }
 
-static void every_rank_is_reached_from_the_root(void)
+static bool is_below(int rank, int ancestor, int ranks)
 {
-    const struct tree *const trees[] = {&REPEATED, &BINARY, &TWO_LEVEL, &BINOMIAL, &CHAIN};
-    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
-        for (int ranks = 1; ranks <= RANKS_MAX; ranks++) {
-            CHECK(ranks_below(trees[i], 0, ranks) == ranks - 1);
-        }
+    while (rank > ancestor) {
+        rank = BINOMIAL.parent(rank, ranks);
     }
+    return rank == ancestor;
 }
 
 static void a_binomial_subtree_is_contiguous(void)
 {
     for (int ranks = 1; ranks <= RANKS_MAX; ranks++) {
-        for (int rank = 0; rank < ranks; rank++) {
-            CHECK(binomial_end(rank, ranks) - rank - 1 == ranks_below(&BINOMIAL, rank, ranks));
+        for (int top = 0; top < ranks; top++) {
+            for (int rank = top; rank < ranks; rank++) {
+                CHECK(is_below(rank, top, ranks) == (rank < binomial_end(top, ranks)));
+            }
         }
     }
 }
 
 int main(void)
 {
-    every_rank_is_reached_from_the_root();
+    every_rank_is_the_child_of_its_parent(&REPEATED);
+    every_rank_is_the_child_of_its_parent(&BINARY);
+    every_rank_is_the_child_of_its_parent(&TWO_LEVEL);
+    every_rank_is_the_child_of_its_parent(&BINOMIAL);
+    every_rank_is_the_child_of_its_parent(&CHAIN);
     a_binomial_subtree_is_contiguous();
     return check_result();
 }

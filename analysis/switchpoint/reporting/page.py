@@ -18,7 +18,8 @@ from switchpoint import __name__ as _package
 from switchpoint.comparison.baselines import baseline_runs, pairings
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
-from switchpoint.explanation.switches import explain, note
+from switchpoint.explanation.notes import note
+from switchpoint.explanation.switches import explain
 from switchpoint.reporting import tables
 from switchpoint.reporting.figures.activity import draw_activity
 from switchpoint.reporting.figures.curves import draw, draw_pairing

@@ -35,7 +35,8 @@ def command(
 ) -> None:
     """Say where each switch is, to the byte, and why; from sweeps, zooms and interventions."""
     with user_mistakes():
-        from switchpoint.explanation.switches import explain, near_size, stayed_eager
+        from switchpoint.explanation.eager import stayed_eager
+        from switchpoint.explanation.switches import explain, near_size
         from switchpoint.reporting.json import eager_as_json, print_json, switches_as_json
 
         size = _size(near)

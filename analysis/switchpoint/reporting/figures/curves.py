@@ -27,7 +27,7 @@ def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
     curves
         As from `summarise`.
     findings
-        As from `detect`, of the same curves, with notes as from `explanation.note`.
+        As from `detect`, of the same curves, with notes as from `explanation.notes`.
     """
     curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis has no place for 0
     if curves.empty:
