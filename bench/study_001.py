@@ -236,7 +236,7 @@ def copies() -> str:
         f"from {BRACKET[0]:,} to {BRACKET[1]:,} B or across that jump: median, least, most |",
         "|---|---|---|",
     ]
-    with testbed("study-001") as name, tempfile.TemporaryDirectory(dir=ROOT) as folder:
+    with testbed() as name, tempfile.TemporaryDirectory(dir=ROOT) as folder:
         found = [
             (mechanism, search_near_64k(name, mechanism, Path(folder)))
             for _ in range(LAUNCHES)

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from switchpoint import Store, detect, explain, read_files
 from switchpoint.explanation import suspects
+from switchpoint.explanation.catalogue import Catalogue
 from switchpoint.explanation.eager import stayed_eager
 from switchpoint.explanation.zooms import brackets_to_search, plan_intervention, searches
 
@@ -191,8 +192,8 @@ def test_a_step_that_follows_its_setting_is_confirmed_and_no_switch_of_protocol(
 def forget_headers(monkeypatch, series: str) -> None:
     """Take a series of versions out of the catalogue, as if nobody had seen it yet."""
     known = copy.deepcopy(suspects.catalogue())
-    for entry in known["settings"]:
-        entry.get("header_bytes", {}).pop(series, None)
+    for entry in known.settings:
+        (entry.header_bytes or {}).pop(series, None)
     monkeypatch.setattr(suspects, "catalogue", lambda: known)
 
 
@@ -229,7 +230,7 @@ def test_a_header_of_another_series_is_no_proof_against_a_setting(monkeypatch, t
 
 
 def test_a_setting_that_is_not_in_the_catalogue_is_suspected_where_nothing_else_is(monkeypatch):
-    known = {"settings": [], "segments": []}
+    known = Catalogue(settings=[], segments=[], origins=[])
     monkeypatch.setattr(suspects, "catalogue", lambda: known)
     zoom = recorded("openmpi5-tcp-zoom")
     plan = plan_intervention(*zoom.facts(_only(zoom)))
