@@ -33,7 +33,7 @@ def command(
 ) -> None:
     """Write a site's settings: what Slurm and the MPIs here tell, the rest marked for editing."""
     with user_mistakes():
-        from switchpoint.sites.beginning import init_site
+        from switchpoint.sites.new_site import init_site
 
         for line in init_site(name, folder, partition, ask=ask):
             print(line)
