@@ -1,4 +1,4 @@
-"""Run records are read whole, or refused in one line that names the file and the mend."""
+"""Run records are read whole, or refused in one line that names the file and the fix."""
 
 from __future__ import annotations
 
@@ -214,9 +214,13 @@ def spoilt(tmp_path: Path, number: int, line: str) -> Path:
 @pytest.mark.parametrize(
     ("number", "line", "problem"),
     [
-        (1, "not json", "line 1: is no run record"),
-        (1, '{"record": "other"}', "line 1: is no run record"),
-        (1, '{"record": "switchpoint", "schema": 7}', "schema 7, this Switchpoint reads schema 1"),
+        (1, "not json", "line 1: is not a run record"),
+        (1, '{"record": "other"}', "line 1: is not a run record"),
+        (
+            1,
+            '{"record": "switchpoint", "schema": 7}',
+            "schema 7, but this Switchpoint reads schema 1",
+        ),
         (1, '{"record": "switchpoint", "schema": 1}', "'run_id' is missing"),
         (2, "mode,size", "line 2: the CSV heading 'mode,size'"),
         (5, "send,8,0,0,10,fast", "line 5: malformed row"),
@@ -281,10 +285,10 @@ def test_activity_is_a_table_of_what_each_rank_did_when() -> None:
 @pytest.mark.parametrize(
     ("spans", "words"),
     [
-        ([[0, 9, 1.0, 2.0]], "has a span that cannot be, [0, 9, 1.0, 2.0] (tree 200000 B)"),
-        ([[0, 0, 2.0, 1.0]], "has a span that cannot be, [0, 0, 2.0, 1.0]"),
-        ([[0, 0]], "is not as documented (ValueError: not enough values to unpack"),
-        (None, "is not as documented (TypeError"),
+        ([[0, 9, 1.0, 2.0]], "has an impossible span, [0, 9, 1.0, 2.0] (tree 200000 B)"),
+        ([[0, 0, 2.0, 1.0]], "has an impossible span, [0, 0, 2.0, 1.0]"),
+        ([[0, 0]], "does not have the documented form (ValueError: not enough values to unpack"),
+        (None, "does not have the documented form (TypeError"),
     ],
 )
 def test_damaged_activity_is_refused_in_one_line(tmp_path: Path, spans: object, words: str) -> None:

@@ -1,6 +1,6 @@
-"""Finds anomalies in curves and says what may have caused each: suspected settings, likely origins.
+"""Finds anomalies in curves and what may have caused them: suspected settings, likely origins.
 
-A suspicion or a guess is never a proof: `switches` has the proofs.
+A suspicion or a guess is never a proof. `switches` has the proofs.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from switchpoint.tables.columns import none_for_nulls
 from switchpoint.tables.findings import BOUNDARIES
 from switchpoint.tables.measurements import Measurements
 
-#: From these on a finding is shown first; a suspect lifts a smaller one.
+#: Findings from these values on are shown first. A smaller one needs a suspect.
 PROMINENT_MAGNITUDE = 0.2
 PROMINENT_CONFIDENCE = 0.9
 
-#: What sibling curves have in common, and from how many on their silence refutes a guess.
+#: What sibling curves have in common, and how many of them without a step refute a guess.
 _SIBLING = ["site", "partition", "mpi", "kernel", "placement"]
 _ENOUGH_SIBLINGS = 2
 
@@ -80,14 +80,14 @@ def _with_causes(anomalies: pd.DataFrame, rows: list[dict[Any, Any]]) -> pd.Data
 
 
 def prominent(findings: pd.DataFrame) -> pd.Series[bool]:
-    """Tell the findings that a reader wants first: large and sure, or with a suspect."""
+    """Return which findings are shown first: large and certain, or with a suspect."""
     large = findings["magnitude"].abs() >= PROMINENT_MAGNITUDE
     sure = findings["confidence"] >= PROMINENT_CONFIDENCE
     return (large & sure) | findings["suspects"].map(bool)
 
 
 def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> None:
-    """Say of each guessed origin in how many sibling curves a step recurs; drop what does not.
+    """Add to each guessed origin in how many sibling curves a step recurs; drop it if in few.
 
     Siblings are curves of the same site, MPI, kernel and placement: other modes, launches,
     settings.

@@ -23,7 +23,7 @@ def curve_traces(
     styles: Styles,
     first_panel: bool,
 ) -> list[dict[str, Any]]:
-    """Line of one series, with its interval as a ribbon."""
+    """Return the line of one series, with its interval as a band."""
     colour, dash, symbol = styles.look(series)
     name = literal(series)
     x = points["size_bytes"].tolist()
@@ -66,7 +66,7 @@ def finding_traces(
     axes: dict[str, str],
     styles: Styles,
 ) -> list[dict[str, Any]]:
-    """Marks of the findings on one series' curve."""
+    """Return marks of the findings on the curve of one series."""
     identity = identity_columns(findings)
     here = findings[findings["kind"].isin([*BOUNDARIES, "outlier"])]
     mine = here.merge(points[[*identity, "size_bytes", "time_us"]], on=[*identity, "size_bytes"])

@@ -15,7 +15,7 @@ from switchpoint.tables.units import range_text
 
 
 def print_each(console: Console, findings: pd.DataFrame) -> None:
-    """Print every finding of every curve, a table for each MPI and benchmark."""
+    """Print every finding of every curve, with a table for each MPI and benchmark."""
     heading = [name for name in HEADING if name in findings]
     groups = findings.groupby(heading, dropna=False, sort=False) if heading else [((), findings)]
     for values, group in groups:
@@ -52,9 +52,9 @@ def _shown(column: Column, row: Row) -> Text:
 
 
 def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
-    """Print each suspicion once, with the placements and steps that it would explain.
+    """Print each suspect once, with the placements and steps that it would explain.
 
-    Then what is guessed of steps without a suspect, and what inverted curves are slower than.
+    Then print guesses for steps without a suspect, and what an inverted curve is slower than.
     """
     explained: dict[str, dict[str, None]] = {}
     for row in findings.to_dict("records"):
@@ -78,6 +78,6 @@ def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
 
 
 def _curves_repeat(findings: pd.DataFrame, columns: list[str]) -> bool:
-    """Whether several runs hold a curve of the same name."""
+    """Return whether several runs have a curve of the same name."""
     named = findings[[*columns, "run_id"]].drop_duplicates()
     return bool(named.duplicated(columns).any()) if columns else len(named) > 1

@@ -23,5 +23,5 @@ def kind_text(kind: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Write a number with its noun, in the plural where it is not 1."""
+    """Write a number with its noun, in the plural if it is not 1."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
