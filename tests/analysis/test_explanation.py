@@ -91,7 +91,7 @@ def test_a_switch_that_stays_refutes_its_setting(tmp_path):
     found = switch(explain(measurements), "send", 65480)
     assert found["kind"] == "protocol_switch"  # the probe has proved that much
     assert (found["cause"], found["status"]) == (None, "refuted")
-    assert "stayed at 65481 bytes" in found["reason"]
+    assert "stayed at 65,481 B" in found["reason"]
 
 
 def test_the_tcp_segments_step_is_told_apart_from_the_eager_limit_19_bytes_on(tmp_path):

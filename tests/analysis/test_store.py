@@ -300,7 +300,7 @@ def test_a_file_that_is_no_lock_is_named(tmp_path: Path) -> None:
     path = record(tmp_path, 1)
     for text in ("{", "[]", "{}"):
         (tmp_path / "spack.lock").write_text(text)
-        with pytest.raises(InputError, match=r"spack\.lock: is no lock of Spack's"):
+        with pytest.raises(InputError, match=r"spack\.lock: is not a lock of Spack"):
             read(path)
 
 
