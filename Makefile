@@ -97,7 +97,9 @@ test: install-test kernels-test  ## test everything: kernels, testbed, checks, a
 .PHONY: check
 check: python  ## the quick part of `make test`, in a minute: no cluster, no browser, no build
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/python -m pytest --quiet --numprocesses=auto -m 'not (cluster or browser or build or spack or slow)'
+	@$(BIN)/python -m pytest --quiet --numprocesses=auto \
+	    --ignore=tests/bench --ignore=tests/checks --ignore=tests/report --ignore=tests/testbed \
+	    -m 'not (cluster or browser or build or spack or slow)'
 
 .PHONY: test-systems
 test-systems: install  ## test other systems, all or those in SYSTEMS; needs root, takes half an hour

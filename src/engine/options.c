@@ -182,7 +182,7 @@ static bool parse_value(const char *name, const char *value, const struct kernel
                         struct options *options, struct refusal *refusal)
 {
     /* Every JSON reader holds integers up to 2^53 exactly. */
-    static const struct kernel_option SEED = {.name = "--seed", .most = (1L << 53) - 1};
+    static const struct kernel_option SEED_OPTION = {.name = "--seed", .most = (1L << 53) - 1};
     if (strcmp(name, "--mode") == 0) {
         return parse_modes(value, kernel, options, refusal);
     }
@@ -190,8 +190,8 @@ static bool parse_value(const char *name, const char *value, const struct kernel
         free(options->sizes.bytes);
         return sizes_parse(value, &options->sizes, refusal);
     }
-    if (strcmp(name, SEED.name) == 0) {
-        return parse_number(&SEED, value, &options->seed, refusal);
+    if (strcmp(name, SEED_OPTION.name) == 0) {
+        return parse_number(&SEED_OPTION, value, &options->seed, refusal);
     }
     if (strcmp(name, "--label") == 0) {
         return parse_label(value, options, refusal);

@@ -102,7 +102,7 @@ static void run_schedule(const struct task *t, long iterations)
     const enum schedule schedule = *(const enum schedule *)t->variant;
     const struct exchange exchange = exchange_of(t);
     MPI_Request *receives = t->requests;
-    MPI_Request *sends = t->requests + (t->ranks - 1) * exchange.packets;
+    MPI_Request *sends = t->requests + (size_t)(t->ranks - 1) * (size_t)exchange.packets;
     for (long i = 0; i < iterations; i++) {
         post_receives(t, schedule, &exchange, receives);
         send_packets(t, schedule, &exchange, receives, sends);

@@ -17,8 +17,6 @@ FUNCTION_LINES = 50
 
 #: Modules and functions that are longer, each with its reason.
 LONGER: dict[str, str] = {
-    "analysis/switchpoint/detection/boundaries.py": "is being divided",
-    "analysis/switchpoint/explanation/suspects.py": "is being divided",
     "analysis/switchpoint/spack/externals.py": "is being divided",
 }
 

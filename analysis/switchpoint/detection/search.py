@@ -14,8 +14,8 @@ from switchpoint.detection.bursts import noise_bursts
 from switchpoint.detection.inversions import inversions
 from switchpoint.detection.launches import detect_launches
 from switchpoint.records.run_facts import conditions
-from switchpoint.tables.columns import ANOMALY_COLUMNS
 from switchpoint.tables.curves import compare_passes, summarise_passes
+from switchpoint.tables.findings import ANOMALY_COLUMNS
 from switchpoint.tables.measurements import Measurements, sweeps_of
 from switchpoint.tables.sweeps import Floats, Indices, Sweeps
 

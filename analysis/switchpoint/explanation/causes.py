@@ -14,7 +14,8 @@ import pandas as pd
 from switchpoint.detection.search import find_anomalies
 from switchpoint.explanation.origins import Origins, origins_of_run
 from switchpoint.explanation.suspects import Suspects, suspects_of_run
-from switchpoint.tables.columns import BOUNDARIES, none_for_nulls
+from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.findings import BOUNDARIES
 from switchpoint.tables.measurements import Measurements
 
 #: Findings from these values on are shown first. A smaller one needs a suspect.
@@ -41,33 +42,11 @@ def detect(
     Returns
     -------
     DataFrame
-        One row per finding, the curve's identity columns and:
-
-        kind
-            `step`: the time jumps between two neighbouring sizes. `slope_change`: the time per
-            byte changes without a jump. `outlier`: a single size deviates. `noise_burst`: passes
-            are slower than the others at all sizes. `placement_inversion`, `mode_inversion`,
-            `asymmetry`: this curve is slower than another that should not be faster
-            (`inversions`).
-        size_bytes, last_size_before
-            First measured size after the boundary and last measured size before it.
-        magnitude
-            Relative change of time, positive when slower. For a step both lines are compared at
-            `size_bytes`, for a slope change one octave later.
-        confidence
-            From 0 to 1. For a boundary: how often similar boundaries in labelled curves were real
-            and in exactly this bracket (`confidence`). It is computed from
-            `evidence["posterior"]`, the posterior probability of this boundary; the alternatives
-            are no boundary, and every other position within the two pieces around it. For other
-            kinds: the probability that noise does not show this. It does not concern the cause.
-        evidence
-            Dictionary: the two lines (`intercept_us`, `per_byte_us`), `jump_us`, relative `noise`,
-            `sizes`, `posterior`, how many of the curve's `launches` show a boundary there. Other
-            kinds: see docs/reference/findings.md.
-        suspects
-            List of dictionaries: settings whose value lies in the bracket. Never proof.
-        origin
-            Dictionary or None: a guess at the origin of a step (`origins`). Never proof.
+        One row per finding: the curve's identity columns and `tables.findings.COLUMNS`, which
+        says what each means, as `tables.findings.KINDS` does of the kinds. A boundary's
+        `confidence` says how often one like it proved real and in exactly this bracket on labelled
+        curves (`detection.confidence`); that of other kinds is the probability that noise shows no
+        such thing. It says nothing of the cause.
     """
     anomalies = find_anomalies(source, progress)
     if isinstance(source, Measurements):

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from switchpoint.explanation.catalogue import Segment, Setting, catalogue
+from switchpoint.explanation.applicable import segments_of, settings_of
+from switchpoint.explanation.catalogue import Segment, Setting
 from switchpoint.records.run_facts import Proof, prove
 from switchpoint.tables.measurements import mpi_name
 from switchpoint.tables.units import bytes_of
@@ -91,7 +92,7 @@ def eager_suspects(
     ]  # fmt: skip
     named = {suspect["name"] for suspect in exact}
     learned = []
-    for entry in _settings_of(mpi, path):
+    for entry in settings_of(mpi, path):
         set_by, value = _value(entry, mpi)
         number = bytes_of(value)
         if number is None or entry.variable in named or not entry.ends_eager:
@@ -117,7 +118,7 @@ def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dic
     """
     found = []
     mpi = header.get("mpi", {})
-    for entry in _settings_of(mpi, prove(header, footer).path):
+    for entry in settings_of(mpi, prove(header, footer).path):
         set_by, value = _value(entry, mpi)
         word = "unset" if value is None else value
         if entry.ends_eager and word in entry.automatic:
@@ -127,40 +128,6 @@ def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dic
                 | {"reason": f"{entry.variable} {said}: the library chooses the size itself"}
             )
     return found
-
-
-def _settings_of(mpi: dict[str, Any], path: str) -> Iterator[Setting]:
-    """Return settings of the catalogue that the run's library has and that act on its path."""
-    return (entry for entry in catalogue().settings if _applies(entry, mpi, path))
-
-
-def _applies(entry: Setting | Segment, mpi: dict[str, Any], path: str) -> bool:
-    cvars = mpi.get("cvars", {})
-    return (
-        mpi_name(mpi.get("library", "")).startswith(tuple(entry.library))
-        and (entry.path == "any" or path in {"unknown", entry.path})
-        and re.search(entry.built_with, mpi.get("description", "")) is not None
-        and entry.netmod in {None, network_module(mpi)}
-        and all(
-            re.fullmatch(pattern, str(cvars.get(name, "")))
-            for name, pattern in entry.only_with.items()
-        )
-    )
-
-
-def network_module(mpi: dict[str, Any]) -> str | None:
-    """Return MPICH's network module: the requested one, or the first that it was built with.
-
-    Old records have no description. Their MPICH is that of Debian 12, which only has UCX.
-    """
-    description = mpi.get("description", "")
-    if not description:
-        return "ucx"
-    built = re.search(r"\bch4:(\w+)", description)
-    # MPI_T shows it as empty even if it is set.
-    name = "MPIR_CVAR_CH4_NETMOD"
-    asked = mpi.get("cvars", {}).get(name) or mpi.get("environment", {}).get(name)
-    return asked or (built[1] if built else None)
 
 
 def _series(mpi: dict[str, Any]) -> str:
@@ -250,7 +217,7 @@ def _environment_of(library: str, cvar: str) -> str | None:
 
 def _settings(mpi: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
     """Return what the run's settings predict, if they have values in bytes."""
-    for entry in _settings_of(mpi, path):
+    for entry in settings_of(mpi, path):
         set_by, value = _value(entry, mpi)
         number = bytes_of(value)
         if number is None:
@@ -270,8 +237,7 @@ def _settings(mpi: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
 def _segments(mpi: dict[str, Any], proof: Proof) -> Iterator[dict[str, Any]]:
     """Return sizes that fill whole TCP segments on the run's proved path, as suspects."""
     if segment := proof.tcp_segment:
-        fitting = (entry for entry in catalogue().segments if _applies(entry, mpi, proof.path))
-        for entry in fitting:
+        for entry in segments_of(mpi, proof.path):
             for count in range(1, entry.most_segments + 1):
                 yield _segment_suspect(entry, proof, segment, count)
 

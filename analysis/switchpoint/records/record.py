@@ -18,21 +18,9 @@ from switchpoint.records.activity import activity_problem
 if TYPE_CHECKING:
     import pandas as pd
 from switchpoint.records.lines import LONGEST_END, first_line, last_line
-from switchpoint.records.samples import SAMPLE_TYPES, parse_samples
+from switchpoint.records.samples import parse_samples
 
 SCHEMA = 1
-
-_REQUIRED: dict[str, type | tuple[type, ...]] = {
-    "run_id": str,
-    "start_utc": str,
-    "kernel": dict,
-    "labels": dict,
-    "plan": dict,
-    "clock": dict,
-    "mpi": dict,
-    "ranks": list,
-    "columns": list,
-}
 
 
 @dataclass
@@ -155,15 +143,10 @@ def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
             " install the version that wrote it or a newer one",
             1,
         )
-    for name, kind in _REQUIRED.items():
-        if not isinstance(header.get(name), kind):
-            state = "is missing" if name not in header else "has the wrong type"
-            raise RecordError(path, f"header field {name!r} {state}; measure again", 1)
-    missing = [name for name in SAMPLE_TYPES if name not in header["columns"]]
-    if missing:
-        raise RecordError(
-            path, f"header field 'columns' does not contain {missing[0]!r}; measure again", 1
-        )
+    from switchpoint.records.header import header_problem  # pydantic takes a while to load
+
+    if wrong := header_problem(header):
+        raise RecordError(path, f"{wrong}; measure again", 1)
     return header
 
 

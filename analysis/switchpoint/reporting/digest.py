@@ -16,7 +16,8 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import prominent
-from switchpoint.tables.columns import BOUNDARIES, identity_columns, none_for_nulls
+from switchpoint.tables.columns import identity_columns, none_for_nulls
+from switchpoint.tables.findings import BOUNDARIES, KINDS
 
 #: Columns that name a place, in the order in which people read them.
 PLACE = ["site", "partition", "mpi", "environ"]
@@ -31,12 +32,6 @@ _LIKE = ("kernel", "placement")
 
 #: Two brackets belong to one boundary if they share this part of the narrower one, in octaves.
 _SHARED = 0.5
-
-#: The kinds that `detect` finds, with their names for `--only`.
-KINDS = (
-    "step", "slope_change", "outlier", "noise_burst", "placement_inversion", "mode_inversion",
-    "asymmetry",
-)  # fmt: skip
 
 #: The ways to sort lines, with their names for `--sort`.
 SORTS = ("cost", "time", "confidence", "curves", "size")

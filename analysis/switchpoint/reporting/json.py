@@ -24,7 +24,8 @@ def print_json(content: object) -> None:
 
 def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
     """Convert findings to the JSON of docs/reference/findings.md, with the curve as an object."""
-    from switchpoint.tables.columns import FINDING_COLUMNS, identity_columns
+    from switchpoint.tables.columns import identity_columns
+    from switchpoint.tables.findings import FINDING_COLUMNS
 
     curve_columns = [name for name in identity_columns(findings) if name != "run_id"]
     shaped = []

@@ -15,9 +15,9 @@ from switchpoint.records.activity import activity_table
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.records.run_facts import prove
 from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.findings import SHOWN
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import plain_columns, shared_words, short, telling_columns
-from switchpoint.tables.units import place_text
 
 #: Commonly quoted sizes: smallest latency, about a cache line, both sides of 64 KiB, streaming.
 CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
@@ -44,14 +44,10 @@ def finding_table(findings: pd.DataFrame) -> dict[str, Any]:
     rows = _records(findings)
     for row in rows:
         row["curve"] = [short(name, row[name]) for name in columns]
-        row["place"] = place_text(
-            row["kind"],
-            row["last_size_before"],
-            row["size_bytes"],
-            row["evidence"].get("last_size_bytes"),
-        )
+        row["shown"] = [column.text(row) for column in SHOWN]
     return {
         "columns": [_heading(name) for name in columns],
+        "shown": [(column.heading, column.json_type == "string") for column in SHOWN],
         "common": shared_words(findings),
         "main": [row for row, head in zip(rows, heads, strict=True) if head],
         "minor": [row for row, head in zip(rows, heads, strict=True) if not head],
@@ -92,6 +88,7 @@ def size_table(curves: pd.DataFrame) -> dict[str, Any]:
         )
     return {
         "columns": [_heading(name) for name in columns],
+        "shown": [(column.heading, column.json_type == "string") for column in SHOWN],
         "common": shared_words(curves),
         "sizes": sizes,
         "rows": rows,

@@ -1,4 +1,4 @@
-"""The columns of every table, stage by stage: samples, runs, curves, findings.
+"""The columns of every table, stage by stage: samples, runs, curves; `findings` has its own.
 
 A curve is a metric against message size for one site, MPI, kernel, mode and placement, in one run.
 Every column that is not a measured one is part of its identity.
@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
+
+from switchpoint.tables.findings import FINDING_COLUMNS
 
 #: Columns that distinguish the curves of run records, in the order in which people read them.
 IDENTITY = ["site", "partition", "mpi", "environ", "kernel", "placement", "mode", "run_id"]
@@ -51,19 +53,8 @@ VALUE_COLUMNS = [
     "labels", "source",
 ]  # fmt: skip
 
-#: Anomalies, which timing shows: the columns after the identity.
-ANOMALY_COLUMNS = [
-    "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence",
-]  # fmt: skip
-
-#: Findings: anomalies with what may have caused them.
-FINDING_COLUMNS = [*ANOMALY_COLUMNS, "suspects", "origin"]
-
 #: Findings in a report: what is known of each, as sentences.
 NOTES = "notes"
-
-#: Kinds of findings that lie between two neighbouring sizes of one curve.
-BOUNDARIES = ("step", "slope_change")
 
 #: Names that no column of a curve's identity may have.
 RESERVED = frozenset([*MEASURES, *CURVE_COLUMNS, *FINDING_COLUMNS, NOTES])

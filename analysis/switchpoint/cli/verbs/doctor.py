@@ -80,7 +80,7 @@ def command(
 
 def _doctor_site(site: str, wait_s: float | None, as_json: bool) -> None:
     from switchpoint.sites.examination import examine_site
-    from switchpoint.sites.finding import find_settings
+    from switchpoint.sites.settings_path import find_settings
 
     facts = examine_site(find_settings(site), wait_s)
     if not as_json:
@@ -96,7 +96,7 @@ def _doctor_site(site: str, wait_s: float | None, as_json: bool) -> None:
 
 
 def _doctor_spack(site: str | None, target: Path | None, mpi: str | None, as_json: bool) -> None:
-    from switchpoint.sites.finding import find_settings
+    from switchpoint.sites.settings_path import find_settings
     from switchpoint.spack.externals import examine_spack, survey, write
 
     home = None

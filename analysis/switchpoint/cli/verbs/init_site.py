@@ -36,7 +36,7 @@ def command(
 ) -> None:
     """Write a site's settings from what Slurm and the MPIs report. Mark the rest for editing."""
     with user_mistakes():
-        from switchpoint.sites.beginning import init_site
+        from switchpoint.sites.new_site import init_site
 
         for line in init_site(name, folder, partition, ask=ask):
             print(line)

@@ -10,7 +10,8 @@ import pandas as pd
 from switchpoint.reporting.figures.figure import INK, literal, no_template
 from switchpoint.reporting.figures.metrics import Metric
 from switchpoint.reporting.figures.styles import Styles
-from switchpoint.tables.columns import BOUNDARIES, NOTES, identity_columns
+from switchpoint.tables.columns import NOTES, identity_columns
+from switchpoint.tables.findings import BOUNDARIES, KINDS
 from switchpoint.tables.units import percent, place_text, significant, size_text
 
 
@@ -92,7 +93,7 @@ def finding_traces(
             },
             "customdata": [
                 [
-                    row["kind"].replace("_", " "),
+                    KINDS[row["kind"]].words,
                     place_text(row["kind"], row["last_size_before"], row["size_bytes"], None),
                     percent(row["magnitude"]),
                     "".join(f"<br>{literal(note)}" for note in row[NOTES]),

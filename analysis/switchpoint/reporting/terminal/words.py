@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from switchpoint.tables.findings import KINDS
 from switchpoint.tables.units import percent
 
 
@@ -18,7 +19,7 @@ def change_range(magnitudes: list[float]) -> str:
 
 def kind_text(kind: str) -> str:
     """Write a kind of finding in words."""
-    return kind.replace("_change", "").replace("_", " ")
+    return KINDS[kind].short
 
 
 def counted(number: int, noun: str) -> str:

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from switchpoint.errors import InputError
 from switchpoint.shipped import shipped
-from switchpoint.sites.finding import OWN_SITES
 from switchpoint.sites.marks import marked_places
 from switchpoint.sites.proposals import (
     launcher_options,
@@ -23,6 +22,7 @@ from switchpoint.sites.proposals import (
     propose_environments,
     propose_placements,
 )
+from switchpoint.sites.settings_path import OWN_SITES
 from switchpoint.sites.slurm import Slurm, ask_slurm
 from switchpoint.sites.template import fill, split_placement, with_options, without_placement
 
