@@ -11,7 +11,7 @@ from switchpoint.tables.measurements import mpi_name
 
 
 def settings_of(mpi: dict[str, Any], path: str) -> Iterator[Setting]:
-    """Settings of the catalogue that the run's library has and its path can meet."""
+    """Return settings of the catalogue that the run's library has and that act on its path."""
     return (entry for entry in catalogue().settings if _applies(entry, mpi, path))
 
 
@@ -35,15 +35,15 @@ def _applies(entry: Setting | Segment, mpi: dict[str, Any], path: str) -> bool:
 
 
 def network_module(mpi: dict[str, Any]) -> str | None:
-    """MPICH's network module in use: the one that was asked for, else the first it was built with.
+    """Return MPICH's network module: the requested one, or the first that it was built with.
 
-    Records of old have no description; theirs is Debian 12's, which has UCX alone.
+    Old records have no description. Their MPICH is that of Debian 12, which only has UCX.
     """
     description = mpi.get("description", "")
     if not description:
         return "ucx"
     built = re.search(r"\bch4:(\w+)", description)
-    # MPI_T shows it as empty even where it is set.
+    # MPI_T shows it as empty even if it is set.
     name = "MPIR_CVAR_CH4_NETMOD"
     asked = mpi.get("cvars", {}).get(name) or mpi.get("environment", {}).get(name)
     return asked or (built[1] if built else None)

@@ -56,7 +56,9 @@ def failure_lines(
     ]
     if len(words) > _LINES and not verbose:
         more = sum(list(lines.values())[_LINES:])
-        words[_LINES:] = [f"and {counted(more, 'more file')} that cannot be read; --verbose lists them"]
+        words[_LINES:] = [
+            f"and {counted(more, 'more file')} that cannot be read; --verbose lists them"
+        ]
     if skipped:
         reasons = [_skipped(reason, skipped[reason]) for reason in Reason if reason in skipped]
         words.append(f"skipped: {', '.join(reasons)}")
