@@ -99,7 +99,7 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
         figures=draw(drawn, findings),
         pairs=pairs,
         activities=activities,
-        summary=tables.summary(measurements, curves, findings),
+        summary=tables.summary(measurements, findings),
         findings=tables.finding_table(findings),
         switches=tables.switch_table(switches),
         sizes=tables.size_table(curves),

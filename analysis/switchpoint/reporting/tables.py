@@ -14,7 +14,6 @@ from switchpoint.explanation.causes import prominent
 from switchpoint.records.activity import activity_table
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.records.run_facts import prove
-from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.findings import SHOWN
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import plain_columns, shared_words, short, telling_columns
@@ -23,13 +22,10 @@ from switchpoint.tables.naming import plain_columns, shared_words, short, tellin
 CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
 
 
-def summary(
-    measurements: Measurements, curves: pd.DataFrame, findings: pd.DataFrame
-) -> dict[str, int]:
+def summary(measurements: Measurements, findings: pd.DataFrame) -> dict[str, int]:
     """Count the contents of the report."""
-    identity = identity_columns(curves)
     return {
-        "curves": len(curves.groupby(identity, dropna=False, observed=True).size()),
+        "curves": len(measurements.sweeps.curves),
         "samples": len(measurements.samples),
         "runs": len(measurements.runs),
         "steps": int((findings["kind"] == "step").sum()),

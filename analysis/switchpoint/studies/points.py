@@ -125,9 +125,9 @@ class Data:
 def data_of(measurements: Measurements) -> Data:
     """Reduce measurements to the data for claims."""
     samples = measurements.samples
-    keys = [*identity_columns(samples), "size_bytes", "pass"]
+    identity = identity_columns(samples)
+    keys = [*identity, "size_bytes", "pass"]
     passes = samples.groupby(keys, dropna=False, observed=True)["time_us"].median().reset_index()
-    identity = identity_columns(passes)
     passes[identity] = none_for_nulls(passes[identity])
     facts = pd.DataFrame(
         [_facts(run) for run in measurements.runs.to_dict("records")],
