@@ -18,6 +18,9 @@ MPIS := openmpi mpich
 READY := INSTALLED=yes
 
 C_FILES = $(shell git ls-files --cached --others --exclude-standard 'src/*.[ch]' 'tests/*.[ch]' 'checks/*.[ch]')
+# What people read: documents, comments and messages, except what other programs print.
+PROSE_FILES = $(shell git ls-files --cached --others --exclude-standard Makefile '*.md' '*.py' '*.[ch]' '*.html' \
+    '*.y*ml' '*.toml' '*.sh' '*.txt' ':!tests/prose/*' ':!tests/analysis/outputs/*' ':!docs/studies/*')
 SHELL_FILES = .ci/run $(shell git ls-files --cached --others --exclude-standard '*.sh')
 
 .PHONY: help
@@ -94,7 +97,9 @@ test: install-test kernels-test  ## test everything: kernels, testbed, checks, a
 .PHONY: check
 check: python  ## the quick part of `make test`, in a minute: no cluster, no browser, no build
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/python -m pytest --quiet --numprocesses=auto -m 'not (cluster or browser or build or spack or slow)'
+	@$(BIN)/python -m pytest --quiet --numprocesses=auto \
+	    --ignore=tests/bench --ignore=tests/checks --ignore=tests/report --ignore=tests/testbed \
+	    -m 'not (cluster or browser or build or spack or slow)'
 
 .PHONY: test-systems
 test-systems: install  ## test other systems, all or those in SYSTEMS; needs root, takes half an hour
@@ -128,6 +133,8 @@ lint: install-test  ## run all formatters, linters and type checks
 	@cmake -S src -B build/ctest/openmpi -DMPI_C_COMPILER=mpicc.openmpi >/dev/null
 	@clang-tidy --quiet -p build/ctest/openmpi $(filter-out checks/%,$(filter %.c,$(C_FILES))) 2>/dev/null
 	@shellcheck $(SHELL_FILES)
+	@$(BIN)/codespell $(PROSE_FILES)
+	@$(BIN)/python tests/prose/check_prose.py $(PROSE_FILES)
 	@echo "lint: clean"
 
 .PHONY: docs

@@ -1,7 +1,7 @@
-"""Our broadcasts against MPI_Bcast: same run, random order, at every size of the sweep.
+"""Compares our broadcasts with MPI_Bcast: same run, random order, at every size of the sweep.
 
-The first table has a core for each rank. In the second, four nodes are behind slow links, so that
-the links decide, not the cores. Ratio above 1: ours is slower.
+The first table has a core for each rank. The second has four nodes with slow links, so that the
+links decide, not the cores. A ratio above 1 means that ours is slower.
 Usage: ``.venv/bin/python bench/broadcast_library.py [PASSES] [MPI...]``
 """
 
@@ -35,7 +35,7 @@ def sweep(sizes: list[int], passes: int, record: Path) -> list[str]:
 
 
 def print_ratios(mpi: str, where: str, record: Path) -> None:
-    """One row per size: the best of ours over the library, pass by pass."""
+    """Return one row per size: the best of ours divided by the library, pass by pass."""
     samples = read_record(record).samples
     times = samples.groupby(["size_bytes", "mode", "pass"], observed=True)["time_us"].median()
     for size, part in times.groupby(level="size_bytes"):

@@ -1,7 +1,7 @@
-"""What a ReFrame check costs over a bare ``srun`` of the same binary, on the testbed.
+"""Compares the time of a ReFrame check with a bare ``srun`` of the same binary, on the testbed.
 
-The kernel measures one size for a moment; both ways run it in turn. ReFrame's own start-up (its
-session without a test) is measured too and told apart, since a session pays it once.
+The kernel measures one size for a short time. Both ways run it in turn. ReFrame's own start-up (its
+session without a test) is measured separately, because a session needs it only once.
 Usage: ``.venv/bin/python bench/check_overhead.py [PAIRS]``
 """
 
@@ -54,7 +54,7 @@ def bare_s(name: str, folder: Path, placement: str) -> float:
 
 
 def main(pairs: int) -> None:
-    """Print the medians and what is left for each check."""
+    """Print the medians and the additional time of each check."""
     kernel("openmpi", "pingpong")
     per_check = []
     with testbed() as name, tempfile.TemporaryDirectory(dir=".") as scratch:

@@ -1,4 +1,4 @@
-"""How fast `detect` is: one curve of 260 sizes with 10 repeats, and thousands of such on all cores.
+"""Measures the time of `detect`: one curve of 260 sizes with 10 repeats, and thousands of curves.
 
 Usage: .venv/bin/python bench/detect_speed.py [CURVES]   (default 10,000)
 Targets: one curve in under 20 ms; 10,000 in under 2 minutes on 2 cores, memory bounded.
@@ -21,7 +21,7 @@ REPEATS = 10
 
 
 def samples(curves: int) -> pd.DataFrame:
-    """Samples of so many curves, each with two steps and 2 % noise."""
+    """Return samples of curves, each with two steps and 2 % noise."""
     rng = np.random.default_rng(1)
     time_us = (2 + 3e-4 * SIZES) * np.where(SIZES > 60000, 1.4, 1) * np.where(SIZES > 1400, 1.3, 1)
     rows = len(SIZES) * REPEATS

@@ -1,4 +1,4 @@
-"""How fast `switchpoint import` is: thousands of small files, of each format and of all together.
+"""Measures the speed of `switchpoint import`: thousands of small files, per format and together.
 
 Usage: .venv/bin/python bench/import_speed.py [FILES]   (default 3,000)
 """
@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 IMPORT = [ROOT / ".venv/bin/switchpoint", "import", "--json"]
 RECORDED = ROOT / "tests" / "analysis"
 
-#: Start-up tests, which time no messages: import leaves them out.
+#: Start-up tests, which do not time messages: import skips them.
 WITHOUT_CURVES = {"osu-startup.txt"}
 
-#: What stands for each format, among the outputs that the tests have.
+#: The example of each format among the outputs of the tests.
 PATTERNS = {
     "OSU": "outputs/osu-*.txt",
     "IMB": "outputs/imb-*.txt",
@@ -54,7 +54,7 @@ def text_of(path: Path) -> str:
 
 
 def another(form: str, text: str, number: int) -> str:
-    """The same output as another run would have left it: a file is known by its content."""
+    """Return the same output as from another run, because the content identifies a file."""
     if form == "run records":
         header, _, rest = text.partition("\n")
         return json.dumps(json.loads(header) | {"run_id": f"{number:032x}"}) + "\n" + rest
@@ -66,7 +66,7 @@ def another(form: str, text: str, number: int) -> str:
 
 
 def timed_import(form: str, texts: list[tuple[str, str]], files: int) -> None:
-    """Import so many files made of the texts; print files a second and the most memory."""
+    """Import files made from the texts; print files per second and the largest memory."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "files")
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""How fast a run record becomes a pandas table: samples per second through `read_record`.
+"""Measures how fast `read_record` reads a run record into pandas, in samples per second.
 
 Usage: python bench/load_record.py [SAMPLES]   (default 2,000,000; target: over 1,000,000 a second)
 """

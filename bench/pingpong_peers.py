@@ -1,12 +1,12 @@
-"""Our ping-pong against osu_latency, IMB-MPI1 PingPong and NetPIPE: 8 B latency, 1 MiB bandwidth.
+"""Compares our ping-pong with osu_latency, IMB-MPI1 PingPong and NetPIPE at 8 B and 1 MiB.
 
-Same MPI and placement, launches in turn. Each peer is met with its own statistic over as long a
-measurement: the mean over all round trips (OSU, IMB), or the fastest of seven blocks (NetPIPE).
-Ratios of times; above 1: ours is slower. The spread is the middle 80 % of the launches over their
-median; its ratio is ours over theirs. Rows of all placements: geometric means of the ratios.
+Both use the same MPI and placement and are launched in turn, with the peer's statistic over the
+same duration: the mean over all round trips (OSU, IMB), or the fastest of seven blocks (NetPIPE).
+A ratio of times above 1 means that ours is slower. The spread is the middle 80 % of the launches
+divided by their median; its ratio is ours over theirs. Rows of all placements are geometric means.
 
 OSU_OPENMPI and OSU_MPICH name the folder of osu_latency built for that MPI, IMB_MPI1 the program,
-which runs on MPICH by the common ABI; what is not named is left out.
+which runs on MPICH through the common ABI. Peers that are not named are skipped.
 Usage: ``.venv/bin/python bench/pingpong_peers.py [PAIRS] [MPI[:PEER]...]``
 """
 
@@ -33,7 +33,7 @@ MPICH_LIBRARY = Path("/usr/lib/x86_64-linux-gnu/libmpich.so.12")
 
 @dataclass(frozen=True)
 class Peer:
-    """A program by other hands."""
+    """A program of another project."""
 
     name: str
     blocks: int  # that our side measures, the peer's statistic being over as many
@@ -54,7 +54,7 @@ def osu(folder: str) -> Peer:
 
 
 def imb(program: str, folder: Path) -> Peer:
-    """IMB's PingPong: one mean, printed with its bandwidth; MPICH under the name it looks for."""
+    """IMB's PingPong: one mean, printed with its bandwidth; MPICH has the name that IMB expects."""
     libraries = folder / "libraries"
     libraries.mkdir()
     (libraries / "libmpi.so.12").symlink_to(MPICH_LIBRARY)
@@ -85,7 +85,7 @@ def netpipe(program: str) -> Peer:
 
 
 def peers(mpi: str, folder: Path) -> Iterator[Peer]:
-    """Those that are here for an MPI."""
+    """Return the available peers for an MPI."""
     if f"OSU_{mpi.upper()}" in os.environ:
         yield osu(os.environ[f"OSU_{mpi.upper()}"])
     if mpi == "mpich" and "IMB_MPI1" in os.environ:
@@ -130,8 +130,8 @@ def measure(
     ours, theirs = np.empty(pairs), np.empty(pairs)
     for pair in range(pairs):
         ours[pair] = ours_us(name, mpi, placement, peer, size, folder)
-        # By the fastest so far: after a disturbed launch of ours theirs would be cut short, and
-        # a short measurement is hit less often by whatever else runs.
+        # From the fastest so far: after a disturbed launch of ours theirs would be shorter, and
+        # other programs disturb a short measurement less often.
         fastest_us = min(ours[: pair + 1].min(), theirs[:pair].min(initial=np.inf))
         trips = max(TRIALS, round(SIZES[size] / (2 * fastest_us)))
         theirs[pair] = theirs_us(name, mpi, placement, peer, size, trips, folder)

@@ -26,7 +26,7 @@ def ratio_interval(
     Parameters
     ----------
     ours, theirs : array_like, shape (pairs,) or (cases, pairs)
-        Measurements taken in turn, so that drift of the machine cancels. Of several cases the ratio
+        Measurements in turn, so that drift of the machine cancels. For several cases the ratio
         is the geometric mean; pairs are drawn within each case.
     compare
         Maps both sides' arrays of shape (..., pairs) to ratios of shape (...).
@@ -35,7 +35,7 @@ def ratio_interval(
     draws = np.random.default_rng(0).integers(0, sides[0].shape[1], (DRAWS, *sides[0].shape))
 
     def mean(one: Floats, other: Floats) -> Floats:
-        # Draws of one pair alone have no spread: they count for nothing.
+        # Draws of a single pair have no spread, so they are ignored.
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.exp(np.log(compare(one, other)).mean(axis=-1)))
 

@@ -1,6 +1,6 @@
-"""Merge sort by seven ranks on two nodes over slow links: what each process map costs.
+"""Measures each process map: merge sort by seven ranks on two nodes over slow links.
 
-All maps take turns, so that they are paired; the study has 1 : 2 : 4 for figures 10, 12 and 13.
+All maps are measured in turn. The study has 1 : 2 : 4 for figures 10, 12 and 13.
 Usage: ``.venv/bin/python bench/sort_maps.py [ROUNDS] [MPI...]``
 """
 

@@ -1,4 +1,4 @@
-"""How long the testbed takes to come up and to go down, over several cycles.
+"""Measures the time to start and to stop the testbed, over several cycles.
 
 Usage: ``.venv/bin/python bench/testbed_cycle.py [CYCLES]``
 """

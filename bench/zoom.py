@@ -1,16 +1,15 @@
-"""How often the zoom is right to the byte, and how long it takes, over every transport.
+"""Measures how often the zoom is right to the byte, and its time, over every transport.
 
 Each run sets the eager limit to a known size between 4 and 256 KiB, most of them no powers of two,
 and asks the probe for it without a hint, and the bisection within the bracket that a sweep of three
 sizes an octave would leave. Every tenth run is a control with the limit out of range.
 
-The bisection knows of no limit: it is right as well where the same launch times the two sizes at
-the limit and sees no jump between them, and where it pins another step: one that another launch
-pins to the same byte, or one that has an origin in Switchpoint's catalogue, such as a TCP segment's
-end.
+The bisection does not know the limit. It is also right if the same launch times the two sizes
+at the limit and sees no jump between them, or if it locates another step. Another launch must find
+this step at the same byte, or it must have an origin in the catalogue, such as the end of a TCP
+segment.
 
-Measure alone on the machine. What is measured is kept in build/bench/zoom.jsonl, so that several
-calls add up.
+Run it on an idle machine. Results are kept in build/bench/zoom.jsonl, so several calls add up.
 Usage: ``.venv/bin/python bench/zoom.py [RUNS [SECONDS]]``: up to RUNS (224), ending after SECONDS
 """
 
@@ -33,13 +32,13 @@ from switchpoint.records.run_facts import prove
 
 KEPT = ROOT / "build" / "bench" / "zoom.jsonl"
 SEED = 20261121
-#: Sizes that the probe searches reach so far, in bytes; limits lie between 4 and 256 KiB.
+#: The largest size that the probe searches, in bytes; limits are between 4 and 256 KiB.
 LARGEST = 320 << 10
-#: At 500,000 Open MPI gives up shared memory for TCP, and the probe finds TCP's limit.
+#: At 500,000 Open MPI uses TCP instead of shared memory, and the probe finds TCP's limit.
 OUT_OF_RANGE = 400_000
 CONTROL_EVERY = 10
 
-#: Settings that hold the limit, and the bytes from it to the last eager size.
+#: Settings of the limit, with the bytes from it to the last eager size.
 LIMITS = {
     ("openmpi", "shared_memory"): (
         ("OMPI_MCA_btl_vader_eager_limit", "OMPI_MCA_btl_sm_eager_limit"),
@@ -49,8 +48,8 @@ LIMITS = {
     ("mpich", "shared_memory"): (("UCX_RNDV_THRESH",), -1),
     ("mpich", "network"): (("UCX_RNDV_THRESH",), -1),
 }
-#: What a bisection may be worth: at the limit; another step to the byte; right in that there is no
-#: jump at the limit in that launch; a step that does not recur; no answer.
+#: Verdicts on a bisection: at the limit; another step to the byte; correct, because this launch has
+#: no jump at the limit; a step that does not recur; no answer.
 RIGHT = ["right", "another", "nothing"]
 WORDS = [*RIGHT, "other", "interval", "none", "unsure"]
 CASES = [(mpi, placement) for mpi in ("openmpi", "mpich") for placement in PLACEMENTS.placements]
@@ -66,7 +65,7 @@ def planned_limit(index: int) -> int | None:
 
 
 def measure(name: str, index: int, folder: Path) -> dict[str, Any]:
-    """One run: what was set, and what the probe and the bisection say of it."""
+    """One run: what was set, and the results of the probe and the bisection."""
     mpi, placement = CASES[index % len(CASES)]
     limit = planned_limit(index)
     run = {"index": index, "mpi": mpi, "placement": placement, "last": None}
@@ -94,7 +93,7 @@ def in_words(brackets: list[tuple[int, int]]) -> str:
 def zoom(
     name: str, mpi: str, placement: str, limit: int | None, words: list[str], folder: Path
 ) -> Facts:
-    """Launch the zoom with a limit in bytes, None: out of range; its record."""
+    """Launch the zoom with a limit in bytes (None: out of range) and return its record."""
     path = PLACEMENTS.placements[placement].path
     settings = LIMITS[mpi, path][0]
     record = folder / "zoom.record"
@@ -113,13 +112,13 @@ def zoom(
 
 
 def searches(facts: Facts) -> list[dict[str, Any]]:
-    """What the searches of a zoom found, in the order in which they were made."""
+    """Return the results of a zoom's searches, in their order."""
     assert facts.footer is not None
     return list(facts.footer["switches"])
 
 
 def origin(facts: Facts, search: dict[str, Any]) -> str | None:
-    """Where Switchpoint guesses that a pinned step comes from."""
+    """Return Switchpoint's guess at the origin of an exact step."""
     flat = {"per_byte_us": 0.0}
     finding = {
         "last_size_before": search["last_size_bytes"],
@@ -132,7 +131,7 @@ def origin(facts: Facts, search: dict[str, Any]) -> str | None:
 
 
 def verdict(run: dict[str, Any]) -> str:
-    """What the bisection of a run was worth."""
+    """Return the verdict on the bisection of a run."""
     search = run["bisection"]
     if search["verdict"] == "exact" and search["last_size_bytes"] == run["last"]:
         return "right"
@@ -181,7 +180,7 @@ def show(runs: list[dict[str, Any]]) -> None:
 
 
 def main(count: int, seconds: float) -> None:
-    """Measure until there are enough runs or no time is left, and show all."""
+    """Measure until there are enough runs or no time is left, and print the results."""
     KEPT.parent.mkdir(parents=True, exist_ok=True)
     runs = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
     deadline = time.monotonic() + seconds

@@ -1,1 +1,1 @@
-"""ReFrame checks: one file for each kernel or baseline, over few mixins."""
+"""ReFrame checks: one file for each kernel or baseline, and a few mixins."""

@@ -1,4 +1,4 @@
-"""Complete exchange (study 003): packet schedules of ours against the MPI library's."""
+"""Complete exchange (study 003): our packet schedules, compared with the MPI library's."""
 
 import reframe as rfm
 from reframe.core.builtins import performance_function, run_after, run_before, variable
@@ -15,7 +15,7 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     kernel = "alltoall"
     modes = ["shift", "pairwise", "group_shuffle", "synchronous_shuffle", "library"]
     sizes_bytes = [64, 1 << 10, 16 << 10, 128 << 10]
-    # Where ranks outnumber cores, each hop waits for a slice of the scheduler's time.
+    # If there are more ranks than cores, each hop waits for a time slice of the scheduler.
     step_limit_s = 120
 
     #: Ranks; any number that the placement's nodes divide. Pairwise needs a power of two.
@@ -33,26 +33,26 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     #: :type: :class:`int`
     group = variable(int, value=2)
 
-    #: Packets that a rank has under way: 0 for no bound, -1 for one to each other rank.
+    #: Packets in flight per rank: 0 for no limit, -1 for one to each other rank.
     #:
     #: :type: :class:`int`
     send_window = variable(int, value=-1)
 
     @run_after("init")
     def leave_pairwise_out(self):
-        """Keep to the schedules that these ranks can follow: pairwise needs a power of two."""
+        """Use only the schedules for this number of ranks: pairwise needs a power of two."""
         if self.ranks & (self.ranks - 1):
             self.modes = [mode for mode in self.modes if mode != "pairwise"]
 
     @run_after("setup")
     def measure_little_where_crowded(self):
-        """Show that the schedules work where nothing else can be shown."""
+        """Take few samples if there are more ranks than cores."""
         if self.crowded:
             self.passes = self.samples = 2
 
     @run_before("run")
     def pass_schedule(self):
-        """Pass packets, groups and window on to the kernel, and say them in the record."""
+        """Pass packets, groups and window to the kernel, and write them as labels."""
         chosen = {
             "packet": self.packet_bytes,
             "group": self.group,
@@ -65,11 +65,11 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
 
     @run_before("performance")
     def name_performance_variables(self):
-        """What each schedule makes of the links with the largest message."""
+        """The bandwidth of each schedule with the largest message."""
         self.perf_variables = {mode: self.rank_bandwidth_MBps(mode) for mode in self.modes}
 
     @performance_function("MB/s")
     def rank_bandwidth_MBps(self, mode="library"):  # noqa: N802 (the unit's own capitals)
-        """Payload that each rank sends to all others, over the time of the slowest rank."""
+        """Payload that each rank sends to all others, divided by the time of the slowest rank."""
         largest = max(self.sizes_bytes)
         return (self.num_tasks - 1) * largest / self.median_us(mode, largest)

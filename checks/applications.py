@@ -1,4 +1,4 @@
-"""Applications (study 004): what a message-passing tool makes of whole problems."""
+"""Applications (study 004): complete problems with message passing."""
 
 from pathlib import Path
 
@@ -13,15 +13,15 @@ class ApplicationMixin(RanksMixin, KernelMixin):
     """Problems of two sizes in parallel and on rank 0 alone, in one random order.
 
     A child defines ``kernel``, ``modes`` and ``sizes_bytes`` in its class body. A mode ``m`` is
-    held against ``m_serial`` where there is one, else against ``serial``.
+    compared with ``m_serial`` if that exists, otherwise with ``serial``.
     """
 
-    #: Ranks, as in the study; the case of one is the serial modes.
+    #: Ranks, as in the study. The serial modes use one.
     #:
     #: :type: :class:`int`
     ranks = parameter([2, 4], loggable=True)
 
-    # Where ranks outnumber cores, each hop waits for a slice of the scheduler's time.
+    # If there are more ranks than cores, each hop waits for a time slice of the scheduler.
     step_limit_s = 120
 
     # The study gives neither problem sizes nor repetitions. Claims need three passes.
@@ -31,11 +31,11 @@ class ApplicationMixin(RanksMixin, KernelMixin):
 
     @run_before("run")
     def leave_out_what_was_not_built(self):
-        """Say which library is missing in the words of the reference page."""
+        """Say which library is missing, and name the reference page."""
         self.skip_if(
             not Path(self.build.program(self.kernel)).exists(),
-            f"{self.kernel} was not built in {self.build.programs}, since its library is not "
-            "there: see docs/reference/applications.md",
+            f"{self.kernel} was not built in {self.build.programs}, because its library is "
+            "missing: see docs/reference/applications.md",
         )
 
     @run_before("performance")
@@ -50,7 +50,7 @@ class ApplicationMixin(RanksMixin, KernelMixin):
 
     @performance_function("1")
     def speedup(self, mode="parallel", size_bytes=0):
-        """Time of rank 0 alone over the time of all ranks, data on rank 0 before and after."""
+        """Time of rank 0 alone divided by the time of all ranks, with the data on rank 0."""
         own = f"{mode}_serial"
         serial = own if own in self.modes else "serial"
         return self.median_us(serial, size_bytes) / self.median_us(mode, size_bytes)

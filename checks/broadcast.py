@@ -1,4 +1,4 @@
-"""Broadcast from rank 0 to all others (study 004): trees of ours against the MPI library's."""
+"""Broadcast from rank 0 to all others (study 004): our trees, compared with the MPI library's."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before
@@ -19,18 +19,18 @@ class Broadcast(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
         *("scatter_allgather", "library"),
     ]
     sizes_bytes = [1, 256, *(kib << 10 for kib in (1, 4, 8, 16, 32, 64))]
-    # Where ranks outnumber cores, each hop waits for a slice of the scheduler's time.
+    # If there are more ranks than cores, each hop waits for a time slice of the scheduler.
     step_limit_s = 120
 
-    #: Members of the group, as in the study. A partition that says in ``extras['most_ranks']`` for
-    #: how many ranks it has cores runs no larger group, but one of four.
+    #: Members of the group, as in the study. If a partition names its cores in
+    #: ``extras['most_ranks']``, it runs groups up to this size, and always one of four.
     #:
     #: :type: :class:`int`
     ranks = parameter([2, 4, 8, 16], type=int, loggable=True)
 
     @run_after("setup")
     def keep_to_the_cores(self):
-        """Skip groups that would only measure how ranks take turns on a core."""
+        """Skip groups that have more ranks than cores, which would measure the scheduler."""
         most = max(4, self.current_partition.extras.get("most_ranks", self.ranks))
         self.skip_if(
             self.ranks > most, f"this partition has no cores for {self.ranks} ranks (most_ranks)"

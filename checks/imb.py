@@ -1,4 +1,4 @@
-"""Intel MPI Benchmarks: a baseline by other hands, on the same placements and MPIs."""
+"""Intel MPI Benchmarks: a baseline on the same placements and MPIs."""
 
 from pathlib import Path
 
@@ -18,13 +18,13 @@ from .mixins.baseline import BuiltBaselineMixin, CrowdMixin
 from .mixins.build import ImbBuild
 from .mixins.sizes import LATENCY_BYTES
 
-#: Soname of every MPI with MPICH's binary interface, Intel MPI among them
-#: (https://www.mpich.org/abi/); distributions may name MPICH's own library otherwise.
+#: Soname of every MPI with MPICH's binary interface, such as Intel MPI
+#: (https://www.mpich.org/abi/). Distributions may use another name for MPICH's own library.
 MPICH_ABI = "libmpi.so.12"
 
 
-#: Benchmarks, and which column of their tables is taken, counted from 1: the time in us (of a call
-#: the average over ranks), or of streams MB/s.
+#: Benchmarks with the column of their tables that is used, counted from 1: the time in us (for a
+#: call the average over ranks), or for streams MB/s.
 COLUMNS = {
     "PingPong": 3,
     "Sendrecv": 5,
@@ -45,9 +45,9 @@ COLLECTIVES = ("Alltoall", "Bcast")
 class Imb(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
     """One benchmark of IMB-MPI1: its whole table at powers of two.
 
-    The program is built by Spack for each MPI, or the site's own. One that was built with Intel MPI
-    runs on any library with MPICH's binary interface: the environment names that library in
-    ``extras['imb_mpi_library']``, and the program is made to load it under the name it looks for.
+    Spack builds the program for each MPI, or the site has it. A program that was built with Intel
+    MPI runs on any library with MPICH's binary interface. The environment names this library in
+    ``extras['imb_mpi_library']``, and the program loads it under the name that it expects.
     """
 
     tags = {"baseline"}
@@ -80,7 +80,7 @@ class Imb(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
 
     @run_after("init")
     def describe(self):
-        """Say in the listing what is measured, and name the file after the benchmark."""
+        """Describe the test in the listing, and name the file after the benchmark."""
         self.descr = f"IMB {self.benchmark} on {self.placement}"
         self.curve = f"imb_{self.benchmark.lower()}.out"
         if self.benchmark == "PingPong":
@@ -98,7 +98,7 @@ class Imb(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
 
     @run_before("run")
     def prepare_run(self):
-        """Measure with all ranks and no fewer."""
+        """Measure with all ranks, not with fewer."""
         self.executable = self.build.program
         iterations = self.iterations or (50 if self.streams else 1000)
         volume_mib = self.volume_mib or (2 if self.streams else 20)
@@ -111,7 +111,7 @@ class Imb(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
 
     @run_before("run")
     def take_library_of_the_same_interface(self):
-        """Let a program that was built with Intel MPI find the environment's MPICH."""
+        """Make a program that was built with Intel MPI find the environment's MPICH."""
         library = self.current_environ.extras.get("imb_mpi_library")
         if library and not self.build.by_spack:
             folder = Path(self.stagedir, "lib")

@@ -1,4 +1,4 @@
-"""Merge sort over a tree of processes (study 000): their places decide what the network carries."""
+"""Merge sort over a tree of processes (study 000) on different maps of processes to nodes."""
 
 import reframe as rfm
 import reframe.core.runtime as rt
@@ -12,7 +12,7 @@ from .mixins.process_map import ProcessMapMixin
 ARRAY_BYTES = 200_000
 SIZES_BYTES = [ARRAY_BYTES * factor for factor in (1, 2, 4, 8, 16)]
 
-#: The study's text and its captions contradict each other on figure 12: the first of
+#: The study's text and its captions contradict each other on figure 12. The first of
 #: its two maps fits "twice the data" of figure 10, the second is the most that a balanced tree can
 #: send; both are our reconstructions.
 MAPS_OF_TWO_NODES = [
@@ -27,10 +27,10 @@ MAPS_OF_TWO_NODES = [
 
 
 def placements_with(**wanted):
-    """Filter for a placement's parameter: drops the names that stand for something else here.
+    """Filter for a placement's parameter: drops placements with another number of nodes.
 
     ``placements_with(nodes=2)`` drops those that no partition of the system offers with two nodes.
-    What no partition offers at all stays, and selects none.
+    Placements that no partition offers remain, and select no partition.
     """
 
     def suits(name):
@@ -45,7 +45,7 @@ def placements_with(**wanted):
 
 
 class MergeSort(rfm.RunOnlyRegressionTest, ProcessMapMixin, KernelMixin):
-    """One sort after another, each from rank 0 and back to it."""
+    """Repeated sorts, each with the data on rank 0 before and after."""
 
     tags = {"study-000"}
     kernel = "mergesort"
@@ -53,20 +53,20 @@ class MergeSort(rfm.RunOnlyRegressionTest, ProcessMapMixin, KernelMixin):
     sizes_bytes = SIZES_BYTES
     samples = 4
     pass_time_ms = 200
-    # Where ranks outnumber cores, each hop waits for a slice of the scheduler's time.
+    # If there are more ranks than cores, each hop waits for a time slice of the scheduler.
     step_limit_s = 120
 
     @run_after("setup")
     def measure_little_where_crowded(self):
-        """Leave the long sorts out where each message waits for a turn on a core."""
+        """Skip long sorts if there are more ranks than cores."""
         if self.crowded:
             self.sizes_bytes = [ARRAY_BYTES, 4 * ARRAY_BYTES]
 
     def refutations(self, header, footer):
-        """Also: what the kernel counted between nodes is what the map has to send."""
+        """Also check that the kernel counted the bytes between nodes that the map must send."""
         counted = {p["size_bytes"]: p["traffic"] for p in footer["points"]}
         return super().refutations(header, footer) + [
-            f"the map sends {expected:,} B between nodes for {size:,} B, the kernel counted "
+            f"the map sends {expected:,} B between nodes for {size:,} B, but the kernel counted "
             f"{counted[size]['bytes_between_nodes']:,} B"
             for size in self.sizes_bytes
             if counted[size]["bytes_between_nodes"]
@@ -92,13 +92,13 @@ class MergeSort(rfm.RunOnlyRegressionTest, ProcessMapMixin, KernelMixin):
 
     @performance_function("1")
     def carried(self):
-        """What the interfaces of the least busy node carried, over what was sent between nodes."""
+        """Bytes on the interfaces of the least busy node divided by bytes sent between nodes."""
         sent = self.facts.footer["verification"]["bytes_between_nodes"]
         return min(carried_bytes(self.facts.header, self.facts.footer).values()) / sent
 
 
 def bytes_between_nodes(process_map, size_bytes):
-    """Bytes that a sort sends from node to node and back, by the tree: rank r's parent (r-1)/2."""
+    """Bytes that a sort sends between nodes in both directions; rank r's parent is (r-1)/2."""
     counts = [size_bytes // 4]
     crossing = 0
     for rank in range(1, len(process_map)):
@@ -112,7 +112,7 @@ def bytes_between_nodes(process_map, size_bytes):
 
 @rfm.simple_test
 class MergeSortAlone(MergeSort):
-    """The single process that the study compares with; it sends nothing, so no path is forced."""
+    """The single process that the study compares with. It sends nothing, so no path is forced."""
 
     process_map = parameter(["A"], loggable=True)
     placement = parameter(
@@ -124,7 +124,7 @@ class MergeSortAlone(MergeSort):
 
 @rfm.simple_test
 class MergeSortOnOneNode(MergeSort):
-    """Seven processes, and no byte leaves their node."""
+    """Seven processes on one node, so that no byte leaves it."""
 
     process_map = parameter(["AAAAAAA"], loggable=True)
     placement = parameter(

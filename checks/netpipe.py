@@ -1,4 +1,4 @@
-"""NetPIPE's ping-pong: a baseline by other hands, on the same placements and MPIs."""
+"""NetPIPE's ping-pong: a baseline on the same placements and MPIs."""
 
 import reframe as rfm
 import reframe.utility.sanity as sn
@@ -11,7 +11,7 @@ from .mixins.baseline import BaselineMixin
 class NetPipe(rfm.RunOnlyRegressionTest, BaselineMixin):
     """Latency and bandwidth with NetPIPE 3.7, built by the distribution for each MPI.
 
-    The environment names the program in ``extras['netpipe']``; without one the check is skipped.
+    The environment names the program in ``extras['netpipe']``. Without it the check is skipped.
     """
 
     descr = "NetPIPE ping-pong"
@@ -31,7 +31,7 @@ class NetPipe(rfm.RunOnlyRegressionTest, BaselineMixin):
     #: :type: :class:`int`
     last_bytes = variable(int, value=65536)
 
-    #: Round trips a trial; NetPIPE makes seven trials and keeps the fastest.
+    #: Round trips per trial. NetPIPE makes seven trials and uses the fastest.
     #:
     #: :type: :class:`int`
     repeats = variable(int, value=100)
@@ -54,7 +54,7 @@ class NetPipe(rfm.RunOnlyRegressionTest, BaselineMixin):
 
     @sanity_function
     def validate_run(self):
-        """Both ranks on the nodes that were asked for, and a curve up to the largest size."""
+        """Assert that both ranks ran on the requested nodes, and that the curve is complete."""
         sizes = sn.extractall(r"^\s*(\d+)\s+\S+\s+\S+$", self.curve, 1, int)
         return self.assert_curve(
             [

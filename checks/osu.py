@@ -1,4 +1,4 @@
-"""OSU Micro-Benchmarks: a baseline by other hands, on the same placements and MPIs."""
+"""OSU Micro-Benchmarks: a baseline on the same placements and MPIs."""
 
 import reframe as rfm
 import reframe.utility.sanity as sn
@@ -17,27 +17,27 @@ from .mixins.baseline import BuiltBaselineMixin, CrowdMixin
 from .mixins.build import OsuBuild
 from .mixins.sizes import LATENCY_BYTES
 
-#: Up to this size OSU repeats often, above it seldom; its own LARGE_MESSAGE_SIZE.
+#: Up to this size OSU repeats often, above it rarely. It is OSU's LARGE_MESSAGE_SIZE.
 SMALL_BYTES = 8192
 
-#: What the run that verifies payloads prints.
+#: Output of the run that verifies payloads.
 VERIFICATION = "verification.txt"
 
 
 #: Programs that print MB/s of streams; all others print us.
 STREAMS = ("osu_bw", "osu_bibw", "osu_mbw_mr")
 
-#: Programs of exactly two ranks; all others take a crowd.
+#: Programs with exactly two ranks. All others can use more.
 PAIRS = ("osu_latency", "osu_bw", "osu_bibw")
 
 
 @rfm.simple_test
 class Osu(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
-    """One OSU program: its whole table, after a run that verifies payloads of all its sizes.
+    """One OSU program: its complete table, after a run that verifies payloads of all sizes.
 
-    OSU's own repetitions would take minutes on a slow link, so they are bounded here, apart for
-    small and for large messages. Payloads are verified in a run of their own, since OSU does that
-    between its timings, which then hold caches and connections that it has disturbed.
+    OSU's default repetitions would take minutes on a slow link, so they are limited here,
+    separately for small and large messages. Payloads are verified in a separate run, because OSU
+    verifies between its timings, which disturbs caches and connections.
     """
 
     tags = {"baseline"}
@@ -82,7 +82,7 @@ class Osu(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
     #: :type: :class:`int`
     large_iterations = variable(int, value=0)
 
-    #: What makes OSU verify payloads; empty for programs too old to know how (before 5.7).
+    #: Options that make OSU verify payloads; empty for programs before 5.7, which cannot.
     #:
     #: :type: :class:`List[str]`
     validation_options = variable(typ.List[str], value=["-c", "-i 1", "-x 0"])
@@ -92,7 +92,7 @@ class Osu(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
 
     @run_after("init")
     def describe(self):
-        """Say in the listing what is measured, and name the file after the program."""
+        """Describe the test in the listing, and name the file after the program."""
         self.benchmark = self.program.rpartition("/")[2]
         self.descr = f"{self.benchmark} on {self.placement}"
         self.curve = f"{self.benchmark}.out"
@@ -130,7 +130,7 @@ class Osu(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
         return " ".join([self.launch, self.executable, *options])
 
     def options(self, first_bytes, last_bytes, iterations):
-        """Words that measure a range of sizes, with a tenth of the repetitions as warm-up."""
+        """Options that measure a range of sizes, with a tenth of the repetitions as warm-up."""
         return [
             f"-m {first_bytes}:{last_bytes}",
             f"-i {iterations}",
@@ -156,7 +156,7 @@ class Osu(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
         ]
         if self.validation_options:
             passes = sn.count(sn.extractall(r"^\d+\s.*\sPass$", VERIFICATION))
-            whole = "OSU found payloads whole at {0} sizes, not at {1}"
+            whole = "OSU found correct payloads at {0} sizes, not at {1}"
             claims.append(sn.assert_eq(passes, len(self.sizes_bytes), whole))
         return self.assert_curve(claims)
 

@@ -30,7 +30,7 @@ class PingPong(rfm.RunOnlyRegressionTest, KernelMixin):
 
     @performance_function("us")
     def latency_us(self, mode="send"):
-        """Median half round trip at 8 B, or at the smallest size where that is larger."""
+        """Median half round trip at 8 B, or at the smallest size if that is larger."""
         return self.median_us(mode, max(LATENCY_BYTES, min(self.sizes_bytes)))
 
     @performance_function("MB/s")
@@ -42,7 +42,7 @@ class PingPong(rfm.RunOnlyRegressionTest, KernelMixin):
 
 @rfm.simple_test
 class PingPongSmoke(PingPong):
-    """Few sizes, few samples: shows whether every part works."""
+    """Few sizes and few samples: shows whether every part works."""
 
     tags = {"smoke", "study-001"}
     sizes_bytes = [1, 8, 1024, 65536, 1048576]
@@ -52,7 +52,7 @@ class PingPongSmoke(PingPong):
 
 @rfm.simple_test
 class PingPongSweep(PingPong):
-    """The whole curve, dense enough to find switches."""
+    """The whole curve, with enough sizes to find switches."""
 
     tags = {"sweep", "study-001"}
     sizes_bytes = points_per_octave(1, 1 << 20, 3)
@@ -61,7 +61,7 @@ class PingPongSweep(PingPong):
 
 @rfm.simple_test
 class PingPongNear64K(PingPong):
-    """Longer blocks around 64 KiB, where study 001 looked more closely: ten seconds a size there.
+    """Longer blocks around 64 KiB, as in study 001, which used ten seconds per size.
 
     ``-S size_time_s=10 -S step_limit_s=3600`` takes as long as the study did.
     """
@@ -78,7 +78,7 @@ class PingPongNear64K(PingPong):
 
 @rfm.simple_test
 class PingPongModes(PingPong):
-    """Every way of sending that MPI has (study 001), at the sizes of study 004's echo."""
+    """Every MPI send mode (study 001), at the sizes of study 004's echo."""
 
     tags = {"study-001", "study-004"}
     modes = [
@@ -90,10 +90,10 @@ class PingPongModes(PingPong):
 
 @rfm.simple_test
 class PingPongWholeRange(PingPong):
-    """Study 001's whole range, 2 s a size at most, as there, or until the median is known to 2 %.
+    """Study 001's whole range, at most 2 s per size as there, or until the median is known to 2 %.
 
-    The study let a size take its time because other users' load shows in short blocks; a size whose
-    median is known gains little from more.
+    The study used long times because the load of other users is visible in short blocks. More time
+    helps little if the median is known.
     """
 
     tags = {"study-001"}
@@ -101,7 +101,7 @@ class PingPongWholeRange(PingPong):
     sizes_bytes = points_per_octave(1, 1 << 20, 1)
     size_time_s = 2
     precision_percent = 2
-    # Blocks enough to fill a pass of 20 ms.
+    # Enough blocks for a pass of 20 ms.
     block_time_us = 1000
     samples = 20
     step_limit_s = 600
@@ -111,8 +111,8 @@ class PingPongWholeRange(PingPong):
 class PingPongCold(PingPong):
     """Messages that start and end out of cache.
 
-    The buffers that take turns must be more than a core's share of the last-level cache, which is
-    32 MiB or less on most machines of today; where it is more: ``-S rotate_mib=...``.
+    The buffers must be larger than a core's share of the last-level cache, which is 32 MiB or less
+    on most machines today. For a larger cache use ``-S rotate_mib=...``.
     """
 
     tags = {"study-001"}
@@ -123,7 +123,7 @@ class PingPongCold(PingPong):
 
 @rfm.simple_test
 class MultiPair(CrowdMixin, PingPong):
-    """Several pairs at once; a stream's bandwidth is that of all pairs together."""
+    """Several pairs at the same time. The bandwidth of a stream is that of all pairs together."""
 
     tags = {"study-001"}
     kernel = "multipair"

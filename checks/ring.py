@@ -1,4 +1,4 @@
-"""Ring with a compute grain (study 002): what communication leaves of the speed-up."""
+"""Ring with a compute grain (study 002): the speed-up with communication."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_before
@@ -19,13 +19,13 @@ class Ring(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     modes = ["alternate", "serial"]
     sizes_bytes = [4 * words for words in WORDS]
 
-    #: Ranks, as in the study; its model alone goes to 8.
+    #: Ranks, as in the study. Only its model goes to 8.
     #:
     #: :type: :class:`int`
     ranks = parameter([2, 4], type=int, loggable=True)
 
-    #: T: the task's time on one rank in microseconds. Today's networks break even a thousand times
-    #: sooner than the study's; ``-P grain_us=1000000`` takes one of its tasks.
+    #: T: the task's time on one rank in microseconds. Today's networks break even at tasks a
+    #: thousand times shorter than the study's; ``-P grain_us=1000000`` uses one of its tasks.
     #:
     #: :type: :class:`int`
     grain_us = parameter([2000, 20000], type=int, loggable=True)
@@ -41,7 +41,7 @@ class Ring(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
 
     @run_before("run")
     def pass_grain(self):
-        """Pass the task on to the kernel, and say it in the record."""
+        """Pass the task to the kernel, and write it as labels."""
         self.executable_opts += [
             f"--grain={self.grain_us}",
             f"--serial={self.serial_percent}",
@@ -56,5 +56,5 @@ class Ring(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
 
     @performance_function("1")
     def speedup(self, size_bytes=4):
-        """Equation 1: the task's time on one rank over its time on all of them."""
+        """Equation 1: the task's time on one rank divided by its time on all ranks."""
         return self.median_us("serial", size_bytes) / self.median_us("alternate", size_bytes)

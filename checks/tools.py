@@ -1,4 +1,4 @@
-"""Message-passing tools against one another (study 004): echo over MPI, TCP sockets and PVM."""
+"""Comparison of message-passing tools (study 004): echo over MPI, TCP sockets and PVM."""
 
 import re
 import shutil
@@ -25,13 +25,13 @@ class EchoOverTools(rfm.RunOnlyRegressionTest, KernelMixin):
     num_tasks = 2
     samples = 20
     passes = 5
-    # Each sample is one round trip, and none is left out for being slow.
+    # Each sample is one round trip, and slow ones are not removed.
     block_time_us = 0
     pass_time_ms = 1000
 
     @property
     def takes_shared_memory(self):
-        """Whether the placement is meant for shared memory, which no socket uses."""
+        """Whether the placement uses shared memory, which sockets cannot use."""
         return self.requested_placement.path == "shared_memory"
 
     @run_before("performance")
@@ -51,34 +51,36 @@ class EchoOverTools(rfm.RunOnlyRegressionTest, KernelMixin):
 
 @rfm.simple_test
 class Echo(EchoOverTools):
-    """The environment's MPI, and TCP sockets as the floor under it, in one random order."""
+    """The environment's MPI and TCP sockets, in one random order."""
 
     modes = ["mpi", "sockets", "sockets_polling"]
 
     @run_after("setup")
     def leave_sockets_out(self):
-        """Keep to MPI where the path is shared memory."""
+        """Use only MPI if the path is shared memory."""
         if self.takes_shared_memory:
             self.modes = ["mpi"]
 
 
 @rfm.simple_test
 class EchoOverPvm(EchoOverTools):
-    """PVM through its daemons and directly, and sockets to hold it against, in one random order.
+    """PVM through its daemons and directly, and sockets for comparison, in one random order.
 
-    The environment's MPI starts the ranks, which enrol with the daemon of their node.
+    The environment's MPI starts the ranks, which register with the daemon of their node.
     """
 
     modes = ["sockets", "pvm", "pvm_direct"]
 
     @run_before("run")
     def start_daemons(self):
-        """Start PVM's daemons around the step, or say why there is none to start."""
+        """Start PVM's daemons around the step, or skip with the reason."""
         self.skip_if(
             self.takes_shared_memory,
             "PVM's messages always take the network: see placement one_node_network",
         )
-        self.skip_if(shutil.which("pvmd") is None, "no PVM here: install it (Debian: pvm, pvm-dev)")
+        self.skip_if(
+            shutil.which("pvmd") is None, "PVM is not installed: install it (Debian: pvm, pvm-dev)"
+        )
         self.skip_if(
             not self.build_found_pvm,
             f"the kernels in {self.build.programs} are built without PVM: install its headers "

@@ -1,4 +1,4 @@
-"""Two ranks in one world, before anything is measured: `switchpoint doctor --site` runs this."""
+"""Two ranks in one world. `switchpoint doctor --site` runs this before any measurement."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from .mixins.placement import PlacementMixin
 
 @rfm.simple_test
 class TwoRanks(rfm.RegressionTest, PlacementMixin):
-    """Compiles and starts one small program; each rank says how many there are."""
+    """Compiles and starts a small program. Each rank prints how many ranks there are."""
 
     descr = "two ranks find each other"
     tags = {"trial"}
@@ -24,12 +24,12 @@ class TwoRanks(rfm.RegressionTest, PlacementMixin):
 
     @sanity_function
     def validate_run(self):
-        """Assert that both ranks are of one world, on as many nodes as the placement says."""
+        """Assert that both ranks are in one world, on the placement's number of nodes."""
         return sn.all([self.assert_one_world()])
 
     @deferrable
     def assert_one_world(self):
-        """Tell ranks that do not know of each other from ranks that did not start."""
+        """Distinguish ranks that do not find each other from ranks that did not start."""
         sn.evaluate(self.assert_ended_in_time())
         output = Path(sn.evaluate(self.stdout))
         if not output.exists():
@@ -40,8 +40,8 @@ class TwoRanks(rfm.RegressionTest, PlacementMixin):
         if worlds == [1, 1]:
             raise SanityError(
                 "two ranks started alone, each in an MPI_COMM_WORLD of its own: launcher and MPI "
-                "do not speak the same PMI; fix: choose another --mpi in launcher_options "
-                "(`srun --mpi=list` tells what there is), or the MPI's own mpirun as launcher"
+                "do not use the same PMI; fix: choose another --mpi in launcher_options "
+                "(`srun --mpi=list` lists them), or the MPI's own mpirun as launcher"
             )
         if worlds != [2, 2]:
             raise SanityError(
@@ -50,5 +50,5 @@ class TwoRanks(rfm.RegressionTest, PlacementMixin):
         wanted = self.requested_placement.nodes
         nodes = {node for _, _, node in said}
         if len(nodes) != wanted:
-            raise SanityError(f"asked for {wanted} node(s), ran on {', '.join(sorted(nodes))}")
+            raise SanityError(f"asked for {wanted} node(s), but ran on {', '.join(sorted(nodes))}")
         return True

@@ -1,7 +1,7 @@
 """Switches to the byte (study 001): where the sweep saw a step, the probe, the proof of a cause.
 
-A zoom looks where the sweep of the same placement found something; an intervention moves the
-setting that is suspected of the zoom's switch.
+A zoom searches where the sweep of the same placement found steps. An intervention changes the
+setting that is suspected to cause the zoom's switch.
 """
 
 import json
@@ -32,7 +32,7 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
     #: The probe searches between the smallest and the largest.
     sizes_bytes = [1, 1 << 20]
 
-    # The blocks of one visit; the zoom comes back to a size until it is sure.
+    # The blocks of one visit. The zoom visits a size again until it is certain.
     samples = 1
     block_time_us = 100
     pass_time_ms = 1
@@ -51,12 +51,12 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
 
     @run_after("setup")
     def need_a_measurement(self):
-        """Leave a dry run, in which nothing was measured that could be followed."""
-        self.skip_if(self.is_dry_run(), "follows a measurement, and a dry run makes none")
+        """Skip in a dry run, because the other check has measured nothing."""
+        self.skip_if(self.is_dry_run(), "needs a measurement, and a dry run makes none")
 
     @property
     def record_before(self):
-        """Path of the record that the other check left; from the setup phase on."""
+        """Path of the record of the other check, from the setup phase on."""
         before = self.getdep(self.followed)
         return Path(before.stagedir, before.record)
 
@@ -83,13 +83,13 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
 
     @run_before("run")
     def pass_brackets_on(self):
-        """Say where to bisect, if anywhere."""
+        """Pass the brackets to the kernel, if there are any."""
         words = [f"{mode}:{last}-{first}" for mode, last, first in self.brackets]
         if words:
             self.executable_opts.append(f"--brackets={','.join(words)}")
 
     def missing_points(self):
-        """Searches that were asked for and not made, in words."""
+        """Names of requested searches that were not made."""
         made = [
             (search["mode"], search["low_bytes"], search["high_bytes"])
             for search in self.facts.footer["switches"]
@@ -102,7 +102,7 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
 
     @run_before("performance")
     def name_performance_variables(self):
-        """One number: the last size that is sent eagerly, where the probe found it."""
+        """One number: the last size that is sent eagerly, if the probe found it."""
         self.perf_variables = {"last_eager": self.last_eager()} if self.probed else {}
 
     @performance_function("B")
@@ -122,46 +122,46 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
 
 @rfm.simple_test
 class PingPongZoom(Zoom):
-    """Pins the sweep's steps, and finds the end of the eager protocol by itself."""
+    """Locates the sweep's steps to the byte, and finds the end of the eager protocol."""
 
     tags = {"sweep", "explain", "study-001"}
     follows = PingPongSweep
 
     @run_after("setup")
     def take_candidates(self):
-        """Look where the sweep's record has steps."""
+        """Search where the sweep's record has steps."""
         self.follow_plan()
 
 
 @rfm.simple_test
 class PingPongIntervention(Zoom):
-    """Moves the setting that is suspected of the switch: the switch follows it, or does not."""
+    """Changes the setting that is suspected to cause the switch, and searches again."""
 
     tags = {"explain", "study-001"}
     follows = PingPongZoom
 
-    #: Where every sweep proves its cause too: the curve on which study 001 saw the switch.
+    #: The placement at which every sweep proves its cause: study 001 saw the switch there.
     always = "one_node_network"
 
-    #: The setting to move; by default the first suspect of the catalogue.
+    #: The setting to change; by default the first suspect of the catalogue.
     #:
     #: :type: :class:`str`
     setting = variable(str, value="")
 
-    #: What to set it to in bytes; 0 chooses.
+    #: Its new value in bytes; 0 chooses one.
     #:
     #: :type: :class:`int`
     value = variable(int, value=0)
 
     @run_after("init")
     def join_the_sweep(self):
-        """Belong to the sweep as well, where the switch is the one that people ask about."""
+        """Add the tag of the sweep at the placement with the best-known switch."""
         if self.placement == self.always:
             self.tags |= {"sweep"}
 
     @run_after("setup")
     def move_the_setting(self):
-        """Set it anew, and look where switches were."""
+        """Change the setting, and search where switches were."""
         options = [f"--setting={self.setting}"] if self.setting else []
         options += [f"--value={self.value}"] if self.value else []
         self.moved = self.follow_plan(*options)
@@ -170,7 +170,7 @@ class PingPongIntervention(Zoom):
 
     @property
     def run_labels(self):
-        """Name the intervention and the run that it is held against."""
+        """Name the intervention and the run that it is compared with."""
         return {
             **super().run_labels,
             "intervention": f"{self.moved['variable']}={self.moved['value']}",

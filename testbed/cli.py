@@ -1,6 +1,6 @@
 """The `testbed` command: a real Slurm cluster on this machine, and faults for it.
 
-Plain argparse: commands are called often, and a larger library costs each 0.3 s.
+It uses argparse: commands are called often, and a larger library would cost 0.3 s each time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Prints an error in one line."""
 
     def error(self, message: str) -> NoReturn:
         raise TestbedError(f"{message}; see `{self.prog} --help`")
@@ -46,7 +46,9 @@ def _parser() -> _Parser:
     verbs = parser.add_subparsers(metavar="COMMAND", required=True)
 
     up = _verb(verbs, "up", _up, "start a testbed, and return when all its nodes are idle")
-    up.add_argument("--shape", metavar="FILE", default=DEFAULT, help="or the name of a shipped one")
+    up.add_argument(
+        "--shape", metavar="FILE", default=DEFAULT, help="or the name of an included shape"
+    )
 
     down = _verb(verbs, "down", _down, "end a testbed and remove all its files")
     down.add_argument("--all", action="store_true", help="end all testbeds of this repository")
@@ -64,9 +66,9 @@ def _parser() -> _Parser:
     uplink.add_argument("--rate", help="bandwidth, such as 100mbit")
     uplink.add_argument("--delay", help="such as 50us; needs a kernel with netem")
     uplink.add_argument("--mtu", type=int, help="in bytes, of the host's uplink and all its nodes")
-    uplink.add_argument("--restore", action="store_true", help="make it as the shape says")
+    uplink.add_argument("--restore", action="store_true", help="restore what the shape says")
 
-    node = _verb(verbs, "node", _node, "break a node, or bring it back")
+    node = _verb(verbs, "node", _node, "break or restore a node")
     node.add_argument("node", metavar="NODE", help="such as a1")
     action = node.add_mutually_exclusive_group(required=True)
     for name, does in faults.NODE_ACTIONS.items():
@@ -78,7 +80,9 @@ def _verb(verbs: Any, name: str, run: Any, does: str) -> argparse.ArgumentParser
     parser: argparse.ArgumentParser = verbs.add_parser(
         name, help=does, description=f"{does[0].upper()}{does[1:]}.", allow_abbrev=False
     )
-    parser.add_argument("--name", default="main", help="which testbed: several may run at once")
+    parser.add_argument(
+        "--name", default="main", help="the testbed; several may run at the same time"
+    )
     parser.set_defaults(run=run)
     return parser
 
@@ -113,7 +117,7 @@ def _status(arguments: argparse.Namespace) -> int:
     elif is_up:
         _print_status(facts)
     else:
-        left = f", but left {instance.folder}" if instance.folder.exists() else ""
+        left = f", but {instance.folder} remains" if instance.folder.exists() else ""
         print(f"testbed {instance.name} is down{left}")
     return 0 if is_up else 1
 

@@ -1,6 +1,6 @@
-"""How a command speaks with a running testbed: one JSON line each way over a Unix socket.
+"""How a command talks to a running testbed: one JSON line each way over a Unix socket.
 
-The socket answers only when the testbed is up, so that to ask is also to wait for it.
+The socket answers only when the testbed is up, so a request also waits for it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Message = dict[str, Any]
 
 
 def listen(folder: Path) -> socket.socket:
-    """Make the socket of a testbed; whoever inherits it will answer."""
+    """Make the socket of a testbed; the process that inherits it answers."""
     server = socket.socket(socket.AF_UNIX)
     with _short_path(folder) as path:
         server.bind(path)
@@ -34,7 +34,7 @@ def ask(folder: Path, request: Message, timeout_s: float = 60) -> Message:
     Raises
     ------
     TestbedError
-        With the words of the testbed, where it refuses.
+        With the testbed's message, if it refuses.
     ConnectionError
         If the testbed is down, or dies before it answers.
     """
@@ -59,14 +59,14 @@ def ask(folder: Path, request: Message, timeout_s: float = 60) -> Message:
 
 
 def answer(server: socket.socket, handle: Callable[[Message], Message]) -> None:
-    """Take one waiting request and answer with what `handle` gives, or with its TestbedError."""
+    """Answer one waiting request with the result of `handle`, or with its TestbedError."""
     connection, _ = server.accept()
     with connection:
         connection.settimeout(1)
         try:
             request = json.loads(_read(connection))
         except (OSError, ValueError):
-            return  # the asker is gone
+            return  # the caller has ended
         try:
             reply = handle(request)
         except TestbedError as error:
@@ -83,7 +83,7 @@ def _read(connection: socket.socket) -> bytes:
 
 @contextmanager
 def _short_path(folder: Path) -> Iterator[str]:
-    # A socket's path has room for 107 bytes, which a deep folder exceeds.
+    # A socket's path has at most 107 bytes, and a deep folder is longer.
     descriptor = os.open(folder, os.O_PATH)
     try:
         yield f"/proc/self/fd/{descriptor}/{_SOCKET}"

@@ -2,7 +2,8 @@
 
     a1 a2 -- host_a -- a_hop1 .. a_hop4 -- a_uplink ==rate== a_core -- core (the controller)
 
-All switches live in the controller's network namespace; a node's eth0 ends in `host_a` as `a1`.
+All switches are in the controller's network namespace. The other end of a node's eth0 is `a1` in
+`host_a`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _PREFIX = 16
 
 @dataclass(frozen=True)
 class UplinkState:
-    """What the uplink of one host is like now; rate and delay in tc's words, mtu in bytes."""
+    """The current state of one host's uplink; rate and delay in tc's units, mtu in bytes."""
 
     cut: bool
     rate: str
@@ -39,7 +40,7 @@ class Fabric:
         self._uplinks = dict.fromkeys(shape.hosts, as_shaped)
 
     def build(self) -> None:
-        """Make the switches of all hosts and the core, where the controller is plugged in."""
+        """Make the switches of all hosts, and the core, which the controller is connected to."""
         lines = ["link set lo up", *_bridge("core", self._shape.mtu)]
         lines.append(f"addr add {CONTROLLER_ADDRESS}/{_PREFIX} dev core")
         for host in self._shape.hosts:
@@ -56,7 +57,7 @@ class Fabric:
         return lines + _link(f"{host}_uplink", switches[-1], f"{host}_core", "core", mtu)
 
     def plug(self, pids: dict[str, int]) -> None:
-        """Give each node a cable from its host's switch to its eth0; `pids` are in the nodes."""
+        """Connect each node's eth0 to its host's switch; `pids` are processes in the nodes."""
         lines = []
         for node, pid in pids.items():
             host = self._shape.host_of(node)
@@ -67,13 +68,14 @@ class Fabric:
         _batch("ip", lines)
 
     def unplug(self, node: str) -> None:
-        """Take the node's cable away."""
+        """Remove the node's cable."""
         _batch("ip", [f"link delete {node}"])
 
     def change(self, host: str, pids: Iterable[int], **changes: Any) -> None:
         """Set `cut`, `rate`, `delay` or `mtu` of a host's uplink.
 
-        The mtu is that of everything on the host, its nodes' eth0 included: `pids` are in those.
+        The mtu applies to everything on the host, including its nodes' eth0; `pids` are in the
+        nodes.
         """
         before, after = self._uplinks[host], replace(self._uplinks[host], **changes)
         self._uplinks[host] = after
@@ -89,7 +91,7 @@ class Fabric:
             _batch("ip", [f"link set {host}_uplink {'down' if after.cut else 'up'}"])
 
     def restore(self, host: str, pids: Iterable[int]) -> None:
-        """Make the host's uplink again as the shape says."""
+        """Restore the host's uplink to what the shape says."""
         shape = self._shape
         shaped = {"rate": shape.uplink.rate, "delay": shape.uplink.delay, "mtu": shape.mtu}
         self.change(host, pids, cut=False, **shaped)
@@ -106,7 +108,7 @@ class Fabric:
             if " netem " not in "".join(lines) or "qdisc kind is unknown" not in str(error):
                 raise
             raise TestbedError(
-                "delay: this kernel has no netem (module sch_netem); leave delay out, use hops"
+                "delay: this kernel has no netem (module sch_netem); remove delay and use hops"
             ) from None
 
     def _traffic_lines(self, verb: str, host: str) -> list[str]:
@@ -116,7 +118,7 @@ class Fabric:
         for device in (f"{host}_uplink", f"{host}_core"):
             lines.append(f"qdisc {verb} dev {device} root handle 1: tbf {limits}")
             if state.delay is not None:
-                # A queue of 100,000 packets, so that the delay itself never drops any.
+                # A queue of 100,000 packets is long enough that the delay drops none.
                 delay = f"netem delay {state.delay} limit 100000"
                 lines.append(f"qdisc replace dev {device} parent 1:1 handle 10: {delay}")
         return lines
@@ -134,14 +136,14 @@ class Fabric:
 
 
 def set_up_node(address: str) -> None:
-    """Configure the network of the node in which this process is."""
+    """Configure the network of the node of this process."""
     lines = ["link set lo up", "link set eth0 addrgenmode none"]
     lines += [f"addr add {address}/{_PREFIX} dev eth0", "link set eth0 up"]
     _batch("ip", lines)
 
 
 def _bridge(name: str, mtu: int) -> list[str]:
-    # No multicast snooping and no IPv6 addresses: their chatter would disturb measurements.
+    # No multicast snooping and no IPv6 addresses: their packets would disturb measurements.
     return [
         f"link add {name} mtu {mtu} type bridge mcast_snooping 0",
         f"link set {name} addrgenmode none up",

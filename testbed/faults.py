@@ -1,4 +1,4 @@
-"""Faults while a testbed runs: uplinks cut or slowed, nodes broken, and all of it mended."""
+"""Faults while a testbed runs: cut or slow uplinks, broken nodes, and how to restore them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from testbed.errors import TestbedError
 from testbed.instance import Instance
 from testbed.shape import check_delay, check_mtu, check_rate
 
-#: What can be done to a node, in words.
+#: What can be done to a node, with the help text.
 NODE_ACTIONS = {
-    "kill-slurmd": "kill its slurmd; what runs on the node runs on",
-    "off": "end all of it at once, as if its power failed",
-    "restore": "start it anew, and return when Slurm has it back",
+    "kill-slurmd": "kill its slurmd; other processes on the node continue",
+    "off": "end all its processes at once, as in a power failure",
+    "restore": "start it again, and return when Slurm has it back",
 }
 
 _USABLE = {"idle", "mixed", "allocated", "completing"}
@@ -28,7 +28,7 @@ def change_uplink(instance: Instance, host: str, **changes: Any) -> None:
     Parameters
     ----------
     changes
-        Any of ``cut`` (bool), ``rate`` and ``delay`` (in tc's words), ``mtu`` (bytes).
+        Any of ``cut`` (bool), ``rate`` and ``delay`` (in tc's units), ``mtu`` (bytes).
     """
     try:
         if "rate" in changes:
@@ -43,13 +43,13 @@ def change_uplink(instance: Instance, host: str, **changes: Any) -> None:
 
 
 def restore_uplink(instance: Instance, host: str) -> None:
-    """Make a host's uplink again as its shape says, and wait until Slurm has its nodes back."""
+    """Restore a host's uplink to its shape, and wait until Slurm has its nodes back."""
     instances.ask(instance, {"do": "uplink", "host": host, "restore": True})
     _wait_until_usable(instance, "host", host)
 
 
 def change_node(instance: Instance, node: str, action: str) -> None:
-    """Do one of `NODE_ACTIONS`; restoring starts the node anew and waits until Slurm has it."""
+    """Do one of `NODE_ACTIONS`. A restore starts the node again and waits until Slurm has it."""
     instances.ask(instance, {"do": "node", "node": node, "action": action})
     if action == "restore":
         _wait_until_usable(instance, "node", node)

@@ -1,4 +1,4 @@
-"""A testbed by its name: where its files are, and how it is started, asked, entered and ended."""
+"""A testbed by its name: its files, and how to start, query, enter and end it."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ class Instance:
 
     @property
     def binaries(self) -> Path:
-        """The folder of wrappers, to be put first in PATH."""
+        """The folder of wrappers, which must come first in PATH."""
         return self.folder / "bin"
 
     @property
     def is_ours(self) -> bool:
-        """Whether the folder is one that a testbed made, or empty."""
+        """Return whether a testbed made the folder, or it is empty."""
         return (self.folder / "lock").exists() or not any(self.folder.iterdir())
 
 
 def locate(name: str) -> Instance:
-    """Find the testbed `name` of the repository, or else of the current folder."""
+    """Find the testbed `name` of the repository, or otherwise of the current folder."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,31}", name):
-        raise TestbedError(f"name {name!r}: use small letters, digits and -, at most 32")
+        raise TestbedError(f"name {name!r}: use lower-case letters, digits and -, at most 32")
     parent, shared = _parent_and_shared()
     return Instance(name, parent / name, shared)
 
 
 def all_instances() -> Iterator[Instance]:
-    """Every testbed of the same place that has left a folder."""
+    """Return every testbed in the same folder that left files."""
     parent, shared = _parent_and_shared()
     for folder in sorted(parent.glob("*/lock")):
         yield Instance(folder.parent.name, folder.parent, shared)
@@ -83,7 +83,7 @@ def up(instance: Instance, shape: Shape) -> bool:
     Raises
     ------
     TestbedError
-        In one line: what is missing, in the way, or did not start and which log tells more.
+        One line says what is missing, what is in the way, or what did not start and its log.
     """
     programs.check_installed()
     _make_parent(instance)
@@ -92,7 +92,7 @@ def up(instance: Instance, shape: Shape) -> bool:
             running = from_data(status(instance)["shape"])
             if running != shape:
                 raise TestbedError(
-                    f"testbed {instance.name} is up with another shape: first end it with "
+                    f"testbed {instance.name} is up with another shape: end it first with "
                     f"`testbed down --name {instance.name}`, or choose another name"
                 )
             return False
@@ -110,10 +110,10 @@ def _make_parent(instance: Instance) -> None:
 
 
 def _clear(instance: Instance) -> None:
-    """Remove what a testbed left that crashed, and nothing else."""
+    """Remove the files of a testbed that crashed, and nothing else."""
     if not instance.is_ours:
         raise TestbedError(
-            f"{instance.folder} holds files that are no testbed's: choose another name, "
+            f"{instance.folder} contains files that no testbed made: choose another name, "
             f"or another {FOLDER_VARIABLE}"
         )
     for entry in instance.folder.iterdir():
@@ -133,7 +133,7 @@ def _write_files(instance: Instance, shape: Shape) -> None:
 
 
 def _spawn(instance: Instance) -> None:
-    """Start the supervisor and wait until it says that all nodes are idle."""
+    """Start the supervisor and wait until it reports that all nodes are idle."""
     folder = instance.folder
     log = folder / "logs" / "supervisor.log"
     with control.listen(folder) as server, log.open("wb") as output:
@@ -161,10 +161,10 @@ def _wait_until_ready(instance: Instance, log: Path) -> None:
         control.ask(instance.folder, {"do": "status"})
     except ConnectionError:
         namespaces.check_allowed()
-        last = log.read_text(errors="replace").splitlines()[-1:] or ["it says nothing"]
+        last = log.read_text(errors="replace").splitlines()[-1:] or ["it printed nothing"]
         raise TestbedError(f"the testbed does not start: {last[0]} (see {log})") from None
     if (pid := instance.pid) is None:
-        raise TestbedError(f"the testbed died as it came up: see {log}")
+        raise TestbedError(f"the testbed died while it started: see {log}")
     wrappers.write(instance.folder, instance.name, pid)
 
 
@@ -174,7 +174,9 @@ def down(instance: Instance) -> bool:
         return False
     with locks.alone(instance.folder):
         if not instance.is_ours:
-            raise TestbedError(f"{instance.folder} holds files that are no testbed's: left alone")
+            raise TestbedError(
+                f"{instance.folder} contains files that no testbed made: nothing was removed"
+            )
         _kill(instance)
         shutil.rmtree(instance.folder)
     if instance.folder.parent.name == _DEFAULT_FOLDER and not any(instance.folder.parent.iterdir()):
@@ -192,7 +194,7 @@ def _kill(instance: Instance) -> None:
     except ProcessLookupError:
         return
     try:
-        if instance.pid != pid:  # it died, and its number may be another's by now
+        if instance.pid != pid:  # it died, and another process may have its number now
             return
         signal.pidfd_send_signal(process, signal.SIGKILL)
         ended = select.poll()
@@ -204,7 +206,7 @@ def _kill(instance: Instance) -> None:
 
 
 def status(instance: Instance) -> Message:
-    """What the testbed says of itself; TestbedError if it is down."""
+    """Return the state of the testbed; TestbedError if it is down."""
     return ask(instance, {"do": "status"})
 
 
@@ -223,7 +225,7 @@ def enter(instance: Instance, node: str | None, command: list[str]) -> NoReturn:
         known = [entry["node"] for entry in status(instance)["nodes"]]
         if node in known:
             raise TestbedError(f"node {node} is off: `testbed node {node} --restore`")
-        raise TestbedError(f"no node {node}; there are {', '.join(known)}")
+        raise TestbedError(f"node {node} does not exist; there are {', '.join(known)}")
     os.environ.update({INSIDE_VARIABLE: instance.name, **slurm_conf.NO_BINDING})
     line = [*namespaces.enter_command(pid, str(Path.cwd())), *command]
     os.execvp(line[0], line)  # noqa: S606  the shell would only stand in the way

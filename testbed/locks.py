@@ -1,6 +1,6 @@
-"""Locks that say which process lives: a POSIX lock names its holder, and dies with it.
+"""Locks that show which process is alive: a POSIX lock names its process and ends with it.
 
-So nothing is ever believed of a file that a dead process left.
+So no code relies on a file that a dead process left.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# struct flock of <fcntl.h> with 64-bit offsets: type, whence, start, length, pid
+# struct flock of <fcntl.h> with 64-bit offsets: l_type, l_whence, l_start, l_len, l_pid
 _FLOCK = struct.Struct("hhqqi")
 
 
@@ -24,7 +24,7 @@ def hold(file: Path) -> None:
 
 
 def holder(file: Path) -> int | None:
-    """The process that holds the lock on `file`, as its id is seen from here."""
+    """Return the id of the process that holds the lock on `file`, as seen from here."""
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -39,9 +39,9 @@ def holder(file: Path) -> int | None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Keep other commands from starting or removing what lives in `folder` meanwhile.
+    """Prevent other commands from starting or removing a testbed in `folder`.
 
-    Makes the folder, again where another command has just removed it.
+    Makes the folder, and makes it again if another command has just removed it.
     """
     while True:
         folder.mkdir(parents=True, exist_ok=True)

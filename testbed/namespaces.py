@@ -22,7 +22,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def unshare_command() -> list[str]:
-    """Start of a command that runs the rest as pid 1 of new namespaces, dead when it dies."""
+    """Return the start of a command that runs the rest as pid 1 of new namespaces."""
     user = [] if os.geteuid() == 0 else ["-U", "--map-current-user", "--keep-caps"]
     return ["unshare", *user, "-nmuip", "--fork", "--kill-child", "--mount-proc"]
 
@@ -44,7 +44,7 @@ def _fix() -> str:
         )
     if os.geteuid() == 0:
         return (
-            "root lacks CAP_SYS_ADMIN, as in a container: give it (docker run --privileged) "
+            "root has no CAP_SYS_ADMIN, as in a container: grant it (docker run --privileged) "
             "or run on the machine itself"
         )
     for setting, bad, good in (
@@ -55,19 +55,19 @@ def _fix() -> str:
         file = Path("/proc/sys", *setting.split("."))
         if file.exists() and file.read_text().strip() == bad:
             return f"{setting} is {bad}: use root, or `sudo sysctl -w {setting}={good}`"
-    return "no setting is known to forbid it: use root, or leave the container"
+    return "no known setting forbids it: use root, or leave the container"
 
 
 def _root_is_mounted() -> bool:
-    """Whether / is a mount point, which it is not in a plain chroot (proc(5), mountinfo)."""
+    """Return whether / is a mount point, which it is not in a chroot (proc(5), mountinfo)."""
     lines = Path("/proc/self/mountinfo").read_text().splitlines()
     return any(line.split()[4] == "/" for line in lines)
 
 
 def enter_command(pid: int, cwd: str) -> list[str]:
-    """Start of a command that runs the rest in the namespaces of `pid`, in folder `cwd`.
+    """Return the start of a command that runs the rest in the namespaces of `pid` and in `cwd`.
 
-    The command gets SIGTERM when the one who entered is killed, so that it is not left alone.
+    The command gets SIGTERM when its caller is killed, so that it does not remain.
     """
     user = [] if os.geteuid() == 0 else ["-U", "--preserve-credentials"]
     # --root: in a chroot, a mount namespace alone would show the system outside of it. Its own
@@ -90,7 +90,7 @@ def mount_proc() -> None:
 def mount_sys() -> None:
     """Show the devices of this network namespace in /sys, and keep the control groups there.
 
-    Containers may forbid it; then /sys shows the machine's devices, which only misleads readers.
+    Containers may forbid it. Then /sys shows the machine's devices, which only confuses readers.
     """
     groups = os.open("/sys/fs/cgroup", os.O_PATH)
     try:
@@ -103,7 +103,7 @@ def mount_sys() -> None:
 
 
 def mount_tmpfs(target: str, shared: Path) -> None:
-    """Make `target` an empty folder in memory, but keep `shared` visible if it lies inside."""
+    """Make `target` an empty folder in memory, but keep `shared` visible if it is inside."""
     kept = os.open(shared, os.O_PATH) if shared.is_relative_to(target) else None
     _mount("tmpfs", target, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=1777")
     if kept is not None:
@@ -118,7 +118,7 @@ def bind(source: str, target: str) -> None:
 
 
 def drop_capabilities() -> None:
-    """Let programs that this process starts have no more rights than the user has."""
+    """Prevent programs of this process from getting more rights than the user has."""
     _check(_libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "prctl")
 
 

@@ -1,6 +1,6 @@
 """A node: its own network, mounts, host name and processes, with a slurmd in it.
 
-The node's pid 1 is a fork of the supervisor; when it dies, all of the node is gone.
+The node's pid 1 is a fork of the supervisor. When it dies, all processes of the node end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PRIVATE_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108  a leftover in a shared on
 
 
 class Node:
-    """A node of the testbed in `folder`, which starts at once; `shared` stays visible in it.
+    """A node of the testbed in `folder`. It starts at once, and `shared` stays visible in it.
 
     It waits for `network_is_plugged`, then for `controller_listens`.
     """
@@ -37,7 +37,7 @@ class Node:
 
     @cached_property
     def pid(self) -> int:
-        """The node's pid 1, as the supervisor sees it, as soon as it has its namespaces."""
+        """The node's pid 1 as the supervisor sees it, after it has its namespaces."""
         pid = int.from_bytes(self._signals.recv(4), "little")
         os.waitpid(self._child, 0)
         if pid == 0:
@@ -53,11 +53,11 @@ class Node:
         self._signals.send(b"s")
 
     def kill_slurmd(self) -> None:
-        """Kill the node's slurmd at once; jobs on the node run on."""
+        """Kill the node's slurmd at once. Jobs on the node continue."""
         os.kill(self.pid, signal.SIGUSR1)
 
     def report(self) -> None:
-        """Let slurmd report to the controller now, rather than when the controller asks."""
+        """Make slurmd report to the controller now, before the controller asks."""
         os.kill(self.pid, signal.SIGHUP)
 
     def power_off(self) -> None:
@@ -72,7 +72,7 @@ def lock_file(folder: Path, name: str) -> Path:
 
 
 def _leave_supervisor(kept: int) -> None:
-    """Let go, in a fork, of all that the supervisor waits for: its signals, its open files."""
+    """Release the signals and open files of the supervisor in a fork."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.closerange(3, kept)
@@ -80,7 +80,7 @@ def _leave_supervisor(kept: int) -> None:
 
 
 def _die_after(work: object, *arguments: object) -> None:
-    """Run `work` and end this process, whatever happens: a fork never returns to the caller."""
+    """Run `work` and always end this process: a fork never returns to the caller."""
     try:
         work(*arguments)  # type: ignore[operator]
     except BaseException:
@@ -120,7 +120,7 @@ def _run(name: str, address: str, folder: Path, shared: Path, signals: socket.so
 
 
 def _serve(command: list[str]) -> None:
-    """Run slurmd and be the node's pid 1: collect the dead, and do what `Node` signals."""
+    """Run slurmd as the node's pid 1: collect ended processes, and obey the signals of `Node`."""
     awaited = {signal.SIGCHLD, signal.SIGUSR1, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     slurmd = subprocess.Popen(command, preexec_fn=_leave_pid_1)
@@ -139,7 +139,7 @@ def _leave_pid_1() -> None:
 
 
 def collect_dead() -> None:
-    """Take the exit codes of all processes that have ended, which is a pid 1's duty."""
+    """Collect the exit codes of all ended processes, as a pid 1 must."""
     try:
         while os.waitpid(-1, os.WNOHANG) != (0, 0):
             pass

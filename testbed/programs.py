@@ -1,4 +1,4 @@
-"""The programs that the testbed starts, and the Debian package that holds each."""
+"""The programs that the testbed starts, and the Debian package of each."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _PACKAGES = {
 
 
 def search_path(avoid: str = "") -> str:
-    """PATH without the folder `avoid`, and with the folders of daemons."""
-    # Debian keeps daemons, ip and tc where an ordinary user's PATH does not look.
+    """Return PATH without the folder `avoid` and with the folders of daemons."""
+    # Debian's folders of daemons, ip and tc are not in an ordinary user's PATH.
     folders = os.environ.get("PATH", "/usr/bin:/bin").split(":")
     for sbin in ("/usr/sbin", "/sbin"):
         if sbin not in folders:
@@ -44,7 +44,7 @@ def check_installed() -> None:
 
 
 def find(name: str, avoid: str) -> str:
-    """Path of a program, never one in the folder `avoid`."""
+    """Return the path of a program that is not in the folder `avoid`."""
     path = shutil.which(name, path=search_path(avoid))
     if path is None:
         raise TestbedError(f"missing {name}: install with `apt-get install {_PACKAGES[name]}`")

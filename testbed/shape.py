@@ -1,6 +1,6 @@
-"""The shape of a testbed: which hosts and nodes there are, and the link between the hosts.
+"""The shape of a testbed: its hosts and nodes, and the links between the hosts.
 
-Read from a small YAML file; only `load` needs pydantic, so that all else starts fast.
+It is read from a small YAML file. Only `load` needs pydantic, so other commands start fast.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parent / "shapes"
 DEFAULT = "two-hosts"
 
-# For pydantic: a field that a shape does not know is an error.
+# For pydantic: an unknown field is an error.
 _STRICT: ConfigDict = {"extra": "forbid"}
 
 _RATE = re.compile(r"[1-9]\d*(kbit|mbit|gbit)")
@@ -36,9 +36,9 @@ class Uplink:
     Attributes
     ----------
     rate : str
-        Bandwidth in tc's words, such as ``1gbit``.
+        Bandwidth in tc's units, such as ``1gbit``.
     burst : str
-        Bytes that may pass at once, such as ``128kb`` (1024 bytes each).
+        Bytes that may pass at full speed, such as ``128kb`` (1024 bytes each).
     latency : str
         Longest time that a packet waits in the queue before it is dropped, such as ``100ms``.
     hops : int
@@ -71,11 +71,11 @@ class Shape:
     Attributes
     ----------
     hosts : tuple of str
-        One to sixteen names of one to eight small letters; host ``a`` has nodes ``a1``, ``a2``.
+        One to sixteen names of one to eight lower-case letters; host ``a`` has ``a1``, ``a2``.
     nodes_per_host : int
         One to 64.
     cpus_per_node : int
-        CPUs that Slurm believes each node has, one to 256; the machine may have fewer.
+        CPUs of each node in Slurm, one to 256; the machine may have fewer.
     mtu : int
         Largest packet in bytes, 576 to 65535, everywhere.
     uplink : Uplink
@@ -92,9 +92,9 @@ class Shape:
 
     def __post_init__(self) -> None:
         for host in self.hosts:
-            _matches("hosts", host, _HOST, "one to eight small letters")
+            _matches("hosts", host, _HOST, "one to eight lower-case letters")
         if len(set(self.hosts)) != len(self.hosts):
-            raise ValueError("hosts: a name occurs twice; give each host its own")
+            raise ValueError("hosts: a name occurs twice; give each host a different name")
         _within("hosts (their number)", len(self.hosts), 1, 16)
         _within("nodes_per_host", self.nodes_per_host, 1, 64)
         _within("cpus_per_node", self.cpus_per_node, 1, 256)
@@ -119,24 +119,24 @@ class Shape:
         return f"10.0.{self.hosts.index(host) + 1}.{node[len(host) :]}"
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data, from which `from_data` makes the same shape."""
+        """Return data from which `from_data` makes the same shape."""
         return asdict(self)
 
 
 def load(name: str) -> Shape:
-    """Read a shape from the file `name`, or the shipped shape of that name.
+    """Read a shape from the file `name`, or the included shape of that name.
 
     Raises
     ------
     TestbedError
-        Names the file, the field or line, and the mend.
+        It names the file, the field or line, and the fix.
     """
     path = _find(name)
     data = _read_yaml(path)
     if not isinstance(data, dict):
-        raise TestbedError(f"{path}: holds no fields; start from {SHIPPED / DEFAULT}.yaml")
+        raise TestbedError(f"{path}: contains no fields; start from {SHIPPED / DEFAULT}.yaml")
 
-    from pydantic import TypeAdapter, ValidationError  # a tenth of a second: only here
+    from pydantic import TypeAdapter, ValidationError  # takes a tenth of a second, so only here
 
     try:
         return TypeAdapter(Shape).validate_python(data)
@@ -153,7 +153,7 @@ def _find(name: str) -> Path:
     if "/" not in name and shipped.is_file():
         return shipped
     names = ", ".join(sorted(file.stem for file in SHIPPED.glob("*.yaml")))
-    raise TestbedError(f"{name}: no such shape file; give a path, or one of {names}")
+    raise TestbedError(f"{name}: this shape file does not exist; give a path, or one of {names}")
 
 
 def _read_yaml(path: Path) -> Any:
@@ -177,13 +177,13 @@ def _fault(detail: ErrorDetails) -> str:
     if detail["type"] == "unexpected_keyword_argument":
         owner = Uplink if len(detail["loc"]) > 1 else Shape
         return f"{where}: no such field; there are {', '.join(f.name for f in fields(owner))}"
-    if detail["type"] == "value_error":  # raised above, and says the field itself
+    if detail["type"] == "value_error":  # raised above, and names the field itself
         return ".".join(filter(None, [where, str(detail["ctx"]["error"])]))
     return f"{where}: {detail['msg'][0].lower()}{detail['msg'][1:]}"
 
 
 def from_data(data: dict[str, Any]) -> Shape:
-    """Make the shape again that `Shape.as_data` wrote."""
+    """Make the shape that `Shape.as_data` wrote."""
     return Shape(**{**data, "hosts": tuple(data["hosts"]), "uplink": Uplink(**data["uplink"])})
 
 
@@ -193,12 +193,12 @@ def check_mtu(mtu: int) -> None:
 
 
 def check_rate(rate: str) -> None:
-    """Raise ValueError unless `rate` is a bandwidth in tc's words."""
+    """Raise ValueError unless `rate` is a bandwidth in tc's units."""
     _matches("rate", rate, _RATE, "a number with kbit, mbit or gbit, such as 1gbit")
 
 
 def check_delay(delay: str) -> None:
-    """Raise ValueError unless `delay` is a time in tc's words."""
+    """Raise ValueError unless `delay` is a time in tc's units."""
     _matches("delay", delay, _TIME, "a number with us, ms or s, such as 50us")
 
 

@@ -1,6 +1,6 @@
 """The configuration of Slurm for a shape, and the script that binds ranks to cores.
 
-Written into one folder, which the testbed shows as /etc/slurm to its processes alone.
+They are written into one folder, which only the testbed's processes see as /etc/slurm.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PARTITION = "batch"
 RUN_MUNGE = Path("/run/munge")
 RUN_SLURM = Path("/run/slurm")
 
-#: Every node believes that it owns core 0, so what mpirun or MPI would bind, it binds there.
+#: Every node believes that it owns core 0, so mpirun and MPI would bind all ranks there.
 NO_BINDING = {
     "OMPI_MCA_hwloc_base_binding_policy": "none",
     "PRTE_MCA_hwloc_default_binding_policy": "none",
@@ -41,14 +41,14 @@ SlurmctldPidFile={run}/slurmctld.pid
 SlurmdPidFile={run}/slurmd-%n.pid
 MailProg=/bin/true
 
-# No accounting and no control groups: what is left is fast to start and leaves nothing.
+# No accounting and no control groups: this starts fast and leaves nothing behind.
 AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
 JobAcctGatherType=jobacct_gather/none
 ProctrackType=proctrack/linuxproc
 
-# A node claims more CPUs than the machine has, so that a job's ranks fit on one node; every
-# node believes that it owns core 0, so Slurm must not bind: the task prolog does.
+# A node claims more CPUs than the machine has, so that a job's ranks fit on one node. Every
+# node believes that it owns core 0, so Slurm must not bind ranks: the task prolog does.
 SlurmdParameters=config_overrides
 TaskPlugin=task/none
 TaskProlog=/etc/slurm/task-prolog
@@ -56,7 +56,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 MpiDefault=none
 
-# A topology of switches, and the controller speaks with each node directly.
+# A topology of switches. The controller talks to each node directly.
 TopologyPlugin=topology/tree
 TreeWidth=65533
 
@@ -65,7 +65,7 @@ SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=1,sched_interval=1
 EpilogMsgTime=0
 
-# Notice faults early, do not hide them by running a job again, and come back without a person.
+# Notice faults early, do not hide them by running a job again, and recover without a person.
 SlurmdTimeout=10
 MessageTimeout=5
 TCPTimeout=2
@@ -81,18 +81,18 @@ PartitionName={partition} Nodes=ALL Default=YES MaxTime=60 DefaultTime=10 State=
 
 #: PMIx's fences pass from node to node. Over the tree of Slurm 22.05 (its choice for fences
 #: without data) ranks leave MPI_Init before others are ready for messages, and Open MPI 4.1.4
-#: crashes: in 18 of 58 launches of four ranks on two nodes; in 2 of 97 with Slurm's mixture; over
-#: the ring in none of 61.
+#: crashes: in 18 of 58 launches of four ranks on two nodes. It crashes in 2 of 97 with Slurm's
+#: mixture, and in none of 61 over the ring.
 _MPI_CONF = "PMIxCollFence=ring\n"
 
 _TASK_PROLOG = """\
 #!/bin/sh
 # Binds the rank that starts ($PPID) to a core of the machine, by its number in the job.
-# Slurm makes what this prints part of the rank's environment.
+# Slurm adds what this prints to the rank's environment.
 @exports@
 
-# Only a task that an MPI plugin of Slurm made a rank is bound. A batch script is not, nor are the
-# daemons of mpirun, one on each node, which would hold all their ranks on one core.
+# Only tasks that an MPI plugin of Slurm made ranks are bound. Batch scripts are not bound, and the
+# daemons of mpirun are not: each would keep all its ranks on one core.
 [ -n "$PMIX_RANK$PMI_RANK" ] || exit 0
 set -- @cpus@
 shift $((SLURM_PROCID % $#))
@@ -119,7 +119,7 @@ def _task_prolog() -> str:
 
 
 def run_folders(shape: Shape) -> list[Path]:
-    """Folders that munge, the controller and each node expect, parents first."""
+    """Return the folders that munge, the controller and each node need, parents first."""
     names = ["ctld", *shape.nodes()]
     return [RUN_MUNGE, RUN_SLURM, *(RUN_SLURM / name for name in names)]
 
@@ -167,7 +167,7 @@ def _hosts(shape: Shape) -> str:
 
 
 def _cpus_in_order() -> list[int]:
-    """The CPUs that this process may use: one of each core first, then their siblings."""
+    """Return the CPUs of this process: first one of each core, then their siblings."""
     allowed = sorted(os.sched_getaffinity(0))
     seen: dict[str, int] = {}
     order = []

@@ -1,4 +1,4 @@
-"""Pid 1 of a testbed: starts munge, Slurm's controller and the nodes, and obeys the commands.
+"""Pid 1 of a testbed: starts munge, Slurm's controller and the nodes, and obeys commands.
 
 When it dies, even by kill -9, the kernel ends every process of the testbed.
 """
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _serve(server: socket.socket, testbed: Testbed) -> None:
-    """Answer requests and collect the dead, for ever."""
+    """Answer requests and collect ended processes, for ever."""
     dead, wake_up = socket.socketpair()
     for end in (dead, wake_up):
         end.setblocking(False)
@@ -73,7 +73,7 @@ class Testbed:
         self._daemons: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self) -> None:
-        """Start all, and return when Slurm has every node idle."""
+        """Start everything, and return when every node is idle in Slurm."""
         self._hide_machine()
         self._start_daemon("munged", *_munged_options())
         self._start_daemon("slurmctld", "-D", "-c")
@@ -87,14 +87,14 @@ class Testbed:
         self._wait_for_nodes()
 
     def _hide_machine(self) -> None:
-        """Put the testbed's own host name, /run and /etc in front of the machine's."""
+        """Replace the machine's host name, /run and parts of /etc by the testbed's own."""
         socket.sethostname(slurm_conf.CONTROLLER)
         namespaces.mount_sys()
         namespaces.mount_tmpfs("/run", self._shared)
         for folder in slurm_conf.run_folders(self._shape):
             folder.mkdir(mode=0o755)
         namespaces.bind(str(self._folder / "conf"), "/etc/slurm")
-        if Path("/etc/hosts").exists():  # Slurm has all addresses; this is for people and MPI
+        if Path("/etc/hosts").exists():  # Slurm knows all addresses; this file is for users and MPI
             namespaces.bind(str(self._folder / "conf" / "hosts"), "/etc/hosts")
 
     def _start_daemon(self, name: str, *options: str) -> None:
@@ -145,11 +145,11 @@ class Testbed:
         lines = log.read_text(errors="replace").splitlines() if log.exists() else []
         fatal = [line for line in lines if "fatal" in line]
         wrong = [line for line in lines if "error" in line.lower()]
-        last = (fatal or wrong or lines or ["it says nothing"])[-1]
+        last = (fatal or wrong or lines or ["it printed nothing"])[-1]
         return f"{name} does not start: {last} (see {log})"
 
     def obey(self, request: Message) -> Message:
-        """Do what a request says; the keys are those of `instance.status` and `faults`."""
+        """Do what a request says. The keys are those of `instance.status` and `faults`."""
         match request:
             case {"do": "status"}:
                 return self._status()
@@ -181,7 +181,9 @@ class Testbed:
 
     def _change_uplink(self, host: str, changes: Message) -> None:
         if host not in self._shape.hosts:
-            raise TestbedError(f"no host {host}; there are {', '.join(self._shape.hosts)}")
+            raise TestbedError(
+                f"host {host} does not exist; there are {', '.join(self._shape.hosts)}"
+            )
         nodes = [node for node in self._nodes.values() if self._shape.host_of(node.name) == host]
         pids = [node.pid for node in nodes]
         if changes.pop("restore", False):
@@ -193,10 +195,12 @@ class Testbed:
 
     def _change_node(self, name: str, action: str) -> None:
         if name not in self._shape.nodes():
-            raise TestbedError(f"no node {name}; there are {', '.join(self._shape.nodes())}")
+            raise TestbedError(
+                f"node {name} does not exist; there are {', '.join(self._shape.nodes())}"
+            )
         if action == "restore":
             self._power_off(name)
-            # A machine that starts anew has lost its jobs; it is back when its slurmd reports.
+            # A machine that starts again has lost its jobs. It is back when its slurmd reports.
             subprocess.run(["scontrol", "update", f"nodename={name}", "state=down", "reason=new"])
             self._start_node(name)
             self._plug(self._nodes[name])
@@ -216,7 +220,7 @@ class Testbed:
 
 
 def _listens(port: int) -> bool:
-    """Whether someone listens in this network namespace; to connect would put errors in logs."""
+    """Return whether a process listens in this network namespace, without connecting to it."""
     listening = "0A"  # TCP_LISTEN of the kernel's tcp_states.h
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in Path(table).read_text().splitlines()[1:]:
@@ -227,7 +231,7 @@ def _listens(port: int) -> bool:
 
 
 def _munged_options() -> list[str]:
-    """Give munged a key of its own; all of its files are in the testbed's own /run."""
+    """Give munged its own key. All its files are in the testbed's own /run."""
     run = slurm_conf.RUN_MUNGE
     key = run / "munge.key"
     key.touch(mode=0o600)
@@ -237,7 +241,7 @@ def _munged_options() -> list[str]:
 
 
 def node_states() -> dict[str, str]:
-    """Each node's state in Slurm's words, such as ``idle``; empty if the controller is silent."""
+    """Return each node's state in Slurm, such as ``idle``; empty without an answer."""
     answer = subprocess.run(["sinfo", "-hN", "-o", "%N %T"], capture_output=True, text=True)
     return dict(line.split() for line in answer.stdout.splitlines())
 

@@ -1,4 +1,4 @@
-"""The Slurm commands as users call them from outside: scripts that enter the controller."""
+"""Scripts for users outside the testbed: Slurm's commands, run on the controller."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from testbed.slurm_conf import NO_BINDING
 
 _WRAPPER = """\
 #!/bin/sh
-# Runs {command} on the controller of the testbed {name}. Made by `testbed up`, gone after `down`.
+# Runs {command} on the controller of the testbed {name}. `testbed down` removes this file.
 if [ "$SWITCHPOINT_TESTBED" = {name} ]; then
     exec {program} "$@"
 fi
 if [ ! /proc/{pid}/cwd -ef {folder} ]; then
-    echo "{command}: the testbed {name} is not up: start it with: testbed up --name {name}" >&2
+    echo "{command}: the testbed {name} is down: start it with: testbed up --name {name}" >&2
     exit 2
 fi
 export SWITCHPOINT_TESTBED={name} {no_binding}

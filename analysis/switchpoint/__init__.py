@@ -1,6 +1,6 @@
 """Switchpoint: measure MPI by placement; find, explain and predict protocol switches.
 
-The names below load what they need on first use, so that importing the package stays cheap.
+The names below load what they need on first use, so that importing the package is fast.
 """
 
 from __future__ import annotations

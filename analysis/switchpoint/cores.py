@@ -25,14 +25,14 @@ Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 @contextmanager
 def workers(*, worthwhile: bool, most: int | None = None) -> Iterator[Map]:
-    """Yield `map`, or where it is worthwhile one that works on several parts at a time.
+    """Yield `map`, or for more work a `map` that works on several parts at a time.
 
     Parameters
     ----------
     worthwhile
         Whether the work is long: starting processes takes as long as a second or two of it.
     most
-        No more processes than this, where more would wait for something else; each takes memory.
+        The largest number of processes. More would wait for something else, and each needs memory.
 
     Raises
     ------
@@ -88,6 +88,6 @@ EXECUTORS = {"processes": _processes, "serial": _serial}
 
 
 def free_cores() -> int:
-    """Cores that nothing else keeps busy, of those that this process may use; at least one."""
+    """Count the cores that this process may use and that are not busy; at least one."""
     idle = round((os.cpu_count() or 1) - os.getloadavg()[0])
     return max(1, min(len(os.sched_getaffinity(0)), idle))

@@ -1,6 +1,6 @@
-"""What a user can fix: the one exception that the command prints as a single line.
+"""Errors that a user can fix. The command prints them as a single line.
 
-Everything else that escapes is a defect of ours and may show its traceback.
+Any other exception is a defect of Switchpoint and may show its traceback.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from enum import Enum
 
 
 class InputError(Exception):
-    """A file, option or value that Switchpoint cannot use; its text says how to fix it.
+    """A file, option or value that Switchpoint cannot use. The text says how to fix it.
 
     Parameters
     ----------
     source
-        File, URL or option at fault; it begins the message.
+        The file, URL or option; the message starts with it.
     problem
         What is wrong, then the fix, in one line.
     line
-        Line of the file, from 1, where that is known.
+        Line of the file, counted from 1, if it is known.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class InputError(Exception):
         super().__init__(f"{place}: {problem}")
 
     def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
-        """Let it come back whole from another process."""
+        """Pickle it completely, so that another process can return it."""
         return type(self), (self.source, self.problem, self.line)
 
 
@@ -41,9 +41,9 @@ class RecordError(InputError):
 
 
 class Reason(Enum):
-    """Why a file holds nothing for us, as one says of one such file and of several."""
+    """A reason to skip a file, in words for one such file and for several."""
 
-    NO_RESULT = "file that is no result", "files that are no results"
+    NO_RESULT = "file that is not a result", "files that are not results"
     EMPTY = "empty file", "empty files"
     BINARY = "binary file", "binary files"
     UTF_16 = "file in UTF-16 (save it as UTF-8)", "files in UTF-16 (save them as UTF-8)"
@@ -54,14 +54,14 @@ class Reason(Enum):
 
 
 class NotRecognisedError(InputError):
-    """A file of no known format, or of a known one that holds neither curves nor values.
+    """A file without a known format, or without curves and values.
 
     Parameters
     ----------
     source, problem
         As for `InputError`.
     reason
-        Under what such files are counted.
+        The reason under which such files are counted.
     """
 
     def __init__(
@@ -74,16 +74,16 @@ class NotRecognisedError(InputError):
         self.reason = reason
 
     def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
-        """Let it come back whole from another process."""
+        """Pickle it completely, so that another process can return it."""
         return type(self), (self.source, self.problem, self.reason)
 
 
 class SpackError(InputError):
-    """Something that Spack lacks or refuses, with the fix."""
+    """Something that Spack needs or refuses, with the fix."""
 
     def __init__(self, problem: str) -> None:
         super().__init__("spack", problem)
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, int | None]]:
-        """Let it come back from another process, as what it is of."""
+        """Pickle it with its own class, so that another process can return it."""
         return InputError, ("spack", self.problem, None)

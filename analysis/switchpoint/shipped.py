@@ -1,6 +1,6 @@
-"""Where the parts that are no Python package are: checks, site-configs, C sources.
+"""Finds the parts outside the Python package: checks, site-configs, C sources.
 
-A checkout has them beside the package's sources, an installation below the package.
+In a checkout they lie beside the package's sources, in an installation below the package.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Fits what turns posteriors into confidences, on the labelled curves that are not held out.
+"""Fits the conversion of posteriors to confidences on the labelled curves that are not held out.
 
 `.venv/bin/python bench/detection/calibrate.py [--write]` prints the reliability of both parts, and
-with `--write` renews `analysis/switchpoint/detection/confidence.yaml`.
+with `--write` updates `analysis/switchpoint/detection/confidence.yaml`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from switchpoint.detection import confidence
 from switchpoint.detection.launches import detect_launches
-from switchpoint.tables.columns import BOUNDARIES
+from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from labelled import Curve, curves, launches
@@ -25,9 +25,9 @@ BINS = [0, 0.5, 0.7, 0.8, 0.9, 0.95, 1]
 
 
 def judged() -> pd.DataFrame:
-    """Every boundary that is reported in the labelled curves, and whether it is right.
+    """Return every boundary that is reported in the labelled curves, and whether it is right.
 
-    Each curve is searched by itself and once more together with its other launch.
+    Each curve is searched alone and once more together with its other launch.
     """
     every = list(curves())
     return pd.DataFrame([*_found([[one] for one in every]), *_found(launches(every))])
@@ -50,7 +50,7 @@ def _rows(
 ) -> Iterator[dict[str, object]]:
     """Judge the findings of curves of one transport and grid.
 
-    Near the set limit only the limit's own bracket is right; elsewhere a bracket is right that
+    Near the set limit only the limit's own bracket is right. Elsewhere a bracket is right if it
     recurs in at least two curves with other limits.
     """
     for curve, boundaries in family:
@@ -119,7 +119,7 @@ def launch_scatter() -> float:
 
 
 def main(write: bool) -> None:
-    """Print the reliability of the confidences as they are, or renew them first."""
+    """Print the reliability of the confidences, after an update if requested."""
     table = judged()
     if write:
         weights = fit(table[~table["held_out"]])

@@ -1,4 +1,4 @@
-"""The labelled curves of `curves.parquet` on three grids, and what their switches do."""
+"""The labelled curves of `curves.parquet` on three grids, and the effects of their switches."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CURVES = Path(__file__).with_name("curves.parquet")
 #: Sizes an octave. All were measured with 9; the others are subsets of the same curves.
 GRIDS = {"9 an octave": 9, "3 an octave": 3, "powers of two": 1}
 
-#: A switch counts as visible in a curve where it changes the time by at least this much, relative,
-#: and by so many standard errors of the three medians on either side.
+#: A switch is visible in a curve if it changes the time by at least this relative amount, and by
+#: this many standard errors of the three medians on either side.
 VISIBLE = 0.1
 VISIBLE_ERRORS = 5
 
@@ -33,9 +33,9 @@ class Curve:
     Attributes
     ----------
     transport, limit, launch, grid
-        What it is; `limit` is 0 for controls.
+        Its properties; `limit` is 0 for controls.
     first_byte : int
-        First message size past the switch in bytes, 0 where there is none.
+        First message size after the switch in bytes; 0 without a switch.
     size, time, error : array of float, shape (n,)
         Bytes, median microseconds, and the median's relative standard error.
     effect : float
@@ -54,7 +54,7 @@ class Curve:
 
     @cached_property
     def truth(self) -> int | None:
-        """Index of the first size past the switch."""
+        """Index of the first size after the switch."""
         if not self.first_byte:
             return None
         return int(np.searchsorted(self.size, self.first_byte))
@@ -102,7 +102,7 @@ def curves() -> Iterator[Curve]:
 
 
 def launches(every: Iterable[Curve]) -> list[list[Curve]]:
-    """Curves by what was launched several times: one transport and limit, the same sizes."""
+    """Group curves that were launched several times: one transport and limit, the same sizes."""
     alike: dict[tuple[str, int, bytes], list[Curve]] = defaultdict(list)
     for curve in every:
         alike[curve.transport, curve.limit, curve.size.tobytes()].append(curve)
@@ -110,7 +110,7 @@ def launches(every: Iterable[Curve]) -> list[list[Curve]]:
 
 
 def _on_grid(measured: Floats, per_octave: int) -> npt.NDArray[np.bool_]:
-    """Which sizes are the nearest measured to one of so many an octave."""
+    """Return which sizes are nearest to a grid with this many sizes an octave."""
     exponents = np.log2(measured)
     wanted = np.arange(np.ceil(exponents[-1]) * per_octave + 1) / per_octave
     nearest = np.abs(exponents[None, :] - wanted[:, None]).argmin(axis=1)

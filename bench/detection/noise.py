@@ -1,8 +1,8 @@
-"""Counts how often `detect` reports anything in curves of nothing but noise.
+"""Counts how often `detect` reports anything in curves that contain only noise.
 
 `.venv/bin/python bench/detection/noise.py [CURVES]` prints, for each grid and each number of
-repeats, how many of 100 such curves show something, once alone and once as two launches of one
-curve, which `detect` searches together; the tables that the docs show.
+repeats, how many of 100 such curves show a finding, once alone and once as two launches of one
+curve, which `detect` searches together. The docs show these tables.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ OCTAVES = 22
 def samples(
     sizes: np.ndarray, noise: float, repeats: int, curves: int, launches: int
 ) -> pd.DataFrame:
-    """Samples of so many curves: a straight line of time against bytes with normal noise.
+    """Return samples of curves: a straight line of time against bytes with normal noise.
 
-    So many of them at a time are launches of one curve.
+    Groups of `launches` of them are launches of one curve.
     """
     rng = np.random.default_rng(1)
     factors = 1 + rng.normal(0, noise, (curves, repeats, len(sizes)))

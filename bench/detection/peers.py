@@ -1,6 +1,6 @@
-"""What others use to find where a curve changes, each as a function from a curve to boundaries.
+"""Detectors of other projects, each as a function from a curve to boundaries.
 
-A boundary is the index of the first size past it. Peers get the same medians and standard errors.
+A boundary is the index of the first size after it. Peers get the same medians and standard errors.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Records labelled curves: sweeps with the eager limit set to known values, and packs them.
 
-`record.py record SECONDS` measures on a testbed of its own until the time is used up and goes on
-where it stopped when called again; `record.py pack` writes `curves.parquet` from what is there.
+`record.py record SECONDS` measures on its own testbed until the time is used up, and continues
+there when it is called again. `record.py pack` writes `curves.parquet` from the records.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LIMITS = [
     131072, 180000, 200000, 262144,
 ]  # fmt: skip
 
-#: A launch whose ranks were put off their cores more often, in times a second, is done again.
+#: A launch is repeated if its ranks were taken off their cores more often than this per second.
 CONTENDED = 400
 
 
@@ -128,7 +128,7 @@ def record(seconds: float) -> None:
 
 
 def measure(name: str, program: Path, one: Launch) -> None:
-    """Run one sweep; one that hangs (openucx #8738) is tried again next time."""
+    """Run one sweep. If it hangs (openucx #8738), the next call tries it again."""
     transport = one.transport
     value = transport.no_limit if one.limit is None else str(one.limit)
     sizes = transport.control_sizes if one.limit is None else SIZES
@@ -155,7 +155,7 @@ def measure(name: str, program: Path, one: Launch) -> None:
 
 
 def switches_per_second(record: Path) -> float:
-    """How often all ranks of a run together were put off their cores against their will."""
+    """Return how often all ranks of a run together were taken off their cores, per second."""
     facts = read_facts(record)
     assert facts.footer is not None
     proof = prove(facts.header, facts.footer)

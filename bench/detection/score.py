@@ -9,8 +9,8 @@
 `Switchpoint` gets both launches of a curve at once, as from `detect`; `one launch`, like the peers,
 each alone.
 
-`.venv/bin/uv run bench/detection/score.py [--ours]`: an environment of its own, since the peers are
-no dependencies of Switchpoint. `--ours` leaves the peers out and runs in `.venv` too.
+`.venv/bin/uv run bench/detection/score.py [--ours]` uses a separate environment, because the peers
+are not dependencies of Switchpoint. `--ours` skips the peers and also runs in `.venv`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from pathlib import Path
 
 import numpy as np
 from switchpoint.detection.launches import detect_launches
-from switchpoint.tables.columns import BOUNDARIES
+from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from labelled import GRIDS, Curve, curves, launches
 from peers import PEERS, Detector
 
-#: Peers that take seconds a curve are scored on one curve of so many.
+#: Peers that take seconds per curve are scored on one curve of this many.
 SLOW = {"pwlf, continuous, BIC": 12}
 
 

@@ -1,1 +1,1 @@
-"""What checks share: the placement, the build, a kernel's run, grids of sizes."""
+"""Parts that checks share: placement, build, a kernel's run, grids of sizes."""

@@ -1,4 +1,4 @@
-"""What other benchmarks have in common: their output is kept whole, with where it was measured."""
+"""Common parts of other benchmarks: their complete output is kept with labels."""
 
 import json
 import re
@@ -16,16 +16,16 @@ from switchpoint.records.run_facts import switch_of
 from . import mpi_library
 from .placement import PlacementMixin
 
-#: The file with the labels that stand above a curve.
+#: The file with the labels that are written above a curve.
 LABELS = "labels.txt"
 
 
 class BaselineMixin(PlacementMixin):
-    """A program that prints a table; what the job prints is kept whole.
+    """A program that prints a table. The complete output of the job is kept.
 
-    It begins with comments, which readers of such tables skip: lines ``# switchpoint: {...}`` with
-    labels as JSON, one of them the MPI library in its own words, and for each rank one line that
-    says where it was, which a separate step prints just before the measurement.
+    It begins with comments, which readers of such tables skip. Lines ``# switchpoint: {...}``
+    contain labels as JSON, one of them the MPI library's version string. A separate step just
+    before the measurement prints one line for each rank that says where it runs.
 
     A child defines ``curve`` and sets ``executable`` before the run phase ends.
     """
@@ -35,14 +35,14 @@ class BaselineMixin(PlacementMixin):
     #: :type: :class:`str`
     curve = variable(str)
 
-    #: Name of the file that the program writes its table to; empty where it prints the table.
+    #: Name of the file that the program writes its table to; empty if it prints the table.
     #:
     #: :type: :class:`str`
     table = variable(str, value="")
 
     @run_before("run")
     def begin_curve(self):
-        """Print the labels, then let each rank print its place."""
+        """Print the labels, and let each rank print where it runs."""
         now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         labels = {**self.run_labels, "start_utc": now, **self.build_labels()}
         Path(self.stagedir, LABELS).write_text(f"# switchpoint: {json.dumps(labels)}\n")
@@ -52,13 +52,13 @@ class BaselineMixin(PlacementMixin):
 
     @run_before("run", always_last=True)
     def name_mpi_library(self):
-        """Let the job ask the library that the program loads there: runs of one library pair."""
+        """Let the job ask the library that the program loads, so that runs of one library pair."""
         asked = [sys.executable, mpi_library.__file__, self.executable]
         self.prerun_cmds.append(shlex.join(asked))
 
     @run_after("run")
     def write_curve(self):
-        """Write what the job printed; of a program that writes its table, the comments and that."""
+        """Write the job's output, or its comments and the table that the program wrote."""
         printed = Path(self.stagedir, sn.evaluate(self.stdout))
         table = Path(self.stagedir, self.table)
         if not printed.exists():  # the job never started
@@ -70,24 +70,24 @@ class BaselineMixin(PlacementMixin):
         Path(self.stagedir, self.curve).write_text(text)
 
     def build_labels(self):
-        """Labels that tell how the program was built; none for one that was there."""
+        """Labels that say how the program was built; none for an installed program."""
         return {}
 
     @property
     def launch(self):
-        """The command that starts a program on all ranks; complete before the run phase."""
-        # ReFrame tells the job only as it runs, and mpirun's command line has the number in it.
+        """The command that starts a program on all ranks. It is complete before the run phase."""
+        # ReFrame sets this in the job only when it runs, but mpirun's command line needs it before.
         self.job.num_tasks = self.num_tasks
         self.job.num_tasks_per_node = self.num_tasks_per_node
         return self.job.launcher.run_command(self.job)
 
     @deferrable
     def assert_curve(self, claims):
-        """Assert the places of the ranks and what the child claims of its curve.
+        """Assert where the ranks ran, and what the child asserts about its curve.
 
-        A step that was ended with its curve whole hung in ``MPI_Finalize``, as MPICH does now and
-        then over UCX's TCP (openucx issue 8738): what it measured counts. A curve that is not whole
-        is explained by the end of its step first.
+        If a step was ended and its curve is complete, it hung in ``MPI_Finalize``, as MPICH
+        sometimes does over UCX's TCP (openucx issue 8738). Its measurements count. If the curve is
+        not complete, the end of the step is the first reason.
         """
         try:
             return sn.evaluate(sn.all([self.assert_places(), *claims]))
@@ -97,7 +97,7 @@ class BaselineMixin(PlacementMixin):
 
     @deferrable
     def assert_places(self):
-        """Hold nodes and switches that the ranks named against those that were asked for."""
+        """Compare the ranks' nodes and switches with the requested ones."""
         wanted = self.requested_placement
         pattern = self.current_partition.extras.get("switch_from_node_name")
         ranks = re.findall(
@@ -111,7 +111,9 @@ class BaselineMixin(PlacementMixin):
         refuted = f"placement '{self.placement}' is refuted: "
         claims = [
             sn.assert_eq(len(ranks), self.num_tasks, "{0} ranks named their node, not {1}"),
-            sn.assert_eq(len(nodes), wanted.nodes, refuted + "ran on {0} node(s), asked for {1}"),
+            sn.assert_eq(
+                len(nodes), wanted.nodes, refuted + "ran on {0} node(s), but asked for {1}"
+            ),
         ]
         if wanted.nodes > 1:
             claims.append(
@@ -123,7 +125,7 @@ class BaselineMixin(PlacementMixin):
 
 
 class BuiltBaselineMixin(BaselineMixin):
-    """A baseline whose program is built, or found, by a fixture.
+    """A baseline whose program a fixture builds or finds.
 
     A child defines that fixture, ``build``, as a `PeerBuild`.
     """
@@ -134,23 +136,23 @@ class BuiltBaselineMixin(BaselineMixin):
 
     @run_before("run")
     def keep_what_was_built_from(self):
-        """Keep the build's own files beside the curve."""
+        """Copy the build's files to the folder of the curve."""
         self.keep_files += self.build.files_to_keep
 
 
 class CrowdMixin(rfm.RegressionTestPlugin):
-    """Four ranks, or two where the partition has no core for each of four.
+    """Four ranks, or two if the partition has no core for each of four.
 
-    A partition says so with ``extras['most_ranks']``: ranks that share a core and poll would show
-    the scheduler of the operating system. A child that takes a crowd only now and then says so in
-    ``takes_a_crowd``, and lists this mixin before `PlacementMixin` and what inherits from it.
+    A partition says so with ``extras['most_ranks']``. Ranks that share a core and poll would
+    measure the scheduler of the operating system. If only some cases of a child use four ranks, it
+    overrides ``takes_a_crowd``. It lists this mixin before `PlacementMixin` and its children.
     """
 
     #: Whether more than two ranks take part.
     takes_a_crowd = True
 
     def deal_ranks(self):
-        """Take as many ranks as the partition has cores for, then deal them."""
+        """Use as many ranks as the partition has cores for, and distribute them."""
         if self.takes_a_crowd:
             self.num_tasks = 4 if self.current_partition.extras.get("most_ranks", 4) >= 4 else 2
         super().deal_ranks()

@@ -213,7 +213,7 @@ class KernelBuild(ProgramBuild):
 
 
 class PeerBuild(ProgramBuild):
-    """Builds programs by other hands with Spack, or takes those that the site already has.
+    """Builds programs of other projects with Spack, or uses those that the site already has.
 
     A child gives its spec to ``spack_spec`` and finds the site's programs in
     ``prepare_other_build``.

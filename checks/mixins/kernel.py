@@ -1,4 +1,4 @@
-"""What every check of one of our kernels does: build, run a sweep, keep the record, judge it."""
+"""What every check of our kernels does: build, run a sweep, keep the record, verify it."""
 
 import re
 import shlex
@@ -44,38 +44,38 @@ class KernelMixin(PlacementMixin):
     #: :type: :class:`List[int]`
     sizes_bytes = variable(typ.List[int])
 
-    #: Passes over all points: drift hits them all alike.
+    #: Passes over all points, so that drift affects all points in the same way.
     #:
     #: :type: :class:`int`
     passes = variable(int, value=5)
 
-    #: Timed blocks a point and pass.
+    #: Timed blocks per point and pass.
     #:
     #: :type: :class:`int`
     samples = variable(int, value=6)
 
-    #: Least duration of a timed block in microseconds.
+    #: Minimum duration of a timed block in microseconds.
     #:
     #: :type: :class:`int`
     block_time_us = variable(int, value=200)
 
-    #: Time in milliseconds after which a point has had enough of a pass.
+    #: Time limit of a point in one pass, in milliseconds.
     #:
     #: :type: :class:`int`
     pass_time_ms = variable(int, value=20)
 
-    #: Longest time in seconds for one mode at one size, as passes of `pass_time_ms`; 0: `passes`.
+    #: Time limit for one mode at one size in seconds, as passes of `pass_time_ms`; 0: `passes`.
     #:
     #: :type: :class:`int`
     size_time_s = variable(int, value=0)
 
-    #: A point is left out of further passes once its median is known to so many percent; 0: never.
+    #: Later passes skip a point when its median is known to this many percent; 0: never.
     #:
     #: :type: :class:`int`
     precision_percent = variable(int, value=0)
 
-    #: Send and receive buffers, in MiB each, that messages take turns through, so that with more
-    #: than the last-level cache they are cold; 0 uses the same ones again.
+    #: Size in MiB of the send buffers, and of the receive buffers, that are used in turn. With more
+    #: than the last-level cache, messages are cold. 0 always uses the same buffers.
     #:
     #: :type: :class:`int`
     rotate_mib = variable(int, value=0)
@@ -85,7 +85,7 @@ class KernelMixin(PlacementMixin):
     #: :type: :class:`int`
     pause_us = variable(int, value=0)
 
-    #: Seed of the order; 0 takes a fresh one, which the record keeps.
+    #: Seed of the order; 0 uses a new one, which the record contains.
     #:
     #: :type: :class:`int`
     seed = variable(int, value=0)
@@ -95,12 +95,12 @@ class KernelMixin(PlacementMixin):
 
     @run_after("init")
     def describe(self):
-        """Say in the listing what is measured."""
+        """Describe the test in the listing."""
         self.descr = f"{self.kernel} ({', '.join(self.modes)}) on {self.placement}"
 
     @run_before("run")
     def prepare_run(self):
-        """Pass the sweep on, with labels that name the run in the record."""
+        """Pass the sweep to the kernel, with labels that name the run in the record."""
         self.record = f"{self.kernel}.record"
         self.keep_files = [self.record, *self.build.files_to_keep]
         self.executable = self.build.program(self.kernel)
@@ -128,7 +128,7 @@ class KernelMixin(PlacementMixin):
 
     @run_before("run", always_last=True)
     def tell_how_it_is_started(self):
-        """Let the record keep what it takes to start the ranks again, as labels."""
+        """Write what is needed to start the ranks again as labels of the record."""
         job, launcher = self.job, self.job.launcher
         words = {
             "launch": [*launcher.command(job), *launcher.options],
@@ -147,32 +147,32 @@ class KernelMixin(PlacementMixin):
 
     @property
     def most_passes(self):
-        """Passes that fit `size_time_s`, or else those that were asked for."""
+        """Passes that fit into `size_time_s`, or otherwise `passes`."""
         if self.size_time_s == 0:
             return self.passes
         return max(1, self.size_time_s * 1000 // self.pass_time_ms)
 
     @property
     def time_budget_s(self):
-        """Seconds for the sweep: what the step's limit leaves besides its start and end.
+        """Seconds for the sweep: the step's limit without its start and end.
 
-        On a machine that others use too, a sweep then ends early with what it has.
+        On a machine with other users a sweep may then end early with a complete record.
         """
         return max(1, self.step_limit_s * 3 // 4)
 
     @run_after("setup")
     def take_references(self):
-        """Hold the performance variables against what the site expects, where it does."""
+        """Set the site's references for the performance variables, if it has any."""
         references = self.current_partition.extras.get("references", {})
         expected = references.get(self.current_environ.name, {}).get(self.placement, {})
         self.reference = {self.current_partition.fullname: expected}
 
     @run_after("sanity")
     def keep_the_record(self):
-        """Copy the record of a good run to the output folder, whatever comes after it.
+        """Copy the record of a successful run to the output folder at once.
 
-        ReFrame itself copies ``keep_files`` in the end only, and never those of a check that others
-        follow and one of them is skipped or fails.
+        ReFrame itself copies ``keep_files`` only at the end. It never copies those of a check if
+        another check that depends on it is skipped or fails.
         """
         if not self.is_dry_run():
             shutil.copy2(Path(self.stagedir, self.record), self.outputdir)
@@ -181,8 +181,8 @@ class KernelMixin(PlacementMixin):
     def validate_run(self):
         """Assert the end marker, the record, every point, the payload and the placement.
 
-        The first thing that is wrong is the reason that ReFrame prints, so they stand in the order
-        in which one explains the next.
+        ReFrame prints the first failure as the reason, so the assertions are ordered from cause to
+        effect.
         """
         self.facts = sn.evaluate(self.read_complete_record())
         self.points = {(p["mode"], p["size_bytes"]): p for p in self.facts.footer["points"]}
@@ -204,16 +204,16 @@ class KernelMixin(PlacementMixin):
 
     @property
     def shortage(self):
-        """Why points may lack, where the record tells."""
+        """Why points may be missing, if the record shows it."""
         if not self.facts.footer.get("shortened"):
             return ""
         return (
-            f"; {self.time_budget_s} s did not suffice for one pass: end what else runs here, or "
+            f"; {self.time_budget_s} s are not enough for one pass: end other programs here, or "
             f"raise -S step_limit_s={self.step_limit_s}"
         )
 
     def missing_points(self):
-        """Points that were asked for and have no sample, in words."""
+        """Names of requested points that have no sample."""
         return [
             f"{mode} {size} B"
             for mode in self.modes

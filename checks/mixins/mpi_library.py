@@ -1,6 +1,6 @@
-"""Prints, as a label, what the MPI library says of itself that the loader finds for a program.
+"""Prints the version string of the MPI library that the loader finds for a program, as a label.
 
-A program of its own, which a job runs where the ranks run; MPI is not started for the question.
+A job runs this program on the nodes of the ranks. It does not start MPI.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TEXT_BYTES = 65536
 
 
 def library_of(program: str) -> str | None:
-    """First line of the version string, as run records have it; None for no MPI library.
+    """Return the first line of the version string, as in run records; None without a library.
 
     `program` is a path or a name in PATH. MPI_Get_library_version may be called before MPI_Init
     (MPI 3.1, section 8.1.1).
@@ -40,7 +40,7 @@ def main() -> int:
     program = sys.argv[1]
     library = library_of(program)
     if library is None:
-        print(f"{program} is linked to no MPI library that can be asked", file=sys.stderr)
+        print(f"{program} is not linked to an MPI library that can be asked", file=sys.stderr)
         return 1
     print(f"# switchpoint: {json.dumps({'mpi': library})}")
     return 0

@@ -1,6 +1,6 @@
-"""Where a check's ranks are to run: asks for a placement by name.
+"""Requests a placement by name for a check's ranks.
 
-The site's partition says what a name means (``extras['placements']``); nothing here does.
+Only the site's partition defines what a name means (``extras['placements']``).
 """
 
 import re
@@ -16,12 +16,12 @@ from reframe.core.exceptions import SanityError
 from switchpoint.sites.placement_proof import contradictions
 from switchpoint.sites.placements import BUILT_IN, Placement
 
-#: What ``timeout`` returns when it had to end the step.
+#: The exit code of ``timeout`` if it ended the step.
 TIMED_OUT = 124
 
 
 def offered_placements():
-    """Names of the built-in placements and of those that the current system adds.
+    """Return the names of the built-in placements and of those that the current system adds.
 
     Assumes a configured runtime, which ReFrame has when it loads checks.
     """
@@ -34,35 +34,35 @@ def offered_placements():
 class PlacementMixin(rfm.RegressionTestPlugin):
     """Requests the nodes, the switches and the path of one placement.
 
-    A child sets ``num_tasks`` by the end of its init phase; the ranks are dealt evenly, unless it
-    says otherwise in ``deal_ranks``.
+    A child sets ``num_tasks`` by the end of its init phase. The ranks are divided evenly over the
+    nodes, unless it overrides ``deal_ranks``.
     """
 
-    #: The placement that is asked for.
+    #: The requested placement.
     #:
     #: :type: :class:`str`
     placement = parameter(offered_placements(), loggable=True)
 
-    #: Longest time that the parallel step may take, in seconds. Slurm's own limit is counted in
-    #: minutes and comes late; a lost node or link shows as ranks that wait for ever.
+    #: Time limit of the parallel step in seconds. Slurm's own limit is in minutes and acts late.
+    #: If a node or link is lost, ranks wait for ever.
     #:
     #: :type: :class:`int`
     step_limit_s = variable(int, value=45)
 
-    #: Further environment variables for the ranks, over those of the placement.
+    #: More environment variables for the ranks, with priority over those of the placement.
     #:
     #: :type: :class:`Dict[str, str]`
     rank_environment = variable(typ.Dict[str, str], value={})
 
     @run_after("init")
     def select_partitions(self):
-        """Run where the site offers the placement, with every MPI that it has."""
+        """Run on partitions that offer the placement, with every MPI of the site."""
         self.valid_systems = [f"+{self.placement}"]
         self.valid_prog_environs = ["+mpi"]
 
     @run_after("setup")
     def request_placement(self):
-        """Turn the name into nodes, scheduler options and environment variables."""
+        """Convert the name to nodes, scheduler options and environment variables."""
         wanted = self.requested_placement
         self.deal_ranks()
         self.exclusive_access = True
@@ -77,35 +77,35 @@ class PlacementMixin(rfm.RegressionTestPlugin):
 
     @property
     def crowded(self):
-        """Whether ranks outnumber cores, as far as the partition says in ``most_ranks``.
+        """Whether there are more ranks than cores, according to the partition's ``most_ranks``.
 
-        What is then measured is how ranks take turns; that it works is shown by few samples.
+        The times then show the scheduler, so few samples are enough to show that it works.
         """
         return self.num_tasks > self.current_partition.extras.get("most_ranks", self.num_tasks)
 
     def patience(self, family):
-        """Where ranks outnumber cores, let those that wait give the core to those that work.
+        """Make waiting ranks give up their core if there are more ranks than cores.
 
-        Open MPI does so by itself only under its own launcher; MPICH has no such setting.
+        Open MPI does this itself only under its own launcher. MPICH has no such setting.
         """
         yields = self.crowded and family == "openmpi"
         return {"OMPI_MCA_mpi_yield_when_idle": "1"} if yields else {}
 
     def deal_ranks(self):
-        """As many ranks on each node as on the others."""
+        """Put the same number of ranks on each node."""
         wanted = self.requested_placement
         if self.num_tasks % wanted.nodes:
             raise ValueError(
-                f"{self.num_tasks} ranks cannot be dealt evenly over the {wanted.nodes} nodes "
+                f"{self.num_tasks} ranks cannot be divided evenly over the {wanted.nodes} nodes "
                 f"of placement '{self.placement}'"
             )
-        # One a node needs no words, and Slurm 21.08 refuses them beside counts of features.
+        # One rank per node needs no option, and Slurm 21.08 refuses it with counts of features.
         if self.num_tasks > wanted.nodes:
             self.num_tasks_per_node = self.num_tasks // wanted.nodes
 
     @run_before("run")
     def take_launcher(self):
-        """Start ranks as the environment says, where the partition's way does not suit its MPI."""
+        """Use the environment's launcher if the partition's launcher cannot start its MPI."""
         if name := self.current_environ.extras.get("launcher"):
             self.job.launcher = getlauncher(name)()
 
@@ -120,7 +120,7 @@ class PlacementMixin(rfm.RegressionTestPlugin):
 
     @deferrable
     def assert_ended_in_time(self):
-        """Say so where the step had to be ended."""
+        """Fail with a message if the step was ended."""
         if self.job.exitcode == TIMED_OUT:
             raise SanityError(
                 f"the step was ended after {self.step_limit_s} s: a rank, a node or a link is "
@@ -130,10 +130,10 @@ class PlacementMixin(rfm.RegressionTestPlugin):
 
     @property
     def complaint(self):
-        """The line on standard error that is likeliest to say why a step failed.
+        """The line on standard error that most likely says why a step failed.
 
-        The first of the program's own words: srun complains of things that do no harm, such as
-        binding that is not configured, before it starts anything.
+        It is the first line of the program itself. Before the program starts, srun prints harmless
+        warnings, for example about binding that is not configured.
         """
         stderr = Path(sn.evaluate(self.stderr)).read_text(errors="replace")
         lines = [line.strip() for line in stderr.splitlines() if re.search(r"\w", line)]
@@ -141,13 +141,13 @@ class PlacementMixin(rfm.RegressionTestPlugin):
         return next(own, lines[0] if lines else "no message")
 
     def refutations(self, header, footer):
-        """What a record's header and footer hold against the placement, in sentences."""
+        """Contradictions between a record and the placement, as sentences."""
         switch_pattern = self.current_partition.extras.get("switch_from_node_name")
         return contradictions(self.requested_placement, header, footer, switch_pattern)
 
     @property
     def run_labels(self):
-        """What names the run in its record: claims, which the record proves or refutes."""
+        """Labels that name the run in its record: claims, which the record proves or refutes."""
         return {
             "site": self.current_system.name,
             "partition": self.current_partition.name,

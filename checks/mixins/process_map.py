@@ -1,16 +1,16 @@
-"""Which node each rank is to run on, rank by rank, beside a placement's nodes and path."""
+"""Assigns each rank to a node of the placement."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before
 from reframe.core.exceptions import ReframeError
 from switchpoint.sites.placement_proof import map_contradictions, nodes_of_map
 
-#: The launcher reads one host name a line from it, in rank order.
+#: The launcher reads one host name per line from it, in rank order.
 HOSTS_FILE = "process_map.hosts"
 
 
 class ProcessMapMixin(rfm.RegressionTestPlugin):
-    """Places each rank as a map says: a letter for each rank, ``A`` for the first node.
+    """Places each rank as a map says. The map has a letter for each rank, ``A`` for the first node.
 
     ``AABAABB`` puts ranks 0, 1, 3 and 4 on one node and 2, 5 and 6 on the other. A child defines
     ``process_map`` by the end of its init phase, which gives the number of ranks, and lists this
@@ -28,9 +28,9 @@ class ProcessMapMixin(rfm.RegressionTestPlugin):
         self.num_tasks = len(self.process_map)
 
     def deal_ranks(self):
-        """Leave the dealing to the map; refuse one that the placement or the launcher cannot serve.
+        """Let the map distribute the ranks; refuse it if placement or launcher do not support it.
 
-        Assumes srun in an allocation of whole nodes, as `PlacementMixin` asks for.
+        It assumes srun in an allocation of whole nodes, which `PlacementMixin` requests.
         """
         wanted = self.requested_placement
         try:
@@ -39,7 +39,7 @@ class ProcessMapMixin(rfm.RegressionTestPlugin):
             raise ReframeError(str(error)) from None
         if nodes != wanted.nodes:
             raise ReframeError(
-                f"process map '{self.process_map}' takes {nodes} node(s), but placement "
+                f"process map '{self.process_map}' needs {nodes} node(s), but placement "
                 f"'{self.placement}' ({wanted.summary}) has {wanted.nodes}"
             )
         launcher = self.current_partition.launcher_type.registered_name
@@ -51,7 +51,7 @@ class ProcessMapMixin(rfm.RegressionTestPlugin):
 
     @run_before("run")
     def place_each_rank(self):
-        """Write the map with the names of the nodes that the job got, and have srun follow it."""
+        """Write the map with the names of the job's nodes, and make srun follow it."""
         self.executable_opts.append(f"--label=process_map={self.process_map}")
         if self.requested_placement.nodes == 1:
             return
@@ -64,7 +64,7 @@ class ProcessMapMixin(rfm.RegressionTestPlugin):
         self.job.launcher.options.append("--distribution=arbitrary")
 
     def refutations(self, header, footer):
-        """What the record holds against the placement, and against the map."""
+        """Contradictions between the record and the placement or the map."""
         return [
             *super().refutations(header, footer),
             *map_contradictions(self.process_map, header),

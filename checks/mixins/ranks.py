@@ -1,11 +1,11 @@
-"""How many ranks a kernel's check runs, where that is chosen and tells curves apart."""
+"""The number of ranks of a kernel's check, if it is part of the curves' identity."""
 
 import reframe as rfm
 from reframe.core.builtins import run_after, run_before
 
 
 class RanksMixin(rfm.RegressionTestPlugin):
-    """Runs as many ranks as ``ranks`` says, and says it in the record.
+    """Runs ``ranks`` ranks, and writes the number as a label.
 
     A child defines ``ranks`` in its class body, as a parameter or as a variable, and lists this
     mixin before the one whose options it adds to, `KernelMixin`.
@@ -13,10 +13,10 @@ class RanksMixin(rfm.RegressionTestPlugin):
 
     @run_after("init")
     def set_ranks(self):
-        """Start as many ranks as were chosen."""
+        """Start the chosen number of ranks."""
         self.num_tasks = self.ranks
 
     @run_before("run")
     def label_ranks(self):
-        """Tell the curves from those of other numbers of ranks."""
+        """Distinguish the curves from those with other numbers of ranks."""
         self.executable_opts.append(f"--label=ranks={self.ranks}")

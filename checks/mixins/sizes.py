@@ -1,14 +1,14 @@
-"""Message sizes: the one that latency is quoted for, and grids of them."""
+"""Message sizes: the size for latency, and grids of sizes."""
 
-#: The message size that people quote latency for.
+#: The usual message size for latency.
 LATENCY_BYTES = 8
 
 
 def points_per_octave(first_bytes, last_bytes, points):
-    """Message sizes at ``points`` equal ratios an octave, rounded to bytes.
+    """Return ``points`` message sizes per octave with equal ratios, rounded to bytes.
 
-    With ``points=3``: 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, ...; powers of two are always among them,
-    since that is where libraries keep their limits.
+    With ``points=3``: 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, ... Powers of two are always included,
+    because libraries have their limits there.
     """
     sizes = []
     step = 0

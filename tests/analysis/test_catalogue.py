@@ -54,7 +54,7 @@ def test_the_catalogue_that_is_shipped_is_sound() -> None:
         (
             "only_with: {pml: ucx}",
             "only_with: {pml: '(ucx'}",
-            "entry 8 (UCX_RNDV_THRESH), field 'only_with': is no regular expression",
+            "entry 8 (UCX_RNDV_THRESH), field 'only_with': is not a regular expression",
         ),
         (
             "    whole: tcp_segment\n    most: 4\n",

@@ -446,7 +446,7 @@ def test_a_claim_that_the_data_cannot_decide_says_why(claim: str, site: Callable
     found = row(site(), claim)
     assert found["verdict"] == "not testable here"
     assert found["reason"]
-    assert found["mend"]
+    assert found["fix"]
 
 
 def test_every_claim_is_tried_in_each_truth() -> None:
@@ -466,14 +466,14 @@ def test_nothing_measured_leaves_every_claim_open() -> None:
     found = claims(Site().run("unknown", {("mode", 8): 1.0}).measurements())
 
     assert set(found["verdict"]) == {"not testable here"}
-    assert found["mend"].str.contains("make measure").any()
+    assert found["fix"].str.contains("make measure").any()
 
 
 def test_a_difference_within_the_noise_is_left_open() -> None:
     found = row(everywhere(lambda _: {("send", 8): 1.0, ("ssend", 8): 1.06}, noise=0.2), "001.1")
 
     assert found["verdict"] == "not testable here"
-    assert "intervals reach over the bound" in found["reason"]
+    assert "intervals cross the bound" in found["reason"]
 
 
 def test_few_passes_are_too_few() -> None:
@@ -566,9 +566,7 @@ def test_the_command_prints_verdicts_with_figures_and_mends(
     words = " ".join(result.stdout.split())
     assert "001.4 holds at exactly 64 KiB it falls over the forced network" in words
     assert "wanted below 0.95" in words
-    assert (
-        "no run of kernel pingpong with placement two_nodes_one_host; mend: make measure" in words
-    )
+    assert "no run of kernel pingpong with placement two_nodes_one_host; fix: make measure" in words
 
 
 def test_the_command_prints_json(switchpoint: Callable[..., Result], tmp_path: Any) -> None:
@@ -580,11 +578,11 @@ def test_the_command_prints_json(switchpoint: Callable[..., Result], tmp_path: A
     content = json.loads(result.stdout)
     assert set(content) == {"claims", "efficiency"}
     assert {claim["study"] for claim in content["claims"]} == {"000", "001", "002", "003", "004"}
-    assert all(claim["mend"] for claim in content["claims"] if claim["reason"])
+    assert all(claim["fix"] for claim in content["claims"] if claim["reason"])
 
 
 def test_an_unknown_study_is_named_with_the_known_ones(switchpoint: Callable[..., Result]) -> None:
     result = switchpoint("claims", RECORDS, "--study", "7")
 
     assert result.exit_code == 2
-    assert "'7' is none of the studies; use 000, 001, 002, 003, 004" in result.stderr
+    assert "'7' is not one of the studies; use 000, 001, 002, 003, 004" in result.stderr

@@ -17,7 +17,6 @@ FUNCTION_LINES = 50
 
 #: Modules and functions that are longer, each with its reason.
 LONGER = {
-    "analysis/switchpoint/explanation/suspects.py": "to be divided with the catalogue of causes",
     "analysis/switchpoint/spack/externals.py": "to be divided when builds by Spack are complete",
 }
 

@@ -272,7 +272,7 @@ def test_curves_too_short_for_a_step_are_warned_of(
     result = switchpoint("detect", "--json", path)
 
     assert json.loads(result.stdout) == {"findings": []}
-    assert "no curve has the 6 sizes that a step takes" in result.stderr
+    assert "no curve has 6 sizes, which the search for steps needs" in result.stderr
 
 
 def test_sizes_may_come_in_any_order_and_repeat(switchpoint: Run, tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_a_huge_file_is_refused_without_reading_all_of_it(
     result = switchpoint("detect", path)
 
     assert result.exit_code == 2
-    assert ("has over 128 MiB; split it" if head else "is a binary file") in result.stderr
+    assert ("is larger than 128 MiB; split it" if head else "is a binary file") in result.stderr
 
 
 def test_thousands_of_files_go_in_and_the_rest_is_listed(switchpoint: Run, tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_thousands_of_files_go_in_and_the_rest_is_listed(switchpoint: Run, tmp_p
 
     assert json.loads(result.stdout)["added"] == 300
     assert len(json.loads(result.stdout)["failed"]) == 300
-    assert result.stderr.count("\n") == 1  # one line for all that is no result
+    assert result.stderr.count("\n") == 1  # one line for all files that are not results
 
 
 def test_detect_writes_the_report_from_the_same_findings(switchpoint: Run, tmp_path: Path) -> None:

@@ -86,8 +86,8 @@ def test_filters_choose_curves_and_kinds_in_json_too(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--only", "steps"], "--only: 'steps' is no kind; use one of step, slope_change"),
-        (["--sort", "name"], "--sort: 'name' is no order; use one of cost, time"),
+        (["--only", "steps"], "--only: 'steps' is not a kind; use one of step, slope_change"),
+        (["--sort", "name"], "--sort: 'name' is not a sort key; use one of cost, time"),
         (["--curve", "site=alpha"], "--curve: no curve has 'site'; they have: mpi, placement"),
         (["--curve", "MVAPICH"], "--curve: no curve matches MVAPICH"),
     ],
@@ -200,5 +200,5 @@ def test_hundreds_of_different_findings_stay_within_the_lines(
 
     lines = result.stdout.splitlines()
     assert 30 <= len(lines) <= 40
-    assert "not shown: --all prints every finding" in lines[-1]
+    assert "not shown, --all prints every finding" in lines[-1]
     assert len(switchpoint("detect", path, "--all").stdout.splitlines()) > 120

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from switchpoint import Store, detect, explain, read_files
-from switchpoint.explanation import suspects
+from switchpoint.explanation import applicable, suspects
 from switchpoint.explanation.catalogue import Catalogue
 from switchpoint.explanation.eager import stayed_eager
 from switchpoint.explanation.zooms import brackets_to_search, plan_intervention, searches
@@ -60,7 +60,7 @@ def test_a_cause_is_confirmed_when_the_switch_followed(case, variable, last, mov
     measurements = recorded(f"{case}-zoom", f"{case}-intervention")
     found = switch(explain(measurements), "send", last)
     assert (found["cause"], found["status"]) == (variable, "confirmed")
-    assert f"followed to {moved + 1} bytes" in found["reason"]
+    assert f"the switch moved to {moved + 1:,} B" in found["reason"]
     assert {told["method"] for told in found["evidence"]} >= {"late_receiver", "intervention"}
     assert {told["run_id"] for told in found["evidence"]} == set(measurements.runs["run_id"])
 
@@ -91,7 +91,7 @@ def test_a_switch_that_stays_refutes_its_setting(tmp_path):
     found = switch(explain(measurements), "send", 65480)
     assert found["kind"] == "protocol_switch"  # the probe has proved that much
     assert (found["cause"], found["status"]) == (None, "refuted")
-    assert "stayed at 65481 bytes" in found["reason"]
+    assert "stayed at 65,481 B" in found["reason"]
 
 
 def test_the_tcp_segments_step_is_told_apart_from_the_eager_limit_19_bytes_on(tmp_path):
@@ -186,15 +186,15 @@ def test_a_step_that_follows_its_setting_is_confirmed_and_no_switch_of_protocol(
 
     moved = switch(explain(recorded("mpich-fifo-zoom", "mpich-fifo-intervention")), "send", 92)
     assert (moved["kind"], moved["status"]) == ("step", "confirmed")
-    assert "followed to 176 bytes" in moved["reason"]
+    assert "the switch moved to 176 B" in moved["reason"]
 
 
 def forget_headers(monkeypatch, series: str) -> None:
     """Take a series of versions out of the catalogue, as if nobody had seen it yet."""
-    known = copy.deepcopy(suspects.catalogue())
+    known = copy.deepcopy(applicable.catalogue())
     for entry in known.settings:
         (entry.header_bytes or {}).pop(series, None)
-    monkeypatch.setattr(suspects, "catalogue", lambda: known)
+    monkeypatch.setattr(applicable, "catalogue", lambda: known)
 
 
 def test_a_header_that_nobody_has_seen_is_learned_by_moving_the_setting(monkeypatch):
@@ -202,7 +202,7 @@ def test_a_header_that_nobody_has_seen_is_learned_by_moving_the_setting(monkeypa
     zoom = recorded("openmpi5-tcp-zoom")
     alone = switch(explain(zoom), "send", 65456)
     assert (alone["cause"], alone["status"]) == ("btl_tcp_eager_limit", "suspected")
-    assert "lies 80 B past the last eager byte 65456" in alone["reason"]
+    assert "lies 80 B above the last eager byte 65456" in alone["reason"]
     plan = plan_intervention(*zoom.facts(_only(zoom)))
     assert plan is not None
     assert (plan.label, plan.last_size_bytes) == ("btl_tcp_eager_limit=98301", 98221)
@@ -212,7 +212,7 @@ def test_a_header_that_nobody_has_seen_is_learned_by_moving_the_setting(monkeypa
     )
     assert moved["status"] == "confirmed"
     assert "less 80 B header (learned: Open MPI 5.0.11)" in moved["reason"]
-    assert "followed to 98222 bytes" in moved["reason"]
+    assert "the switch moved to 98,222 B" in moved["reason"]
 
 
 def test_a_header_of_another_series_is_no_proof_against_a_setting(monkeypatch, tmp_path):
@@ -226,12 +226,12 @@ def test_a_header_of_another_series_is_no_proof_against_a_setting(monkeypatch, t
     zoom = RECORDS / "openmpi5-tcp-zoom.record.gz"
     found = switch(explain(read_files([zoom, away]).measurements), "send", 65456)
     assert (found["cause"], found["status"]) == ("btl_tcp_eager_limit", "suspected")
-    assert "the switch went to 98201 bytes, not to 98222" in found["reason"]
+    assert "the switch moved to 98,201 B, not to 98,222 B" in found["reason"]
 
 
 def test_a_setting_that_is_not_in_the_catalogue_is_suspected_where_nothing_else_is(monkeypatch):
     known = Catalogue(settings=[], segments=[], origins=[])
-    monkeypatch.setattr(suspects, "catalogue", lambda: known)
+    monkeypatch.setattr(applicable, "catalogue", lambda: known)
     zoom = recorded("openmpi5-tcp-zoom")
     plan = plan_intervention(*zoom.facts(_only(zoom)))
     assert plan is not None
@@ -296,10 +296,10 @@ def test_the_network_module_in_use_tells_which_settings_count():
     # The wheel has both modules; the record was made with the first, libfabric.
     zoom = recorded("mpich42-ofi-zoom")
     header, footer = zoom.facts(_only(zoom))
-    assert suspects.network_module(header["mpi"]) == "ofi"
+    assert applicable.network_module(header["mpi"]) == "ofi"
     environment = header["mpi"]["environment"] | {"MPIR_CVAR_CH4_NETMOD": "ucx"}
     asked = header["mpi"] | {"environment": environment}
-    assert suspects.network_module(asked) == "ucx"
+    assert applicable.network_module(asked) == "ucx"
     names = {suspect["name"] for suspect in suspects.governing(header | {"mpi": asked}, footer)}
     assert names == {"UCX_RNDV_THRESH"}
 
@@ -320,7 +320,7 @@ def test_the_command_prints_the_switch_near_a_size_in_words(switchpoint):
     files = [RECORDS / f"openmpi-tcp-{part}.record.gz" for part in ("zoom", "intervention")]
     done = switchpoint("explain", "--near", "64k", "--mode", "send", *files)
     assert done.exit_code == 0
-    assert "after 65,480 B: 65,481 B is the first past it" in done.stdout
+    assert "the protocol switches between 65,480 B and 65,481 B" in done.stdout
     assert "cause confirmed: btl_tcp_eager_limit = 65536" in done.stdout
 
 
@@ -345,4 +345,4 @@ def test_a_placement_or_mode_that_no_run_has_is_refused_with_what_there_is(switc
 def test_a_size_that_is_none_is_one_clear_error(switchpoint):
     done = switchpoint("explain", "--near", "many", RECORDS / "openmpi-tcp-zoom.record.gz")
     assert done.exit_code == 2
-    assert "--near: 'many' is no size" in done.stderr
+    assert "--near: 'many' is not a size" in done.stderr

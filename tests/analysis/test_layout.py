@@ -149,20 +149,20 @@ def test_a_pattern_that_matches_no_file_stops_the_import(
 @pytest.mark.parametrize(
     ("pattern", "problem"),
     [
-        ("", "has '' for a folder"),
+        ("", "has '' as a folder"),
         ("/{site}", "begins with '/'"),
-        ("{site}//{test}", "has '' for a folder"),
-        ("../{site}", "has '..' for a folder"),
-        ("{site", "has a brace too many or too few in '{site'"),
-        ("site}", "has a brace too many or too few"),
-        ("{}", "has {}; a name is letters"),
-        ("{my site}", "a name is letters, digits and '_'"),
-        ("{site}{test}", "has two fields side by side"),
-        ("{site}*", "has two fields side by side"),
+        ("{site}//{test}", "has '' as a folder"),
+        ("../{site}", "has '..' as a folder"),
+        ("{site", "has an unmatched brace in '{site'"),
+        ("site}", "has an unmatched brace"),
+        ("{}", "has {}; a name may contain letters"),
+        ("{my site}", "a name may contain letters, digits and '_'"),
+        ("{site}{test}", "has two adjacent fields"),
+        ("{site}*", "has two adjacent fields"),
         ("{site}/{site}", "has {site} twice"),
-        ("{_}/*", "names nothing"),
-        ("{time_us}", "a name that is taken"),
-        ("{run_id}", "a name that is taken"),
+        ("{_}/*", "contains no name"),
+        ("{time_us}", "which is a reserved name"),
+        ("{run_id}", "which is a reserved name"),
     ],
 )
 def test_a_bad_pattern_is_one_line_and_exit_code_2(
@@ -188,7 +188,7 @@ def test_a_start_that_a_pattern_reads_is_a_time(switchpoint: Run, tmp_path: Path
 
     assert result.exit_code == 2
     assert result.stderr.startswith("switchpoint: --path: '{start_utc}' reads {start_utc} from yes")
-    assert "no ISO 8601 time" in result.stderr
+    assert "not an ISO 8601 time" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -336,7 +336,7 @@ def test_names_that_are_no_utf_8_are_kept_as_escapes(tmp_path: Path) -> None:
 
 
 def test_a_pattern_given_from_python_is_checked_too() -> None:
-    with pytest.raises(InputError, match="names nothing"):
+    with pytest.raises(InputError, match="contains no name"):
         PathPattern.parse("results")
 
 

@@ -148,7 +148,7 @@ def test_what_is_no_result_is_counted_and_what_is_damaged_named(
         str(folder / name) for name in damaged
     )
     assert counted == (
-        "switchpoint: skipped: 3 files that are no results (.txt, .log), 1 binary file,"
+        "switchpoint: skipped: 3 files that are not results (.txt, .log), 1 binary file,"
         " 1 file in UTF-16 (save it as UTF-8), 1 table without message sizes, 1 link to a folder,"
         " 1 pipe, socket or device"
     )
@@ -242,7 +242,7 @@ def test_many_bad_files_and_warnings_of_one_kind_are_one_line(
     short = switchpoint("import", tree, "--store", store).stderr.splitlines()
     long = switchpoint("import", tree, "--store", store, "-v").stderr.splitlines()
 
-    assert "and 28 files more that cannot be read; see --verbose" in short[12]
+    assert "and 28 more files that cannot be read; --verbose lists them" in short[12]
     assert short[-1].endswith("(39 more of this kind)")
     assert len(short) == 14
     assert len(long) == 80

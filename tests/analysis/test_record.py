@@ -1,4 +1,4 @@
-"""Run records are read whole, or refused in one line that names the file and the mend."""
+"""Run records are read whole, or refused in one line that names the file and the fix."""
 
 from __future__ import annotations
 
@@ -165,6 +165,43 @@ def test_damaged_payloads_are_warned_of(tmp_path: Path) -> None:
     assert "3 payloads arrived damaged" in read_record(path).warnings[0]
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        (["ranks", 1, "host"], None, "header field 'ranks.1.host' has the wrong type"),
+        (["plan", "seed"], "one", "header field 'plan.seed' has the wrong type"),
+        (["labels", "site"], 3, "header field 'labels.site' has the wrong type"),
+        (["mpi", "cvars"], [], "header field 'mpi.cvars' has the wrong type"),
+        (["ranks", 0, "before"], {}, "header field 'ranks.0.before.load1' is missing"),
+        (["columns"], ["mode"], "header field 'columns' lacks 'size_bytes'"),
+        (["clock"], 1, "header field 'clock' has the wrong type"),
+    ],
+)
+def test_a_wrong_header_field_is_named(
+    tmp_path: Path, field: list[str | int], value: object, problem: str
+) -> None:
+    path = write_record(tmp_path / "bad.record")
+    head, rest = path.read_text().split("\n", 1)
+    header = json.loads(head)
+    part = header
+    for name in field[:-1]:
+        part = part[name]
+    part[field[-1]] = value
+    path.write_text(f"{json.dumps(header)}\n{rest}")
+
+    with pytest.raises(RecordError) as caught:
+        read_facts(path)
+
+    assert str(caught.value).startswith(f"{path}: line 1: {problem}")
+    assert str(caught.value).endswith("; measure again")
+
+
+def test_fields_that_a_header_does_not_have_yet_or_any_more_are_no_error(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "old.record", mpi={}, kernel={"name": "a"}, plan={"later": [1]})
+
+    assert read_record(path).header["plan"] == {"later": [1]}
+
+
 def spoilt(tmp_path: Path, number: int, line: str) -> Path:
     """Write a record whose line of that number, from 1, is replaced."""
     path = write_record(tmp_path / "bad.record")
@@ -177,9 +214,13 @@ def spoilt(tmp_path: Path, number: int, line: str) -> Path:
 @pytest.mark.parametrize(
     ("number", "line", "problem"),
     [
-        (1, "not json", "line 1: is no run record"),
-        (1, '{"record": "other"}', "line 1: is no run record"),
-        (1, '{"record": "switchpoint", "schema": 7}', "schema 7, this Switchpoint reads schema 1"),
+        (1, "not json", "line 1: is not a run record"),
+        (1, '{"record": "other"}', "line 1: is not a run record"),
+        (
+            1,
+            '{"record": "switchpoint", "schema": 7}',
+            "schema 7, but this Switchpoint reads schema 1",
+        ),
         (1, '{"record": "switchpoint", "schema": 1}', "'run_id' is missing"),
         (2, "mode,size", "line 2: the CSV heading 'mode,size'"),
         (5, "send,8,0,0,10,fast", "line 5: malformed row"),
@@ -207,7 +248,7 @@ def test_a_bad_line_is_named(tmp_path: Path, number: int, line: str, problem: st
         (b"", "is empty"),
         (b"\n\n", "begins with an empty line"),
         (b"\x7fELF\0\0\0\0", "is a binary file"),
-        (gzip.compress(b"x" * 10000)[:40], "cannot be read"),
+        (gzip.compress(b"x" * 10000, mtime=0)[:40], "cannot be read"),
     ],
 )
 def test_what_is_no_text_is_named(tmp_path: Path, content: bytes, problem: str) -> None:
@@ -244,10 +285,10 @@ def test_activity_is_a_table_of_what_each_rank_did_when() -> None:
 @pytest.mark.parametrize(
     ("spans", "words"),
     [
-        ([[0, 9, 1.0, 2.0]], "has a span that cannot be, [0, 9, 1.0, 2.0] (tree 200000 B)"),
-        ([[0, 0, 2.0, 1.0]], "has a span that cannot be, [0, 0, 2.0, 1.0]"),
-        ([[0, 0]], "is not as documented (ValueError: not enough values to unpack"),
-        (None, "is not as documented (TypeError"),
+        ([[0, 9, 1.0, 2.0]], "has an impossible span, [0, 9, 1.0, 2.0] (tree 200000 B)"),
+        ([[0, 0, 2.0, 1.0]], "has an impossible span, [0, 0, 2.0, 1.0]"),
+        ([[0, 0]], "does not have the documented form (ValueError: not enough values to unpack"),
+        (None, "does not have the documented form (TypeError"),
     ],
 )
 def test_damaged_activity_is_refused_in_one_line(tmp_path: Path, spans: object, words: str) -> None:

@@ -1,4 +1,4 @@
-"""A run can be run again from what `switchpoint reproduce` lays out, and mistakes leave nothing."""
+"""A run can be run again from what `switchpoint reproduce` writes, and errors leave nothing."""
 
 from __future__ import annotations
 
@@ -202,7 +202,11 @@ def test_a_prefix_that_names_no_run_or_several_is_one_line(
     for number in (1, 2):
         Store(store).add(read(measured(tmp_path, run_id=f"{number:032x}")))
 
-    for run, problem in (("ff", "no run of the store"), ("00", "begins 2 runs"), ("", "no run")):
+    for run, problem in (
+        ("ff", "no run ID in the store"),
+        ("00", "the start of 2 run IDs"),
+        ("", "no run"),
+    ):
         result = switchpoint("reproduce", run, "--store", store, "--write", tmp_path / "again")
         assert result.exit_code == 2
         assert problem in result.stderr
@@ -229,7 +233,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(switchpoint: Run, tmp_path: Pa
     result = switchpoint("reproduce", record, "--write", folder)
 
     assert result.exit_code == 2
-    assert "is there already and not empty" in result.stderr
+    assert "exists and is not empty" in result.stderr
     assert [path.name for path in folder.iterdir()] == ["mine"]
     assert {path.name for path in tmp_path.iterdir()} == {"again", "run.record"}
 

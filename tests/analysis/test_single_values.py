@@ -61,8 +61,8 @@ def test_a_log_that_grows_adds_only_what_is_new(switchpoint: Run, tmp_path: Path
     third = switchpoint("import", logs, "--store", store, "--json")
 
     added = f"0 runs added to {store}\n"
-    assert first.stdout == added + "3 single values of 1 test kept\n"
-    assert second.stdout == added + "2 single values of 1 test kept; 3 already there\n"
+    assert first.stdout == added + "3 single values of 1 test added\n"
+    assert second.stdout == added + "2 single values of 1 test added; 3 already stored\n"
     assert json.loads(third.stdout)["values_already_stored"] == 5
     kept = Store(store).single_values(test="Stream %size=8")
     assert kept["value"].tolist() == [201.5, 202.5, 203.5, 204.5, 205.5]
@@ -99,8 +99,8 @@ def test_values_make_no_curve(switchpoint: Run, tmp_path: Path) -> None:
 
     assert result.exit_code == 2
     assert result.stderr == (
-        f"switchpoint: {log}: holds no curve but 30 single values;"
-        " keep them with `switchpoint import`\n"
+        f"switchpoint: {log}: contains no curve, only 30 single values;"
+        " store them with `switchpoint import`\n"
     )
 
 

@@ -188,16 +188,17 @@ def test_a_site_that_asks_for_what_there_is_has_no_problem(
 @pytest.mark.parametrize(
     ("placement", "answers", "place", "words"),
     [
-        (NEAR | {"nodes": 4}, {}, 4, "needs 4 nodes, Slurm has 3 that can be used; "),
-        (NEAR, {"a2": "DOWN*"}, 6, "needs 2 nodes under one switch, no switch has so many"),
+        (NEAR | {"nodes": 4}, {}, 4, "needs 4 nodes, but Slurm has 3 usable nodes; "),
+        (NEAR, {"a2": "DOWN*"}, 6, "needs 2 nodes under one switch, but no switch has enough"),
         (NEAR, {"topology": ""}, 6, "Slurm names no switches; set switch_from_node_name"),
         (
             FAR | {"scheduler_options": ["-C rack7"]}, {}, 6,
             "needs 1 node with feature 'rack7', 0 have it; this cluster has: host_a, host_b",
         ),
-        (NEAR | {"scheduler_options": ["--nodelist=a1,z9"]}, {}, 6, "names z9, not there"),
-        (FAR | {"switches": 3, "nodes": 3}, {}, 8, "needs 3 switches, usable nodes hang on 2"),
-        (NEAR | {"environment": {"opnmpi": {}}}, {}, 8, "no environment is of the MPI family"),
+        (NEAR | {"scheduler_options": ["--nodelist=a1,z9"]}, {}, 6,
+         "names nodes that are missing or not usable: z9"),
+        (FAR | {"switches": 3, "nodes": 3}, {}, 8, "needs 3 switches, but usable nodes are on 2"),
+        (NEAR | {"environment": {"opnmpi": {}}}, {}, 8, "no environment has the MPI family"),
     ],
 )  # fmt: skip
 def test_what_slurm_lacks_for_a_placement_is_named_with_its_line(
@@ -222,11 +223,11 @@ def test_what_slurm_lacks_for_a_placement_is_named_with_its_line(
     [
         ("--partition=batch", "--partition=cpu", "partition 'cpu' does not exist; this cluster "
          "has: batch"),
-        ('"srun"', '"srunn"', "ReFrame knows no launcher 'srunn'"),
-        ('"scontrol"', '"slurmy"', "ReFrame knows no scheduler 'slurmy'"),
+        ('"srun"', '"srunn"', "ReFrame does not know launcher 'srunn'"),
+        ('"scontrol"', '"slurmy"', "ReFrame does not know scheduler 'slurmy'"),
         ('"launcher"', '"launchr"', "'launchr' was unexpected"),
         ("--mpi=pmix", "--mpi=pmi9", "srun has no --mpi=pmi9; this cluster has: pmi2, pmix"),
-        ('"launcher_options"', '"launcher_option"', "nothing reads extras['launcher_option']; "
+        ('"launcher_options"', '"launcher_option"', "no check reads extras['launcher_option']; "
          "write 'launcher_options'"),
         ('"cc": "mpicc"', '"cc": "mpicc.none"', "there is no compiler wrapper 'mpicc.none'"),
         ('"cc": "mpicc"', '"cc": "mpicc", "modules": ["openmpi/9"]', "module openmpi/9 cannot be "
@@ -234,13 +235,13 @@ def test_what_slurm_lacks_for_a_placement_is_named_with_its_line(
         ('"nomod"', '"lmod"', "the modules system 'lmod' does not work here"),
         ('"mpi": "openmpi"', '"mpi": "mpich"', "extras['mpi'] says 'mpich', but 'mpicc' compiles "
          "for openmpi 5.0.3"),
-        ('"features": ["mpi"]', '"features": []', "lacks the feature 'mpi'"),
+        ('"features": ["mpi"]', '"features": []', "does not have the feature 'mpi'"),
         ('"environs": ["openmpi"]', '"environs": ["openmpy"]', "there is no environment 'openmpy'"),
         ('[".*"]', '["nowhere"]', f"this machine, {socket.gethostname()}, matches none"),
-        ('[".*"]', '["*"]', "'*' is no regular expression"),
+        ('[".*"]', '["*"]', "'*' is not a regular expression"),
         ("                    **site", '                    "features": ["gpu"],\n**site',
          "'features' beside **placed(...): one of the two replaces the other"),
-        ('"extras": {', '"extras": {"osu": "/nowhere", ', "osu: there is no /nowhere"),
+        ('"extras": {', '"extras": {"osu": "/nowhere", ', "osu: /nowhere does not exist"),
         ('placements.yaml"))', 'placements.yaml"), references={"openmpi": {"fra": {}}})',
          "references: no placement 'fra'; those of the partition are far"),
         ("site_common.placed", "site_common.placd", "does not load: AttributeError"),
@@ -281,10 +282,10 @@ def test_all_problems_are_found_at_once(
     for words in (
         f"site/settings.py:{LINES['partitions']}: still to be edited; look at these",
         f"site/settings.py:{LINES['hostnames']}: this machine",
-        f"site/settings.py:{LINES['launcher']}: partition 'p': ReFrame knows no launcher",
+        f"site/settings.py:{LINES['launcher']}: partition 'p': ReFrame does not know launcher",
         f"site/settings.py:{LINES['cc']}: environment 'openmpi': there is no compiler wrapper",
         "site/placements.yaml:4: placement 'near' needs 9 nodes",
-        "placement 'far' names z9",
+        "placement 'far' names nodes that are missing or not usable: z9",
     ):
         assert words in found
 
@@ -325,7 +326,7 @@ def test_a_module_that_cannot_be_loaded_is_named(
 
     [line] = problems()
 
-    assert "module 'openmpi/9' cannot be loaded: Lmod: no module openmpi/9; name one" in line
+    assert "module 'openmpi/9' cannot be loaded: Lmod: no module openmpi/9; use one" in line
 
 
 def test_switches_may_be_read_from_the_nodes_names(
@@ -445,11 +446,11 @@ def test_a_new_site_is_filled_with_what_the_machine_tells(
         ({"topology": ""}, {"scheduler_options"}, "Slurm names no switches"),
         (
             {"topology": "SwitchName=s Level=0 Nodes=a1,a2,b1\n"}, set(),
-            "two_nodes_two_hosts: left out, all nodes hang on one switch",
+            "two_nodes_two_hosts: skipped, all nodes are on one switch",
         ),
         (
             {"topology": "SwitchName=s Level=0 Nodes=a1\nSwitchName=t Level=0 Nodes=b1\n"}, set(),
-            "two_nodes_one_host: left out, no switch has two nodes",
+            "two_nodes_one_host: skipped, no switch has two nodes",
         ),
     ],
 )  # fmt: skip
@@ -522,7 +523,7 @@ def test_a_site_may_be_written_into_the_current_folder(
     ("words", "said"),
     [
         (["a/b"], "cannot be the name of a system"),
-        (["new", "site"], "is there already and stays as it is"),
+        (["new", "site"], "exists and is not changed"),
         (["new", "--partition=gpu"], "partition 'gpu' does not exist; this cluster has: batch"),
     ],
 )
@@ -613,9 +614,9 @@ def test_an_interface_that_the_mpi_does_not_speak_is_named(
     machine.program("mpicc", f'PATH=/usr/bin:/bin exec {MPICH_WRAPPER} "$@"')
     machine.settings(('"mpi": "openmpi"', '"mpi": "mpich"'), ("--mpi=pmix", f"--mpi={other}"))
     [line] = problems()
-    assert f"srun is to use --mpi={other}, but the library of" in line
+    assert f"srun uses --mpi={other}, but the library of" in line
     assert (
-        f"speaks {MPICH_SPEAKS}: each rank would start alone, or none; name --mpi={MPICH_SPEAKS}"
+        f"supports {MPICH_SPEAKS}: ranks would start alone, or none; write --mpi={MPICH_SPEAKS}"
         in line
     )
 
@@ -627,8 +628,8 @@ def test_open_mpi_without_pmi2_is_not_started_by_it(
     machine.program("mpicc", f'PATH=/usr/bin:/bin exec {OPEN_MPI_WRAPPER} "$@"')
     machine.settings(("--mpi=pmix", "--mpi=pmi2"))
     [line] = problems()
-    assert "srun is to use --mpi=pmi2" in line
-    assert "name --mpi=pmix in launcher_options" in line
+    assert "srun uses --mpi=pmi2" in line
+    assert "write --mpi=pmix in launcher_options" in line
 
 
 def test_control_characters_of_a_site_do_not_reach_the_terminal(
@@ -648,7 +649,7 @@ def test_a_folder_below_a_file_cannot_be_written(switchpoint: Run, tmp_path: Pat
 
 def test_options_of_the_trial_go_with_a_site(switchpoint: Run) -> None:
     done = switchpoint("doctor", "--wait", 5)
-    assert (done.exit_code, done.stderr) == (2, "switchpoint: --wait: goes with --site; add that\n")
+    assert (done.exit_code, done.stderr) == (2, "switchpoint: --wait: needs --site; add it\n")
 
 
 def test_only_a_name_is_looked_for_among_the_sites(switchpoint: Run) -> None:

@@ -73,9 +73,9 @@ def test_filters_select_runs_and_modes(tmp_path: Path, url: str) -> None:
     assert set(store.read(site="b", placement="one_node").samples["run_id"]) == {f"{2:032x}"}
     assert len(store.read(mode="send").samples) == 3 * 36
     assert store.read(mode="ssend").samples.empty
-    with pytest.raises(InputError, match="holds no run that matches"):
+    with pytest.raises(InputError, match="contains no run that matches"):
         store.read(site="c")
-    with pytest.raises(InputError, match="colour: is no column of the store"):
+    with pytest.raises(InputError, match="colour: is not a column of the store"):
         store.read(colour="red")
 
 
@@ -167,12 +167,12 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     Store(url).add(read(record(tmp_path, 1)))
     next((url / "samples").rglob("*.parquet")).write_bytes(b"no parquet")
 
-    with pytest.raises(InputError, match="holds a damaged file"):
+    with pytest.raises(InputError, match="contains a damaged file"):
         Store(url).read()
 
 
 def test_a_folder_that_is_no_store_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no store yet; fill it with `switchpoint import"):
+    with pytest.raises(InputError, match="is not a store yet; fill it with `switchpoint import"):
         Store(tmp_path / "results").read()
 
 
@@ -247,7 +247,7 @@ def test_a_program_of_another_build_is_not_said_to_be_of_the_lock(
 
     run = Store(url).runs().iloc[0]
 
-    assert any("the lock is not kept with the run" in line for line in measured.warnings)
+    assert any("the lock is not stored with the run" in line for line in measured.warnings)
     assert run[["lock", "lock_hash", "spack_spec"]].isna().all()
     assert run["builder"] == builder
 
@@ -300,7 +300,7 @@ def test_a_file_that_is_no_lock_is_named(tmp_path: Path) -> None:
     path = record(tmp_path, 1)
     for text in ("{", "[]", "{}"):
         (tmp_path / "spack.lock").write_text(text)
-        with pytest.raises(InputError, match=r"spack\.lock: is no lock of Spack's"):
+        with pytest.raises(InputError, match=r"spack\.lock: is not a lock of Spack"):
             read(path)
 
 

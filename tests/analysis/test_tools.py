@@ -64,7 +64,7 @@ def test_each_tool_is_held_against_the_faster_sockets() -> None:
         "MPICH 4.0.2": 12, "Open MPI 4.1.4": 3, "TCP sockets": 2, "TCP sockets, polling": 1,
     }  # fmt: skip
     assert (here.loc["Open MPI 4.1.4", "runs"], here.loc["Open MPI 4.1.4", "samples"]) == (2, 6)
-    alone = table.loc[("one_node_network", "PVM, by its daemons")]
+    alone = table.loc[("one_node_network", "PVM, through daemons")]
     assert alone["round_trip_us"] == 100
     assert np.isnan(alone["over_sockets"])
 

@@ -41,6 +41,6 @@ class Disobeyed(OnTwoNodes):
 
 @rfm.simple_test
 class Impossible(OnTwoNodes):
-    """Asks for a node more than the placement has, and for what is no map."""
+    """Asks for one node more than the placement has, and with text that is not a map."""
 
     process_map = parameter(["ABC", "ACB"], loggable=True)

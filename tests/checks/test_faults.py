@@ -38,7 +38,7 @@ def wait_for(condition, seconds):
         time.sleep(0.2)
 
 
-def break_a_run(fault, prefix, extra, break_it, mend_it):
+def break_a_run(fault, prefix, extra, break_it, fix_it):
     """Start a check, break something once it runs, and report how it ended."""
     name = f"{fault}-{os.getpid()}"
     prefix.mkdir()
@@ -52,7 +52,7 @@ def break_a_run(fault, prefix, extra, break_it, mend_it):
         break_it(name)
         output, _ = process.communicate(timeout=120)
         took_s = time.monotonic() - broken_at
-        mend_it(name)
+        fix_it(name)
         left_over = slurm(name, "squeue", "-h", "-o", "%i %T").strip()
         again = subprocess.run(
             [
@@ -102,8 +102,8 @@ def broken_runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("faults")
     with ThreadPoolExecutor(len(FAULTS)) as pool:
         runs = {
-            fault: pool.submit(break_a_run, fault, folder / fault, extra, break_it, mend_it)
-            for fault, (extra, break_it, mend_it, _) in FAULTS.items()
+            fault: pool.submit(break_a_run, fault, folder / fault, extra, break_it, fix_it)
+            for fault, (extra, break_it, fix_it, _) in FAULTS.items()
         }
     return {fault: run.result() for fault, run in runs.items()}
 

@@ -19,7 +19,7 @@ def test_shared_memory_does_not_pass_for_the_network(reframe):
 def test_one_host_does_not_pass_for_two(reframe):
     session = reframe(*only("two_nodes_two_hosts"), site=MISLABELLED)
     assert session.exit_code == 1
-    assert "asked for 2 switch(es), ran under 1" in session.failures[0]
+    assert "asked for 2 switch(es), but ran under 1" in session.failures[0]
 
 
 def test_a_value_past_the_sites_reference_fails(reframe):

@@ -24,7 +24,10 @@ def test_the_sites_that_we_ship_are_valid(site):
         (GOOD.replace("nodes: 1", "nods: 1"), ["placements.one_node.nods", "not permitted"]),
         (GOOD.replace("shared_memory", "wire"), ["placements.one_node.path", "'network'"]),
         (GOOD.replace("one_node", "One-Node"), ["One-Node", "lower-case"]),
-        (GOOD.replace("nodes: 1", "nodes: 1, switches: 2"), ["one_node.switches", "cannot hold"]),
+        (
+            GOOD.replace("nodes: 1", "nodes: 1, switches: 2"),
+            ["one_node.switches", "cannot be under"],
+        ),
         ("switch_from_node_name: '^rack'\n" + GOOD, ["switch_from_node_name", "one group"]),
         ("switch_from_node_name: '^(rack'\n" + GOOD, ["switch_from_node_name"]),
         ("placements: [", ["not YAML"]),

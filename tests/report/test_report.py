@@ -318,7 +318,7 @@ def test_a_table_without_any_name_is_drawn(browser: webdriver.Chrome, tmp_path: 
 
     assert page.get_log("browser") == []
     assert [trace["points"] for trace in figures(page)[0]["traces"]][-1] == 20  # no place for 0 B
-    assert "Nothing was found." in page.find_element(By.TAG_NAME, "main").text
+    assert "There are no findings." in page.find_element(By.TAG_NAME, "main").text
 
 
 @pytest.mark.parametrize("rows", ["0,1\n", "8,1\n", "8,1\n8,2\n64,2\n"])

@@ -1,4 +1,4 @@
-"""A real Spack, told apart from the user's own: settings and installations lie under build/.
+"""A real Spack, separate from the user's own: settings and installations lie under build/.
 
 Without SPACK_ROOT the tests that need it are skipped; SWITCHPOINT_REQUIRE_SPACK=1 makes them fail.
 """

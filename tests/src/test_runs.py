@@ -557,7 +557,7 @@ class TheRing(InAFolder):
                 mode: min(float(row["compute_us"]) for row in record.rows if row["mode"] == mode)
                 for mode in ("alternate", "serial")
             }
-        # Half the work or all of it, told apart on a loaded machine too.
+        # Half the work and all of it also differ on a loaded machine.
         self.assertLess(computed[0]["alternate"], 0.75 * computed[0]["serial"])
         self.assertGreater(computed[100]["alternate"], 0.75 * computed[100]["serial"])
 

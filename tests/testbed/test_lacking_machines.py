@@ -1,4 +1,4 @@
-"""Machines that cannot hold a testbed: one line that names what is missing and the mend.
+"""Machines that cannot hold a testbed: one line that names what is missing and the fix.
 
 Each lack is made for real, in namespaces of the test's own, so the machine is not changed.
 """
@@ -64,7 +64,7 @@ def test_root_without_the_right_to_make_namespaces_is_told_so(
     done = bed.run(weak)
     assert done.returncode == 2
     assert done.stderr.startswith("testbed: this machine refuses namespaces (")
-    assert "root lacks CAP_SYS_ADMIN" in done.stderr
+    assert "root has no CAP_SYS_ADMIN" in done.stderr
 
 
 #: Shows all of the machine's folders below $new, too.
@@ -157,9 +157,9 @@ def test_a_bad_name_is_refused(parent: Path, name: str) -> None:
         (["uplink", "a", "--restore", "--cut"], "give --restore alone"),
         (["uplink", "a", "--rate", "fast"], "rate: 'fast' is not a number with kbit"),
         (["uplink", "a", "--mtu", "1"], "mtu: 1 is not between 576 and 65535"),
-        (["uplink", "q", "--cut"], "no host q; there are a, b"),
+        (["uplink", "q", "--cut"], "host q does not exist; there are a, b"),
         (["node", "a1"], "one of the arguments --kill-slurmd --off --restore is required"),
-        (["node", "q1", "--off"], "no node q1; there are a1, a2, b1, b2"),
+        (["node", "q1", "--off"], "node q1 does not exist; there are a1, a2, b1, b2"),
     ],
 )
 def test_a_wrong_command_line_gets_one_line(bed: Bed, arguments: list[str], said: str) -> None:

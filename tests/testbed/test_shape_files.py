@@ -12,7 +12,7 @@ from testbed.shape import Shape, Uplink, from_data, load
 
 BAD = [
     ("hosts: [a, a]", "hosts: a name occurs twice"),
-    ("hosts: [A]", "hosts: 'A' is not one to eight small letters"),
+    ("hosts: [A]", "hosts: 'A' is not one to eight lower-case letters"),
     ("hosts: []", "hosts (their number): 0 is not between 1 and 16"),
     ("hosts: a", "hosts: input should be a valid tuple"),
     ("nodes_per_host: 0", "nodes_per_host: 0 is not between 1 and 64"),
@@ -29,8 +29,8 @@ BAD = [
     ("uplink: {speed: 1gbit}", "uplink.speed: no such field; there are rate, burst"),
     ("uplink: [1]", "uplink: "),
     ("hosts: [a", "line 1: not YAML"),
-    ("", "holds no fields"),
-    ("- a", "holds no fields"),
+    ("", "contains no fields"),
+    ("- a", "contains no fields"),
 ]
 
 
@@ -55,7 +55,8 @@ def test_the_command_says_it_in_one_line_and_exits_2(parent: Path) -> None:
     done = Bed("unshaped", parent).testbed("up", "--shape", "three-hosts")
     assert done.returncode == 2
     assert done.stderr == (
-        "testbed: three-hosts: no such shape file; give a path, or one of four-hosts, two-hosts\n"
+        "testbed: three-hosts: this shape file does not exist;"
+        " give a path, or one of four-hosts, two-hosts\n"
     )
     assert not (parent / "unshaped").exists()
 

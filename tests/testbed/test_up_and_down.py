@@ -170,7 +170,7 @@ def test_exec_enters_a_node(bed: Bed) -> None:
     assert bed.inside("hostname", node="b2") == "b2"
     unknown = bed.testbed("exec", "--node", "z9", "--", "true")
     assert unknown.returncode == 2
-    assert unknown.stderr == "testbed: no node z9; there are a1, a2, b1, b2\n"
+    assert unknown.stderr == "testbed: node z9 does not exist; there are a1, a2, b1, b2\n"
 
 
 def test_a_command_that_is_killed_outside_ends_inside(bed: Bed) -> None:

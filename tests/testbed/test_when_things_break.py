@@ -37,8 +37,8 @@ def broken(past_limit: tuple[Bed, str]) -> Broken:
         assert bed.testbed(fault[0], *fault[1:]).returncode == 0
     endings = {fault: ending(bed, job, 60) for fault, job in jobs.items()}
     next_jobs = {}
-    for fault, (nodes, _, mend) in FAULTS.items():
-        done = bed.testbed(mend[0], *mend[1:])
+    for fault, (nodes, _, fix) in FAULTS.items():
+        done = bed.testbed(fix[0], *fix[1:])
         assert done.returncode == 0, done.stderr
         job = bed.slurm("srun", "-N2", "-n2", "-w", ",".join(nodes), "hostname")
         next_jobs[fault] = " ".join(sorted(job.stdout.split())) or job.stderr

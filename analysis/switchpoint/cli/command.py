@@ -1,4 +1,4 @@
-"""The `switchpoint` command: its verbs, each in the file of its name below `verbs/`."""
+"""The `switchpoint` command. Each verb is in the file of its name in `verbs/`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def main() -> None:
             raise
         where = f" for {error.filename}" if error.filename else ""
         say(f"{error.strerror}{where}: free some space and run the command again")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # no second complaint
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # prevent a second message
         sys.exit(BAD)
 
 
@@ -82,6 +82,6 @@ app.command("reproduce")(reproduce.command)
 app.command("doctor")(doctor.command)
 app.command("checks")(checks.command)
 
-init = typer.Typer(no_args_is_help=True, help="Begin something new: a site.")
+init = typer.Typer(no_args_is_help=True, help="Write the settings of a new site.")
 init.command("site")(init_site.command)
 app.add_typer(init, name="init")

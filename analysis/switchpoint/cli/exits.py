@@ -1,4 +1,4 @@
-"""Exit codes, and how what a user can fix becomes one line on stderr and a code.
+"""Exit codes, and errors that a user can fix, which become one line on stderr and a code.
 
 0: done. 1: problems of a site, findings that fail a gate. 2: bad usage or bad data.
 """
@@ -20,7 +20,7 @@ BAD = 2
 
 @contextmanager
 def user_mistakes() -> Iterator[None]:
-    """Turn what a user can fix into one line and exit code 2."""
+    """Turn an error that a user can fix into one line and exit code 2."""
     try:
         yield
     except InputError as error:
@@ -29,5 +29,5 @@ def user_mistakes() -> Iterator[None]:
 
 
 def say(message: str) -> None:
-    """Print one line on stderr, whatever the names in it hold."""
+    """Print one line on stderr, with control characters escaped."""
     print(f"switchpoint: {printable(message)}", file=sys.stderr)

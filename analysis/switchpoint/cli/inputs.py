@@ -1,4 +1,4 @@
-"""Reads what a verb works on, from files or from the store, and tells on stderr what is wrong."""
+"""Reads the input of a verb from files or from the store, and prints problems on stderr."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def load(files: list[Path] | None, store: str, *, verbose: bool = False) -> Measurements:
-    """Return the measurements of the files given, or else the store's newest."""
+    """Return the measurements of the given files, or the newest runs of the store."""
     if files:
         return read(files, verbose=verbose)
     from switchpoint.store.store import Store
@@ -24,7 +24,7 @@ def load(files: list[Path] | None, store: str, *, verbose: bool = False) -> Meas
 
 
 def load_all(files: list[Path] | None, store: str) -> Measurements:
-    """Return as `load`, but all runs of the store, for what rests on repeated launches."""
+    """Return all runs of the store, or the given files, for results that need repeated launches."""
     if files:
         return read(files)
     from switchpoint.store.store import Store
@@ -33,7 +33,7 @@ def load_all(files: list[Path] | None, store: str) -> Measurements:
 
 
 def read(files: list[Path], *, verbose: bool = False) -> Measurements:
-    """Read what can be read and name each file that cannot, on stderr; exit 2 if none can."""
+    """Read all readable files and name the others on stderr. Exit with 2 if none is readable."""
     from switchpoint.importing.files import find_files
     from switchpoint.importing.reading import read_found
     from switchpoint.reporting.terminal.progress import progress
@@ -50,8 +50,8 @@ def read(files: list[Path], *, verbose: bool = False) -> Measurements:
     if measurements.samples.empty and values:
         raise InputError(
             files[0],
-            f"holds no curve but {values} single value{'' if values == 1 else 's'};"
-            " keep them with `switchpoint import`",
+            f"contains no curve, only {values} single value{'' if values == 1 else 's'};"
+            " store them with `switchpoint import`",
         )
     return tell_builds(measurements)
 
@@ -59,17 +59,17 @@ def read(files: list[Path], *, verbose: bool = False) -> Measurements:
 def list_failures(
     failures: list[InputError], files: list[Path], found: int, *, verbose: bool = False
 ) -> None:
-    """Say on stderr which of the files found could not be read, or that there are none."""
+    """Print on stderr which files could not be read, or that there are none."""
     from switchpoint.reporting.terminal.imports import failure_lines
 
     for line in failure_lines(failures, given=files, verbose=verbose):
         say(line)
     if not found:
-        say(f"{files[0]}: holds no file; measure first")
+        say(f"{files[0]}: contains no file; measure first")
 
 
 def warn(warnings: list[str], *, verbose: bool = False) -> None:
-    """Say warnings on stderr, those of one kind in one line."""
+    """Print warnings on stderr, with one line for each kind."""
     from switchpoint.reporting.terminal.imports import warning_lines
 
     for warning in warning_lines(warnings, verbose=verbose):

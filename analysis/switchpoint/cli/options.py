@@ -11,8 +11,8 @@ Files = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="[FILE]...",
-        help="Run records, tidy CSV, output of OSU, IMB or NetPIPE, plain or gzipped, or folders"
-        " of such. Without: the store.",
+        help="Run records, tidy CSV, output of OSU, IMB or NetPIPE, also gzipped, or folders with"
+        " such files. Default: the store.",
         show_default=False,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Compares measurements: our kernels with other benchmarks, and tools with one another.
+"""Compares measurements: our kernels with other benchmarks, and tools with each other.
 
 Both sides come from the same site, MPI and placement.
 """

@@ -1,6 +1,6 @@
-"""Holds our ping-pong against baselines by other hands: OSU, IMB, NetPIPE; same site, MPI, place.
+"""Compares our ping-pong with the baselines OSU, IMB and NetPIPE of the same site and MPI.
 
-A baseline pairs with the mode of ours that exchanges messages in the same pattern.
+A baseline is compared with our mode that exchanges messages in the same pattern.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pandas as pd
 
 from switchpoint.tables.measurements import Measurements
 
-#: Our kernel's mode, and the kernels of others that do the same.
+#: Our kernel's mode, and the baselines' kernels that do the same.
 PEERS = {
     "send": ["osu_latency", "imb_pingpong", "netpipe"],
     "stream": ["osu_bw", "imb_uniband"],
@@ -21,7 +21,7 @@ PEERS = {
     "sendrecv": ["imb_sendrecv"],
 }
 
-#: Messages within the time that a baseline prints, where it is not one; ours is per message.
+#: Messages within the time that a baseline prints, if it is not one. Our time is per message.
 _MESSAGES = {"imb_sendrecv": 2}
 
 #: Sizes that are compared.
@@ -31,22 +31,22 @@ _OURS = "pingpong"
 _RESAMPLES = 2000
 _SEED = 20261121
 
-#: What two curves must share to be compared; a baseline may not know its partition or environment.
+#: What two curves must share to be compared. A baseline may not know its partition or environment.
 _PLACE = ["site", "mpi", "placement"]
 
 
 @dataclass
 class Pairing:
-    """Curves that exchange messages in one pattern, at one place.
+    """Curves that exchange messages in one pattern at one site with one MPI.
 
     Attributes
     ----------
     place : dict of str to str
         `site` and `mpi`.
     mode : str
-        Our mode; the pattern.
+        Our mode, which names the pattern.
     samples : DataFrame
-        Of our curve and the baselines', at each placement that both have.
+        Samples of our curve and of the baselines, at each placement that both have.
     """
 
     place: dict[str, str]
@@ -55,7 +55,7 @@ class Pairing:
 
 
 def pairings(measurements: Measurements) -> list[Pairing]:
-    """Find what can be compared: each pattern at each site and MPI where both sides measured."""
+    """Find what can be compared: each pattern at each site and MPI that both sides measured."""
     samples = _with_known_mpi(measurements.samples)
     if not {*_PLACE, "kernel", "mode"} <= set(samples):
         return []
@@ -63,7 +63,7 @@ def pairings(measurements: Measurements) -> list[Pairing]:
     for mode, peers in PEERS.items():
         ours = samples["kernel"].eq(_OURS) & samples["mode"].eq(mode)
         theirs = samples["kernel"].isin(peers)
-        if "processes" in samples:  # IMB may print a table for each count of processes
+        if "processes" in samples:  # IMB may print a table for each number of processes
             theirs &= samples["processes"].isna() | samples["processes"].eq("2")
         places = samples.loc[ours, _PLACE].drop_duplicates().dropna()
         shared = places.merge(samples.loc[theirs, _PLACE].drop_duplicates())
@@ -82,7 +82,7 @@ def pairings(measurements: Measurements) -> list[Pairing]:
 
 
 def baseline_runs(found: list[Pairing]) -> set[str]:
-    """Runs of the baselines among what is compared."""
+    """Runs of the baselines that are compared."""
     return {
         str(run)
         for pairing in found
@@ -91,14 +91,14 @@ def baseline_runs(found: list[Pairing]) -> set[str]:
 
 
 def ratios(pairing: Pairing) -> pd.DataFrame:
-    """Our time over each baseline's, per placement and size.
+    """Divide our time by each baseline's, per placement and size.
 
     Returns
     -------
     DataFrame
         `placement`, `kernel` (the baseline's), `size_bytes`, `ratio` of the medians of passes'
-        medians, `low` and `high`, its 95 % bootstrap interval over the passes of either side (a
-        side of a single pass, as a tool that prints one number, is taken as exact), and
+        medians, `low` and `high`, its 95 % bootstrap interval over the passes of both sides (a
+        side with a single pass, such as a tool that prints one number, is taken as exact), and
         `our_passes` and `their_passes`.
     """
     rows = []
@@ -142,7 +142,7 @@ def _interval(
 
 
 def _with_known_mpi(samples: pd.DataFrame) -> pd.DataFrame:
-    """Fill in a baseline's MPI where all our runs of its site and environment used the same."""
+    """Fill in a baseline's MPI if all our runs at its site and in its environment used the same."""
     if not {"site", "environ", "mpi"} <= set(samples) or not samples["mpi"].isna().any():
         return samples
     known = samples.loc[samples["mpi"].notna(), ["site", "environ", "mpi"]].drop_duplicates()

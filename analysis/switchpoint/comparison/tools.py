@@ -1,6 +1,6 @@
-"""Holds message-passing tools against one another, as study 004 does with its echo.
+"""Compares message-passing tools by their echo, as study 004 does.
 
-The kernel `echo` measures them: MPI, raw TCP sockets and PVM.
+The kernel `echo` measures them: MPI, TCP sockets and PVM.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from switchpoint.tables.measurements import Measurements
 
 _KERNEL = "echo"
 
-#: What modes of the kernel are called beside MPI, which is called by its library's name.
+#: Names of the kernel's modes, except MPI, which has its library's name.
 _TOOLS = {
     "sockets": "TCP sockets",
     "sockets_polling": "TCP sockets, polling",
-    "pvm": "PVM, by its daemons",
+    "pvm": "PVM, through daemons",
     "pvm_direct": "PVM, direct",
 }
 _FLOOR = ["sockets", "sockets_polling"]
 
-#: Tools that a whole table has, by what their names start with.
+#: Tools of a complete table, by the start of their names.
 EXPECTED = ["TCP sockets", "PVM", "Open MPI", "MPICH", "Intel MPI"]
 
 
@@ -38,10 +38,10 @@ def tools(measurements: Measurements) -> pd.DataFrame:
     -------
     DataFrame
         Ordered by site, placement, tool and size: `site`, `placement`, `tool`, `size_bytes`;
-        `round_trip_us`, the mean of a run's round trips without the best and the worst (Hariri et
-        al., study 004, of 100), and `median_us`, their median, both as the median over runs;
+        `round_trip_us`, the mean of a run's round trips without the best and the worst (as Hariri
+        et al., study 004, with 100), and `median_us`, their median, both as the median over runs;
         `over_sockets`, the ratio of `median_us` to that of TCP sockets at the same place and size,
-        of the faster of the two ways to wait on them, missing where they were not measured; `runs`
+        with the faster of the two ways to wait on them, missing if they were not measured; `runs`
         and `samples`.
 
     Raises
@@ -90,5 +90,5 @@ def has_echo(measurements: Measurements) -> bool:
 
 
 def missing_tools(table: pd.DataFrame) -> list[str]:
-    """Name the tools of the study's kind that a table of `tools` lacks."""
+    """Name the tools of the study that a table of `tools` does not contain."""
     return [name for name in EXPECTED if not table["tool"].str.startswith(name).any()]

@@ -1,4 +1,4 @@
 """Finds boundaries, outliers, noise bursts and inversions in curves.
 
-It says what timing shows; naming a cause is the stage `explanation`.
+It says what timing shows. The stage `explanation` names the cause.
 """

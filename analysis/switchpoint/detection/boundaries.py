@@ -1,6 +1,6 @@
 """Judges the boundaries between the pieces of a curve: steps and changes of slope.
 
-What timing shows is a `step` or a `slope_change`; that a step is a switch of protocol needs proof.
+Timing shows a `step` or a `slope_change`. Only a proof makes a step a protocol switch.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ SMALLEST_SLOPE_CHANGE = 0.25
 #: A boundary must be at least this probable, before calibration.
 LEAST_POSTERIOR = 0.1
 
-#: A jump between two lines is one from so many standard errors on, or where the fit wants the
-#: boundary with such a posterior: a piece of few sizes aims its line badly.
+#: A jump between two lines is a step if it has this many standard errors, or if the boundary has
+#: this posterior, because the line of a piece with few sizes is uncertain.
 _JUMP_ERRORS = 2.0
 _SURE_POSTERIOR = 0.9
 
@@ -34,7 +34,7 @@ def boundaries(table: PieceTable, pieces: list[Piece], price: Floats) -> list[di
 
 
 def _judge(table: PieceTable, left: Piece, right: Piece, price: Floats) -> dict[str, Any] | None:
-    """Describe the boundary between two pieces, or None where it is too small or too uncertain."""
+    """Describe the boundary between two pieces; None if it is too small or too uncertain."""
     posterior = _posterior(table, left, right, price)
     if posterior < LEAST_POSTERIOR:
         return None
@@ -69,13 +69,13 @@ def _judge(table: PieceTable, left: Piece, right: Piece, price: Floats) -> dict[
 
 
 def _change_an_octave_on(table: PieceTable, left: Piece, right: Piece) -> float:
-    """Relative change of time at twice the first size past a boundary, one line to the other."""
+    """Return the relative difference of the lines at twice the first size after a boundary."""
     octave = 2 * float(table.size[right[0]])
     return table.line(*right, octave)[0] / table.line(*left, octave)[0] - 1
 
 
 def _lines_meet(table: PieceTable, left: Piece, right: Piece) -> bool:
-    """Whether two pieces' lines cross within one size of their boundary, and so make a bend."""
+    """Return whether two pieces' lines cross within one size of their boundary."""
     steeper = table.slope[right] - table.slope[left]
     if steeper == 0:
         return False
@@ -84,9 +84,9 @@ def _lines_meet(table: PieceTable, left: Piece, right: Piece) -> bool:
 
 
 def _posterior(table: PieceTable, left: Piece, right: Piece, price: Floats) -> float:
-    """Probability of a boundary exactly here among all places in the two pieces and none at all.
+    """Return the probability of a boundary exactly here, and not elsewhere or nowhere.
 
-    Places next to either end count too: what looks like a step may be one odd first size.
+    Positions next to either end count too: what looks like a step may be one odd first size.
     """
     first, last = left[0], right[1]
     places = np.arange(first + 1, last + 1)

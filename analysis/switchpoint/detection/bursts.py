@@ -11,10 +11,10 @@ from switchpoint.detection.outliers import sure_of_none_in
 from switchpoint.tables.curves import Passes
 from switchpoint.tables.sweeps import Indices, Sweeps
 
-#: Smaller changes of a whole pass are not reported, relative.
+#: Smaller relative changes of a whole pass are not reported.
 SMALLEST_BURST = 0.1
 
-#: A pass is slow when its median ratio to the others is so many standard errors above 1.
+#: A pass is slow if its median ratio to the others is this many standard errors above 1.
 _BURST_ERRORS = 5.0
 _FEWEST_PASSES = 4
 
@@ -23,7 +23,7 @@ _SD_PER_MAD = 1.4826
 
 
 def noise_bursts(sweeps: Sweeps, passes: Passes) -> list[dict[str, Any]]:
-    """Find passes that are slower than the others at all sizes of a curve alike.
+    """Find passes that are slower than the others at all sizes of a curve.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def noise_bursts(sweeps: Sweeps, passes: Passes) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        At most one finding a curve, with its identity: `evidence` names the passes and how much
-        slower each was. Fewer than four passes or six sizes tell nothing.
+        At most one finding per curve, with its identity: `evidence` names the passes and how much
+        slower each was. Fewer than four passes or six sizes give no finding.
     """
     errors = passes.slower / np.maximum(
         _MEDIAN_ERROR * _SD_PER_MAD * passes.scatter / np.sqrt(passes.sizes), 1e-3

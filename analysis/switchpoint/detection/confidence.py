@@ -1,4 +1,4 @@
-"""Turns the posterior of a boundary into a confidence: how often such a finding was right.
+"""Converts the posterior of a boundary into a confidence: how often such a finding was right.
 
 The coefficients (`confidence.yaml`) come from labelled curves: bench/detection/calibrate.py.
 """
@@ -11,18 +11,19 @@ from importlib import resources
 
 import yaml
 
-#: Odds are cut here: beyond, the model of the noise is what fails, not the noise.
+#: Odds are limited to this: beyond it the model of the noise is wrong.
 LARGEST_LOG_ODDS = math.log(1e6)
 
 
 def features(kind: str, posterior: float, last_size_before: float, size: float) -> dict[str, float]:
-    """What a boundary's confidence is read from.
+    """Return the features from which a boundary's confidence is computed.
 
     Returns
     -------
     dict
-        `constant` 1; `log_odds`, natural, of the posterior; `slope_change`, 1 for that kind, else
-        0; `log2_gap`, the octaves between the two sizes, at most 1: wide brackets are easier.
+        `constant` 1; `log_odds`, natural, of the posterior; `slope_change`, 1 for this kind,
+        otherwise 0; `log2_gap`, the octaves between the two sizes, at most 1: wide brackets are
+        easier.
     """
     odds = posterior / max(1 - posterior, 1e-300)
     gap = math.log2(size / last_size_before) if last_size_before > 0 else 1.0
@@ -35,7 +36,7 @@ def features(kind: str, posterior: float, last_size_before: float, size: float) 
 
 
 def confidence(kind: str, posterior: float, last_size_before: float, size: float) -> float:
-    """Probability that a reported boundary is real and lies between exactly these two sizes."""
+    """Return the probability that a boundary is real and between exactly these two sizes."""
     weights = _coefficients()
     found = features(kind, posterior, last_size_before, size)
     return 1 / (1 + math.exp(-sum(weights[name] * value for name, value in found.items())))

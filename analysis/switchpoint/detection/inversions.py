@@ -1,4 +1,4 @@
-"""Finds where one curve is slower than another that should be no faster.
+"""Finds where one curve is slower than another that should not be faster.
 
 A nearer placement slower than a farther one (`placement_inversion`), `ssend` faster than `send`
 (`mode_inversion`), and two directions that differ (`asymmetry`).
@@ -19,21 +19,21 @@ from switchpoint.tables.columns import identity_columns
 #: Placements, nearest first.
 NEARNESS = ["one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts"]
 
-#: Modes of which the first cannot be faster than the second, for it waits for the receiver as well.
+#: Pairs of modes. The first cannot be faster, because it also waits for the receiver.
 SLOWER_MODES = {"ssend": "send", "sstream": "stream"}
 
-#: Pairs of columns that name a direction, where a table has them.
+#: Pairs of columns that name a direction, if a table has them.
 DIRECTIONS = [("from", "to"), ("source", "target"), ("sender", "receiver")]
 
-#: Smaller differences are not reported, relative, nor shorter stretches of sizes.
+#: Smaller relative differences and shorter ranges of sizes are not reported.
 SMALLEST = 0.05
 FEWEST_SIZES = 3
 
-#: A size counts when the difference is so many standard errors.
+#: A size counts if the difference is at least this many standard errors.
 _ERRORS = 2.0
 
-#: Relative standard deviation of a curve from launch to launch of the same job: what two launches
-#: differ by without a cause. `bench/detection/calibrate.py` prints it.
+#: Relative standard deviation of a curve from launch to launch of the same job, without a cause.
+#: `bench/detection/calibrate.py` prints it.
 LAUNCH_SCATTER = 0.19
 
 
@@ -49,7 +49,7 @@ def inversions(curves: pd.DataFrame) -> list[dict[str, Any]]:
     -------
     list of dict
         Findings with the identity of the slower curve; `evidence` names the `other` by what
-        differs, and the stretch of sizes.
+        differs, and the range of sizes.
     """
     identity = identity_columns(curves)
     found = []
@@ -66,7 +66,7 @@ def inversions(curves: pd.DataFrame) -> list[dict[str, Any]]:
 def _pairs(
     curves: pd.DataFrame, identity: list[str]
 ) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame, list[str]]]:
-    """Each pair: kind, the curve that ought not to be slower, the other, what differs."""
+    """Yield pairs: kind, the curve that should not be slower, the other, what differs."""
     yield from _by_column(curves, identity, "placement", "placement_inversion", NEARNESS)
     for slower, faster in SLOWER_MODES.items():
         yield from _by_column(curves, identity, "mode", "mode_inversion", [faster, slower])
@@ -78,7 +78,7 @@ def _pairs(
 def _by_column(
     curves: pd.DataFrame, identity: list[str], column: str, kind: str, order: list[str]
 ) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame, list[str]]]:
-    """Pairs of curves alike but for a column, the earlier in the order first.
+    """Yield pairs of curves that differ only in a column, the earlier in the order first.
 
     Placements are different runs; modes are compared within a run.
     """
@@ -96,7 +96,7 @@ def _by_column(
 def _by_direction(
     curves: pd.DataFrame, identity: list[str], source: str, target: str
 ) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame, list[str]]]:
-    """Pairs of curves between the same two ends, both ways round."""
+    """Yield pairs of curves between the same two ends, in both orders."""
     alike = [name for name in identity if name not in {source, target, "run_id"}]
     for group in _groups(curves, alike):
         ways = {
@@ -118,14 +118,14 @@ def _groups(table: pd.DataFrame, names: list[str]) -> Iterator[pd.DataFrame]:
 
 
 def _curves(part: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Each run's curve of a table in which nothing else differs."""
+    """Yield each run's curve of a table in which nothing else differs."""
     yield from _groups(part, ["run_id"] if "run_id" in part else [])
 
 
 def _slower_stretches(
     slow: pd.DataFrame, fast: pd.DataFrame, scatter: float
 ) -> Iterator[dict[str, Any]]:
-    """Describe each stretch of common sizes at which the first curve is slower than the second."""
+    """Describe each range of common sizes at which the first curve is slower than the second."""
     names = ["size_bytes", "time_us", "error_us"]
     both = slow[names].merge(fast[names], on="size_bytes", suffixes=("", "_other"))
     both = both[both["size_bytes"] > 0].sort_values("size_bytes", ignore_index=True)
@@ -142,7 +142,7 @@ def _slower_stretches(
             continue
         first, last = int(places.iloc[0]), int(places.iloc[-1])
         typical = float(ratio[places].median())
-        # Sizes of one launch are off together: their number does not make that scatter smaller.
+        # Sizes of one launch deviate together, so their number does not reduce this scatter.
         error = math.hypot(float(own[places].median()) / math.sqrt(len(places)), scatter * 2**0.5)
         confidence = math.erf(math.log1p(typical) / max(error, 1e-3) / 2**0.5)
         yield {

@@ -17,14 +17,14 @@ from switchpoint.tables.sweeps import Floats
 #: A curve of fewer sizes is not searched.
 FEWEST_SIZES = 6
 
-#: What one more piece costs grows with the number of sizes as in an information criterion; so much
-#: that noise alone, of 1 to 20 % over 20 to 200 sizes with five repeats, shows something in at most
-#: 3 curves of 100.
+#: The cost of one more piece grows with the number of sizes as in an information criterion. It is
+#: so large that noise alone, of 1 to 20 % over 20 to 200 sizes with five repeats, shows a finding
+#: in at most 3 curves of 100.
 _PENALTY_PER_LOG = 4.2
 _LEAST_PENALTY = 14.0
 
-#: Of that, so much is the price of its line; the rest is that of its place, which several launches
-#: of a curve pay together.
+#: The part of this cost for the line of the piece. The rest is for its position, which several
+#: launches of a curve pay together.
 _SHARE_OF_LINE = 0.5
 
 
@@ -33,9 +33,8 @@ def detect_launches(
 ) -> list[list[dict[str, Any]]]:
     """Find steps and changes of slope in each of several launches of one curve.
 
-    Launches share where their boundaries are, not how large they are. What looks like a boundary
-    in all of them together needs less evidence in each; a launch that shows nothing there gets
-    none.
+    Launches share the positions of their boundaries, not their size. A boundary in all of them
+    together needs less evidence in each. A launch that shows nothing there gets no boundary.
 
     Parameters
     ----------
@@ -75,10 +74,11 @@ def detect_launches(
 
 
 def _prices(tables: list[PieceTable]) -> list[Floats]:
-    """What a piece that begins at each size costs in each launch: its place and its line.
+    """Return the cost of a piece that begins at each size, per launch: its position and line.
 
-    Launches are first cut at the same places, each place paid once and a line by each launch. The
-    places where a launch shows something in that cut are paid for when it is cut by itself.
+    First all launches are divided at the same positions. Each position is paid once, and each
+    launch pays for its lines. If a launch shows a boundary at one of these positions, it pays only
+    for the line there when it is divided by itself.
     """
     prices = [np.full(len(table.size), table.penalty) for table in tables]
     if len(tables) == 1:
@@ -92,5 +92,5 @@ def _prices(tables: list[PieceTable]) -> list[Floats]:
 
 
 def piece_penalty(sizes: int) -> float:
-    """Cost of one more piece in a curve of so many sizes, in units of the noise squared."""
+    """Return the cost of one more piece in a curve of `sizes` sizes, in units of squared noise."""
     return max(_PENALTY_PER_LOG * float(np.log(sizes)), _LEAST_PENALTY)

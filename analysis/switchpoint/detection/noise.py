@@ -7,16 +7,17 @@ import numpy as np
 from switchpoint.detection.outliers import off_alone
 from switchpoint.tables.sweeps import Floats
 
-#: Noise never counts as smaller than this, relative: below it curves are not made of lines.
+#: The relative noise is at least this: below it curves do not consist of lines.
 NOISE_FLOOR = 0.005
 
-#: Scatter is read at this quantile of absolute values, and its place in a normal distribution.
+#: Scatter is estimated from this quantile of absolute values, and its value for a normal
+#: distribution.
 _QUANTILE = 0.4
 _NORMAL_QUANTILE = 0.5244
 
-#: Where repeats tell the noise, so much of the scatter between sizes counts as noise too: curves
-#: that bend between steps look scattered where sizes are far apart. Where it is all that tells the
-#: noise, it counts for more, being read from few points.
+#: The share of the scatter between sizes that counts as noise. With repeats it is smaller, because
+#: curves that bend between steps look scattered if sizes are far apart. Without repeats it is
+#: larger, because it is the only estimate, from few points.
 _SCATTER_SHARE = 0.5
 _SCATTER_SHARE_ALONE = 1.2
 
@@ -24,17 +25,17 @@ _SCATTER_SHARE_ALONE = 1.2
 def point_noise(
     size: Floats, time: Floats, standard_error: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Relative noise of each point: the repeats' own and what differs from size to size.
+    """Return the relative noise of each point, from repeats and from size to size.
 
-    Errors estimated from few repeats are now and then far too small: no point counts as surer than
-    the curve's points usually are. What differs from size to size is read from how far each point
-    lies from the straight line between its neighbours, at a low quantile because both sides of
-    every step are far from it. A point that alone is off the lines through its neighbours on either
-    side is given the noise that it shows. Returned with what `off_alone` found.
+    Errors estimated from few repeats are sometimes much too small, so each is at least the curve's
+    median error. The scatter from size to size is the distance of each point from the straight line
+    between its neighbours, at a low quantile because both sides of every step are far from it. A
+    single point that lies off the lines through its neighbours on both sides gets its deviation as
+    noise. The result of `off_alone` is also returned.
     """
     off, left, right = _off_the_neighbours(size, time)
     variance = np.maximum(standard_error, np.median(standard_error)) ** 2 + NOISE_FLOOR**2
-    # For each guess of the scatter, how far the points are off in units of the noise it implies.
+    # For each guess of the scatter: the deviation of the points in units of the implied noise.
     guesses = np.r_[0.0, np.geomspace(NOISE_FLOOR, 1.0, 40)][:, None]
     total = variance + guesses**2
     expected = np.sqrt(total[:, 1:-1] + left**2 * total[:, :-2] + right**2 * total[:, 2:])
@@ -47,7 +48,7 @@ def point_noise(
 
 
 def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Floats]:
-    """Relative distance of inner points from the chord of their neighbours, and its two weights."""
+    """Return the relative distance of inner points from their neighbours' chord, and weights."""
     share = np.diff(size)[1:] / (size[2:] - size[:-2])
     left = share * time[:-2] / time[1:-1]
     right = (1 - share) * time[2:] / time[1:-1]

@@ -15,9 +15,9 @@ SMALLEST_OUTLIER = 0.2
 
 
 def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats]:
-    """Find single sizes that are off the curve while their neighbours on both sides agree.
+    """Find single sizes that deviate while their neighbours on both sides agree.
 
-    The first point past a step is off only the line through the points before it, and stays.
+    The first point after a step deviates only from the line before it, so it is not an outlier.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     Returns
     -------
     change, errors : array of float, shape (n,)
-        Relative distance from the lines through the three points on either side where a point is
-        alone off both, and off the line between its two neighbours, else 0; and the same in
+        Relative distance from the lines through the three points on either side if a single point
+        lies off both and off the line between its two neighbours, otherwise 0; and the same in
         standard errors. Three points at either end are 0.
     """
     change, errors = np.zeros_like(time), np.zeros_like(time)
@@ -44,9 +44,9 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     error = np.hypot(noise[here] * usual, np.maximum(left_error, right_error))
     outside = (off > 0).all(axis=0) | (off < 0).all(axis=0)
     alone = outside & (nearer > 5 * error) & (np.abs(left - right) < nearer / 2)
-    alone &= np.minimum(left, right) > 0  # wild neighbours aim lines below any time
+    alone &= np.minimum(left, right) > 0  # lines through noisy neighbours can be negative
     errors[here] = np.where(alone, nearer / error, 0.0)
-    # An odd size pulls its neighbours' lines, and makes them look odd too.
+    # An odd size bends its neighbours' lines, so they seem odd too.
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(errors, 3), 7)
     errors = np.where(errors == windows.max(axis=1), errors, 0.0)
     change[here] = np.where(errors[here] > 0, time[here] / usual - 1, 0.0)
@@ -54,7 +54,7 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
 
 
 def outliers(size: Floats, change: Floats, errors: Floats, noise: float) -> list[dict[str, Any]]:
-    """Give what `off_alone` found the shape of findings."""
+    """Convert the result of `off_alone` to findings."""
     return [
         {
             "kind": "outlier",
@@ -69,14 +69,14 @@ def outliers(size: Floats, change: Floats, errors: Floats, noise: float) -> list
 
 
 def sure_of_none_in(number: int, errors: float) -> float:
-    """Probability that none of so many normal values lies so many standard errors off."""
+    """Return the probability that none of `number` normal values deviates by `errors`."""
     return math.erf(errors / math.sqrt(2)) ** number
 
 
 def _aimed(
     size: Floats, time: Floats, noise: Floats, shifts: npt.NDArray[np.int_]
 ) -> tuple[Floats, Floats]:
-    """Where the weighted line through neighbours, as shifts say, aims at each inner point.
+    """Extrapolate the weighted line through the neighbours at `shifts` to each inner point.
 
     Returns the times and their standard errors, for all points but three at either end.
     """

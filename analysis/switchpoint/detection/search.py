@@ -14,16 +14,16 @@ from switchpoint.detection.bursts import noise_bursts
 from switchpoint.detection.inversions import inversions
 from switchpoint.detection.launches import detect_launches
 from switchpoint.records.run_facts import conditions
-from switchpoint.tables.columns import ANOMALY_COLUMNS
 from switchpoint.tables.curves import compare_passes, summarise_passes
+from switchpoint.tables.findings import ANOMALY_COLUMNS
 from switchpoint.tables.measurements import Measurements, sweeps_of
 from switchpoint.tables.sweeps import Floats, Indices, Sweeps
 
-#: About so many curves are searched at once, and so many are worth starting processes for.
+#: The number of curves that are searched at once, and the number from which processes are started.
 CURVES_AT_ONCE = 100
 WORTH_A_POOL = 600
 
-#: So many launches of one curve are cut together: more take memory and tell little more.
+#: The number of launches of one curve that are divided together. More need memory and add little.
 LAUNCHES_TOGETHER = 10
 
 
@@ -81,7 +81,7 @@ def _parts(sweeps: Sweeps) -> Iterator[Sweeps]:
 
 
 def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], int]:
-    """Summarise some curves and find what each of them shows by itself or with its launches.
+    """Summarise some curves and find what each shows, alone or with its launches.
 
     Returned with how many curves there are.
     """
@@ -117,7 +117,7 @@ def _families(
 
 
 def _add_conditions(measurements: Measurements, rows: list[dict[str, Any]]) -> None:
-    """Say of each noise burst what else the machine did during its run."""
+    """Add to each noise burst what else the machine did during its run."""
     during: dict[str, dict[str, Any]] = {}
     for row in rows:
         if row["kind"] == "noise_burst":

@@ -1,8 +1,8 @@
 """Fits a curve with straight pieces of time against bytes, as many as the noise justifies.
 
-Optimal partitioning by dynamic programming (Jackson et al. 2005) over every possible piece; a piece
-is Hockney's line, time = intercept + bytes * slope. Its slope is never negative; a negative
-intercept has its price: past a cache's size or a shaper's burst lines steepen.
+Optimal partitioning by dynamic programming (Jackson et al. 2005) over every possible piece. A piece
+is Hockney's line, time = intercept + bytes * slope. Its slope is never negative. A negative
+intercept costs more; it occurs where lines become steeper, above a cache's or a shaper's size.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ Floats = npt.NDArray[np.float64]
 #: First and last index of a piece, both included.
 Piece = tuple[int, int]
 
-#: A piece holds at least this many sizes: one that is off alone is no piece. At either end of the
-#: curve it takes one more, for there an odd size has neighbours on one side only.
+#: A piece has at least this many sizes, because a single odd size is not a piece. At either end of
+#: the curve it needs one more, because an odd size there has neighbours on one side only.
 MIN_SIZES = 2
 MIN_SIZES_AT_END = 3
 
@@ -31,16 +31,16 @@ class PieceTable:
     noise : array of float, shape (n,)
         Standard error of each time relative to it.
     penalty : float
-        Cost of one more piece; `3 * log(n)` is the Bayesian information criterion. A line that
-        grows faster than in proportion, its intercept negative, costs as much as two.
+        Cost of one more piece; `3 * log(n)` is the Bayesian information criterion. A line with a
+        negative intercept, which grows faster than its bytes, costs twice as much.
 
     Attributes
     ----------
     intercept, slope, misfit, cost : array of float, shape (n, n)
-        Of the piece from row index to column index, both included: microseconds, microseconds per
+        For the piece from row index to column index, both included: microseconds, microseconds per
         byte, and the sum of squared residuals in units of the noise, with the penalty of a
-        negative intercept. `cost` is the misfit, but infinite for pieces too short to stand alone;
-        entries below the diagonal mean nothing.
+        negative intercept. `cost` is the misfit, but infinite for pieces that are too short.
+        Entries below the diagonal have no meaning.
     """
 
     def __init__(self, size: Floats, time: Floats, noise: Floats, penalty: float) -> None:
@@ -63,7 +63,7 @@ class PieceTable:
         self.cost[0, -1] = self.misfit[0, -1]  # the whole curve is always a piece
 
     def line(self, first: int, last: int, size: float) -> tuple[float, float]:
-        """Time of a piece's line at `size`, and its standard error, both in microseconds."""
+        """Return the time of a piece's line at `size` and its standard error, in microseconds."""
         total, sx, sxx = (float(moment[first, last]) for moment in self._moments)
         value = float(self.intercept[first, last] + self.slope[first, last] * size)
         x = size / self._unit
@@ -73,9 +73,9 @@ class PieceTable:
         return value, ((sxx - 2 * x * sx + x * x * total) / determinant) ** 0.5
 
     def _may_stand(self) -> npt.NDArray[np.bool_]:
-        """Whether a piece has enough sizes and spans enough to be extrapolated to its neighbours.
+        """Return whether a piece has enough sizes and spans enough for extrapolation.
 
-        Sizes a few bytes apart would otherwise aim a line anywhere across the gap beside them.
+        Otherwise sizes a few bytes apart could give any line across the gap beside them.
         """
         n = len(self.size)
         index = np.arange(n)
@@ -95,9 +95,9 @@ def cut(cost: Floats, price: Floats) -> list[Piece]:
     Parameters
     ----------
     cost : array of float, shape (n, n)
-        Of the piece from row index to column index, as in `PieceTable`.
+        For the piece from row index to column index, as in `PieceTable`.
     price : array of float, shape (n,)
-        What a piece costs besides that begins at this index.
+        Additional cost of a piece that begins at this index.
     """
     n = len(price)
     best = np.zeros(n + 1)
@@ -115,7 +115,7 @@ def cut(cost: Floats, price: Floats) -> list[Piece]:
 
 
 def _sums_over_runs(values: Floats) -> Floats:
-    """Sum of values[i..j], both included, for every i (rows) and j (columns)."""
+    """Return the sum of values[i..j], both included, for every i (rows) and j (columns)."""
     prefix = np.r_[0.0, np.cumsum(values)]
     return np.asarray(prefix[None, 1:] - prefix[:-1, None])
 
@@ -129,10 +129,10 @@ def _constrained_lines(
     syy: Floats,
     penalty: float,
 ) -> tuple[Floats, Floats, Floats]:
-    """Least-squares lines with slope >= 0, and their costs, from weighted sums.
+    """Return least-squares lines with slope >= 0, and their costs, from weighted sums.
 
-    Where the intercept would be negative, the line through the origin unless it misses by more
-    than the penalty.
+    If the intercept would be negative, the result is the line through the origin, unless that
+    costs more than the penalty.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         determinant = total * sxx - sx * sx
@@ -142,7 +142,7 @@ def _constrained_lines(
         flat = (slope < 0) | ~sloped
         slope = np.where(flat, 0.0, slope)
         intercept = np.where(flat, sy / total, intercept)
-        cost = syy - intercept * sy - slope * sxy  # holds for lines of least squares alone
+        cost = syy - intercept * sy - slope * sxy  # valid only for least-squares lines
         negative = intercept < 0
         cost[negative] += penalty
         proportional = syy - sxy * sxy / sxx

@@ -1,7 +1,7 @@
-"""The catalogue of causes (`catalogue.yaml`): its shape, and how it is read.
+"""The catalogue of causes (`catalogue.yaml`): its schema and its reader.
 
-Settings that move a switch or a step, what a network's segments impose, and origins of steps that
-no setting explains. The comments in the file say what each field means.
+It contains settings that move a switch or a step, steps from a network's segments, and origins of
+steps that no setting explains. The comments in the file say what each field means.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _compiled(pattern: str) -> str:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"is no regular expression ({error})") from None
+        raise ValueError(f"is not a regular expression ({error})") from None
     return pattern
 
 
@@ -47,7 +47,7 @@ class _Entry(BaseModel):
 
 
 class _OfLibrary(_Entry):
-    """What only some MPI libraries have."""
+    """An entry for some MPI libraries only."""
 
     library: Annotated[
         list[str], BeforeValidator(lambda names: [names] if isinstance(names, str) else names)
@@ -82,14 +82,14 @@ class Setting(_OfLibrary):
 
 
 class Segment(_OfLibrary):
-    """What fills whole TCP segments."""
+    """Message headers for whole TCP segments."""
 
     message_header: int = Field(ge=0)
     most_segments: int = Field(ge=1)
 
 
 class Origin(_Entry):
-    """Where a step may come from that no limit of a protocol explains; one of its rules is set."""
+    """A possible origin of a step that no limit of a protocol explains. It has one rule."""
 
     origin: str
     path: Literal["shared_memory", "network"]
@@ -110,7 +110,7 @@ class Origin(_Entry):
         return self
 
 
-#: Fields of each rule by which an origin is recognised.
+#: Fields of each rule that recognises an origin.
 _RULES = [
     {"setting"},
     {"whole", "most", "message_header"},
@@ -119,7 +119,7 @@ _RULES = [
 
 
 class Catalogue(BaseModel):
-    """All that is known of causes."""
+    """All known causes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -140,7 +140,7 @@ def read_catalogue(file: Path) -> Catalogue:
     Raises
     ------
     InputError
-        If something in it is wrong: names the file, the entry, the field and the fix.
+        If something in it is wrong. The text names the file, the entry, the field and the fix.
     """
     try:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
@@ -153,10 +153,10 @@ def read_catalogue(file: Path) -> Catalogue:
 
 
 def _problem(error: ErrorDetails, content: Any) -> str:
-    """Say where something is wrong in a catalogue, what, and how to correct it."""
+    """Return the place, the problem and the fix of an error in a catalogue."""
     parts = ", ".join(Catalogue.model_fields)
     if not error["loc"]:
-        return f"is no mapping; write the parts {parts} in it"
+        return f"is not a mapping; write the parts {parts} in it"
     part, *rest = error["loc"]
     where = [f"part '{part}'"]
     if rest:
@@ -173,7 +173,7 @@ def _problem(error: ErrorDetails, content: Any) -> str:
     return f"{', '.join(where)}: {problem}"
 
 
-#: Kinds of problems that pydantic names for programs rather than authors.
+#: Kinds of problems, in words for the author of the file.
 _PLAIN = {
     "missing": "is missing; add it",
     "extra_forbidden": "is not known; correct its name or remove it",

@@ -1,6 +1,6 @@
-"""Finds anomalies in curves and says what may have caused each: suspected settings, likely origins.
+"""Finds anomalies in curves and what may have caused them: suspected settings, likely origins.
 
-A suspicion or a guess is never a proof: `switches` has the proofs.
+A suspicion or a guess is never a proof. `switches` has the proofs.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import pandas as pd
 from switchpoint.detection.search import find_anomalies
 from switchpoint.explanation.origins import Origins, origins_of_run
 from switchpoint.explanation.suspects import Suspects, suspects_of_run
-from switchpoint.tables.columns import BOUNDARIES, none_for_nulls
+from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.findings import BOUNDARIES
 from switchpoint.tables.measurements import Measurements
 
-#: From these on a finding is shown first; a suspect lifts a smaller one.
+#: Findings from these values on are shown first. A smaller one needs a suspect.
 PROMINENT_MAGNITUDE = 0.2
 PROMINENT_CONFIDENCE = 0.9
 
-#: What sibling curves have in common, and from how many on their silence refutes a guess.
+#: What sibling curves have in common, and how many of them without a step refute a guess.
 _SIBLING = ["site", "partition", "mpi", "kernel", "placement"]
 _ENOUGH_SIBLINGS = 2
 
@@ -41,33 +42,11 @@ def detect(
     Returns
     -------
     DataFrame
-        One row per finding, the curve's identity columns and:
-
-        kind
-            `step`: the time jumps between two neighbouring sizes. `slope_change`: the time per
-            byte changes without a jump. `outlier`: one size is off alone. `noise_burst`: passes
-            are slower than the others at all sizes. `placement_inversion`, `mode_inversion`,
-            `asymmetry`: this curve is slower than another that should be no faster
-            (`inversions`).
-        size_bytes, last_size_before
-            First measured size on the far side and last on the near side.
-        magnitude
-            Relative change of time, positive when slower: of a step, both lines compared at
-            `size_bytes`; of a slope change, compared one octave past it.
-        confidence
-            From 0 to 1. Of a boundary: how often one like it proved real and in exactly this
-            bracket on labelled curves (`confidence`), read from `evidence["posterior"]`, the
-            posterior probability against none there and every other place within the two pieces
-            around it. Of the others: the probability that noise shows no such thing. It says
-            nothing of the cause.
-        evidence
-            Dictionary: the two lines (`intercept_us`, `per_byte_us`), `jump_us`, relative `noise`,
-            `sizes`, `posterior`, how many of the curve's `launches` show a boundary there. Other
-            kinds: see docs/reference/findings.md.
-        suspects
-            List of dictionaries: settings whose value lies in the bracket. Never proof.
-        origin
-            Dictionary or None: a guess where a step comes from (`origins`). Never proof.
+        One row per finding: the curve's identity columns and `tables.findings.COLUMNS`, which
+        says what each means, as `tables.findings.KINDS` does of the kinds. A boundary's
+        `confidence` says how often one like it proved real and in exactly this bracket on labelled
+        curves (`detection.confidence`); that of other kinds is the probability that noise shows no
+        such thing. It says nothing of the cause.
     """
     anomalies = find_anomalies(source, progress)
     if isinstance(source, Measurements):
@@ -101,14 +80,14 @@ def _with_causes(anomalies: pd.DataFrame, rows: list[dict[Any, Any]]) -> pd.Data
 
 
 def prominent(findings: pd.DataFrame) -> pd.Series[bool]:
-    """Tell the findings that a reader wants first: large and sure, or with a suspect."""
+    """Return which findings are shown first: large and certain, or with a suspect."""
     large = findings["magnitude"].abs() >= PROMINENT_MAGNITUDE
     sure = findings["confidence"] >= PROMINENT_CONFIDENCE
     return (large & sure) | findings["suspects"].map(bool)
 
 
 def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> None:
-    """Say of each guessed origin in how many sibling curves a step recurs; drop what does not.
+    """Add to each guessed origin in how many sibling curves a step recurs; drop it if in few.
 
     Siblings are curves of the same site, MPI, kernel and placement: other modes, launches,
     settings.

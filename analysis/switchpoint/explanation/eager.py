@@ -1,4 +1,4 @@
-"""Says where MPI_Send stayed eager, and which setting would make it wait."""
+"""Finds where MPI_Send stayed eager, and which setting would make it wait."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from switchpoint.explanation.suspects import governing
 from switchpoint.explanation.zooms import PLACE, searches, was_eager
 from switchpoint.tables.measurements import Measurements
 
-#: What is asserted of a place where MPI_Send stayed eager, after its curve.
+#: Columns that describe where MPI_Send stayed eager, after those of its curve.
 EAGER_COLUMNS = ["up_to_bytes", "cause", "value", "status", "reason", "run_id"]
 
 
 def stayed_eager(measurements: Measurements) -> pd.DataFrame:
-    """Say where MPI_Send never waited for its receiver, and what would make it wait.
+    """List where MPI_Send never waited for its receiver, and what would make it wait.
 
     Parameters
     ----------
     measurements
-        Zooms and interventions, beside any other runs.
+        Zooms and interventions, and any other runs.
 
     Returns
     -------
     DataFrame
-        One row per place, mode `send`: `CURVE`; `up_to_bytes`, the largest size that the probe
-        tried; `cause`, `value` and `status` of the setting that governs the limit, as in
-        `explain` (`confirmed` where it was set and the switch came with it), and `reason`, a
-        sentence that says all of it; `run_id`.
+        One row per placement, mode `send`: `CURVE`; `up_to_bytes`, the largest size that the
+        probe tried; `cause`, `value` and `status` of the setting that governs the limit, as in
+        `explain` (`confirmed` if it was set and the switch appeared), and `reason`, a sentence
+        with all of this; `run_id`.
     """
     found = records(searches(measurements))
     probes = [search for search in found if search["method"] == "late_receiver"]
@@ -63,7 +63,7 @@ def stayed_eager(measurements: Measurements) -> pd.DataFrame:
 
 
 def _limit_given(suspect: dict[str, Any], moved: list[dict[str, Any]]) -> dict[str, Any]:
-    """Whether MPI_Send waited past the limit that a setting gave to it."""
+    """Return whether MPI_Send waited above the limit that a setting gave to it."""
     for search in moved:
         if variable_of(search) != suspect["name"]:
             continue
@@ -75,6 +75,6 @@ def _limit_given(suspect: dict[str, Any], moved: list[dict[str, Any]]) -> dict[s
             status = "confirmed" if follows else "suspected"
             return suspect | {"status": status, "reason": f"{suspect['reason']}; {says}"}
         if was_eager(search):
-            says = f"{suspect['name']} set to {value}: it stayed eager all the same"
+            says = f"{suspect['name']} set to {value}: it still stayed eager"
             return suspect | {"status": "refuted", "reason": says}
     return suspect | {"status": "suspected"}

@@ -9,12 +9,12 @@ from switchpoint.explanation.places import Place, Switch
 from switchpoint.explanation.suspects import eager_suspects, suspects_of_run
 from switchpoint.tables.measurements import Measurements
 
-#: The order in which a cause's status counts.
+#: The priority of a cause's status.
 RANK = {"confirmed": 0, "suspected": 1, "refuted": 2}
 
 
 def causes_of(measurements: Measurements, place: Place, switch: Switch) -> list[dict[str, Any]]:
-    """Every setting that predicts the switch, governs it, or was moved; with its status."""
+    """Return every setting that predicts the switch, governs it, or was changed, with status."""
     header, footer = measurements.facts(switch.run_id or "")
     suspects = suspects_of_run(header, footer)(switch.last, switch.first)
     if switch.probed:
@@ -44,7 +44,7 @@ def causes_of(measurements: Measurements, place: Place, switch: Switch) -> list[
 
 
 def _try_interventions(place: Place, switch: Switch, suspect: dict[str, Any]) -> tuple[str, str]:
-    """Status of one suspect and why: whether the switch followed when the setting was moved."""
+    """Return the status of one suspect, depending on where the switch was after the change."""
     reason = suspect["reason"]
     for run_id, moved in _by_run(place.moved, suspect["name"]):
         value = int(moved[0]["intervention"].partition("=")[2])
@@ -60,19 +60,19 @@ def _try_interventions(place: Place, switch: Switch, suspect: dict[str, Any]) ->
             and search["low_bytes"] <= switch.last < search["high_bytes"]
             for search in moved
         )  # fmt: skip
-        to = f"moved to {value}"
+        to = f"set to {value}"
         if switch.last in at:
-            says = f"{suspect['name']} {to}: the switch stayed at {switch.first} bytes"
+            says = f"{suspect['name']} {to}: the switch stayed at {switch.first:,} B"
             switch.tell(run_id, "intervention", says)
             return "refuted", says
         if predicted in at and (switch.probed or gone):
-            says = f"{to}, the switch followed to {predicted + 1} bytes"
+            says = f"{to}, the switch moved to {predicted + 1:,} B"
             switch.tell(run_id, "intervention", f"{suspect['name']} {says}")
             return "confirmed", f"{suspect.get('reason_moved', reason)}; {says}"
         if switch.probed and at:
-            says = f"{to}, the switch went to {min(at) + 1} bytes"
+            says = f"{to}, the switch moved to {min(at) + 1:,} B"
             if predicted is not None:
-                says += f", not to {predicted + 1}"
+                says += f", not to {predicted + 1:,} B"
             switch.tell(run_id, "intervention", f"{suspect['name']} {says}")
             reason = f"{reason}; {says}"
         elif gone:
@@ -83,7 +83,7 @@ def _try_interventions(place: Place, switch: Switch, suspect: dict[str, Any]) ->
 
 
 def _comparable(search: dict[str, Any], switch: Switch) -> bool:
-    """Whether a search of an intervention could have found the switch that the zoom found."""
+    """Return whether an intervention's search could have found the zoom's switch."""
     return not switch.probed or search["method"] == "late_receiver"
 
 

@@ -1,4 +1,4 @@
-"""Notes beside findings, for people: where each is to the byte and why, or what is suspected."""
+"""Notes on findings: the exact position and the cause, or what is suspected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from switchpoint.tables.naming import other_curve
 
 
 def note(findings: pd.DataFrame, switches: pd.DataFrame) -> pd.DataFrame:
-    """Add `notes` to findings: where each is to the byte and why, or else what is suspected.
+    """Add `notes` to findings: the exact position and cause, or otherwise what is suspected.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def note(findings: pd.DataFrame, switches: pd.DataFrame) -> pd.DataFrame:
 
 
 def _guesses(finding: dict[str, Any]) -> list[str]:
-    """What is suspected, else guessed, of a finding, or what its curve is slower than."""
+    """Return the suspects or the guess of a finding, or what its curve is slower than."""
     if other := other_curve(finding["evidence"]):
         return [f"slower than {other}"]
     if finding["suspects"]:

@@ -1,6 +1,6 @@
-"""Guesses where a step comes from, where the run's own facts and sibling curves support a guess.
+"""Guesses the origin of a step, if facts of the run and sibling curves support a guess.
 
-The catalogue (`catalogue.yaml`) holds what is known of each origin. A guess is never a proof.
+The catalogue (`catalogue.yaml`) contains what is known of each origin. A guess is never a proof.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from switchpoint.explanation.catalogue import Origin, catalogue
 from switchpoint.records.run_facts import Proof, prove
 from switchpoint.tables.units import bytes_of, range_text
 
-#: Given a step's finding, its origin: `guess`, `means`, `evidence` (sentences), `source`; or None.
+#: Returns the origin of a finding: `guess`, `means`, `evidence` (sentences), `source`; or None.
 Origins = Callable[[dict[str, Any]], dict[str, Any] | None]
 
-#: What the catalogue may count, as the proof of a run calls it: one and several of them.
+#: What the catalogue can count, by its name in the proof of a run, in singular and plural.
 _WHOLES = {
     "tcp_segment": ("TCP segment", "TCP segments"),
     "tcp_bundle": ("bundle of TCP segments", "bundles of TCP segments"),
@@ -23,7 +23,7 @@ _WHOLES = {
 
 
 def origins_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Origins:
-    """Prepare one run's facts; an empty header (other formats) gives no guess."""
+    """Prepare one run's facts. An empty header (other formats) gives no guess."""
     if not header:
         return lambda finding: None
     proof = prove(header, footer)
@@ -55,7 +55,7 @@ def _supports(
     cvars: dict[str, Any],
     between_switches: bool,
 ) -> str | None:
-    """Say what supports an origin, or None where nothing does."""
+    """Return the sentence that supports an origin, or None."""
     last, first = finding["last_size_before"], finding["size_bytes"]
     bracket = range_text(last, first)
     if entry.setting is not None:
@@ -76,5 +76,5 @@ def _supports(
     elif entry.bandwidth_drop is not None and between_switches:
         before, after = (finding["evidence"][side]["per_byte_us"] for side in ("before", "after"))
         if first >= entry.least_size_bytes and after >= entry.bandwidth_drop * before > 0:
-            return f"past {bracket} a byte takes {after / before:.1f} times as long"
+            return f"above {bracket} a byte takes {after / before:.1f} times as long"
     return None

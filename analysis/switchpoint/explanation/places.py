@@ -1,4 +1,4 @@
-"""Gathers what sweeps and zooms say of each place, and the switches that follow from it."""
+"""Collects the sweeps and zooms of each place, and the switches that follow from them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pandas as pd
 from switchpoint.explanation.zooms import PLACE
 from switchpoint.tables.columns import identity_columns, none_for_nulls
 
-#: The curve of a switch, beside what else tells curves apart, such as a label of their own.
+#: The curve of a switch. Other columns, such as labels, may also distinguish curves.
 CURVE = [*PLACE, "mode"]
 
-#: What is asserted of each switch, after its curve.
+#: Columns that describe each switch, after those of its curve.
 EXPLANATION_COLUMNS = [
     "kind", "last_size_bytes", "first_size_bytes", "exact", "magnitude",
     "cause", "value", "status", "reason", "causes", "evidence",
@@ -22,7 +22,7 @@ EXPLANATION_COLUMNS = [
 
 
 def curve_columns(table: pd.DataFrame) -> list[str]:
-    """Columns of findings or of switches that name the curve, the run aside."""
+    """Return columns of findings or switches that name the curve, without the run."""
     others = [
         name for name in identity_columns(table)
         if name not in {*CURVE, *EXPLANATION_COLUMNS, "run_id", "intervention"}
@@ -32,24 +32,24 @@ def curve_columns(table: pd.DataFrame) -> list[str]:
 
 @dataclass
 class Place:
-    """All that is known of one mode at one placement, MPI and site."""
+    """Everything that is known of one mode at one placement, MPI and site."""
 
     identity: dict[str, Any]
     steps: list[dict[str, Any]]
-    searches: list[dict[str, Any]]  # of this mode, without intervention
-    moved: list[dict[str, Any]]  # of this mode, with one
+    searches: list[dict[str, Any]]  # searches of this mode, without intervention
+    moved: list[dict[str, Any]]  # searches of this mode, with an intervention
     eager_end: int | None = None  # last size sent eagerly, as the probe found it
 
 
 @dataclass
 class Switch:
-    """One switch or step, and what speaks for it."""
+    """One switch or step, and its evidence."""
 
     last: int
     first: int
     probed: bool = False
     magnitude: float | None = None
-    run_id: str | None = None  # whose settings explain it
+    run_id: str | None = None  # the run whose settings explain it
     evidence: list[dict[str, Any]] = field(default_factory=list)
 
     def tell(self, run_id: str, method: str, says: str) -> None:
@@ -58,7 +58,7 @@ class Switch:
 
 
 def places_of(steps: pd.DataFrame, found: pd.DataFrame, curve: list[str]) -> Iterator[Place]:
-    """Gather steps and searches by the curve that they are of, in order."""
+    """Group steps and searches by their curve, in order."""
     known = steps.reindex(columns=[*steps.columns, *set(curve).difference(steps.columns)])
     ends = {
         key_of(row, PLACE): row["last_size_bytes"]
@@ -84,7 +84,7 @@ def places_of(steps: pd.DataFrame, found: pd.DataFrame, curve: list[str]) -> Ite
 
 
 def switches_of(place: Place) -> list[Switch]:
-    """Every switch of a place, by size: pinned ones, then steps that nothing pinned."""
+    """Return every switch of a curve, by size: exact ones, then steps without a zoom."""
     pinned: dict[tuple[int, int], Switch] = {}
     for search in place.searches:
         if search["verdict"] not in {"exact", "interval"}:
@@ -121,7 +121,7 @@ def _tell_searches_in_vain(place: Place, switch: Switch) -> None:
 
 
 def key_of(row: dict[str, Any], names: list[str]) -> tuple[Any, ...]:
-    """Identity of a row, with every null alike."""
+    """Return the identity of a row, with all nulls equal."""
     return tuple(row[name] if isinstance(row.get(name), str) else None for name in names)
 
 

@@ -1,4 +1,4 @@
-"""Plans the next measurement: where a zoom should search, or which setting to move after one."""
+"""Plans the next measurement: brackets after a sweep, or a setting to change after a zoom."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Plan:
     brackets : list of (mode, last size before, first size past it)
         Where the kernel `zoom` should bisect; sizes in bytes.
     intervention : Intervention or None
-        The setting to move for that; None after a sweep, or where no known setting is suspected.
+        The setting to change; None after a sweep, or if no known setting is suspected.
     """
 
     brackets: list[tuple[str, int, int]]
@@ -51,15 +51,15 @@ def plan(
     record
         A run record: after a sweep the plan is a zoom, after a zoom an intervention.
     modes
-        Modes that the zoom is to time.
+        Modes of the zoom.
     setting, value
-        After a zoom: the setting to move, and its new value in bytes. By default the first suspect
-        of the switch that the probe found, by half.
+        After a zoom: the setting to change, and its new value in bytes. By default the first
+        suspect of the switch that the probe found, and 1.5 times its value.
 
     Raises
     ------
     InputError
-        If the file holds no run record, or cannot be read.
+        If the file is not a run record, or cannot be read.
     """
     measurements = read(record)
     header, footer = measurements.facts(measurements.runs["run_id"].iloc[0])
@@ -76,7 +76,7 @@ def plan(
 
 
 def _found_before(footer: dict[str, Any] | None) -> list[tuple[str, int, int]]:
-    """Brackets around each switch that a zoom pinned to the byte: where it may no longer be."""
+    """Return brackets around each switch that a zoom located to the byte."""
     return [
         beside(search["mode"], search["last_size_bytes"], search["first_size_bytes"])
         for search in (footer or {}).get("switches", [])

@@ -1,6 +1,6 @@
-"""Names settings of a run that may have caused a step: those whose value lies in its bracket.
+"""Names settings of a run that may have caused a step, because their value lies in its bracket.
 
-The catalogue (`catalogue.yaml`) holds what is known of each setting. A suspicion is never a proof.
+The catalogue (`catalogue.yaml`) describes each known setting. A suspicion is never a proof.
 """
 
 from __future__ import annotations
@@ -9,19 +9,20 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from switchpoint.explanation.catalogue import Segment, Setting, catalogue
+from switchpoint.explanation.applicable import segments_of, settings_of
+from switchpoint.explanation.catalogue import Segment, Setting
 from switchpoint.records.run_facts import Proof, prove
 from switchpoint.tables.measurements import mpi_name
 from switchpoint.tables.units import bytes_of
 
 Suspects = Callable[[int, int], list[dict[str, Any]]]
 
-#: A setting may be so far past the last eager byte and still be suspected of it: its value counts
-#: the message's headers in. They took 36 to 80 B wherever they were seen; three times that leaves
-#: room for libraries to come, and is less than what lies between limits that people set.
+#: A setting may lie this far above the last eager byte and still be suspected, because its value
+#: includes the message's headers. All headers that were seen have 36 to 80 B. Three times that is
+#: enough for new libraries, and less than the distance between limits that people set.
 MOST_HEADER_BYTES = 256
 
-#: What sets collectives alone, as Open MPI and MPICH name it.
+#: Names of settings that only concern collectives, in Open MPI and MPICH.
 _COLLECTIVE = re.compile(
     r"^coll_|_(I?(ALL|BCAST|BARRIER|GATHER|SCATTER|REDUCE|RED|SCAN|EXSCAN|NEIGHBOR))", re.IGNORECASE
 )
@@ -33,18 +34,19 @@ def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Su
     Parameters
     ----------
     header, footer
-        Of a run record; an empty header (other formats) gives no suspects.
+        Of a run record. An empty header (other formats) gives no suspects.
 
     Returns
     -------
     callable
-        Given the last size before a step and the first past it, in bytes, the suspects in the
-        catalogue's order, each a dictionary: `name`, `value`, `set_by` (`MPI_T`, `environment`,
-        `default` or `interface`), `last_size`, `first_size` (the two sides, in bytes, that this
-        setting predicts), `governs`, `reason` (one sentence), `source`, `ends_eager`; and of
-        what can be set, else None: `environment` (the variable that sets it), `last_size_offset`
-        (bytes from the value to `last_size`), and what values it takes: `most_bytes`,
-        `multiple_of`, and `only_down` (whether larger values than the one in use fail).
+        It takes the last size before a step and the first size after it, in bytes, and returns
+        the suspects in the catalogue's order. Each is a dictionary: `name`, `value`, `set_by`
+        (`MPI_T`, `environment`, `default` or `interface`), `last_size`, `first_size` (the two
+        sides, in bytes, that this setting predicts), `governs`, `reason` (one sentence),
+        `source`, `ends_eager`; and for settings that can be set, otherwise None: `environment`
+        (the variable that sets it), `last_size_offset` (bytes from the value to `last_size`), and
+        the possible values: `most_bytes`, `multiple_of`, and `only_down` (whether larger values
+        than the one in use fail).
     """
     candidates: list[dict[str, Any]] = []
     if header:
@@ -64,22 +66,22 @@ def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Su
 def eager_suspects(
     header: dict[str, Any], footer: dict[str, Any] | None, last_eager: int
 ) -> list[dict[str, Any]]:
-    """Settings that may end the eager protocol past a size that is known to the byte.
+    """Return settings that may end the eager protocol after a size that is known to the byte.
 
     Parameters
     ----------
     header, footer
-        Of a run record; an empty header gives none.
+        Of a run record. An empty header gives none.
     last_eager
         The last size, in bytes, that MPI_Send sent without waiting for its receiver.
 
     Returns
     -------
     list of dict
-        As of `suspects_of_run`, the likeliest first: settings that predict this size; settings of
-        the catalogue whose value leaves room for a header past it, which is learned then
-        (`learned`: its bytes); settings that leave the size to the library; and only where there
-        are none of these, settings that the catalogue does not know and that leave such room.
+        As from `suspects_of_run`, the most likely first: settings that predict this size; settings
+        of the catalogue whose value leaves room for a header, which is then learned (`learned`:
+        its bytes); settings that leave the size to the library. If there are none of these:
+        settings that are not in the catalogue and leave room for a header.
     """
     if not header:
         return []
@@ -90,7 +92,7 @@ def eager_suspects(
     ]  # fmt: skip
     named = {suspect["name"] for suspect in exact}
     learned = []
-    for entry in _settings_of(mpi, path):
+    for entry in settings_of(mpi, path):
         set_by, value = _value(entry, mpi)
         number = bytes_of(value)
         if number is None or entry.variable in named or not entry.ends_eager:
@@ -102,7 +104,7 @@ def eager_suspects(
 
 
 def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """Settings that end the eager protocol where the library itself chose the value.
+    """Return settings that end the eager protocol and whose value the library chose.
 
     Parameters
     ----------
@@ -112,11 +114,11 @@ def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dic
     Returns
     -------
     list of dict
-        As suspects, but with null for `last_size` and `first_size`: nothing is predicted.
+        Like suspects, but `last_size` and `first_size` are null, because nothing is predicted.
     """
     found = []
     mpi = header.get("mpi", {})
-    for entry in _settings_of(mpi, prove(header, footer).path):
+    for entry in settings_of(mpi, prove(header, footer).path):
         set_by, value = _value(entry, mpi)
         word = "unset" if value is None else value
         if entry.ends_eager and word in entry.automatic:
@@ -128,48 +130,14 @@ def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dic
     return found
 
 
-def _settings_of(mpi: dict[str, Any], path: str) -> Iterator[Setting]:
-    """Settings of the catalogue that the run's library has and its path can meet."""
-    return (entry for entry in catalogue().settings if _applies(entry, mpi, path))
-
-
-def _applies(entry: Setting | Segment, mpi: dict[str, Any], path: str) -> bool:
-    cvars = mpi.get("cvars", {})
-    return (
-        mpi_name(mpi.get("library", "")).startswith(tuple(entry.library))
-        and (entry.path == "any" or path in {"unknown", entry.path})
-        and re.search(entry.built_with, mpi.get("description", "")) is not None
-        and entry.netmod in {None, network_module(mpi)}
-        and all(
-            re.fullmatch(pattern, str(cvars.get(name, "")))
-            for name, pattern in entry.only_with.items()
-        )
-    )
-
-
-def network_module(mpi: dict[str, Any]) -> str | None:
-    """MPICH's network module in use: the one that was asked for, else the first it was built with.
-
-    Records of old have no description; theirs is Debian 12's, which has UCX alone.
-    """
-    description = mpi.get("description", "")
-    if not description:
-        return "ucx"
-    built = re.search(r"\bch4:(\w+)", description)
-    # MPI_T shows it as empty even where it is set.
-    name = "MPIR_CVAR_CH4_NETMOD"
-    asked = mpi.get("cvars", {}).get(name) or mpi.get("environment", {}).get(name)
-    return asked or (built[1] if built else None)
-
-
 def _series(mpi: dict[str, Any]) -> str:
-    """Series of versions that a library belongs to, such as `5.0` of Open MPI 5.0.7."""
+    """Return the series of a library's version, such as `5.0` for Open MPI 5.0.7."""
     found = re.search(r"(\d+\.\d+)", mpi_name(mpi.get("library", "")))
     return found[1] if found else ""
 
 
 def _offset(entry: Setting, mpi: dict[str, Any]) -> tuple[int, str]:
-    """Bytes from a setting's value to the last size that goes the old way; the same in words."""
+    """Return the bytes from a setting's value to the last size before it acts; also in words."""
     if entry.last_size_offset is not None:
         return entry.last_size_offset, entry.offset_is
     headers = entry.header_bytes or {}
@@ -204,11 +172,11 @@ def _suspect(
 def _learned_suspect(
     entry: Setting, mpi: dict[str, Any], set_by: str, value: int, last: int
 ) -> dict[str, Any]:
-    """A setting whose value ends past a size, less a header that nobody has seen yet."""
+    """Return a suspect whose value less an unknown header is the last eager size."""
     room = value - last
     return _suspect(entry, value, set_by, last, -room) | {
         "learned": room,
-        "reason": f"{entry.variable} = {value} lies {room} B past the last eager byte {last}:"
+        "reason": f"{entry.variable} = {value} lies {room} B above the last eager byte {last}:"
         " room for a header",
         "reason_moved": f"{entry.variable} = {value} less {room} B header (learned:"
         f" {mpi_name(mpi.get('library', ''))}): last eager byte {last}, first rendezvous byte"
@@ -217,9 +185,9 @@ def _learned_suspect(
 
 
 def _unlisted(mpi: dict[str, Any], last: int) -> Iterator[dict[str, Any]]:
-    """Settings of the library, not of the catalogue, with room for a header past a size.
+    """Return settings that are not in the catalogue and leave room for a header after a size.
 
-    Those that are named after the eager protocol come first.
+    Settings that are named after the eager protocol come first.
     """
     library = mpi_name(mpi.get("library", ""))
     by_name = sorted(mpi.get("cvars", {}).items(), key=lambda item: "eager" not in item[0].lower())
@@ -241,15 +209,15 @@ def _unlisted(mpi: dict[str, Any], last: int) -> Iterator[dict[str, Any]]:
 
 
 def _environment_of(library: str, cvar: str) -> str | None:
-    """Environment variable that sets a control variable, where the library has such a rule."""
+    """Return the environment variable that sets a control variable, if the library has a rule."""
     if library.startswith("Open MPI"):
         return f"OMPI_MCA_{cvar}"
     return cvar if cvar.startswith("MPIR_CVAR_") else None
 
 
 def _settings(mpi: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
-    """What the run's settings predict, where they have values in bytes."""
-    for entry in _settings_of(mpi, path):
+    """Return what the run's settings predict, if they have values in bytes."""
+    for entry in settings_of(mpi, path):
         set_by, value = _value(entry, mpi)
         number = bytes_of(value)
         if number is None:
@@ -259,7 +227,7 @@ def _settings(mpi: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
         sides = (
             f"last eager byte {last}, first rendezvous byte {last + 1}"
             if entry.ends_eager
-            else f"last size {last}, first past it {last + 1}"
+            else f"last size {last}, first size after it {last + 1}"
         )
         yield _suspect(entry, value, set_by, last, offset) | {
             "reason": f"{entry.variable} = {value} {offset_is}: {sides}"
@@ -267,10 +235,9 @@ def _settings(mpi: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
 
 
 def _segments(mpi: dict[str, Any], proof: Proof) -> Iterator[dict[str, Any]]:
-    """What fills whole TCP segments on the path that the run is proved to have taken."""
+    """Return sizes that fill whole TCP segments on the run's proved path, as suspects."""
     if segment := proof.tcp_segment:
-        fitting = (entry for entry in catalogue().segments if _applies(entry, mpi, proof.path))
-        for entry in fitting:
+        for entry in segments_of(mpi, proof.path):
             for count in range(1, entry.most_segments + 1):
                 yield _segment_suspect(entry, proof, segment, count)
 

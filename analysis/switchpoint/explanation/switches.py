@@ -1,6 +1,6 @@
-"""Explains each switch: sweeps bracket it, zooms pin it to the byte, interventions prove its cause.
+"""Explains each switch. Sweeps bracket it, zooms locate it, interventions prove its cause.
 
-`explain` joins the three by site, MPI, placement and mode; `zooms` reads what the zooms found.
+`explain` joins the three by site, MPI, placement and mode. `zooms` reads the results of zooms.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ def explain(
     findings: pd.DataFrame | None = None,
     progress: Callable[[], object] = lambda: None,
 ) -> pd.DataFrame:
-    """Say of each switch where it is, what it is, and why.
+    """Locate each switch, and name its kind and its cause.
 
     Parameters
     ----------
     measurements
-        Sweeps, zooms and interventions of any number of places; each part may be missing.
+        Sweeps, zooms and interventions at any number of placements; each part may be missing.
     findings
-        As from `detect`, which is run when they are not given.
+        As from `detect`, which is called if they are not given.
     progress
         Called after each curve that `detect` has done.
 
     Returns
     -------
     DataFrame
-        One row per step or switch, by place, mode and size:
+        One row per step or switch, by placement, mode and size:
 
         kind
-            `protocol_switch`: proved, by the late-receiver probe or because the step followed a
-            setting that was moved. `step`: what timing shows.
+            `protocol_switch`: proved by the late-receiver probe, or because the step followed a
+            setting that was changed. `step`: what timing shows.
         last_size_bytes, first_size_bytes, exact
-            The last size before and the first past it; neighbours where `exact`, else what
-            brackets the switch.
+            The last size before the switch and the first size after it. They are neighbours if
+            `exact`, otherwise they bracket the switch.
         magnitude
-            Relative change of time, of the bisection where there is one, else of the sweep.
+            Relative change of time, from the bisection if there is one, otherwise from the sweep.
         cause, value, status, reason
-            The likeliest setting, its value, `confirmed`, `suspected` or `refuted` (or `unknown`,
-            without a cause), and one sentence. Confirmed is only what an intervention proved.
+            The most likely setting, its value, `confirmed`, `suspected` or `refuted` (or `unknown`,
+            without a cause), and one sentence. Only an intervention can confirm a cause.
         causes
             List of dictionaries, every setting that was considered: `name`, `value`, `status`,
             `reason`, `source`.
@@ -80,7 +80,7 @@ def near_size(switches: pd.DataFrame, size_bytes: int) -> pd.DataFrame:
 
 
 def notable(switches: pd.DataFrame) -> pd.Series[bool]:
-    """Tell the switches that a reader wants first: proved, with a cause, or large."""
+    """Return which switches are shown first: proved, with a cause, or large."""
     large = switches["magnitude"].abs() >= PROMINENT_MAGNITUDE
     return (switches["kind"] == "protocol_switch") | switches["cause"].notna() | large
 

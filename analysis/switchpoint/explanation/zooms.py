@@ -1,7 +1,7 @@
-"""What the kernel `zoom` found, as a table; where it should look; what to move to prove a cause.
+"""Tabulates what the kernel `zoom` found, and chooses brackets and the setting to change.
 
-A zoom is a run whose footer holds searches (docs/reference/run-record.md). An intervention is a
-zoom with one setting moved, which its label `intervention` names as NAME=VALUE.
+A zoom is a run with searches in its footer (docs/reference/run-record.md). An intervention is a
+zoom with one changed setting, which its label `intervention` names as NAME=VALUE.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from switchpoint.explanation.suspects import eager_suspects, governing, suspects
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.sweeps import ZOOM
 
-#: What pairs a zoom with the sweep of the same curve, the mode aside.
+#: Columns that a zoom shares with the sweep of the same curve, without the mode.
 PLACE = ["site", "partition", "mpi", "environ", "kernel", "placement"]
 
 #: The kernel whose modes a zoom times.
 TIMED_KERNEL = "pingpong"
 
-#: One row per search: whose, which intervention (or null), the record's own words.
+#: One row per search: its curve, its intervention (or null), and the record's fields.
 SEARCH_COLUMNS = [
     *PLACE, "mode", "run_id", "intervention", "method", "low_bytes", "high_bytes", "verdict",
     "last_size_bytes", "first_size_bytes", "jump", "visits", "time_us", "involuntary_switches",
     "reason",
 ]  # fmt: skip
 
-#: Bytes on either side of a predicted or known switch that a search takes in.
+#: Bytes on either side of a predicted or known switch that a search includes.
 BESIDE_BYTES = 8
 
-#: Brackets of one mode that are worth a search, the largest steps first.
+#: The number of brackets of one mode that are searched, the largest steps first.
 _MOST_BRACKETS = 6
 
-#: An intervention moves a switch so far up, to a size that is no power of two and no multiple of a
-#: page, where nothing else switches.
+#: An intervention moves a switch up by this factor. The new size is neither a power of two nor a
+#: multiple of a page, so nothing else switches there.
 _MOVE_BY = 1.5
 _AND_BYTES = 37
-#: Or so far down, where the setting cannot go up, or another one would end it on the way.
+#: Or down by this factor, if the setting cannot go up, or another setting would act before it.
 _MOVE_DOWN_BY = 0.6
 
-#: Where MPI_Send stayed eager throughout, it is given a limit so far up the range that was probed,
-#: on a scale of powers of two.
+#: If MPI_Send always stayed eager, it gets a limit at this part of the probed range, on a scale of
+#: powers of two.
 _LIMIT_AT = 0.8
 
 
@@ -54,7 +54,7 @@ def searches(measurements: Measurements) -> pd.DataFrame:
     Parameters
     ----------
     measurements
-        Of any kernels.
+        Measurements of any kernels.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def searches(measurements: Measurements) -> pd.DataFrame:
 
 
 def brackets_to_search(findings: pd.DataFrame, modes: list[str]) -> list[tuple[str, int, int]]:
-    """Choose where a zoom should look: at a sweep's steps, and closely at each suspect in them.
+    """Choose the brackets of a zoom: a sweep's steps, and close brackets for their suspects.
 
     Parameters
     ----------
@@ -98,20 +98,20 @@ def brackets_to_search(findings: pd.DataFrame, modes: list[str]) -> list[tuple[s
 
 
 def beside(mode: str, last: int, first: int) -> tuple[str, int, int]:
-    """The bracket that takes in a switch between two known sizes, in bytes."""
+    """Return the bracket around a switch between two known sizes, in bytes."""
     return mode, max(last - BESIDE_BYTES, 0), first + BESIDE_BYTES
 
 
 @dataclass
 class Intervention:
-    """A setting to move, and where the switch should then be.
+    """A setting to change, and where the switch should then be.
 
     Attributes
     ----------
     variable, environment : str
         The setting, and the environment variable that sets it.
     value : int
-        What to set it to.
+        The new value.
     last_size_bytes : int
         Last size before the switch, if the setting is its cause.
     """
@@ -123,7 +123,7 @@ class Intervention:
 
     @property
     def label(self) -> str:
-        """How the run's label names it."""
+        """The run's label for it."""
         return f"{self.variable}={self.value}"
 
 
@@ -134,24 +134,23 @@ def plan_intervention(
     value: int | None = None,
     leave_out: Collection[str] = (),
 ) -> Intervention | None:
-    """Choose the setting to move so as to prove the cause of a zoom's switch.
+    """Choose the setting to change in order to prove the cause of a zoom's switch.
 
     Parameters
     ----------
     header, footer
         Of a zoom without intervention.
     variable, value
-        The setting to move, and what to set it to, in bytes. By default the first suspect of the
-        switch that the probe found; a named one may be suspected of any step that was pinned.
-        Where MPI_Send stayed eager, a setting that leaves the limit to the library, to which it
-        gives a limit.
+        The setting to change, and its new value in bytes. By default the first suspect of the
+        switch that the probe found. A named setting may be suspected to cause any exact step. If
+        MPI_Send stayed eager, a setting that leaves the limit to the library: it gets a limit.
     leave_out
-        Settings that are not to be chosen, such as those that were moved in vain.
+        Settings that must not be chosen, such as those that were changed without effect.
 
     Returns
     -------
     Intervention or None
-        None when nothing was found that a setting, or that one, is suspected of.
+        None if no setting, or not this one, is suspected to cause anything that was found.
     """
     for last, suspect in _movable(header, footer):
         if variable != suspect["name"] and (variable is not None or not suspect["ends_eager"]):
@@ -171,7 +170,7 @@ def plan_intervention(
 def _target(
     header: dict[str, Any], footer: dict[str, Any] | None, suspect: dict[str, Any], last: int | None
 ) -> int:
-    """Last size before the switch, in bytes, once the setting is moved."""
+    """Return the last size before the switch, in bytes, after the change of the setting."""
     if last is None:
         low, high = probe_range(footer)
         return math.floor(low * math.pow(high / low, _LIMIT_AT)) + _AND_BYTES
@@ -188,9 +187,9 @@ def _target(
 def _movable(
     header: dict[str, Any], footer: dict[str, Any] | None
 ) -> Iterator[tuple[int | None, dict[str, Any]]]:
-    """Each setting that is suspected of a pinned step, with its last size; the probe's first.
+    """Yield each suspect of an exact step with the step's last size; the probe's first.
 
-    Without a last size what may give a limit to a protocol that had none.
+    A setting that can give a limit to a protocol without one comes without a last size.
     """
     if found := probed(footer):
         for suspect in eager_suspects(header, footer, found["last_size_bytes"]):
@@ -208,7 +207,7 @@ def _movable(
 
 
 def probed(footer: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The late-receiver probe's search in a zoom's footer, where it ended exactly."""
+    """Return the late-receiver probe's search in a zoom's footer, if it ended exactly."""
     for search in _probes(footer):
         if search["verdict"] == "exact":
             return dict(search)
@@ -216,7 +215,7 @@ def probed(footer: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def stayed_eager(footer: dict[str, Any] | None) -> int | None:
-    """Largest size in bytes that the probe tried, where MPI_Send was eager throughout."""
+    """Return the largest size in bytes that the probe tried, if MPI_Send was always eager."""
     for search in _probes(footer):
         if was_eager(search):
             return int(search["high_bytes"])
@@ -224,15 +223,15 @@ def stayed_eager(footer: dict[str, Any] | None) -> int | None:
 
 
 def was_eager(search: dict[str, Any]) -> bool:
-    """Whether a search of the probe found no end of the eager protocol.
+    """Return whether a search of the probe found no end of the eager protocol.
 
-    It finds none either where MPI_Send waits at the smallest size already: its reason tells.
+    It also finds none if MPI_Send waits at the smallest size. The reason of the search differs.
     """
     return search["verdict"] == "none" and "MPI_Send returns before" in search["reason"]
 
 
 def probe_range(footer: dict[str, Any] | None) -> tuple[int, int]:
-    """Smallest and largest size in bytes that the probe tried."""
+    """Return the smallest and largest size in bytes that the probe tried."""
     for search in _probes(footer):
         return max(1, int(search["low_bytes"])), int(search["high_bytes"])
     raise ValueError("a zoom without the late-receiver probe")

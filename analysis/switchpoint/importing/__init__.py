@@ -1,4 +1,4 @@
-"""Reads run records and what other tools wrote into the one shape of measurements.
+"""Reads run records and the output of other tools into measurements.
 
-One reader for each format; each file is recognised by its content.
+There is one reader for each format. The content of a file decides its format.
 """

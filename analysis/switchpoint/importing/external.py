@@ -1,4 +1,4 @@
-"""Gives tables of times from other tools the shape of measurements, and names their bad rows."""
+"""Converts tables of times from other tools to measurements, and names their bad rows."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ from switchpoint.tables.measurements import (
 _Numbers = npt.NDArray[np.float64]
 _Lines = npt.NDArray[np.int64]
 
-#: More than this of one file, unpacked, is no table of another tool's, and would fill the memory.
+#: Larger files (unpacked) are not tables of other tools, and would fill the memory.
 LARGEST_BYTES = 2**27
 
 
 def content(path: Path) -> bytes:
-    """Whole content of a file, unpacked if gzipped; raises InputError, also if it is huge."""
+    """Return the unpacked content of a file; raises InputError, also for a huge file."""
     with open_maybe_gzip(path) as stream:
         try:
             data = stream.read(LARGEST_BYTES + 1)
             if len(data) > LARGEST_BYTES:
                 raise InputError(
-                    path, f"has over {LARGEST_BYTES // 2**20} MiB; split it, such as by curve"
+                    path,
+                    f"is larger than {LARGEST_BYTES // 2**20} MiB; split it, for example by curve",
                 )
             return data
         except (OSError, EOFError) as error:
@@ -55,23 +56,23 @@ def as_measurements(
     warnings: list[str],
     tool: str | None = None,
 ) -> Measurements:
-    """Join samples with the row of each run: one per kernel, whose identity is the content.
+    """Join samples with the row of each run: one run per kernel, identified by its content.
 
-    Labels in, beside and above the file, and its place, say what its own words do not
+    Labels in, beside and above the file, and its path, add what the file itself does not say
     (`importing.labels`).
 
     Parameters
     ----------
     path, around
-        The file and what its place says of it.
+        The file, and what its path and folders say about it.
     form, data
-        The name of its format, its unpacked content.
+        The name of its format, and its unpacked content.
     samples
         `size_bytes`, `time_us`, perhaps `pass` and `iterations`, and the identity columns.
     warnings
         One sentence each.
     tool
-        Name and version of what measured, where the file says it.
+        Name and version of the tool that measured, if the file contains them.
     """
     labels = around.complete(read_labels(path, data))
     if "mpi" in labels:
@@ -108,7 +109,7 @@ def as_measurements(
 
 
 def _columns(samples: pd.DataFrame, labels: dict[str, str]) -> dict[str, Any]:
-    """Columns of samples, and those that labels tell and the samples do not."""
+    """Return columns of samples, and those that only labels contain."""
     columns: dict[str, Any] = {str(name): column.array for name, column in samples.items()}
     told = {name: labels[name] for name in IDENTITY_LABELS if name in labels} | own_labels(labels)
     return columns | {
@@ -131,7 +132,7 @@ def _run_ids(data: bytes, labels: dict[str, str], kernels: list[str]) -> list[st
 
 
 def _measures(columns: dict[str, Any], code: npt.NDArray[np.int64]) -> dict[str, Any]:
-    """Columns that are no identity; samples that are alike in all else are numbered."""
+    """Return columns that are not identity. Samples that agree in the others are numbered."""
     alike = [column for name, column in columns.items() if name not in {"time_us", "iterations"}]
     return {
         "size_bytes": columns["size_bytes"].astype("int64"),
@@ -143,7 +144,7 @@ def _measures(columns: dict[str, Any], code: npt.NDArray[np.int64]) -> dict[str,
 
 
 def _kernels(columns: dict[str, Any], count: int) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Kernels in order of appearance, one without a name where none is told; of each row which."""
+    """Return the kernels in order of appearance, and the kernel of each row."""
     if "kernel" not in columns:
         return [""], np.zeros(count, dtype="int64")
     code, which = pd.factorize(columns["kernel"].codes)
@@ -151,7 +152,7 @@ def _kernels(columns: dict[str, Any], count: int) -> tuple[list[str], npt.NDArra
 
 
 def _common(column: pd.Categorical) -> str | None:
-    """Text that all rows of an identity column have, None where they have several or none."""
+    """Return the text that all rows of an identity column share, or None."""
     codes = column.codes
     return str(column.categories[codes[0]]) if codes[0] >= 0 and (codes == codes[0]).all() else None
 

@@ -21,7 +21,7 @@ class Found:
     ----------
     path : Path
     names : dict or None
-        What a `--path` pattern reads from where it lies, None where none matches.
+        What a `--path` pattern reads from its path; None if no pattern matches.
     """
 
     path: Path
@@ -30,14 +30,14 @@ class Found:
 
 @dataclass
 class Files:
-    """What lies under the paths that were given: files to read, and what cannot be one."""
+    """What lies below the given paths: files to read, and failures."""
 
     found: list[Found] = field(default_factory=list)
     failures: list[InputError] = field(default_factory=list)
 
     @property
     def count(self) -> int:
-        """How many files were there, those that cannot be read too."""
+        """The number of files, including those that cannot be read."""
         return len(self.found) + len(self.failures)
 
 
@@ -46,20 +46,20 @@ def find_files(
     patterns: Sequence[PathPattern] = (),
     without: Iterable[Path] = (),
 ) -> Files:
-    """Replace each folder by the files under it, in order of name.
+    """Replace each folder by the files below it, sorted by name.
 
-    Hidden files and folders, links to folders, and what is read together with another file, are
-    left out.
+    Hidden files and folders, links to folders, and files that are read together with another file
+    are skipped.
 
     Parameters
     ----------
     paths
         Files and folders.
     patterns
-        How to name a file by its path below its folder; of a file that was given itself, by its
-        path below the current folder.
+        How to name a file from its path below the given folder. If the file itself is given, from
+        its path below the current folder.
     without
-        Folders to leave out where they lie below one of the paths, such as the store's own.
+        Folders to skip if they lie below one of the paths, such as the store's own.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def find_files(
 
 
 def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterator[Path]:
-    """Files under a folder, in order of name; folders that cannot be opened become failures."""
+    """Return files below a folder, sorted by name. Unreadable folders become failures."""
 
     def refuse(error: OSError) -> None:
         failures.append(InputError(error.filename or root, f"{error.strerror}; check the path"))
@@ -97,7 +97,9 @@ def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterat
             and not (left_out and Path(folder, name).resolve() in left_out)
         )
         failures += (
-            NotRecognisedError(Path(folder, name), "is a link to a folder; give that", Reason.LINK)
+            NotRecognisedError(
+                Path(folder, name), "is a link to a folder; give the folder", Reason.LINK
+            )
             for name in folders
             if Path(folder, name).is_symlink()
         )
@@ -109,14 +111,14 @@ def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterat
         )
 
 
-#: Beginnings of what ReFrame itself writes of a test's job and build.
+#: The start of names of ReFrame's own files for a test's job and build.
 _REFRAMES_OWN = ("rfm_job.", "rfm_build.")
 
 
 def _kept_curves(folder: Path, names: list[str]) -> bool:
-    """Whether a check of ours kept its curves in a folder: what its job printed is no other one.
+    """Return whether one of our checks left curves in a folder, so its job output is not needed.
 
-    Other projects' checks may keep nothing but what the job printed.
+    Checks of other projects may only leave their job output.
     """
     for name in names:
         if name.startswith(_REFRAMES_OWN):

@@ -1,6 +1,6 @@
-"""Reads what Intel MPI Benchmarks print: every table of IMB-MPI1, and those of IMB-NBC.
+"""Reads the output of Intel MPI Benchmarks: every table of IMB-MPI1, and those of IMB-NBC.
 
-The average over ranks is the curve; where a message rate is printed the time is its inverse.
+The average over ranks is the curve. If a message rate is printed, the time is its inverse.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ NAME = "Intel MPI Benchmarks' output"
 _TITLE = re.compile(r"#\s*Benchmarking\s+(?P<name>[\w-]+)")
 _RECOGNISED = re.compile(rb"^" + TAG + rb"#\s*Benchmarking\s+[\w-]+", re.MULTILINE)
 _PROCESSES = re.compile(r"#processes = (?P<processes>\d+)")
-#: Below the title with `-multi`; a table with a column `Group` has a row for each.
+#: A line below the title with `-multi`. A table with a column `Group` has a row for each group.
 _GROUPS = re.compile(r"\( (?P<groups>\d+) groups of (?P<processes>\d+) processes")
-#: Of one-sided transfers: many between two synchronisations, or one.
+#: Modes of one-sided transfers: many between two synchronisations, or one.
 _MODE = re.compile(r"#\s*MODE: (?P<mode>[\w-]+)")
 _HEADING = re.compile(r"(?P<names>(?:Group\s+)?(?:#bytes\s+)?#repetitions\s.*\S)")
 _ROW = re.compile(rf"(?=\d){NUMBER}(?:\s+{NUMBER})+", re.IGNORECASE)
@@ -43,14 +43,14 @@ _COLUMNS = Columns(
 
 
 def recognises(head: bytes) -> bool:
-    """Tell whether a benchmark's title and the heading of a table are there."""
+    """Return whether the text contains a benchmark's title and the heading of a table."""
     return b"\0" not in head and b"#repetitions" in head and bool(_RECOGNISED.search(head))
 
 
 def read(path: Path, around: Surroundings) -> Measurements:
-    """Read IMB output; identity: `kernel`, such as imb_pingpong, and how many `processes`.
+    """Read IMB output; identity: `kernel`, such as imb_pingpong, and number of `processes`.
 
-    Of one-sided transfers the `mode`; with `-multi` how many `groups`, and which `group`.
+    For one-sided transfers also the `mode`; with `-multi` the number of `groups`, and the `group`.
     """
     data = content(path)
     tables: list[Table] = []
@@ -77,7 +77,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
 
 
 def _by_group(table: Table) -> Iterator[Table]:
-    """Split a table whose first column says which group of processes a row is of."""
+    """Split a table whose first column names the group of processes of a row."""
     if table.columns[0] != "Group":
         yield table
         return

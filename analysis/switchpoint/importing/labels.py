@@ -1,8 +1,8 @@
-"""Reads what people and checks say of another tool's output: in a comment, beside it, above it.
+"""Reads labels of another tool's output: in a comment, in a file beside it, in folders above it.
 
-The comment is `# switchpoint: {...}`, the file beside `CURVE` is `CURVE.labels.json`, the file of a
-folder and all below it `switchpoint.labels.json`; each holds a JSON object of texts, as the labels
-of a run record. See docs/reference/command.md.
+The comment is `# switchpoint: {...}`, the file beside `CURVE` is `CURVE.labels.json`, and the file
+of a folder and all folders below it is `switchpoint.labels.json`. Each contains a JSON object of
+strings, like the labels of a run record. See docs/reference/command.md.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from switchpoint.tables.columns import NO_LABELS
 
 SUFFIX = ".labels.json"
 
-#: Labels of a folder and of all below it.
+#: Labels of a folder and of all folders below it.
 FOLDER_NAME = f"switchpoint{SUFFIX}"
 
 #: Labels that become part of the curve's identity.
 IDENTITY_LABELS = ["site", "partition", "mpi", "environ", "kernel", "placement", "mode"]
 
-#: As read: null takes back what a label farther off says.
+#: Labels as read: null removes a label from a folder above.
 Labels = dict[str, str | None]
 
-#: How a line begins that holds labels.
+#: The start of a line that contains labels.
 COMMENT = b"# switchpoint: "
 
 _COMMENT = re.compile(rb"^" + COMMENT + rb"(?P<json>.*)$", re.MULTILINE)
@@ -37,21 +37,21 @@ _COMMENT = re.compile(rb"^" + COMMENT + rb"(?P<json>.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the place of a file says of it, for all that the file does not say itself.
+    """What the path of a file says about it, for everything that the file itself does not say.
 
     Attributes
     ----------
     said : dict
-        By a `--path` pattern and, over it, by the labels of folders.
+        From a `--path` pattern and, with priority, from the labels of folders.
     layout : dict
-        By ReFrame's own folders, where no pattern matched.
+        From ReFrame's own folders, if no pattern matched.
     """
 
     said: Mapping[str, str | None] = field(default_factory=dict)
     layout: Mapping[str, str] = field(default_factory=dict)
 
     def complete(self, own: Mapping[str, str | None]) -> dict[str, str]:
-        """Complete a file's own labels. The label `check` names the test: no folder does it too."""
+        """Complete a file's own labels. If the label `check` names the test, no folder names it."""
         layout = dict(self.layout)
         if own.get("check"):
             layout.pop("test", None)
@@ -59,13 +59,13 @@ class Surroundings:
 
 
 class FolderLabels:
-    """Labels of folders, each folder's file read once."""
+    """Labels of folders. Each folder's file is read once."""
 
     def __init__(self) -> None:
         self._known: dict[Path, Labels] = {}
 
     def of(self, folder: Path) -> Labels:
-        """Labels of an absolute folder and of all above it, the nearest counting.
+        """Return the labels of an absolute folder and of all folders above; the nearest counts.
 
         Raises
         ------
@@ -80,9 +80,9 @@ class FolderLabels:
 
 
 def read_labels(path: Path, data: bytes) -> Labels:
-    """Labels of a tool's output file, given with its unpacked content; raises InputError.
+    """Return the labels of a tool's output file with this unpacked content; raises InputError.
 
-    Those in the file beside it count where both name one.
+    If both have a label, the one in the file beside it counts.
     """
     labels: Labels = {}
     for comment in _COMMENT.finditer(data):
@@ -113,9 +113,9 @@ def _parse(path: Path, text: bytes, line: int | None = None) -> Labels:
     try:
         labels = json.loads(text, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
-        raise InputError(path, f"labels are no JSON ({error}); correct them", line) from None
+        raise InputError(path, f"labels are not JSON ({error}); correct them", line) from None
     if not isinstance(labels, dict):
-        raise InputError(path, 'labels are no JSON object; write {"site": "NAME", ...}', line)
+        raise InputError(path, 'labels are not a JSON object; write {"site": "NAME", ...}', line)
     if twice:
         raise InputError(path, f"label {printable(twice[0])} is given twice; remove one", line)
     for name, value in labels.items():
@@ -124,24 +124,24 @@ def _parse(path: Path, text: bytes, line: int | None = None) -> Labels:
     return labels
 
 
-#: As in run records; what sorts by text sorts by time, and the first ten characters are the day.
+#: As in run records: sorting by text is sorting by time, and the first ten characters are the day.
 _START = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)(T(?P<time>\d\d:\d\d(:\d\d)?)(\.\d+)?(Z|\+00:00)?)?", re.ASCII
 )
 
 
 def problem_of_label(name: str, value: object) -> str | None:
-    """Say what is wrong with a label, then the fix; None where it can be used."""
+    """Return the problem of a label with its fix, or None."""
     if not name.strip():
-        return "label '' has no name; name or remove it"
+        return "label '' has no name; name it or remove it"
     shown = printable(name)
     if name in NO_LABELS:
-        return f"label {shown} has a name that is taken; rename it"
+        return f"label {shown} has a reserved name; rename it"
     if not isinstance(value, str | None):
-        return f"label {shown} is {value!r}; labels are texts: quote it"
+        return f"label {shown} is {value!r}, but labels are strings; write it in quotes"
     if name == "start_utc" and value and not _is_start(value):
         return (
-            f"label start_utc is '{printable(value[:40])}', which is no ISO 8601 time in UTC;"
+            f"label start_utc is '{printable(value[:40])}', which is not an ISO 8601 time in UTC;"
             " write it as 2026-11-21T10:00:00Z or 2026-11-21"
         )
     return None
@@ -153,6 +153,6 @@ def _is_start(text: str) -> bool:
         return False
     try:
         datetime.fromisoformat(f"{found['day']}T{found['time'] or '00:00'}")
-    except ValueError:  # such as the 30th of February
+    except ValueError:  # for example 30 February
         return False
     return True

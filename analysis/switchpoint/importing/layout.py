@@ -1,7 +1,7 @@
-"""Learns names from where a file lies: ReFrame's own folders, and patterns that a user gives.
+"""Reads names from a file's path: from ReFrame's own folders, and with patterns of the user.
 
-A pattern such as `{site}/{environ}/{test}` names folders, one part for each, from a folder that was
-given downwards. See docs/reference/command.md.
+A pattern such as `{site}/{environ}/{test}` has one part for each folder below the given folder.
+See docs/reference/command.md.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from switchpoint.importing.labels import problem_of_label
 from switchpoint.printable import path_text, printable
 from switchpoint.tables.columns import NO_LABELS
 
-#: Where ReFrame keeps files and logs of tests.
+#: ReFrame's folders for files and logs of tests.
 _OUTPUT, _LOGS = "output", "perflogs"
 
-#: What `--timestamp` of ReFrame's puts between `output` and the system.
+#: The folder that ReFrame's `--timestamp` adds between `output` and the system.
 _TIME_STAMP = re.compile(r"\d{2,4}-?\d\d-?\d\dT[\d:]+([+-]\d{4})?")
 _RETRY = re.compile(r"_retry\d+$")
 _LOG = re.compile(r"(?P<test>.+)\.log(\.h\d+)?(\.gz)?")
@@ -29,7 +29,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def reframe_names(path: Path) -> dict[str, str]:
-    """Read site, partition, environment and test from ReFrame's folders, wherever they stand.
+    """Read site, partition, environment and test from ReFrame's folders anywhere in a path.
 
     >>> reframe_names(Path("/old/output/alpha/batch/gnu/OsuLatency_0fbd9ad4/osu_latency.out"))
     {'site': 'alpha', 'partition': 'batch', 'environ': 'gnu', 'test': 'OsuLatency_0fbd9ad4'}
@@ -39,7 +39,7 @@ def reframe_names(path: Path) -> dict[str, str]:
     Parameters
     ----------
     path
-        Absolute.
+        An absolute path.
     """
     *folders, name = map(path_text, path.parts)
     for start in reversed(range(len(folders))):
@@ -62,11 +62,11 @@ class PathPattern:
     Attributes
     ----------
     text : str
-        As it was given.
+        As the user wrote it.
     parts : tuple of Pattern
-        What each folder looks like, its fields as groups.
+        The form of each folder's name, with the fields as groups.
     names_file : bool
-        Whether the last part is of the file's name.
+        Whether the last part is for the file's name.
     """
 
     text: str
@@ -77,14 +77,14 @@ class PathPattern:
     def parse(cls, text: str) -> PathPattern:
         """Read a pattern; raises InputError."""
         if text.startswith("/"):
-            raise _error(text, "begins with '/'; begin with a folder below the one that you give")
+            raise _error(text, "begins with '/'; begin with a folder below the one that you import")
         parts = text.removesuffix("/").split("/")
         fields: list[str] = []
         for part in parts:
             fields += _fields(text, part)
         named = [field for field in fields if field != "_"]
         if not named:
-            raise _error(text, "names nothing; write a name in braces, such as {site}/{environ}")
+            raise _error(text, "contains no name; write a name in braces, such as {site}/{environ}")
         if twice := {field for field in named if named.count(field) > 1}:
             raise _error(text, f"has {{{min(twice)}}} twice; skip one with {{_}}")
         literal = _FIELD.sub("", parts[-1])
@@ -92,9 +92,9 @@ class PathPattern:
         return cls(text, tuple(map(_compiled, parts)), names_file)
 
     def names(self, relative: PurePath) -> dict[str, str] | None:
-        """What the pattern reads from a path below the given folder; None where it differs.
+        """Return the names in a path below the given folder, or None if it does not match.
 
-        ReFrame's folders name themselves, unless the pattern says `output` or `perflogs` itself.
+        ReFrame's folders name themselves, unless the pattern contains `output` or `perflogs`.
         """
         parts = [path_text(part) for part in relative.parts]
         of_reframe = {_OUTPUT, _LOGS}.intersection(parts)
@@ -109,7 +109,7 @@ class PathPattern:
         for candidate in candidates:
             if len(candidate) < len(self.parts):
                 continue
-            pairs = zip(self.parts, candidate, strict=False)  # folders further down do not matter
+            pairs = zip(self.parts, candidate, strict=False)  # deeper folders do not matter
             found = [match for part, text in pairs if (match := part.fullmatch(text))]
             if len(found) == len(self.parts):
                 return {name: text for match in found for name, text in match.groupdict().items()}
@@ -119,20 +119,20 @@ class PathPattern:
 def names_by_pattern(
     files: Iterable[tuple[Path, PurePath]], patterns: Sequence[PathPattern]
 ) -> dict[Path, dict[str, str]]:
-    """Names of each file that a pattern matches: of several patterns the first.
+    """Return the names of each file. The first pattern that matches is used.
 
     Parameters
     ----------
     files
-        Each with its path below the folder that was given.
+        Each with its path below the given folder.
     patterns
-        In the order in which they are tried.
+        They are tried in this order.
 
     Raises
     ------
     InputError
-        If a pattern matches no file, or reads what cannot be so: nothing should be kept without
-        its names.
+        If a pattern matches no file, or reads an impossible value. Then nothing is imported, so
+        that no run is stored without its names.
     """
     files = list(files)
     unused = dict.fromkeys(patterns)
@@ -153,7 +153,7 @@ def _check_names(pattern: PathPattern, relative: PurePath, names: dict[str, str]
     for name, text in names.items():
         if problem := problem_of_label(name, text):
             place = printable(path_text(relative))
-            raise _error(pattern.text, f"reads {{{name}}} from {place}, and {problem}")
+            raise _error(pattern.text, f"reads {{{name}}} from {place}, but {problem}")
 
 
 def _why_unused(pattern: PathPattern, files: list[PurePath]) -> str:
@@ -161,34 +161,36 @@ def _why_unused(pattern: PathPattern, files: list[PurePath]) -> str:
         return "matches nothing: there is no file"
     first = files[0]
     if pattern.names_file:
-        has = f"{len(first.parts)} parts with its name, the pattern {len(pattern.parts)}"
+        has = (
+            f"{len(first.parts)} parts including its name, but the pattern has {len(pattern.parts)}"
+        )
     else:
-        has = f"{len(first.parts) - 1} folders, the pattern {len(pattern.parts)}"
+        has = f"{len(first.parts) - 1} folders, but the pattern has {len(pattern.parts)}"
     return (
-        f"matches none of {len(files)} files, and nothing was read; the first,"
+        f"matches none of {len(files)} files, so nothing was read; the first,"
         f" {printable(path_text(first))}, has {has}"
     )
 
 
 def _fields(text: str, part: str) -> list[str]:
-    """Names of one part's fields; raises InputError."""
+    """Return the names of one part's fields; raises InputError."""
     if part in ("", ".", ".."):
-        raise _error(text, f"has {part!r} for a folder; write {{_}} to skip one")
+        raise _error(text, f"has {part!r} as a folder; write {{_}} to skip a folder")
     if set(_FIELD.sub("", part)) & set("{}"):
-        raise _error(text, f"has a brace too many or too few in {part!r}; write {{site}}")
+        raise _error(text, f"has an unmatched brace in {part!r}; write {{site}}")
     if re.search(r"(\}|\*)(\{|\*)", part):
-        raise _error(text, f"has two fields side by side in {part!r}; put text between them")
+        raise _error(text, f"has two adjacent fields in {part!r}; put text between them")
     fields = _FIELD.findall(part)
     for field in fields:
         if not _NAME.fullmatch(field):
-            raise _error(text, f"has {{{field}}}; a name is letters, digits and '_'")
+            raise _error(text, f"has {{{field}}}; a name may contain letters, digits and '_'")
         if field in NO_LABELS:
-            raise _error(text, f"has {{{field}}}, a name that is taken; choose another")
+            raise _error(text, f"has {{{field}}}, which is a reserved name; choose another")
     return fields
 
 
 def _compiled(part: str) -> re.Pattern[str]:
-    """Expression of one part: a field and `*` stand for any text that is not empty."""
+    """Return the expression of one part. A field and `*` match any text that is not empty."""
     wild = re.compile(r"\{(\w+)\}|\*")
     expression, place = "", 0
     for match in wild.finditer(part):

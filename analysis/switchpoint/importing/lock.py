@@ -1,4 +1,4 @@
-"""Keeps the Spack lock that lies beside a result, whole, with the runs of that result."""
+"""Stores the Spack lock beside a result with the runs of this result."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from switchpoint.tables.measurements import Measurements
 def attach(measurements: Measurements, folder: Path) -> Measurements:
     """Fill the runs' `lock`, `lock_hash` and `spack_spec` from the folder's spack.lock.
 
-    A lock that a run's program was not built from is left out, and a warning kept with the run.
+    If a run's program was not built from the lock, the run gets a warning instead of the lock.
 
     Raises
     ------
     InputError
-        If it cannot be read or is no lock of Spack's.
+        If it cannot be read or is not a lock of Spack.
     """
     path = folder / NAME
     if not path.is_file():
@@ -39,10 +39,12 @@ def attach(measurements: Measurements, folder: Path) -> Measurements:
     except ValueError:
         content = None
     if not isinstance(content, dict) or not {"roots", "concrete_specs"} <= set(content):
-        raise InputError(path, "is no lock of Spack's; copy the environment's again, or remove it")
+        raise InputError(
+            path, "is not a lock of Spack; copy the environment's lock again, or remove it"
+        )
     try:
         lock = parse_lock(text, path)
-    except InputError:  # several roots, or of another Spack: it is kept, and says nothing
+    except InputError:  # several roots, or another Spack: the lock is stored but not used
         lock = None
     rows = [_with_lock(run, text, lock, path) for run in measurements.runs.to_dict("records")]
     runs = pd.DataFrame(rows, columns=measurements.runs.columns)
@@ -52,16 +54,16 @@ def attach(measurements: Measurements, folder: Path) -> Measurements:
 def _with_lock(
     run: dict[Hashable, Any], text: str, lock: Lock | None, path: Path
 ) -> dict[Hashable, Any]:
-    """A row of the runs table with what the lock adds."""
-    # A run record's program names the spec that it was built from; of others a label does.
+    """Add the lock to a row of the runs table."""
+    # A run record's program names its own spec. For other tools a label does.
     is_record = run["format"] == "record"
     own = run["spec_hash"] if is_record else run["spack_hash"]
     told = isinstance(own, str)
     if lock is not None and own != lock.root.hash and (told or is_record):
         built = f"is /{own[:7]}" if told else f"was built by {run['builder']} without Spack"
         warning = (
-            f"{path}: is the lock of /{lock.root.hash[:7]}, and the program of {run['source']}"
-            f" {built}: the lock is not kept with the run"
+            f"{path}: is the lock of /{lock.root.hash[:7]}, but the program of {run['source']}"
+            f" {built}: the lock is not stored with the run"
         )
         return run | {"warnings": "\n".join(filter(None, [run["warnings"], warning]))}
     added = {"lock": pack(text), "lock_hash": lock_hash(text)}
@@ -69,7 +71,7 @@ def _with_lock(
 
 
 def lock_hash(text: str) -> str:
-    """First 32 digits of the SHA-256 of a lock's text, as `sha256sum spack.lock` prints them."""
+    """Return the first 32 digits of the SHA-256 of a lock's text, as `sha256sum` prints them."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -79,5 +81,5 @@ def pack(text: str) -> str:
 
 
 def unpack(packed: str) -> str:
-    """Lock that `pack` compressed."""
+    """Return the lock that `pack` compressed."""
     return zlib.decompress(base64.b64decode(packed)).decode()

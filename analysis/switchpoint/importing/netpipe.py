@@ -1,6 +1,6 @@
-"""Reads what NetPIPE writes: `np.out` of versions 3 and 5, and what version 3 prints meanwhile.
+"""Reads NetPIPE's files `np.out` of versions 3 and 5, and what version 3 prints.
 
-The files have no heading. Times are one way, in seconds or microseconds; Mbit/s are of 2^20 bits.
+The files have no heading. Times are one-way, in seconds or microseconds. A Mbit is 2^20 bits.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ NAME = "NetPIPE's output"
 
 @dataclass(frozen=True)
 class _Form:
-    """One way in which a row is written.
+    """One format of a row.
 
     Attributes
     ----------
     row
-        With groups `size`, `rate`, `time` and perhaps `iterations`.
+        An expression with groups `size`, `rate`, `time` and perhaps `iterations`.
     rate_unit_bits, time_unit_us
-        What one of the rate is, in bits a second, and one of the time, in microseconds.
+        The unit of the rate in bits per second, and the unit of the time in microseconds.
     rate_step, time_step
-        Units of the last digit that is written.
+        The step of the last written digit.
     """
 
     row: re.Pattern[bytes]
@@ -46,7 +46,7 @@ _VERSION_3 = _Form(
     re.compile(rb"\s*(?P<size>\d+)\s+(?P<rate>\d+\.\d+)\s+(?P<time>\d+\.\d{6,})\s*"),
     2**20, 1e-6, 1e6, 1e-8,
 )  # fmt: skip
-#: The rates are the mean, the least and the greatest; the time is the mean; work may follow.
+#: The rates are the mean, the minimum and the maximum. The time is the mean. More may follow.
 _VERSION_5 = _Form(
     re.compile(
         rb"\s*(?P<size>\d+)\s+(?P<rate>\d+\.\d{3})(?:\s+\d+\.\d{3}){2}"
@@ -66,7 +66,7 @@ _PRINTED = re.compile(rb"\d+ times -->")
 
 
 def recognises(head: bytes) -> bool:
-    """Tell whether the first lines, comments aside, are rows, or some are what NetPIPE prints."""
+    """Return whether the first lines without comments are rows, or some are NetPIPE's output."""
     return _PRINTED.search(head) is not None or any(
         _is_table(head, form) for form in (_VERSION_3, _VERSION_5)
     )
@@ -82,7 +82,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
         rows = [(number, row) for number, row in rows if _PRINTED.search(row)]
     numbered = [(number, match) for number, row in rows if (match := form.row.fullmatch(row))]
     if not numbered:
-        raise InputError(path, "holds no times of NetPIPE's at exact sizes; import its np.out")
+        raise InputError(path, "contains no times of NetPIPE at exact sizes; import its np.out")
     lines = np.array([number for number, _ in numbered])
     fields = pd.DataFrame([match.groupdict() for _, match in numbered]).astype(float)
     size = fields["size"].to_numpy()
@@ -99,12 +99,12 @@ def read(path: Path, around: Surroundings) -> Measurements:
     warnings = []
     if lost:
         rows_are = "1 row is" if lost == 1 else f"{lost} rows are"
-        warnings.append(f"{path}: {rows_are} cut short and left out: measure again")
+        warnings.append(f"{path}: {rows_are} incomplete and skipped: measure again")
     return as_measurements(path, around, "netpipe", data, samples, warnings)
 
 
 def _is_table(data: bytes, form: _Form) -> bool:
-    """Tell whether each of the first lines, comments aside, is a row of such a file."""
+    """Return whether each of the first lines, except comments, is a row of such a file."""
     rows = [row for row in data[: 2**16].splitlines() if not row.startswith(b"#")][:20]
     rows = rows[:-1] if len(rows) > 1 else rows
     return bool(rows) and all(form.row.fullmatch(row) for row in rows)
@@ -116,7 +116,7 @@ def _times(
     rate: npt.NDArray[np.float64],
     time: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
-    """Times in microseconds: of a short one more digits stand in the rate, if it is of one pair."""
+    """Return times in microseconds, from the rate if it has more digits and is for one pair."""
     with np.errstate(divide="ignore"):
         of_rate = 1e6 * 8 * size / (rate * form.rate_unit_bits)
         rate_error = form.rate_step / rate

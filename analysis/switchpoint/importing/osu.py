@@ -1,6 +1,6 @@
-"""Reads what OSU Micro-Benchmarks print: point-to-point, one-sided and collective tables.
+"""Reads the output of OSU Micro-Benchmarks: point-to-point, one-sided and collective tables.
 
-Of latencies the average is the curve; MB/s are 10^6 B/s, of all pairs and directions together.
+For latencies the average is the curve. MB/s are 10^6 B/s, over all pairs and directions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ROW = re.compile(
     rf"(?=\d){NUMBER}(?:\s+(?:{NUMBER}|pass(?:ed)?|fail(?:ed)?)){{0,15}}", re.IGNORECASE
 )
 
-#: What comments say of the tables below them: columns of the curves' identity.
+#: Comments above a table, and the columns of the curve's identity that they fill.
 _FACTS = {
     "pairs": re.compile(r"(?:\[ p|# P)airs: (\d+)"),
     "window_size": re.compile(r"\[ window size: (\d+) \]"),
@@ -35,7 +35,7 @@ _FACTS = {
     "datatype": re.compile(r"# Datatype: (\w+)"),
 }
 
-#: The same, of comments that stand above the title.
+#: The same for comments above the title.
 _FACTS_AHEAD = {
     "sender_threads": re.compile(r"# Number of Sender threads: (\d+)"),
     "receiver_threads": re.compile(r"# Number of Receiver threads: (\d+)"),
@@ -43,7 +43,7 @@ _FACTS_AHEAD = {
     "receiver_processes": re.compile(r"# Number of forked processes in receiver: (\d+)"),
 }
 
-#: What versions before 7 send, and never name.
+#: The datatype of versions before 7, which do not print it.
 _USUAL_DATATYPE = "MPI_CHAR"
 
 _COLUMNS = Columns(
@@ -58,7 +58,7 @@ _COLUMNS = Columns(
     },
 )
 
-#: Version 5 leaves the number sign out where there are no sizes, in `osu_ibarrier`.
+#: Version 5 prints no number sign in `osu_ibarrier`, which has no sizes.
 _HEADING = re.compile(
     r"(?:#\s*)?(?P<names>(?:Size\s+)?(?:"
     + "|".join(map(re.escape, _COLUMNS.metrics))
@@ -66,15 +66,15 @@ _HEADING = re.compile(
 )
 _BETWEEN_NAMES = re.compile(r"\s{2,}|(?<=\))\s+|\s(?=P\d+ Tail)")
 
-#: `osu_mbw_mr` that varies the window: above its bandwidths, its rates, and their columns' windows.
+#: `osu_mbw_mr` with several windows prints these above its bandwidths, its rates and its columns.
 _BANDWIDTHS_BY_WINDOW = "# Uni-directional Bandwidth (MB/sec)"
 _RATES_BY_WINDOW = "# Message Rate Profile"
 _WINDOWS = re.compile(r"#(?P<windows>(?:\s+\d+)+)")
 
-#: Start-up tests, which time no messages.
+#: Start-up tests, which do not time messages.
 _WITHOUT_SIZES = {"osu_init", "osu_hello_world"}
 
-#: Words of a title, in this order, and what the program's name has instead.
+#: Words of a title, in this order, and their form in the program's name.
 _WORDS = [
     (r"personalized exchange ", ""), (r"all-to-all", "alltoall"), (r"non-blocking ", "i"),
     (r"multi-threaded latency", "latency_mt"), (r"multi-process latency", "latency_mp"),
@@ -90,21 +90,21 @@ _COLLECTIVE = re.compile(
 
 
 def recognises(head: bytes) -> bool:
-    """Tell whether a line is the title of one of the benchmarks."""
+    """Return whether a line is the title of one of the benchmarks."""
     return b"\0" not in head and _RECOGNISED.search(head) is not None
 
 
 def read(path: Path, around: Surroundings) -> Measurements:
     """Read OSU output; a curve's identity is its program, such as `kernel` = osu_latency.
 
-    With it goes what the output says of pairs, windows, threads, buffers and datatypes.
+    Pairs, windows, threads, buffers and datatypes in the output are also part of the identity.
     """
     data = content(path)
     tables, kernels, versions = _tables(data)
     if not tables and kernels <= _WITHOUT_SIZES:
         raise NotRecognisedError(
             path,
-            f"holds {', '.join(sorted(kernels))}, which times no messages; leave it out",
+            f"contains {', '.join(sorted(kernels))}, which times no messages; do not import it",
             Reason.NO_SIZES,
         )
     tool = "OSU Micro-Benchmarks"
@@ -150,7 +150,7 @@ def _tables(data: bytes) -> tuple[list[Table], set[str], set[str]]:
             open_table.rows.append(line.split())
             open_table.lines.append(number)
         elif line.startswith("#") and open_table is not None and open_table.rows:
-            open_table = None  # what follows is another tool's
+            open_table = None  # the rest belongs to another tool
     return tables, kernels, versions
 
 
@@ -162,15 +162,15 @@ def _facts(patterns: dict[str, re.Pattern[str]], line: str) -> dict[str, str]:
 
 
 def _plain(table: Table) -> Iterator[Table]:
-    """Turn what some options make of a table into the plain shape: one metric of messages sent."""
+    """Convert tables of some options to the usual form: one metric of the sent messages."""
     identity, columns, rows = dict(table.identity), table.columns, table.rows
     if identity.get("datatype") == _USUAL_DATATYPE:
         del identity["datatype"]
-    if "Transmit Size" in columns:  # -D: of a buffer of `Size` so much is sent, and timed
+    if "Transmit Size" in columns:  # -D: only this part of a buffer of `Size` is sent and timed
         identity["layout"] = "derived"
         names = {"Size": "Size of buffer", "Transmit Size": "Size"}
         columns = [names.get(name, name) for name in columns]
-    if identity["kernel"] == "osu_multi_lat":  # -z: 7.4 prints the heading, not the percentiles
+    if identity["kernel"] == "osu_multi_lat":  # -z: 7.4 prints the heading, but not the percentiles
         without_tails = [name for name in columns if " Tail " not in name]
         if max(map(len, rows), default=0) == len(without_tails):
             columns = without_tails
@@ -187,7 +187,7 @@ def _plain(table: Table) -> Iterator[Table]:
 
 
 def program(title: str) -> str:
-    """Name of the program that prints a title.
+    """Return the name of the program that prints a title.
 
     >>> program("Bi-Directional Bandwidth"), program("All-to-All Personalized Exchange Latency")
     ('osu_bibw', 'osu_alltoall')

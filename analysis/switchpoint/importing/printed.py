@@ -1,6 +1,6 @@
-"""Turns the tables that benchmarks print, among whatever else a job prints, into samples.
+"""Converts tables in the output of benchmarks into samples.
 
-A reader finds the tables and says which column is the metric; sizes and times are checked here.
+A reader finds the tables and names the column of the metric. This module checks sizes and times.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from switchpoint.importing.external import as_measurements, check_sizes
 from switchpoint.importing.labels import Surroundings
 from switchpoint.tables.measurements import Measurements, repeated, times_before
 
-#: Before a line: what a launcher puts there to name the rank (`srun -l`, `mpiexec -l` and
-#: `--tag-output`), and blanks.
+#: The start of a line: blanks, and the tag with which a launcher names the rank (`srun -l`,
+#: `mpiexec -l` and `--tag-output`).
 TAG = rb"(?:\[[^]\s]+\](?:<std\w+>:|(?=\s))|\s*\d+:(?=\s))?[ \t]*"
 
 _TAG = re.compile(TAG.decode())
 
-#: A field that is meant for a number, if it is one or not: `0,16` and `0x20` are counted as lost.
+#: A field that should be a number. `0,16` and `0x20` are counted as lost.
 NUMBER = r"(?:-?(?:0x[\da-f]+|(?=[.,]?\d)[\d.]*(?:,[\d.]+)*(?:e[-+]?\d+)?)|-?nan|-?inf)"
 
 
 def printed_lines(data: bytes) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers, from 1, without tags and outer blanks."""
+    """Return lines with their numbers, counted from 1, without tags and outer blanks."""
     text = data.decode("utf-8", errors="replace")
     for number, line in enumerate(text.splitlines(), start=1):
         yield number, _TAG.sub("", line, count=1).rstrip()
@@ -45,11 +45,11 @@ class Table:
     Attributes
     ----------
     identity : dict of str to str
-        What the words around it say of the curve, such as `kernel` and `processes`.
+        What the text around it says about the curve, such as `kernel` and `processes`.
     columns : list of str
-        As printed, in order.
+        In the printed order.
     rows, lines : list
-        The fields of each row as text, and the row's line in the file, from 1.
+        The fields of each row as text, and the row's line in the file, counted from 1.
     """
 
     identity: dict[str, str]
@@ -60,15 +60,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Columns:
-    """What a tool calls its columns.
+    """The names of a tool's columns.
 
     Attributes
     ----------
     size, iterations : str
-        Message size in bytes (a table without it has no sizes: 0), and repetitions.
+        Message size in bytes (0 in a table without this column), and repetitions.
     metrics : dict of str to str
-        Column to `time` (us), `bandwidth` (10^6 B/s) or `rate` (messages/s); the first that a
-        table has is taken.
+        Maps a column to `time` (us), `bandwidth` (10^6 B/s) or `rate` (messages/s). The first
+        column that a table contains is used.
     """
 
     size: str
@@ -85,10 +85,10 @@ def as_runs(
     tables: list[Table],
     names: Columns,
 ) -> Measurements:
-    """Join the tables of one file into measurements, a run for each kernel.
+    """Join the tables of one file into measurements, with a run for each kernel.
 
-    A size printed again is another pass over its curve. Rows that are cut short, whose size is no
-    number or whose time is no positive one are left out with a warning.
+    A repeated size is another pass over its curve. Incomplete rows, and rows without a valid size
+    or a positive time, are skipped with a warning.
     """
     parts, warnings = [], []
     for table in tables:
@@ -99,11 +99,11 @@ def as_runs(
     if sum(counts) == 0 and any(table.rows for table in tables):
         raise InputError(
             path,
-            "holds a table and no row of it with a usable size and time; write decimals with a"
+            "contains a table without any row with a usable size and time; write decimals with a"
             " point, or measure again",
         )
     if sum(counts) == 0:
-        raise InputError(path, "holds the heading of a table and no results; measure again")
+        raise InputError(path, "contains the heading of a table but no results; measure again")
     identity = dict.fromkeys(name for table in tables for name in table.identity)
     columns: dict[str, Any] = {
         name: repeated([table.identity.get(name) for table in tables], counts) for name in identity
@@ -115,13 +115,13 @@ def as_runs(
 
 
 def _numbers_of(path: Path, table: Table, names: Columns) -> tuple[dict[str, Any], list[str]]:
-    """Sizes, times and iterations of a table, as arrays, and what was wrong with it."""
+    """Return sizes, times and iterations of a table as arrays, and its problems."""
     metric = next((name for name in names.metrics if name in table.columns), None)
     if metric is None:
         line = table.lines[0] if table.lines else None
         raise InputError(
             path,
-            f"no column is known among {', '.join(table.columns)}; print the plain table",
+            f"no known column among {', '.join(table.columns)}; print the plain table",
             line,
         )
     width = len(table.columns)
@@ -133,7 +133,7 @@ def _numbers_of(path: Path, table: Table, names: Columns) -> tuple[dict[str, Any
     numbered = np.isfinite(size)
     good = numbered & (value > 0) & (value < np.inf)
     kind = names.metrics[metric]
-    if kind == "bandwidth":  # nothing is carried by an empty message
+    if kind == "bandwidth":  # an empty message has no bandwidth
         good &= size > 0
     where = f"{path}: {table.identity['kernel']}"
     warnings = []
@@ -141,7 +141,7 @@ def _numbers_of(path: Path, table: Table, names: Columns) -> tuple[dict[str, Any
     if lost:
         what = metric if numbered.all() else f"{names.size} or {metric}"
         warnings.append(
-            f"{where}: {lost} row{'s' if lost > 1 else ''} without a usable {what} left out:"
+            f"{where}: {lost} row{'s' if lost > 1 else ''} without a usable {what} skipped:"
             " measure again for all points"
         )
     if "Validation" in table.columns:
@@ -161,7 +161,7 @@ def _numbers_of(path: Path, table: Table, names: Columns) -> tuple[dict[str, Any
 
 
 def _column(table: Table, rows: list[list[str]], name: str) -> npt.NDArray[np.float64]:
-    """Numbers of a column, NaN where there is none; all 0 where the table lacks the column."""
+    """Return the numbers of a column, NaN for other text; all 0 if the table has no such column."""
     if name not in table.columns:
         return np.zeros(len(rows))
     place = table.columns.index(name)

@@ -1,4 +1,4 @@
-"""Recognises and reads what other tools wrote, one reader per file, each told by content.
+"""Recognises and reads the files of all tools. The content of a file selects its reader.
 
 A reader is a module here with `NAME`, `recognises(head)` and `read(path, around)`; `READERS` lists
 them.
@@ -25,18 +25,18 @@ from switchpoint.tables.measurements import Measurements
 
 
 class Reader(Protocol):
-    """What a module of this package offers."""
+    """The interface of a reader module."""
 
     NAME: str
 
     def recognises(self, head: bytes) -> bool:
-        """Tell whether a file that begins with `head` is of this format."""
+        """Return whether a file that begins with `head` has this format."""
 
     def read(self, path: Path, around: Surroundings) -> Measurements:
-        """Read such a file, named by what stands around it; raises InputError."""
+        """Read such a file, with names from its path and folders; raises InputError."""
 
 
-#: Tried in this order; the first that recognises the beginning of a file reads it.
+#: All readers. The first one that recognises the start of a file reads it.
 READERS: list[Reader] = [record, tidy, reframe, netpipe, osu, imb]
 
 _HEAD_BYTES = 2**16
@@ -44,14 +44,14 @@ _HEAD_BYTES = 2**16
 
 @dataclass
 class Gathered:
-    """What could be read from several files, and each file that could not."""
+    """The measurements of several files, and a failure for each file that cannot be read."""
 
     measurements: Measurements | None
     failures: list[InputError]
 
 
 def read(path: str | os.PathLike[str]) -> Measurements:
-    """Read one file of any known format, with what stands around it: labels, Spack's lock.
+    """Read one file of any known format, with labels and Spack's lock from its folder.
 
     Raises
     ------
@@ -69,12 +69,12 @@ def read_files(
     progress: Callable[[], object] = lambda: None,
     patterns: Sequence[PathPattern] = (),
 ) -> Gathered:
-    """Read many files and all files under folders; a bad one is kept as its error.
+    """Read many files and all files below folders. A bad file becomes a failure.
 
     Parameters
     ----------
     paths
-        Files of any known formats, and folders of such.
+        Files of any known formats, and folders with such files.
     progress
         Called after each file.
     patterns
@@ -86,7 +86,7 @@ def read_files(
 
 
 def read_found(files: Iterable[Found], progress: Callable[[], object] = lambda: None) -> Gathered:
-    """Read as `read_files` what `find_files` found, without looking for folders again."""
+    """Read the files that `find_files` found, as `read_files` does."""
     parts, failures = [], []
     above = FolderLabels()
     for file in files:
@@ -99,7 +99,7 @@ def read_found(files: Iterable[Found], progress: Callable[[], object] = lambda: 
 
 
 def _read(file: Found, above: FolderLabels) -> Measurements:
-    """Read one file; whatever is wrong with it becomes an InputError that names it."""
+    """Read one file. Any problem becomes an InputError that names the file."""
     path = file.path
     try:
         head = _head(path)
@@ -112,7 +112,7 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
                 return lock.attach(found, path.parent)
     except InputError:
         raise
-    except Exception as error:  # what no reader foresaw costs this file and no other
+    except Exception as error:  # an unexpected error affects only this file
         raise unforeseen(path, error) from error
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise NotRecognisedError(path, "is UTF-16 text; save it as UTF-8", Reason.UTF_16)
@@ -122,20 +122,20 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
 
 
 def unforeseen(path: Path, error: Exception) -> InputError:
-    """Word an exception that no reader foresaw as what is wrong with its file."""
-    what = (str(error).splitlines() or ["no more is known"])[0][:120]
+    """Describe an unexpected exception as the problem of its file."""
+    what = (str(error).splitlines() or ["no details"])[0][:120]
     kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
-    return InputError(path, f"cannot be read ({kind}: {what}); leave it out")
+    return InputError(path, f"cannot be read ({kind}: {what}); do not import it")
 
 
 def _head(path: Path) -> bytes:
-    """Beginning of a file, unpacked; raises InputError."""
+    """Return the unpacked start of a file; raises InputError."""
     try:
         mode = path.stat().st_mode
     except OSError as error:
         raise InputError(path, f"{error.strerror}; check the path") from None
-    if not stat.S_ISREG(mode):  # to open a pipe would wait for ever
-        raise NotRecognisedError(path, "is no file but a pipe, socket or device", Reason.SPECIAL)
+    if not stat.S_ISREG(mode):  # opening a pipe would wait for ever
+        raise NotRecognisedError(path, "is not a file but a pipe, socket or device", Reason.SPECIAL)
     with open_maybe_gzip(path) as stream:
         try:
             head = stream.read(_HEAD_BYTES)

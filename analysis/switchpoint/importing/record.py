@@ -14,7 +14,7 @@ recognises = is_record
 
 
 def read(path: Path, around: Surroundings) -> Measurements:
-    """Read a run record; raises RecordError. Its own labels count more than its place."""
+    """Read a run record; raises RecordError. Its own labels have priority over its path."""
     record = read_record(path)
     own = {name: text for name, text in record.header["labels"].items() if text is not None}
     return from_record(record, around.complete(own) | own)

@@ -1,7 +1,7 @@
-"""Reads ReFrame's performance logs, rotated ones too, and JSON run reports.
+"""Reads ReFrame's performance logs, also rotated ones, and JSON run reports.
 
 A value becomes a point of a curve if its variable's name ends in a message size (`bw_64KiB`) or if
-the test has a variable or parameter `message_size`. Any other with a unit is a single value.
+the test has a variable or parameter `message_size`. Any other value with a unit is a single value.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _REPORTED = ("value", "ref", "lower_thres", "upper_thres", "unit", "result")
 
 
 def recognises(head: bytes) -> bool:
-    """Tell whether a file begins as a default performance log or a run report does."""
+    """Return whether a file starts like a default performance log or a run report."""
     return head.startswith(_LOG) or _REPORT.match(head) is not None
 
 
@@ -64,7 +64,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     lost = sorted(set(others["variable"]) - set(single["variable"]))
     if lost:
         not_taken.append(
-            f"{path}: left out, for they have no unit or no number:"
+            f"{path}: skipped, because they have no unit or no number:"
             f" {', '.join(lost[:8])}{' and more' if len(lost) > 8 else ''}"
         )
     if len(samples):
@@ -73,7 +73,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     if single.empty:
         what = "a performance log" if is_log else "a run report"
         raise NotRecognisedError(
-            path, f"is {what} of ReFrame's without values; measure again", Reason.NO_VALUES
+            path, f"is {what} of ReFrame without values; measure again", Reason.NO_VALUES
         )
     return of_values(single, not_taken)
 
@@ -95,13 +95,13 @@ def _log_rows(path: Path, data: bytes, not_taken: list[str]) -> Iterator[dict[st
 
 
 def _report_rows(path: Path, data: bytes) -> Iterator[dict[str, Any]]:
-    """One row a test case, its variables named as in a performance log."""
+    """Return one row per test case, with variables named as in a performance log."""
     try:
         report = json.loads(data)
         cases = [case for run in report["runs"] for case in run["testcases"]]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            path, f"is a damaged run report of ReFrame's ({error}); copy it again"
+            path, f"is a damaged run report of ReFrame ({error}); copy it again"
         ) from None
     for case in cases:
         row = {**(case.get("check_vars") or {}), **case}
@@ -120,9 +120,9 @@ def _report_rows(path: Path, data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _values(rows: Iterable[dict[str, Any]], otherwise: str) -> Iterator[dict[str, Any]]:
-    """Each value of each row with its variable, unit, the row's size, and what names the curve.
+    """Return each value of each row with its variable, unit, size, and what names the curve.
 
-    `otherwise` names a test that the row does not.
+    `otherwise` is the test's name if the row does not contain it.
     """
     for number, row in enumerate(rows):
         name = test_name(row, otherwise)
@@ -153,14 +153,14 @@ def _values(rows: Iterable[dict[str, Any]], otherwise: str) -> Iterator[dict[str
 def _single_values(
     path: Path, rows: list[dict[str, Any]], values: pd.DataFrame, labels: dict[str, str]
 ) -> pd.DataFrame:
-    """Table of the values that make no curve, each with the identity that it has in any file.
+    """Tabulate the values that belong to no curve, with an identity independent of the file.
 
     Parameters
     ----------
     path, rows, labels
-        The file, what it holds, and what else is said of it.
+        The file, its rows, and its labels.
     values
-        `variable`, number of the `row`, and where it was measured.
+        `variable`, number of the `row`, and where the value was measured.
     """
     table: dict[str, dict[str, Any]] = {}
     for value in values.to_dict("records"):
@@ -195,7 +195,7 @@ def _single_values(
 
 
 def _stem(path: Path) -> str:
-    """Name of the test whose log a file is, as ReFrame names logs."""
+    """Return the name of the test that wrote a log, from the log's name."""
     return path_text(path.name).split(".log")[0]
 
 

@@ -1,4 +1,4 @@
-"""Which of ReFrame's values are points of curves, and of which."""
+"""Decides which of ReFrame's values are points of curves, and of which curve."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pandas as pd
 from switchpoint.tables.measurements import times_before
 from switchpoint.tables.units import SCALES
 
-#: A variable's name: what is measured, then the size.
+#: A variable's name: the metric, then the size.
 _SIZED = re.compile(
     r"(?P<metric>.*[^\d\W_])[_-]?(?<![\d.])(?P<number>\d+)_?(?P<scale>[KMG]?)(?P<i>i?)(?P<byte>B|bytes)?",
     re.IGNORECASE,
 )
 
-#: Where a test ran, as the columns of all tables name it.
+#: Where a test ran, with the column names of all tables.
 NAMING = ("site", "partition", "environ")
 
-#: A bare number is a size where so many variables of a test differ in nothing else, unless they
-#: are numbered one after the other or the name says what is counted: `gpu_0`, `nodes_4`.
+#: A number without unit is a size if this many variables of a test differ in nothing else, unless
+#: they are numbered consecutively or the name says what is counted: `gpu_0`, `nodes_4`.
 _LEAST_BARE = 3
 _COUNTED = re.compile(
     r"(?:core|cpu|device|gpu|iter|iteration|job|node|numa|proc|process|rank|run|socket|step|task"
@@ -27,7 +27,7 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 
-#: Units, in small letters: microseconds, or bytes a microsecond, that one of them is.
+#: Units in lower case, with their value in microseconds or in bytes per microsecond.
 _TIMES = {
     **dict.fromkeys(("us", "usec", "usecs", "μs", "µs", "microseconds"), 1.0),
     **dict.fromkeys(("ns", "nsec", "nanoseconds"), 1e-3),
@@ -46,7 +46,7 @@ _BANDWIDTHS = {
 
 
 def points_and_others(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Points of curves, `mode` being what is measured; and the values that are none."""
+    """Return the points of curves, with the metric as `mode`, and the other values."""
     if values.empty:
         return values, pd.DataFrame(columns=["variable", "row"])
     parts = [_split(variable) for variable in values["variable"]]
@@ -64,7 +64,7 @@ def points_and_others(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]
     others = values.loc[~good, ["variable", "row", *NAMING]]
     parameters = {name for names in values.pop("parameters") for name in names}
     values = values[good].drop(columns=["metric", "named_size", "bare", "value", "unit"])
-    # What differs in every row, such as a time, tells no curves apart, unless it is a parameter.
+    # A column that differs in every row, such as a time, is not identity, unless it is a parameter.
     rows = values.drop_duplicates("row").drop(columns="row")
     passing = {n for n in rows if len(rows) > 1 and rows[n].is_unique} - parameters
     values = values.drop(columns=passing - {"kernel", "mode", "size_bytes", "time_us"})
@@ -76,7 +76,7 @@ def points_and_others(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]
 
 
 def _sizes_by_number(values: pd.DataFrame) -> pd.Series[bool]:
-    """Tell whether bare numbers at the ends of a test's variables can be nothing but sizes."""
+    """Return whether numbers without unit at the ends of a test's variables must be sizes."""
     keys = list(zip(values["kernel"], values["metric"], strict=True))
     sizes: dict[tuple[str, str], set[float]] = {}
     for key, size in zip(keys, values["named_size"], strict=True):
@@ -86,14 +86,14 @@ def _sizes_by_number(values: pd.DataFrame) -> pd.Series[bool]:
         (kernel, metric)
         for (kernel, metric), known in sizes.items()
         if len(known) >= _LEAST_BARE
-        and max(known) - min(known) != len(known) - 1  # numbered one after the other
+        and max(known) - min(known) != len(known) - 1  # numbered consecutively
         and not _COUNTED.search(metric)
     }
     return pd.Series([key in trusted for key in keys], index=values.index)
 
 
 def _split(variable: str) -> tuple[str, float | None, bool]:
-    """Metric, size in bytes where the name ends in one, and whether that is a bare number.
+    """Return metric, size in bytes if the name ends in one, and whether the size has no unit.
 
     >>> _split("latency_64KiB"), _split("bw_8"), _split("latency")
     (('latency', 65536.0, False), ('bw', 8.0, True), ('latency', None, False))

@@ -1,4 +1,4 @@
-"""What a row of ReFrame's logs says of its test, apart from the values."""
+"""Reads what a row of ReFrame's logs says about its test, except the values."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 from switchpoint.tables.columns import RESERVED
 
-#: Columns that hold the message size of all values of a row, in bytes.
+#: Columns with the message size of all values of a row, in bytes.
 SIZES = ["message_size", "msg_size", "message_bytes", "size_bytes"]
 
-#: Parameters, those of fixtures too, as a test's name shows them: `%mpi_tasks=16`.
+#: Parameters, also of fixtures, as a test's name shows them: `%mpi_tasks=16`.
 PARAMETER = re.compile(r"%(?:[\w.]*\.)?(\w+)=(\S+)")
 
-#: What a performance log's columns add to a variable's name.
+#: The suffixes that a performance log's columns add to a variable's name.
 _ENDS = ("value", "unit", "ref", "lower_thres", "upper_thres", "result")
 
-#: What ReFrame says of every test; the rest of a row are the test's own variables and parameters.
+#: ReFrame's own columns. The others in a row are the test's variables and parameters.
 _REFRAMES_OWN = frozenset(
     """
     basename build_jobid build_locally build_stderr build_stdout build_time_limit check_vars
@@ -37,19 +37,19 @@ _REFRAMES_OWN = frozenset(
 
 
 def test_name(row: dict[str, Any], otherwise: str) -> str:
-    """Name of a row's test, with its parameters."""
+    """Return the name of a row's test, with its parameters."""
     return str(row.get("display_name") or row.get("name") or otherwise)
 
 
 def variables_of(row: dict[str, Any]) -> list[str]:
-    """Names of a row's performance variables."""
+    """Return the names of a row's performance variables."""
     return [key[:-6] for key in row if key.endswith("_value") and key != "perf_value"]
 
 
 def own_columns(
     row: dict[str, Any], parameters: dict[str, str], variables: list[str]
 ) -> dict[str, Any]:
-    """What a row says of the test: neither ReFrame's own columns nor its performance variables."""
+    """Return the test's own columns of a row, without performance variables."""
     told = {f"{variable}_{end}" for variable in variables for end in _ENDS}
     return {
         f"test_{key}" if key in RESERVED else key: str(value)
@@ -60,7 +60,7 @@ def own_columns(
 
 
 def time_utc(row: dict[str, Any]) -> str | None:
-    """When the job ended; without its Unix time as the row writes it, which may be local time."""
+    """Return when the job ended. Without a Unix time in the row it may be local time."""
     try:
         ended = datetime.fromtimestamp(float(row["job_completion_time_unix"]), timezone.utc)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):

@@ -27,15 +27,15 @@ _METRICS = ("time_us", "bandwidth_MBps")
 
 _FIRST_LINE = re.compile(rb"[^\r\n]*")
 
-#: What spreadsheets write where the comma is taken for decimals.
+#: Separators of spreadsheets that use the comma for decimals.
 _OTHER_SEPARATOR = re.compile(r"[;\t]")
 
-#: What pandas says of a field in quotes that goes on to the end; rows count from 0.
+#: The message of pandas for an unclosed quotation mark; rows count from 0.
 _OPEN_QUOTE = re.compile(r"EOF inside string starting at row (?P<row>\d+)")
 
 
 def recognises(head: bytes) -> bool:
-    """Tell whether the first line is a heading that names `size_bytes` or a metric of ours."""
+    """Return whether the first line is a heading with `size_bytes` or one of our metrics."""
     words = {word.strip() for name in _heading(head) for word in _OTHER_SEPARATOR.split(name)}
     return b"\0" not in head and bool({"size_bytes", *_METRICS} & words)
 
@@ -43,7 +43,7 @@ def recognises(head: bytes) -> bool:
 def read(path: Path, around: Surroundings) -> Measurements:
     """Read a tidy CSV file.
 
-    Of rows with an empty or NaN metric the run keeps a warning; any other value that cannot be a
+    Rows with an empty or NaN metric are skipped with a warning. Any other value that cannot be a
     size, time or bandwidth raises InputError with its line.
     """
     data = content(path)
@@ -57,12 +57,12 @@ def read(path: Path, around: Surroundings) -> Measurements:
     if count := int(absent.sum()):
         rows = "1 row" if count == 1 else f"{count} rows"
         found_wrong.append(
-            f"{path}: {rows} without {metric} {'is' if count == 1 else 'are'} left out"
+            f"{path}: {rows} without {metric} {'is' if count == 1 else 'are'} skipped"
             f" (the first is line {lines[absent].iloc[0]})"
         )
     table, lines = table[~absent], lines[~absent]
     if table.empty:
-        raise InputError(path, f"has no rows with {metric}; add measurements, one a row")
+        raise InputError(path, f"has no rows with {metric}; add measurements, one per row")
 
     size = _numbers(path, table, "size_bytes", lines)
     value = _numbers(path, table, metric, lines)
@@ -90,7 +90,7 @@ def _heading(data: bytes) -> list[str]:
 
 
 def _check_heading(path: Path, names: list[str]) -> str:
-    """Return the metric's column; raises InputError when the heading cannot be used."""
+    """Return the metric's column; raises InputError if the heading cannot be used."""
     if len(names) == 1 and (other := _OTHER_SEPARATOR.search(names[0])):
         raise InputError(
             path,
@@ -99,19 +99,25 @@ def _check_heading(path: Path, names: list[str]) -> str:
             1,
         )
     if "size_bytes" not in names:
-        raise InputError(path, "has no column size_bytes; name the message size's column so", 1)
+        raise InputError(
+            path, "has no column size_bytes; give the column of the message size this name", 1
+        )
     repeated = {name for name in names if names.count(name) > 1}
     if repeated:
         raise InputError(path, f"has column {min(repeated)!r} twice; rename one", 1)
     if "" in names:
-        raise InputError(path, f"has no name for column {names.index('') + 1}; name or drop it", 1)
+        raise InputError(
+            path, f"has no name for column {names.index('') + 1}; name or remove it", 1
+        )
     taken = {*names} & (RESERVED - {"size_bytes", *_METRICS, *MEASURES})
     if taken:
-        raise InputError(path, f"has column {min(taken)!r}, a name that is taken; rename it", 1)
+        raise InputError(path, f"has column {min(taken)!r}, which is a reserved name; rename it", 1)
     for metric in _METRICS:
         if metric in names:
             return metric
-    raise InputError(path, "has neither column time_us nor bandwidth_MBps; name the metric so", 1)
+    raise InputError(
+        path, "has neither column time_us nor bandwidth_MBps; give the metric one of these names", 1
+    )
 
 
 def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
@@ -120,9 +126,9 @@ def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError(path, "is not UTF-8 text; save it as UTF-8", line) from None
-    beyond = "\0"  # catches the field of a row that has one too many
+    beyond = "\0"  # receives the extra field of a row with one field too many
     try:
-        with warnings.catch_warnings():  # of fields further on, which are refused below
+        with warnings.catch_warnings():  # for later fields, which are refused below
             warnings.simplefilter("ignore", pd.errors.ParserWarning)
             table = pd.read_csv(
                 io.StringIO(text),

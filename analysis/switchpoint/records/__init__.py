@@ -1,4 +1,4 @@
-"""Run records: what a kernel wrote, and what follows from it.
+"""Run records: what a kernel wrote, and the facts that follow from it.
 
-Reads one file at a time; knows nothing of tables or curves.
+Reads one file at a time, and knows nothing about tables or curves.
 """

@@ -1,6 +1,6 @@
-"""What each rank did when, in one repetition: the `activity` of a run record's footer.
+"""What each rank did at which time in one repetition: the `activity` in a record's footer.
 
-Importing this module is cheap (no pandas), so that reading a record's facts stays so.
+Importing this module is fast (no pandas), so reading a record's facts is fast too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def activity_problem(footer: dict[str, Any]) -> str | None:
-    """Say what is wrong with a footer's `activity`, if it has one and something is."""
+    """Return the problem of a footer's `activity`, or None if it has none."""
     if "activity" not in footer:
         return None
     activity = footer["activity"]
@@ -23,25 +23,25 @@ def activity_problem(footer: dict[str, Any]) -> str | None:
             float(point["length_us"]), float(point["clock_error_us"])
             for rank, phase, start_us, end_us in point["spans"]:
                 if not 0 <= phase < len(phases) or rank < 0 or not start_us <= end_us:
-                    return f"has a span that cannot be, {[rank, phase, start_us, end_us]} ({place})"
+                    return f"has an impossible span, {[rank, phase, start_us, end_us]} ({place})"
     except (KeyError, TypeError, ValueError) as error:
-        return f"is not as documented ({type(error).__name__}: {error})"
+        return f"does not have the documented form ({type(error).__name__}: {error})"
     return None
 
 
 def activity_table(footer: dict[str, Any]) -> pd.DataFrame:
-    """Spans of all ranks, at every point of a run.
+    """Tabulate the spans of all ranks, at every point of a run.
 
     Parameters
     ----------
     footer
-        Of a record that was read, so that its activity is known to be sound.
+        Of a record that was read, so its activity is valid.
 
     Returns
     -------
     pandas.DataFrame
         A row for each span: `mode`, `size_bytes`, `rank`, `phase` (such as `compute`), `start_us`,
-        `end_us` (from where the repetition began at rank 0), `length_us` and `clock_error_us` of
+        `end_us` (0 is when the repetition began at rank 0), `length_us` and `clock_error_us` of
         the point. Empty without activity.
     """
     import pandas as pd

@@ -11,11 +11,11 @@ from pathlib import Path
 from switchpoint.errors import RecordError
 
 _GZIP_MAGIC = b"\x1f\x8b"
-LONGEST_END = 64 * 2**20  # bytes; a header or footer beyond this is not one of ours
+LONGEST_END = 64 * 2**20  # bytes; our headers and footers are never longer
 
 
 def open_maybe_gzip(path: Path) -> io.BufferedIOBase:
-    """Open for reading bytes, unpacking gzip by its magic number; raises RecordError."""
+    """Open a file for reading bytes, and unpack gzip; raises RecordError."""
     try:
         stream = path.open("rb")
     except OSError as error:
@@ -26,10 +26,10 @@ def open_maybe_gzip(path: Path) -> io.BufferedIOBase:
 
 
 def guarded(path: Path, read: Callable[[int], bytes], count: int) -> bytes:
-    """Read so many bytes; raises RecordError where the file cannot be read or unpacked."""
+    """Read bytes; raises RecordError if the file cannot be read or unpacked."""
     try:
         return read(count)
-    except (OSError, EOFError) as error:  # a gzip cut short cannot be trusted row by row
+    except (OSError, EOFError) as error:  # rows of a truncated gzip cannot be trusted
         raise RecordError(path, f"cannot be read ({error}); copy it again") from None
 
 
@@ -40,9 +40,9 @@ def first_line(path: Path) -> bytes:
 
 
 def last_line(path: Path) -> bytes:
-    """Return a record's last line if it is a footer, else nothing."""
+    """Return a record's last line if it is a footer, otherwise nothing."""
     with open_maybe_gzip(path) as stream:
-        if not isinstance(stream, io.BufferedReader):  # gzip has no cheap way to its end
+        if not isinstance(stream, io.BufferedReader):  # gzip files must be read to their end
             return split_footer(guarded(path, stream.read, -1))[1]
         length = stream.seek(0, os.SEEK_END)
         tail, step = b"", 2**16

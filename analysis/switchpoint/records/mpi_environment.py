@@ -1,4 +1,4 @@
-"""Which MPI settings of a run record are a person's, and which the launcher's own bookkeeping."""
+"""Separates the MPI settings that a user set from the launcher's internal variables."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ _BOOKKEEPING = re.compile(
 
 
 def mpi_settings(environment: Mapping[str, Any]) -> dict[str, str]:
-    """Variables of a record's `mpi.environment` that somebody set to steer the MPI library."""
+    """Return the variables of a record's `mpi.environment` that a user set."""
     return {k: str(v) for k, v in environment.items() if not _BOOKKEEPING.match(k)}

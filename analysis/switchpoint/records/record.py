@@ -1,6 +1,6 @@
 """Reads run records: a JSON header, CSV samples, a JSON footer (docs/reference/run-record.md).
 
-Importing this module is cheap (no pandas), so that ReFrame's sanity functions can use `read_facts`.
+Importing this module is fast (no pandas), so that ReFrame's sanity functions can use `read_facts`.
 """
 
 from __future__ import annotations
@@ -18,34 +18,22 @@ from switchpoint.records.activity import activity_problem
 if TYPE_CHECKING:
     import pandas as pd
 from switchpoint.records.lines import LONGEST_END, first_line, last_line
-from switchpoint.records.samples import SAMPLE_TYPES, parse_samples
+from switchpoint.records.samples import parse_samples
 
 SCHEMA = 1
-
-_REQUIRED: dict[str, type | tuple[type, ...]] = {
-    "run_id": str,
-    "start_utc": str,
-    "kernel": dict,
-    "labels": dict,
-    "plan": dict,
-    "clock": dict,
-    "mpi": dict,
-    "ranks": list,
-    "columns": list,
-}
 
 
 @dataclass
 class Facts:
-    """Everything in a record but its samples.
+    """Everything in a record except its samples.
 
     Attributes
     ----------
     path : Path
     header, footer : dict
-        As documented; `footer` is None when the record is truncated.
+        As documented; `footer` is None if the record is truncated.
     warnings : list of str
-        What a reader should know before trusting the numbers, one sentence each.
+        What a reader should know before using the numbers, one sentence each.
     """
 
     path: Path
@@ -66,7 +54,7 @@ class Facts:
 
 @dataclass
 class Record(Facts):
-    """A whole record: `Facts` and the samples (one row per sample, columns of the header)."""
+    """A complete record: `Facts` and the samples (one row per sample, columns of the header)."""
 
     samples: pd.DataFrame = field(kw_only=True)
 
@@ -82,7 +70,7 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     Returns
     -------
     Record
-        Of a truncated record the complete rows, with a warning.
+        For a truncated record: its complete rows, with a warning.
 
     Raises
     ------
@@ -96,8 +84,8 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     warnings = _judge(header, footer)
     if footer is not None and footer["samples"] != len(samples):
         warnings.append(
-            f"{path}: the footer counts {footer['samples']} samples, the file holds {len(samples)};"
-            " it was edited or damaged: measure again before relying on it"
+            f"{path}: the footer counts {footer['samples']} samples, the file contains"
+            f" {len(samples)}; it was edited or damaged: measure again before you use it"
         )
     if footer is None:
         warnings.insert(0, _truncated(path, len(samples)))
@@ -105,12 +93,12 @@ def read_record(path: str | os.PathLike[str]) -> Record:
 
 
 def read_facts(path: str | os.PathLike[str]) -> Facts:
-    """Read a record's header and footer without its samples, in a time independent of them.
+    """Read a record's header and footer without its samples, which takes constant time.
 
     Raises
     ------
     RecordError
-        As `read_record`, rows aside.
+        As `read_record`, except for bad rows.
     """
     path = Path(path)
     header = _parse_header(path, first_line(path))
@@ -122,20 +110,20 @@ def read_facts(path: str | os.PathLike[str]) -> Facts:
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read only a record's header, checked; raises RecordError as `read_record`."""
+    """Read and check only a record's header; raises RecordError as `read_record`."""
     path = Path(path)
     return _parse_header(path, first_line(path))
 
 
 def is_record(head: bytes) -> bool:
-    """Tell whether a file that begins with `head` says that it is a run record."""
+    """Return whether a file that begins with `head` claims to be a run record."""
     return head.lstrip().startswith(b"{") and re.search(rb'"record"\s*:\s*"', head) is not None
 
 
 def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
     if not line.strip():
         empty = path.stat().st_size == 0
-        problem = "is empty" if empty else "begins with an empty line, so it is no run record"
+        problem = "is empty" if empty else "begins with an empty line, so it is not a run record"
         raise RecordError(path, f"{problem}; measure again, or remove it")
     if b"\0" in line or len(line) >= LONGEST_END:
         raise RecordError(path, "is a binary file; give a run record (its first line is JSON)")
@@ -145,23 +133,20 @@ def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
         header = None
     if not isinstance(header, dict) or header.get("record") != "switchpoint":
         raise RecordError(
-            path, 'is no run record: the first line is not JSON with "record": "switchpoint"', 1
+            path, 'is not a run record: the first line is not JSON with "record": "switchpoint"', 1
         )
     schema = header.get("schema")
     if schema != SCHEMA:
         raise RecordError(
             path,
-            f"has schema {schema!r}, this Switchpoint reads schema {SCHEMA};"
+            f"has schema {schema!r}, but this Switchpoint reads schema {SCHEMA};"
             " install the version that wrote it or a newer one",
             1,
         )
-    for name, kind in _REQUIRED.items():
-        if not isinstance(header.get(name), kind):
-            state = "is missing" if name not in header else "has the wrong type"
-            raise RecordError(path, f"header field {name!r} {state}; measure again", 1)
-    missing = [name for name in SAMPLE_TYPES if name not in header["columns"]]
-    if missing:
-        raise RecordError(path, f"header field 'columns' lacks {missing[0]!r}; measure again", 1)
+    from switchpoint.records.header import header_problem  # pydantic takes a while to load
+
+    if wrong := header_problem(header):
+        raise RecordError(path, f"{wrong}; measure again", 1)
     return header
 
 

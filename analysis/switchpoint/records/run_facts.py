@@ -1,4 +1,4 @@
-"""What a run record proves, in one flat shape for reports: where the ranks were, what carried them.
+"""What a run record proves: where the ranks were, and which path the payload took.
 
 Labels are claims; `sites.placement_proof` compares a claim with these facts.
 """
@@ -10,17 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: Share of the payload that the interfaces of a node must have carried to call the path a network.
-#: With two ranks every byte is sent or received on either node, so an honest network path carries
-#: all of it; half leaves room for counters that are read a moment apart.
+#: Share of the payload that the interfaces of a node must carry if the path is a network. With two
+#: ranks every byte is sent or received on each node, so a real network path carries all of it. A
+#: half allows for counters that are not read at the same moment.
 NETWORK_SHARE = 0.5
 
-#: Largest IP packet, and what IP, TCP and its timestamps take of each, in bytes (RFC 791, RFC 9293,
-#: RFC 7323).
+#: Largest IP packet, and the part of it that IP, TCP and its timestamps use, in bytes (RFC 791,
+#: RFC 9293, RFC 7323).
 _LARGEST_PACKET = 65535
 _SEGMENT_HEADERS = 20 + 20 + 12
 
-#: What Linux hands to an interface at once for it to cut into segments (GSO_LEGACY_MAX_SIZE).
+#: Bytes that Linux passes to an interface at once, which cuts them into segments
+#: (GSO_LEGACY_MAX_SIZE).
 _LARGEST_BUNDLE = 65536
 
 
@@ -33,15 +34,15 @@ class Proof:
     hosts : list of str
         Host name of each rank, in rank order.
     switches : list of str or None
-        Switch above each rank's node, where Slurm's topology tells it.
+        Switch above each rank's node, if Slurm's topology shows it.
     cpus_allowed : list of list of int
         CPUs that each rank was allowed to run on.
     path, evidence : str
-        `network`, `shared_memory`, or `unknown` for a truncated record; the figures behind it.
+        `network`, `shared_memory`, or `unknown` for a truncated record; and the numbers behind it.
     interface, mtu : str or None, int or None
-        The interface that carried most, and its largest packet in bytes.
+        The interface that carried most bytes, and its largest packet in bytes.
     involuntary_switches, steal_ticks : int or None
-        Growth during the run: of all ranks together, and of the worst machine.
+        Growth during the run: the sum over all ranks, and the largest of all machines.
     """
 
     hosts: list[str]
@@ -56,18 +57,18 @@ class Proof:
 
     @property
     def tcp_segment(self) -> int | None:
-        """Most bytes of a stream that one TCP segment on `interface` carries."""
+        """Return how many bytes of a stream one TCP segment on `interface` carries at most."""
         return min(self.mtu, _LARGEST_PACKET) - _SEGMENT_HEADERS if self.mtu else None
 
     @property
     def tcp_bundle(self) -> int | None:
-        """Most bytes of a stream in whole segments that the kernel hands to `interface` at once."""
+        """Return how many bytes in whole segments the kernel passes to `interface` at once."""
         segment = self.tcp_segment
         return _LARGEST_BUNDLE // segment * segment if segment else None
 
 
 def prove(header: dict[str, Any], footer: dict[str, Any] | None) -> Proof:
-    """Derive the proof from a record's header and footer (None when truncated)."""
+    """Derive the proof from a record's header and footer (None if truncated)."""
     ranks = header["ranks"]
     proof = Proof(
         hosts=[rank["host"] for rank in ranks],
@@ -93,7 +94,7 @@ def _growth(before: dict[str, Any], after: dict[str, Any], counter: str) -> int:
 def _busiest_interface(
     changes: list[tuple[dict[str, Any], dict[str, Any]]],
 ) -> tuple[str | None, int | None]:
-    """Name and MTU of the interface that sent most between two readings."""
+    """Return name and MTU of the interface that sent most between two readings."""
     sent = [
         (_growth(early, late, "tx_bytes"), late["name"], late["mtu"])
         for before, after in changes
@@ -106,7 +107,7 @@ def _busiest_interface(
 
 
 def conditions(header: dict[str, Any], footer: dict[str, Any] | None) -> dict[str, Any]:
-    """What else the machine did during a run, as far as its record says: evidence of interference.
+    """Return what else the machine did during a run according to its record.
 
     `involuntary_switches` and `steal_ticks` as in `Proof`, `load_before` of the machine's cores.
     """
@@ -121,7 +122,7 @@ def conditions(header: dict[str, Any], footer: dict[str, Any] | None) -> dict[st
 
 
 def switch_of(rank: Mapping[str, Any], switch_from_node_name: str | None = None) -> str | None:
-    """Name of the switch above a rank's node, or None where nothing tells it.
+    """Return the switch above a rank's node, or None if it is not known.
 
     Slurm's address reads ``core.host_a.a1`` with the pattern ``switch.switch.node``.
     """
@@ -135,18 +136,18 @@ def switch_of(rank: Mapping[str, Any], switch_from_node_name: str | None = None)
 
 
 def path_taken(header: Mapping[str, Any], footer: Mapping[str, Any]) -> tuple[str, str]:
-    """Which path the payload took, by the nodes' own interface counters.
+    """Decide from the nodes' interface counters which path the payload took.
 
     Returns
     -------
     path : str
-        ``network`` when the interfaces of every node sent and received together at least
-        `NETWORK_SHARE` of a node's part in the payload; else ``shared_memory``.
+        ``network`` if the interfaces of every node together sent and received at least
+        `NETWORK_SHARE` of a node's part of the payload; otherwise ``shared_memory``.
     evidence : str
-        The figures, for people.
+        The numbers, as a sentence.
     """
     verification = footer["verification"]
-    # Where the kernel counted what left its node, the rest had no business on a network.
+    # If the kernel counted what left its node, only that should use a network.
     payload = verification.get("bytes_between_nodes") or verification["bytes_moved"]
     carried = carried_bytes(header, footer)
     least = min(carried.values())
@@ -157,7 +158,7 @@ def path_taken(header: Mapping[str, Any], footer: Mapping[str, Any]) -> tuple[st
 
 
 def carried_bytes(header: Mapping[str, Any], footer: Mapping[str, Any]) -> dict[str, int]:
-    """Bytes that each node's interfaces sent and received during the run, by host name."""
+    """Return the bytes that each node's interfaces sent and received during the run, by host."""
     after = {rank["rank"]: rank["after"] for rank in footer["ranks"]}
     return {
         _node(rank): _interface_bytes(after[rank["rank"]]) - _interface_bytes(rank["before"])

@@ -20,7 +20,7 @@ from switchpoint.records.lines import (
     split_last_line,
 )
 
-#: Columns of every record and their Arrow types; a kernel's own columns after these are decimals.
+#: Columns of every record with their Arrow types. A kernel's own columns follow and are decimals.
 SAMPLE_TYPES = {
     "mode": "string",
     "size_bytes": "int64",
@@ -34,7 +34,7 @@ _PART_BYTES = 4 * 2**20  # read and parsed together
 
 
 def parse_samples(path: Path, header: dict[str, Any]) -> tuple[pd.DataFrame, bytes]:
-    """Samples, and the footer line; memory holds little more than the samples."""
+    """Return the samples and the footer line, with little more memory than the samples need."""
     import pyarrow as pa
 
     try:
@@ -49,7 +49,7 @@ def parse_samples(path: Path, header: dict[str, Any]) -> tuple[pd.DataFrame, byt
         raise RecordError(
             path,
             f"size {samples['size_bytes'].iloc[row]} B with time {samples['time_us'].iloc[row]} us"
-            " cannot be; times are positive numbers: remove the row or measure again",
+            " is impossible; times are positive numbers: remove the row or measure again",
             row + 3,
         )
     return samples, footer_line
@@ -74,16 +74,16 @@ def _parse_rows(path: Path, header: dict[str, Any], threads: bool) -> tuple[pa.T
 
 
 class _Rows(io.RawIOBase):
-    """A record's CSV, heading first, as a stream that ends before the footer.
+    """A record's CSV with its heading, as a stream that ends before the footer.
 
     Attributes
     ----------
     footer : bytes
-        Once the stream has ended: the footer line, empty if the record has none.
+        The footer line after the stream has ended; empty if the record has none.
     """
 
     def __init__(self, path: Path, stream: io.BufferedIOBase, columns: list[str]) -> None:
-        """Pass the header and the heading by; raises RecordError if that has other columns."""
+        """Skip the header and the heading; raises RecordError if the heading has other columns."""
         super().__init__()
         self.footer = b""
         self._path, self._stream = path, stream
@@ -101,11 +101,11 @@ class _Rows(io.RawIOBase):
             )
 
     def readable(self) -> bool:
-        """Tell Arrow that it may read."""
+        """Tell Arrow that this stream is readable."""
         return True
 
     def read(self, _size: int = -1) -> bytes:
-        """Return the next complete rows, as many as come at once, and nothing at the end."""
+        """Return the next complete rows, as many as are available, and nothing at the end."""
         while part := guarded(self._path, self._stream.read, _PART_BYTES):
             rows, self._kept = split_last_line(self._kept + part)
             if rows:
@@ -116,7 +116,7 @@ class _Rows(io.RawIOBase):
 
 
 def _parse_again_for_line(path: Path, header: dict[str, Any]) -> tuple[pa.Table, bytes]:
-    """Parse without threads, which is slower and lets Arrow name the row at fault."""
+    """Parse without threads. This is slower, but Arrow then names the wrong row."""
     import pyarrow as pa
 
     try:

@@ -1,4 +1,4 @@
-"""Shows results to people and programs: HTML report, terminal, JSON.
+"""Presents results: HTML report, terminal, JSON.
 
-Nothing is computed here that another stage needs.
+Other stages need nothing that is computed here.
 """

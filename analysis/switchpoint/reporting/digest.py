@@ -1,7 +1,7 @@
-"""Folds findings that recur: one line for each place and boundary, with how many curves show it.
+"""Summarises recurring findings: a line per place and boundary, with the number of curves.
 
-A place is a site, a partition, an MPI library and an environment. Runs, launches, modes, process
-counts, placements and benchmarks of a place are folded.
+A place is a site, a partition, an MPI library and an environment. A line summarises runs, launches,
+modes, process counts, placements and benchmarks of a place.
 """
 
 from __future__ import annotations
@@ -16,53 +16,48 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import prominent
-from switchpoint.tables.columns import BOUNDARIES, identity_columns, none_for_nulls
+from switchpoint.tables.columns import identity_columns, none_for_nulls
+from switchpoint.tables.findings import BOUNDARIES, KINDS
 
-#: What names a place, in the order in which people read it.
+#: Columns that name a place, in the order in which people read them.
 PLACE = ["site", "partition", "mpi", "environ"]
 
-#: A boundary that is not prominent in any curve is shown if so many curves, and so large a share of
-#: those that could show it, agree.
+#: A boundary that is not prominent in any curve is shown if this many curves agree, and this share
+#: of the curves that could show it.
 _ENOUGH_CURVES = 3
 _ENOUGH_SHARE = 0.5
 
-#: Curves of one place that differ in these may show another boundary, and count apart.
+#: Curves of one place that differ in these can have other boundaries. They are counted separately.
 _LIKE = ("kernel", "placement")
 
-#: Brackets are of one boundary if they share so much of the narrower, in octaves.
+#: Two brackets belong to one boundary if they share this part of the narrower one, in octaves.
 _SHARED = 0.5
 
-#: What `detect` finds, and what `--only` calls it.
-KINDS = (
-    "step", "slope_change", "outlier", "noise_burst", "placement_inversion", "mode_inversion",
-    "asymmetry",
-)  # fmt: skip
-
-#: How lines can be sorted, and what `--sort` calls it.
+#: The ways to sort lines, with their names for `--sort`.
 SORTS = ("cost", "time", "confidence", "curves", "size")
 
 
 @dataclass
 class Line:
-    """Findings of one kind, place and, if they are boundaries, of one bracket and direction.
+    """Findings of one kind and place, and for boundaries of one bracket and direction.
 
     Attributes
     ----------
     place : dict of str to (str or None)
-        By `PLACE`.
+        The values of `PLACE`.
     kind : str
     last_size_before, size_bytes : int
-        Of a boundary its narrowest bracket; of other kinds the smallest and largest size.
+        For a boundary its narrowest bracket, for other kinds the smallest and largest size.
     magnitudes, costs_us, confidences : list of float
-        Of each finding; costs, the time that a step adds, of steps only.
+        The values of the findings. A cost is the time that a step adds; only steps have one.
     curves : dict
-        Identity of each curve that shows it, by its values.
+        The identity of each curve that shows it.
     of_curves : int
-        How many curves of the place, and of those benchmarks and placements, could show it.
+        How many curves of the place, with these benchmarks and placements, could show it.
     notable : bool
-        Whether a reader wants it first.
+        Whether it is shown by default.
     notes : list of str
-        What is suspected behind it, each once.
+        Its suspects, each once.
     """
 
     place: dict[str, str | None]
@@ -84,17 +79,17 @@ class Line:
 
     @property
     def cost_us(self) -> float:
-        """Time that it adds to a message or call, the median over its curves; NaN if unknown."""
+        """The time that it adds to a message or call, median over its curves; NaN if unknown."""
         return float(np.median(self.costs_us)) if self.costs_us else math.nan
 
     @property
     def confidence(self) -> float:
-        """Median over its findings."""
+        """The median over its findings."""
         return float(np.median(self.confidences))
 
 
 def digest(findings: pd.DataFrame, curves: pd.DataFrame) -> list[Line]:
-    """Fold findings into lines, what costs most time first.
+    """Summarise findings as lines, with the largest cost first.
 
     Parameters
     ----------
@@ -121,9 +116,9 @@ def digest(findings: pd.DataFrame, curves: pd.DataFrame) -> list[Line]:
 
 
 def sort_lines(lines: Iterable[Line], by: str) -> list[Line]:
-    """Sort lines by one of `SORTS`, largest first, sizes smallest first; steps before the rest.
+    """Sort lines by one of `SORTS`, largest first, but sizes smallest first; steps come first.
 
-    By cost, lines without one follow, those that recur in most curves first.
+    With `cost`, lines without a cost come last, sorted by their number of curves.
     """
 
     def key(line: Line) -> tuple[Any, ...]:
@@ -142,7 +137,7 @@ def sort_lines(lines: Iterable[Line], by: str) -> list[Line]:
 
 
 def sort_findings(findings: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Sort single findings as `sort_lines` sorts lines; by curves they keep their order."""
+    """Sort single findings like `sort_lines`; with `curves` they keep their order."""
     keys = {
         "cost": [-float(evidence.get("jump_us", -math.inf)) for evidence in findings["evidence"]],
         "time": (-findings["magnitude"].abs()).tolist(),
@@ -154,7 +149,7 @@ def sort_findings(findings: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def first_of_each_place(lines: list[Line], most: int) -> list[Line]:
-    """Take so many lines, in their order, but of no place a second before each has its first."""
+    """Take `most` lines in order, but a second line of a place only after each has its first."""
     before: dict[tuple[Any, ...], int] = {}
     turns = []
     for number, line in enumerate(lines):
@@ -166,16 +161,16 @@ def first_of_each_place(lines: list[Line], most: int) -> list[Line]:
 
 
 def select_curves(table: pd.DataFrame, wanted: Iterable[str]) -> pd.DataFrame:
-    """Select the rows of those curves that `--curve` asks for.
+    """Select the rows of the curves that `--curve` names.
 
     Parameters
     ----------
     table
         Curves or findings, with their identity columns.
     wanted
-        `NAME=VALUE`: of the column NAME all curves with that value or, where none has it, those
-        whose value contains it in small or large letters. Or a text: curves of which some value
-        contains it. Several of one column are alternatives; different columns must all match.
+        `NAME=VALUE`: the curves whose column NAME has this value or, if there are none, contains
+        it in upper or lower case. Or a text: curves with a value that contains it. Several values
+        for one column are alternatives; different columns must all match.
 
     Raises
     ------
@@ -199,11 +194,11 @@ def select_curves(table: pd.DataFrame, wanted: Iterable[str]) -> pd.DataFrame:
 
 
 def select_kinds(findings: pd.DataFrame, wanted: Iterable[str]) -> pd.DataFrame:
-    """Select findings of some kinds, all where none is named; raises InputError if none exists."""
+    """Select findings of some kinds, or all if none is named; raises InputError."""
     kinds = [kind.replace("-", "_").replace(" ", "_") for kind in wanted]
     for kind in kinds:
         if kind not in KINDS:
-            raise InputError("--only", f"'{kind}' is no kind; use one of {', '.join(KINDS)}")
+            raise InputError("--only", f"'{kind}' is not a kind; use one of {', '.join(KINDS)}")
     return findings[findings["kind"].isin(kinds)] if kinds else findings
 
 
@@ -220,17 +215,17 @@ def _matches(
 
 
 def _octaves(row: Mapping[Any, Any]) -> float:
-    """Width of a finding's bracket."""
+    """Return the width of a finding's bracket."""
     return _logarithm(row["size_bytes"]) - _logarithm(row["last_size_before"])
 
 
 def _logarithm(size_bytes: int) -> float:
-    """Of a size that may be 0, in octaves."""
+    """Return a size in octaves; it may be 0."""
     return math.log2(size_bytes + 1)
 
 
 def _line_of(row: Mapping[Any, Any], place: dict[str, str | None], lines: list[Line]) -> Line:
-    """Return the line that a finding belongs to, a new one if none has its bracket."""
+    """Return the line of a finding, or a new line if no line has its bracket."""
     if row["kind"] not in BOUNDARIES:
         last = int(row["evidence"].get("last_size_bytes") or row["size_bytes"])
         if not lines:
@@ -248,7 +243,7 @@ def _line_of(row: Mapping[Any, Any], place: dict[str, str | None], lines: list[L
 
 
 def _share(line: Line, last: int, first: int) -> bool:
-    """Whether a line's bracket, which is no wider, shares enough with another."""
+    """Return whether a line's bracket shares enough with another one that is at least as wide."""
     low, high = max(line.last_size_before, last), min(line.size_bytes, first)
     own = _logarithm(line.size_bytes) - _logarithm(line.last_size_before)
     return high > low and _logarithm(high) - _logarithm(low) >= _SHARED * own
@@ -270,7 +265,7 @@ def _add(line: Line, row: Mapping[Any, Any], identity: list[str]) -> None:
 
 
 def _count_curves(lines: list[Line], curves: pd.DataFrame) -> None:
-    """Count for each line the curves like its own that have sizes on both sides."""
+    """Count for each line the similar curves that have sizes on both sides."""
     identity = identity_columns(curves)
     grouped = (
         curves.groupby(identity, dropna=False, observed=True)["size_bytes"]

@@ -1,4 +1,4 @@
-"""Shapes results as JSON for other programs: what `--json` of each verb prints."""
+"""Converts results to the JSON that `--json` of each verb prints."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 
 def print_json(content: object) -> None:
-    """Print what one of the functions below shaped."""
+    """Print the result of one of the functions below."""
     print(json.dumps(content, indent=2))
 
 
 def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
-    """Shape findings as in docs/reference/findings.md, the curve as an object of its own."""
-    from switchpoint.tables.columns import FINDING_COLUMNS, identity_columns
+    """Convert findings to the JSON of docs/reference/findings.md, with the curve as an object."""
+    from switchpoint.tables.columns import identity_columns
+    from switchpoint.tables.findings import FINDING_COLUMNS
 
     curve_columns = [name for name in identity_columns(findings) if name != "run_id"]
     shaped = []
@@ -36,7 +37,7 @@ def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
-    """Shape switches as in docs/reference/findings.md, the curve as an object of its own."""
+    """Convert switches to the JSON of docs/reference/findings.md, with the curve as an object."""
     from switchpoint.explanation.places import EXPLANATION_COLUMNS, curve_columns
     from switchpoint.tables.columns import none_for_nulls
 
@@ -49,7 +50,7 @@ def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def eager_as_json(eager: pd.DataFrame) -> list[dict[str, Any]]:
-    """Shape what `stayed_eager` says as in docs/reference/findings.md."""
+    """Convert the table of `stayed_eager` to the JSON of docs/reference/findings.md."""
     from switchpoint.explanation.eager import EAGER_COLUMNS
     from switchpoint.explanation.places import CURVE
 
@@ -61,7 +62,7 @@ def eager_as_json(eager: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def import_as_json(outcome: Imported) -> dict[str, Any]:
-    """Shape what became of imported files."""
+    """Convert the result of an import."""
     return {
         "added": outcome.added,
         "already_stored": outcome.already_stored,
@@ -72,13 +73,13 @@ def import_as_json(outcome: Imported) -> dict[str, Any]:
 
 
 def claims_as_json(claims: pd.DataFrame, efficiencies: pd.DataFrame) -> dict[str, Any]:
-    """Shape the studies' claims and the efficiencies that some of them rest on."""
+    """Convert the studies' claims, and the efficiencies that some of them use."""
     tables = {"claims": claims, "efficiency": efficiencies}
     return {name: table.to_dict("records") for name, table in tables.items()}
 
 
 def tools_as_json(table: pd.DataFrame) -> dict[str, Any]:
-    """Shape the round trips of each tool, and name the tools that were not measured."""
+    """Convert the round trips of each tool, with the tools that were not measured."""
     from switchpoint.comparison.tools import missing_tools
 
     rows = json.loads(table.to_json(orient="records"))
@@ -88,7 +89,7 @@ def tools_as_json(table: pd.DataFrame) -> dict[str, Any]:
 def recipe_as_json(
     recipe: Recipe, differences: Iterable[Difference], written: Path | None
 ) -> dict[str, Any]:
-    """Shape what a run needs, what differs here, and where a folder was written, if one was."""
+    """Convert what a run needs, what differs here, and the path of the written folder, if any."""
     return {
         "run_id": recipe.run_id,
         "facts": dict(recipe.facts()),
@@ -100,7 +101,7 @@ def recipe_as_json(
 
 
 def plan_as_json(planned: Plan) -> dict[str, Any]:
-    """Shape what to measure next, as the checks read it."""
+    """Convert what to measure next, in the form that the checks read."""
     moved = planned.intervention
     return {
         "brackets": [
@@ -112,5 +113,5 @@ def plan_as_json(planned: Plan) -> dict[str, Any]:
 
 
 def facts_as_json(facts: Iterable[Fact]) -> dict[str, Any]:
-    """Shape what `doctor` found."""
+    """Convert what `doctor` found."""
     return {"facts": [vars(fact) for fact in facts]}

@@ -1,6 +1,6 @@
-"""Writes the report: one HTML page that works offline, from a file, for as long as browsers do.
+"""Writes the report: one HTML page that works offline and from a file.
 
-`figures` draws the curves, `tables` words the facts, `templates/index.html` is the page.
+`figures` draws the curves, `tables` describes the facts, and `templates/index.html` is the page.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ def report(
     folder: str | os.PathLike[str] = "report",
     findings: pd.DataFrame | None = None,
 ) -> Path:
-    """Write `index.html` into a folder, whole or not at all.
+    """Write `index.html` into a folder, completely or not at all.
 
     Parameters
     ----------
     measurements
-        What to report.
+        The measurements to report.
     folder
-        Created where it does not exist; an older page in it is replaced.
+        It is created if it does not exist. An older page in it is replaced.
     findings
-        As from `detect`, which is run when they are not given.
+        As from `detect`, which is called if they are not given.
 
     Returns
     -------
     Path
-        Of the page.
+        The path of the page.
     """
     found = detect(measurements) if findings is None else findings
     page = render(measurements, found, explain(measurements, found))
@@ -58,12 +58,14 @@ def report(
         hidden.write_text(page, encoding="utf-8")
         hidden.replace(target)
     except OSError as error:
-        raise InputError(folder, f"cannot be written ({error.strerror}); choose another") from None
+        raise InputError(
+            folder, f"cannot be written ({error.strerror}); choose another folder"
+        ) from None
     return target
 
 
 def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.DataFrame) -> str:
-    """Render the page as text; every name from a record is escaped."""
+    """Render the page as text. Every name from a record is escaped."""
     findings = note(findings, switches)
     curves = summarise(measurements)
     found = pairings(measurements)

@@ -1,4 +1,4 @@
-"""Words the facts of the report: the summary, findings, chosen sizes, and each run's provenance."""
+"""Prepares the tables of the report: summary, findings, chosen sizes, and each run's provenance."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from switchpoint.records.activity import activity_table
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.records.run_facts import prove
 from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.findings import SHOWN
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import plain_columns, shared_words, short, telling_columns
-from switchpoint.tables.units import place_text
 
-#: Sizes that people quote: smallest latency, a cache line's order, both sides of 64 KiB, streaming.
+#: Commonly quoted sizes: smallest latency, about a cache line, both sides of 64 KiB, streaming.
 CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
 
 
 def summary(
     measurements: Measurements, curves: pd.DataFrame, findings: pd.DataFrame
 ) -> dict[str, int]:
-    """Count what the report holds."""
+    """Count the contents of the report."""
     identity = identity_columns(curves)
     return {
         "curves": len(curves.groupby(identity, dropna=False, observed=True).size()),
@@ -38,20 +38,16 @@ def summary(
 
 
 def finding_table(findings: pd.DataFrame) -> dict[str, Any]:
-    """Each finding with its curve, the prominent ones apart from the rest."""
+    """Return each finding with its curve; prominent ones are separate."""
     columns = telling_columns(findings)
     heads = prominent(findings)
     rows = _records(findings)
     for row in rows:
         row["curve"] = [short(name, row[name]) for name in columns]
-        row["place"] = place_text(
-            row["kind"],
-            row["last_size_before"],
-            row["size_bytes"],
-            row["evidence"].get("last_size_bytes"),
-        )
+        row["shown"] = [column.text(row) for column in SHOWN]
     return {
         "columns": [_heading(name) for name in columns],
+        "shown": [(column.heading, column.json_type == "string") for column in SHOWN],
         "common": shared_words(findings),
         "main": [row for row, head in zip(rows, heads, strict=True) if head],
         "minor": [row for row, head in zip(rows, heads, strict=True) if not head],
@@ -59,7 +55,7 @@ def finding_table(findings: pd.DataFrame) -> dict[str, Any]:
 
 
 def switch_table(switches: pd.DataFrame) -> dict[str, Any]:
-    """Switches that are known to the byte, with their cause and the runs that show it."""
+    """Return switches that are known to the byte, with their cause and their runs."""
     exact = switches[switches["exact"]]
     columns = plain_columns(exact, ["site", "mpi", "environ", "placement", "mode"])
     rows = _records(exact)
@@ -75,7 +71,7 @@ def switch_table(switches: pd.DataFrame) -> dict[str, Any]:
 
 
 def size_table(curves: pd.DataFrame) -> dict[str, Any]:
-    """Median time and bandwidth at sizes that people quote, a row per curve."""
+    """Return median time and bandwidth at chosen sizes, with a row per curve."""
     sizes = [size for size in CHOSEN_SIZES if (curves["size_bytes"] == size).any()]
     points = curves[curves["size_bytes"].isin(sizes)]
     columns = telling_columns(curves)
@@ -92,6 +88,7 @@ def size_table(curves: pd.DataFrame) -> dict[str, Any]:
         )
     return {
         "columns": [_heading(name) for name in columns],
+        "shown": [(column.heading, column.json_type == "string") for column in SHOWN],
         "common": shared_words(curves),
         "sizes": sizes,
         "rows": rows,
@@ -99,7 +96,7 @@ def size_table(curves: pd.DataFrame) -> dict[str, Any]:
 
 
 def ratio_table(pairing: Pairing) -> dict[str, Any]:
-    """Ratios to each baseline at sizes that people quote, a row per placement and baseline."""
+    """Return ratios to each baseline at chosen sizes, with a row per placement and baseline."""
     table = ratios(pairing)
     sizes = sorted(set(table["size_bytes"]))
     rows = []
@@ -116,7 +113,7 @@ def ratio_table(pairing: Pairing) -> dict[str, Any]:
 
 
 def tool_tables(measurements: Measurements) -> list[dict[str, Any]]:
-    """Round trips of each tool, a table per site and placement; none without an echo."""
+    """Return round trips of each tool, with a table per site and placement."""
     if not has_echo(measurements):
         return []
     tables = []
@@ -132,7 +129,7 @@ def tool_tables(measurements: Measurements) -> list[dict[str, Any]]:
 
 
 def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
-    """Provenance and proof of each run: a heading and (term, text) pairs."""
+    """Return provenance and proof of each run: a heading and (term, text) pairs."""
     rows = []
     for run in _records(measurements.runs):
         header, footer = measurements.facts(run["run_id"])
@@ -158,7 +155,7 @@ def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
 def activities(
     measurements: Measurements,
 ) -> Iterator[tuple[str, pd.DataFrame, list[str]]]:
-    """Each run that says what its ranks did when: a title, its spans, and the ranks' hosts."""
+    """Return runs that recorded their ranks' activity: title, spans, and the ranks' hosts."""
     for run in _records(measurements.runs):
         header, footer = measurements.facts(run["run_id"])
         table = activity_table(footer or {})
@@ -173,14 +170,14 @@ def activities(
 
 
 def _tool_terms(run: dict[str, Any]) -> list[tuple[str, str]]:
-    """What another tool's output and its labels say."""
+    """Return what another tool's output and its labels contain."""
     labels = json.loads(run["labels"]) if isinstance(run["labels"], str) else {}
     terms = [("Started", run["start_utc"]), ("Tool", run["tool"]), ("Labels", _pairs(labels))]
     return [(term, text) for term, text in terms if isinstance(text, str) and text]
 
 
 def _build_terms(run: dict[str, Any]) -> list[tuple[str, str]]:
-    """How a run's program was built, as far as it is known."""
+    """Return how a run's program was built, as far as it is known."""
     terms = [
         ("Builder", run["builder"]),
         ("Spack's hash of the kernels", run["spec_hash"]),

@@ -1,4 +1,4 @@
-"""Runs a run again elsewhere: what it needs, and the folder that holds it.
+"""Reproduces a run elsewhere: what the run needs, and a folder that runs it again.
 
 It works from a record or from a run in the store.
 """

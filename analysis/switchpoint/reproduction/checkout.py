@@ -8,12 +8,12 @@ from pathlib import Path
 from switchpoint.errors import InputError
 from switchpoint.shipped import in_checkout, shipped
 
-#: Folder of the sources in what is laid out.
+#: Folder of the sources in the written folder.
 SOURCES = "switchpoint"
 
 
 def has_commit(commit: str) -> bool:
-    """Whether this checkout, if it is one, has a commit."""
+    """Return whether this is a checkout that contains a commit."""
     return in_checkout() and _git(shipped("."), "cat-file", "-e", f"{commit}^{{commit}}")
 
 
@@ -23,7 +23,7 @@ def _git(folder: Path, *words: str) -> bool:
 
 
 def check_out(commit: str, folder: Path) -> None:
-    """Copy the kernels and Spack's recipe at a commit, as a repository with that commit alone."""
+    """Copy the kernels and Spack's recipe at a commit, as a repository with only that commit."""
     folder.mkdir()
     for words in (
         ("init", "--quiet", "--initial-branch=main"),

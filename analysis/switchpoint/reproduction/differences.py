@@ -1,4 +1,4 @@
-"""Tells what of this machine differs from where a run was measured."""
+"""Finds what differs between this machine and the machine of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STEERING = re.compile(r"(OMPI_MCA|PRTE_MCA|MPICH|MPIR|UCX|FI|I_MPI|PSM\w*|HCOLL
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that is not here as it was there."""
+    """Something that differs between the run's machine and this machine."""
 
     topic: str
     there: str
@@ -31,7 +31,7 @@ class Difference:
 
 
 def differences(recipe: Recipe) -> list[Difference]:
-    """Tell what of this machine differs from where the run was measured."""
+    """Compare this machine with the machine of the run."""
     return [found for found in _compared(recipe) if found.there != found.here]
 
 
@@ -63,7 +63,7 @@ def _compared(recipe: Recipe) -> Iterator[Difference]:
 
 
 def _compared_lock(lock: Lock) -> Iterator[Difference]:
-    """Tell what of a lock is not on this machine: the system, externals, Spack and its store."""
+    """Compare a lock with this machine: the system, externals, Spack and its store."""
     system = platform.freedesktop_os_release() if Path("/etc/os-release").exists() else {}
     here = f"{system.get('ID', 'unknown')}{system.get('VERSION_ID', '')}"
     yield Difference("operating system", lock.root.platform_os, here)

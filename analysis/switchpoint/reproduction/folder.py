@@ -22,22 +22,23 @@ from switchpoint.spack.lock import NAME as LOCK
 def lay_out(
     recipe: Recipe, folder: str | os.PathLike[str], found: list[Difference] | None = None
 ) -> Path:
-    """Write a folder that builds and runs the run again; all or nothing.
+    """Write a folder that builds and runs the run again, completely or not at all.
 
-    `found` are the `differences`, where they are known already.
+    `found` are the `differences`, if they are known already.
 
-    It holds README.md, run.sh and header.json; ``switchpoint/``, the sources and Spack's recipe at
-    the commit that was built, where this checkout has it; and where there is a lock, a whole Spack
-    environment: spack.yaml, spack.lock, and in ``site/`` the externals that the lock names.
+    The folder contains README.md, run.sh and header.json. If this checkout has the commit that was
+    built, ``switchpoint/`` contains the sources and Spack's recipe at that commit. If there is a
+    lock, there is also a complete Spack environment: spack.yaml, spack.lock, and in ``site/`` the
+    externals that the lock names.
 
     Raises
     ------
     InputError
-        If the folder is there and not empty, or cannot be written.
+        If the folder exists and is not empty, or cannot be written.
     """
     target = Path(folder)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InputError(folder, "is there already and not empty; name a new folder")
+        raise InputError(folder, "exists and is not empty; name a new folder")
     try:
         target.absolute().parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.absolute().parent, prefix=".") as hidden:
@@ -58,5 +59,7 @@ def lay_out(
             script.chmod(0o755)
             whole.replace(target)
     except OSError as error:
-        raise InputError(folder, f"cannot be written ({error.strerror}); name another") from None
+        raise InputError(
+            folder, f"cannot be written ({error.strerror}); name another folder"
+        ) from None
     return target

@@ -13,17 +13,17 @@ from switchpoint.sites.doctor import mpi_libraries
 from switchpoint.tables.measurements import mpi_name
 
 _LOCK_NOTE = (
-    "\nThe lock names its machine, and `site/packages.yaml` what it took from there. Elsewhere"
-    "\nset `SWITCHPOINT_SITE` to the folder of another packages.yaml, and let Spack concretize"
-    "\nanew: `spack -e . concretize --force`.\n"
+    "\nThe lock is for its own machine, and `site/packages.yaml` lists what it took from there."
+    "\nOn another machine set `SWITCHPOINT_SITE` to the folder of another packages.yaml, and"
+    "\nconcretize again: `spack -e . concretize --force`.\n"
 )
 
 
 def readme_text(recipe: Recipe, found: list[Difference] | None) -> str:
-    """Return the text; `found` are the `differences`, where they are known already."""
+    """Return the text; `found` are the `differences`, if they are known already."""
     commit = one_line(recipe.header["kernel"].get("git_commit") or "")
     program = shlex.quote(one_line(recipe.kernel))
-    changed = " (its sources had been changed since)" if commit.endswith("+") else ""
+    changed = " (with local changes to its sources)" if commit.endswith("+") else ""
     facts = "\n".join(f"- **{term}**: {_plain(text)}" for term, text in recipe.facts())
     table = _table(differences(recipe) if found is None else found)
     return f"""# Run {_plain(one_line(recipe.run_id)[:8])} again
@@ -40,16 +40,16 @@ Commit {_plain(commit) or "unknown"}{changed}. {_sources(recipe)}
 {_LOCK_NOTE if recipe.lock is not None else ""}
 ## Run it
 
-`./run.sh` starts the ranks as that run did. Elsewhere `LAUNCHER` says how they are started and
-where; they have to be placed as listed above, which the record then proves. Open MPI hands on
-`OMPI_MCA_*` to other hosts by itself, other variables need `mpiexec -x NAME`.
+`./run.sh` starts the ranks as that run did. On another machine set `LAUNCHER` to the command that
+starts them. It must place the ranks as listed above; the record then proves the placement. Open MPI
+passes `OMPI_MCA_*` to other hosts itself, but other variables need `mpiexec -x NAME`.
 
 ```sh
 SITE=here ./run.sh
 switchpoint import {program}.record
 ```
 
-## What differed where this folder was written
+## What differed on the machine that wrote this folder
 
 {table}
 """
@@ -57,7 +57,7 @@ switchpoint import {program}.record
 
 def _sources(recipe: Recipe) -> str:
     if has_commit(recipe.commit):
-        return f"`{SOURCES}/` holds the sources at that commit."
+        return f"`{SOURCES}/` contains the sources at that commit."
     return (
         f"The checkout that wrote this folder does not have it: clone Switchpoint to "
         f"`{SOURCES}/`, and check it out there."
@@ -75,13 +75,11 @@ def _build(recipe: Recipe) -> str:
 
 def _table(found: list[Difference]) -> str:
     rows = "\n".join(f"| {d.topic} | {_plain(d.there)} | {_plain(d.here)} |" for d in found)
-    return (
-        f"| | there | here |\n|---|---|---|\n{rows}" if found else "Nothing that is known differs."
-    )
+    return f"| | there | here |\n|---|---|---|\n{rows}" if found else "No known difference."
 
 
 def _wrapper(recipe: Recipe) -> str:
-    """Compiler wrapper in PATH of the run's MPI library, or ``mpicc``."""
+    """Return the compiler wrapper of the run's MPI library in PATH, or ``mpicc``."""
     library = mpi_name(recipe.header["mpi"].get("library", ""))
     for path, name in mpi_libraries().items():
         if name == library:
@@ -90,5 +88,5 @@ def _wrapper(recipe: Recipe) -> str:
 
 
 def _plain(text: str) -> str:
-    """Keep a text from being read as Markdown's table or code."""
+    """Escape a text so that Markdown does not read it as a table or code."""
     return re.sub(r"([|`<*_\[\]])", r"\\\1", text)

@@ -26,14 +26,14 @@ from switchpoint.tables.measurements import Measurements
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 
-#: Labels that say where and from what the old run was made. Of a new one the program itself says
-#: which build it is, and the lock beside its record of what spec.
+#: Labels that say where the old run was made and from which build. For a new run the program itself
+#: names its build, and the lock beside its record gives the spec.
 _OLD_LABELS = frozenset({"site", "partition", "environ"} | PASSING_LABELS)
 
 
 @dataclass
 class Recipe:
-    """What it takes to run a run again.
+    """What is needed to run a run again.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Recipe:
 
     @functools.cached_property
     def lock(self) -> Lock | None:
-        """The lock as it is read; None without one."""
+        """The parsed lock, or None."""
         return None if self.lock_text is None else parse_lock(self.lock_text, LOCK)
 
     @property
@@ -66,7 +66,7 @@ class Recipe:
 
     @property
     def arguments(self) -> list[str]:
-        """Arguments without the program and the place; the seed fixed, the record right here."""
+        """Arguments without program and site, with the seed and a record in this folder."""
         elsewhere = ("--record=", "--seed=", *(f"--label={name}=" for name in _OLD_LABELS))
         given = [
             str(word)
@@ -79,21 +79,21 @@ class Recipe:
 
     @property
     def environment(self) -> dict[str, str]:
-        """MPI settings that were set."""
+        """MPI settings of the run."""
         found = mpi_settings(self.header["mpi"].get("environment", {}))
         return {name: value for name, value in found.items() if _VARIABLE.fullmatch(name)}
 
     @property
     def commit(self) -> str:
-        """Commit of the sources that were built; empty where it is not known."""
+        """Commit of the sources that were built; empty if it is not known."""
         commit = self.header["kernel"].get("git_commit") or ""
         return commit.rstrip("+") if _COMMIT.fullmatch(commit.rstrip("+")) else ""
 
     def words(self, label: str) -> list[str]:
-        """Words of a label that is part of a command, such as ``launch``; none without it."""
+        """Split a label that is part of a command, such as ``launch``, into words."""
         try:
             return shlex.split(self.header["labels"].get(label) or "")
-        except ValueError:  # a quote that does not end
+        except ValueError:  # an unclosed quote
             return []
 
     @property
@@ -105,7 +105,7 @@ class Recipe:
         return hosts
 
     def facts(self) -> list[tuple[str, str]]:
-        """What was run, where and how, as terms and texts."""
+        """What was run, where and how, as pairs of term and text."""
         kernel, labels = self.header["kernel"], self.header["labels"]
         where = "; ".join(
             f"{host}: rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}"
@@ -141,14 +141,14 @@ def reproduce(run: str, store: str | os.PathLike[str] = "results") -> Recipe:
     Parameters
     ----------
     run
-        The file of a run record, or the first digits of a run's identity in the store.
+        The file of a run record, or the first digits of a run ID in the store.
     store
         The store that is searched.
 
     Raises
     ------
     InputError
-        If there is no such run, more than one, or one that another tool measured.
+        If there is no such run or more than one, or if another tool measured it.
     """
     from switchpoint.importing.reading import read
     from switchpoint.store.store import Store
@@ -159,11 +159,12 @@ def reproduce(run: str, store: str | os.PathLike[str] = "results") -> Recipe:
     found = runs[runs["run_id"].str.startswith(run)].reset_index(drop=True)
     if not run or found.empty:
         raise InputError(
-            run or "''", f"is no file, and no run of the store {os.fspath(store)} begins so"
+            run or "''",
+            f"is not a file, and no run ID in the store {os.fspath(store)} starts with this",
         )
     if len(found) > 1:
         names = ", ".join(found["run_id"].str[: len(run) + 8].head(5))
-        raise InputError(run, f"begins {len(found)} runs ({names}); give more digits")
+        raise InputError(run, f"is the start of {len(found)} run IDs ({names}); give more digits")
     return _recipe(run, Measurements(pd.DataFrame({"run_id": []}), found))
 
 
@@ -172,7 +173,7 @@ def _recipe(run: str, measurements: Measurements) -> Recipe:
     header = measurements.facts(facts["run_id"])[0]
     if facts["format"] != "record" or not header:
         raise InputError(
-            run, "was measured by another tool, which keeps no arguments; give one of our records"
+            run, "was measured by another tool, which stores no arguments; give one of our records"
         )
     lock = locks.unpack(facts["lock"]) if isinstance(facts["lock"], str) else None
     return Recipe(header, str(facts["source"]), lock)

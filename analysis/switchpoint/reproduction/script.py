@@ -17,10 +17,10 @@ def script_text(recipe: Recipe) -> str:
     return "\n".join(
         [
             "#!/bin/sh",
-            f"# Measures again what run {one_line(recipe.run_id)} measured; see README.md.",
-            "# KERNEL: the program, else the one that was built here, else the one in PATH.",
-            "# LAUNCHER: the command that starts the ranks, else the one of that run.",
-            "# SITE: what the new record calls this place.",
+            f"# Repeats run {one_line(recipe.run_id)}; see README.md.",
+            "# KERNEL: the program. Default: the one that was built here, or the one in PATH.",
+            "# LAUNCHER: the command that starts the ranks. Default: the command of that run.",
+            "# SITE: the name of this site in the new record.",
             "set -eu",
             'cd "$(dirname "$0")"',
             f"name={program}",
@@ -45,7 +45,7 @@ def script_text(recipe: Recipe) -> str:
 
 
 def _launch(recipe: Recipe) -> list[str]:
-    """Lines that start the ranks as the run's own launcher did."""
+    """Return lines that start the ranks as the run's own launcher did."""
     ranks, nodes = len(recipe.header["ranks"]), len(recipe.hosts)
     program, *options = recipe.words("launch") or ["srun"]
     srun = [

@@ -11,7 +11,7 @@ from switchpoint.spack.lock import Lock
 
 
 def spack_manifest(lock: Lock) -> str:
-    """An environment of the one spec that the lock concretized."""
+    """Return an environment with the one spec that the lock concretized."""
     mpi = lock.provider("mpi")
     packages = {} if mpi is None else {"mpi": {"require": [f"{mpi.name}@{mpi.version}"]}}
     content = {
@@ -22,16 +22,17 @@ def spack_manifest(lock: Lock) -> str:
         "specs": [lock.requested],
         "view": "view",
     }
-    return "# Installs what spack.lock holds; site/ names what it took from its machine.\n" + str(
-        yaml.safe_dump({"spack": content}, sort_keys=False)
+    return (
+        "# Installs the contents of spack.lock. site/ names what it took from its machine.\n"
+        + str(yaml.safe_dump({"spack": content}, sort_keys=False))
     )
 
 
 def spack_packages(lock: Lock) -> dict[str, Any]:
-    """The packages.yaml that follows from a lock's externals."""
+    """Return a packages.yaml with a lock's externals."""
     packages: dict[str, Any] = {}
     for node in lock.nodes():
-        if node.external is None or node.name in ("glibc", "musl"):  # which Spack finds itself
+        if node.external is None or node.name in ("glibc", "musl"):  # Spack finds these itself
             continue
         entry: dict[str, Any] = {
             "spec": f"{node.name}@{node.version}", "prefix": str(node.external)

@@ -1,4 +1,4 @@
-"""What a site's ReFrame settings import, how a new site begins, and how a site is checked.
+"""What a site's ReFrame settings import, the settings of new sites, and the check of a site.
 
-The only part of the analysis that asks Slurm, compilers and this machine.
+This is the only part of the analysis that asks Slurm, compilers and this machine.
 """

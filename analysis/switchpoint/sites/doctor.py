@@ -1,6 +1,6 @@
-"""What this machine has and lacks for measuring MPI, each problem with its fix.
+"""Checks what this machine needs to measure MPI. Each problem comes with its fix.
 
-Nothing is changed and nothing runs for longer than a second.
+It changes nothing, and nothing runs for longer than a second.
 """
 
 from __future__ import annotations
@@ -21,33 +21,35 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Compiler wrappers by the names that Debian, Spack and vendors give them.
+#: Names of compiler wrappers in Debian, in Spack and from vendors.
 _WRAPPERS = ["mpicc", "mpicc.openmpi", "mpicc.mpich", "mpiicx", "mpiicc"]
 
-#: Clock sources that cost a system call or tick coarsely.
+#: Clock sources that need a system call or have coarse ticks.
 _SLOW_CLOCKS = {"hpet", "acpi_pm", "jiffies", "pit", "xen"}
 
 _NOISE_SECONDS = 0.3
-_NOISE_GAP_NS = 20_000  # a loop that only reads the clock takes well under a microsecond a turn
-_NOISY = 0.01  # share of time that something else took
+_NOISE_GAP_NS = (
+    20_000  # a loop that only reads the clock takes much less than a microsecond per turn
+)
+_NOISY = 0.01  # share of time that other work took
 
 
 @dataclass
 class Fact:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes
     ----------
     topic : str
-        What was looked at.
+        What was checked.
     state : str
         `ok`, `poor` (measurements suffer) or `missing` (something cannot run).
     found : str
-        What is there, in words.
+        What was found, in words.
     fix : str
-        What to do about it; empty when all is well.
+        What to do about a problem; empty if there is none.
     place : str
-        File and line where that is to be done, such as ``placements.yaml:12``; else empty.
+        File and line of the fix, such as ``placements.yaml:12``; otherwise empty.
     """
 
     topic: str
@@ -58,7 +60,7 @@ class Fact:
 
 
 def doctor() -> pd.DataFrame:
-    """Look at this machine.
+    """Check this machine.
 
     Returns
     -------
@@ -71,7 +73,7 @@ def doctor() -> pd.DataFrame:
 
 
 def examine() -> Iterator[Fact]:
-    """Look at one thing after the other."""
+    """Yield the result of each check."""
     yield from _mpi()
     yield _tool("C build", "cmake", "install CMake (Debian: apt install cmake)")
     yield _slurm()
@@ -86,12 +88,12 @@ def examine() -> Iterator[Fact]:
 
 
 def _mpi() -> Iterator[Fact]:
-    """Which MPI each compiler wrapper on the path really is."""
+    """Return which MPI each compiler wrapper on the path compiles for."""
     found = mpi_libraries()
     for path, library in found.items():
         wrapper = Path(path).name
         state = "ok" if library else "poor"
-        fix = "" if library else f"see what `{wrapper} -show` says; it may be half installed"
+        fix = "" if library else f"see what `{wrapper} -show` prints; it may be partly installed"
         yield Fact(f"MPI: {wrapper}", state, f"{library or 'unknown'}, {path}", fix)
     if not found:
         yield Fact(
@@ -101,13 +103,13 @@ def _mpi() -> Iterator[Fact]:
 
 
 def mpi_libraries() -> dict[str, str | None]:
-    """Compiler wrappers on the path, and name and version of the MPI library behind each."""
+    """Return the compiler wrappers on the path, with name and version of their MPI library."""
     paths = filter(None, map(shutil.which, _WRAPPERS))
     return {path: _library_behind(path) for path in paths}
 
 
 def _library_behind(wrapper: str) -> str | None:
-    """Name and version of the MPI library that a compiler wrapper links."""
+    """Return name and version of the MPI library that a compiler wrapper links."""
     told = program_output(wrapper, "--showme:version")
     if version := re.search(r"Open MPI:? v?(\S+)", told):
         return f"Open MPI {version[1]}"
@@ -143,7 +145,7 @@ def _slurm() -> Fact:
         return Fact("Slurm", "ok", f"{version}, controller answers")
     return Fact(
         "Slurm", "missing", f"{version}, no controller answers",
-        "on a cluster ask its administrators; on one machine start the testbed: testbed up",
+        "on a cluster ask its administrators; on a single machine start the testbed: testbed up",
     )  # fmt: skip
 
 
@@ -151,7 +153,7 @@ def _launch_types() -> Iterator[Fact]:
     if shutil.which("srun") is None:
         return
     kinds = program_output("srun", "--mpi=list")
-    if "pmi" not in kinds:  # without its configuration srun lists nothing
+    if "pmi" not in kinds:  # srun lists nothing without its configuration
         return
     for kind, library in (("pmix", "Open MPI"), ("pmi2", "MPICH and Intel MPI")):
         if re.search(rf"\b{kind}\b", kinds):
@@ -172,14 +174,14 @@ def _reframe() -> Fact:
 
 def _spack() -> Fact:
     if shutil.which("spack") is None:
-        return Fact("Spack", "ok", "none; only builds from the Spack environment need it")
+        return Fact("Spack", "ok", "none; only builds with Spack need it")
     return Fact(
         "Spack", "ok", f"{_first_line(program_output('spack', '--version'))}; more: doctor --spack"
     )
 
 
 def _namespaces() -> Fact:
-    """Whether the testbed can emulate nodes here."""
+    """Return whether the testbed can emulate nodes here."""
     if shutil.which("unshare") is None:
         return Fact("testbed", "missing", "no unshare", "apt install util-linux")
     if os.geteuid() == 0:
@@ -199,13 +201,13 @@ def _namespaces() -> Fact:
     )
     return Fact(
         "testbed", "missing", "no user namespaces",
-        f"run as root, or have root set it: sysctl {setting}",
+        f"run as root, or ask root to set it: sysctl {setting}",
     )  # fmt: skip
 
 
 def _cores() -> Fact:
     allowed, online = len(os.sched_getaffinity(0)), os.cpu_count() or 1
-    found = f"{allowed} of {online} cores may be used"
+    found = f"{allowed} of {online} cores are allowed"
     if allowed < 2:
         return Fact(
             "CPU binding", "poor", found,
@@ -220,7 +222,7 @@ def _clock() -> Fact:
     if source in _SLOW_CLOCKS:
         return Fact(
             "clock", "poor", found,
-            "boot with clocksource=tsc where the processor's counter is steady",
+            "boot with clocksource=tsc if the processor's counter is steady",
         )  # fmt: skip
     return Fact("clock", "ok", found)
 
@@ -234,17 +236,17 @@ def _clock_step_ns() -> int:
 def _frequency() -> Fact:
     governor = _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     if governor is None:
-        return Fact("frequency", "ok", "not under Linux's control here")
+        return Fact("frequency", "ok", "Linux does not control it here")
     if governor in {"powersave", "ondemand", "conservative"}:
         return Fact(
             "frequency", "poor", f"governor {governor}",
-            "have root set it: cpupower frequency-set -g performance",
+            "ask root to set it: cpupower frequency-set -g performance",
         )  # fmt: skip
     return Fact("frequency", "ok", f"governor {governor}")
 
 
 def _noise() -> Fact:
-    """How much of a busy loop's time something else takes (fixed time quantum)."""
+    """Measure how much of a busy loop's time other work takes (fixed time quantum)."""
     switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
     lost, start = 0, time.perf_counter_ns()
     earlier = start
@@ -256,16 +258,16 @@ def _noise() -> Fact:
     switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches
     share = lost / (earlier - start)
     found = (
-        f"{100 * share:.1f} % of {_NOISE_SECONDS} s lost to others, {switches} involuntary context"
+        f"other work took {100 * share:.1f} % of {_NOISE_SECONDS} s; {switches} involuntary context"
         f" switches, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     )
     if share > _NOISY:
-        return Fact("noise", "poor", found, "end what else runs here, then measure")
+        return Fact("noise", "poor", found, "end other programs, then measure")
     return Fact("noise", "ok", found)
 
 
 def program_output(*command: str, seconds: float = 10) -> str:
-    """Everything that a program prints, empty when it cannot run."""
+    """Return everything that a program prints; empty if it cannot run."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=seconds, check=False, errors="replace"

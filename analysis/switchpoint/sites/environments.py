@@ -1,4 +1,4 @@
-"""Asks a programming environment's compiler wrapper which MPI it is of, as a job would find it."""
+"""Asks a programming environment's compiler wrapper for its MPI, in the environment of a job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from switchpoint.sites.mpis import INCLUDE_MPI, PREPROCESS, Mpi, mpi_in
 
-#: MPI families by the names in `extras['mpi']`, and the MPIs that they stand for, by Spack's names.
+#: MPI families in `extras['mpi']`, with Spack's names of the MPIs that belong to them.
 FAMILIES = {
     "openmpi": {"openmpi"},
     "mpich": {"mpich", "mvapich", "cray-mpich"},
@@ -22,18 +22,18 @@ _TIME_LIMIT_S = 60
 
 @dataclass(frozen=True)
 class Compiler:
-    """What became of asking a compiler wrapper.
+    """The answer of a compiler wrapper.
 
     Attributes
     ----------
     path : str
-        The wrapper; empty where it was not found.
+        The wrapper; empty if it was not found.
     mpi : Mpi or None
-        Its MPI, as far as it is known.
+        Its MPI, if it is known.
     problem, fix : str
-        Why it could not be asked, and what to do; empty where it could.
+        Why there is no answer, and what to do; otherwise empty.
     culprit : str
-        The module that is at fault, if one is.
+        The module that causes the problem, if any.
     """
 
     path: str = ""
@@ -44,7 +44,7 @@ class Compiler:
 
 
 def ask_compiler(modules_system: str, *layers: Mapping[str, Any]) -> Compiler:
-    """Load modules and variables in ReFrame's order, then ask the wrapper.
+    """Load modules and variables in ReFrame's order, and then ask the wrapper.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def ask_compiler(modules_system: str, *layers: Mapping[str, Any]) -> Compiler:
 
 
 def module_names() -> list[str]:
-    """Names of all modules that `module avail` lists; empty without environment modules."""
+    """Return all modules that `module avail` lists; empty without environment modules."""
     done = _bash(["module -t avail 2>&1"])
     names = (line.strip().removesuffix("(default)") for line in done.stdout.splitlines())
     return [name for name in names if "/" in name and not name.endswith((":", "/"))]
@@ -97,7 +97,7 @@ def _ask(lines: Iterable[str], cc: str, modules: list[str]) -> Compiler:
         module = modules[int(number)]
         return Compiler(
             problem=f"module '{module}' cannot be loaded: {_last_line(said)}",
-            fix="name one that `module avail` lists",
+            fix="use one that `module avail` lists",
             culprit=module,
         )
     path = next(
@@ -107,7 +107,7 @@ def _ask(lines: Iterable[str], cc: str, modules: list[str]) -> Compiler:
         after = f" after loading {', '.join(modules)}" if modules else ""
         return Compiler(
             problem=f"there is no compiler wrapper '{cc}' on the path{after}",
-            fix="name its module in `modules`, or give its whole path",
+            fix="name its module in `modules`, or give its full path",
         )
     if done.returncode != 0:
         return Compiler(
@@ -140,4 +140,4 @@ def _module(named: str | Mapping[str, Any]) -> dict[str, Any]:
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it says nothing"
+    return lines[-1] if lines else "it prints nothing"

@@ -1,6 +1,6 @@
-"""Compares a site's settings with what the site has, and finds all problems at once.
+"""Compares a site's settings with the site itself, and finds all problems at once.
 
-Settings, placements, modules, compilers and Slurm are only asked; the trial submits jobs.
+It only reads settings, placements, modules, compilers and Slurm. The trial submits jobs.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _PARTITION_EXTRAS = {"placements", "switch_from_node_name", "references", "most_
 
 
 def examine_site(settings: Path, trial_s: float | None = None) -> Iterator[Fact]:
-    """Look at a site's files, then at what they ask for.
+    """Check a site's files, and then what they request.
 
     Parameters
     ----------
     settings
         The site's ``settings.py``.
     trial_s
-        Longest time in seconds that each environment's job of two ranks may wait to start; no job
-        is submitted without it.
+        How long in seconds each environment's job of two ranks may wait to start. Without it no
+        job is submitted.
     """
     site = Site(settings)
     found = list(file_problems(site))
@@ -44,7 +44,7 @@ def examine_site(settings: Path, trial_s: float | None = None) -> Iterator[Fact]
         trial_s = None
     system = system_here(site)
     partitions = dicts(system.get("partitions"))
-    # The settings of a computing centre have more partitions than those that are measured.
+    # The settings of a computing centre also have partitions that are not measured.
     offering = [p for p in partitions if p.get("extras", {}).get("placements")]
     if partitions and not offering and site.placements_load:
         yield problem(
@@ -92,7 +92,7 @@ def _examine_partition(
     blocked = any(fact.topic in (topic, "Slurm") and fact.state != "ok" for fact in facts)
     if trial_s is None or blocked or not ready or not offered:
         return
-    # The smallest is tried: what it shows is wrong with launcher and MPI is wrong everywhere.
+    # The smallest placement is tried: problems of launcher and MPI are the same everywhere.
     _, smallest = min(offered)
     full_name = f"{system.get('name')}:{name}"
     for environ, result in try_two_ranks(site.settings, full_name, ready, smallest, trial_s):
@@ -107,7 +107,7 @@ def _examine_partition(
 def _environments(
     site: Site, system: Mapping[str, Any], partition: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """The environments by their names, those for this partition or system before those for all."""
+    """Return environments by name; those for this partition or system have priority."""
     targets = ["*", system.get("name"), f"{system.get('name')}:{partition.get('name')}"]
     found: dict[str, tuple[int, dict[str, Any]]] = {}
     for environment in dicts(site.content.get("environments")):
@@ -122,7 +122,7 @@ def _environments(
 def _measured(
     partition: Mapping[str, Any], environments: Mapping[str, Mapping[str, Any]]
 ) -> list[str]:
-    """The partition's environments that are for MPI; all of them where none says that it is."""
+    """Return the partition's environments for MPI, or all if none has the feature."""
     listed = [name for name in partition.get("environs", []) if name in environments]
     for_mpi = [
         name
@@ -134,7 +134,7 @@ def _measured(
 
 
 def _back_ends(site: Site, partition: Mapping[str, Any]) -> Iterator[Fact]:
-    """Launcher and scheduler have to be known to ReFrame, and their programs to be here."""
+    """Check that ReFrame knows launcher and scheduler, and that their programs exist."""
     from reframe.core.backends import getlauncher, getscheduler
     from reframe.core.exceptions import ConfigError
 
@@ -148,12 +148,12 @@ def _back_ends(site: Site, partition: Mapping[str, Any]) -> Iterator[Fact]:
             look_up(name)
         except ConfigError:
             yield problem(
-                site.named(name), f"{topic}: ReFrame knows no {kind} '{name}'",
+                site.named(name), f"{topic}: ReFrame does not know {kind} '{name}'",
                 f"use {choice}, or one that this file registers", topic,
             )  # fmt: skip
     if partition.get("launcher") == "srun" and shutil.which("srun") is None:
         yield problem(
-            site.named("srun"), f"{topic}: there is no program srun",
+            site.named("srun"), f"{topic}: program srun is missing",
             "put Slurm's commands on the path", topic,
         )  # fmt: skip
     if partition.get("scheduler") == "slurm":
@@ -167,7 +167,7 @@ def _back_ends(site: Site, partition: Mapping[str, Any]) -> Iterator[Fact]:
 
 
 def _partition_extras(site: Site, partition: Mapping[str, Any]) -> Iterator[Fact]:
-    """A partition has to offer its placements as features, and to expect values of no others."""
+    """Check that a partition has its placements as features, and references only for them."""
     name, extras = partition.get("name"), partition.get("extras", {})
     topic = f"partition '{name}'"
     placements = extras.get("placements", {})
@@ -176,7 +176,7 @@ def _partition_extras(site: Site, partition: Mapping[str, Any]) -> Iterator[Fact
             yield problem(
                 site.entry(name),
                 f"{topic}: placement '{placement}' is not among its features, so no check finds it",
-                "leave features and extras to placed(...)", topic,
+                "let placed(...) set features and extras", topic,
             )  # fmt: skip
     yield from misspelt(site, topic, extras, _PARTITION_EXTRAS)
     for environ, expected in extras.get("references", {}).items():
@@ -200,7 +200,7 @@ def _examine_environment(
     environment: Mapping[str, Any],
     slurm: Slurm,
 ) -> Iterator[Fact]:
-    """Load the modules as a job does, then see whether the compiler wrapper is the right MPI's."""
+    """Load the modules as a job does, and check that the compiler wrapper has the right MPI."""
     name = environment.get("name")
     topic = f"environment '{name}'"
     yield from environment_extras(site, environment)
@@ -213,7 +213,7 @@ def _examine_environment(
         )
     elif found.mpi is None:
         yield problem(
-            site.entry(name, "cc"), f"{topic}: '{cc}' is the compiler of no MPI that is known here",
+            site.entry(name, "cc"), f"{topic}: '{cc}' does not belong to a known MPI",
             "name the MPI's own compiler wrapper",
         )  # fmt: skip
     elif family in FAMILIES and found.mpi.name not in FAMILIES[family]:
@@ -221,7 +221,7 @@ def _examine_environment(
             site.entry(name, "mpi"),
             f"{topic}: extras['mpi'] says '{family}', but '{cc}' compiles for "
             f"{found.mpi.name} {found.mpi.version}",
-            "name the wrapper of the MPI that is meant, or correct extras['mpi']",
+            "name the wrapper of this MPI, or correct extras['mpi']",
         )
     else:
         yield Fact(
@@ -235,7 +235,7 @@ def _examine_environment(
 def _launch_problems(
     site: Site, environment: Mapping[str, Any], slurm: Slurm, compiler: Compiler
 ) -> Iterator[Fact]:
-    """Whether srun can launch this environment's MPI: PMI and MPI have to agree."""
+    """Check that srun can launch this environment's MPI: both must use the same PMI."""
     extras = environment.get("extras", {})
     if "launcher" in extras:
         return
@@ -244,9 +244,9 @@ def _launch_problems(
     if wanted and spoken and wanted.partition("_")[0] not in spoken:
         yield problem(
             site.entry(environment.get("name"), "launcher_options"),
-            f"environment '{environment.get('name')}': srun is to use --mpi={wanted}, but the "
-            f"library of {compiler.path} speaks {spoken[0]}: each rank would start alone, or none",
-            f"name --mpi={spoken[0]} in launcher_options",
+            f"environment '{environment.get('name')}': srun uses --mpi={wanted}, but the "
+            f"library of {compiler.path} supports {spoken[0]}: ranks would start alone, or none",
+            f"write --mpi={spoken[0]} in launcher_options",
         )
     if wanted and slurm.launch_types and wanted not in slurm.launch_types:
         yield problem(

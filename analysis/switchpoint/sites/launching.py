@@ -1,6 +1,6 @@
-"""Which process-management interface an MPI library speaks, and which of them this Slurm offers.
+"""Finds the process-management interfaces of an MPI library and of this Slurm.
 
-A library that meets an interface that it does not speak starts a job of its own in each process.
+If a library does not support the interface of its launcher, each process starts its own job.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-#: Where Debian, Red Hat and Slurm's own installation keep Slurm's plugins.
+#: Folders of Slurm's plugins in Debian, in Red Hat and in Slurm's own installation.
 _PLUGIN_FOLDERS = [
     "/usr/lib/*/slurm*",
     "/usr/lib64/slurm",
@@ -20,7 +20,7 @@ _PLUGIN_FOLDERS = [
 
 
 def interface_of(wrapper: str) -> str | None:
-    """Process-management interface of the MPI library that a compiler wrapper links.
+    """Return the process-management interface of the MPI library that a wrapper links.
 
     Parameters
     ----------
@@ -30,21 +30,21 @@ def interface_of(wrapper: str) -> str | None:
     Returns
     -------
     str or None
-        ``pmix`` or ``pmi2``, as ``srun --mpi`` calls it; None where the library is not found or is
-        none of Open MPI, MPICH, Intel MPI and MVAPICH.
+        ``pmix`` or ``pmi2``, as for ``srun --mpi``; None if the library is not found or is not
+        one of Open MPI, MPICH, Intel MPI and MVAPICH.
 
     Notes
     -----
-    Open MPI speaks PMIx from version 2 on. MPICH and what is derived from it speak PMI-1 and PMI-2,
-    unless they were configured with PMIx, which shows as a library that they need.
+    Open MPI supports PMIx from version 2 on. MPICH and its derivatives support PMI-1 and PMI-2. If
+    they were configured with PMIx, they need its library.
     """
     return next(iter(interfaces_of(wrapper)), None)
 
 
 def interfaces_of(wrapper: str) -> list[str]:
-    """All interfaces that the MPI library speaks, as far as its files tell, the usual one first.
+    """Return all interfaces of the MPI library according to its files, the usual one first.
 
-    Open MPI 4 may have been built with PMI-2 beside PMIx, which is then a plugin of its own.
+    Open MPI 4 can be built with PMI-2 in addition to PMIx. PMI-2 is then a separate plugin.
     """
     library = _library_of(wrapper)
     if library is None:
@@ -61,14 +61,14 @@ def interfaces_of(wrapper: str) -> list[str]:
 
 
 def offered_by_slurm() -> set[str]:
-    """Interfaces that the Slurm of this machine has plugins for; its daemons need not run."""
+    """Return interfaces for which Slurm has plugins here; its daemons need not run."""
     folders = [folder for pattern in _PLUGIN_FOLDERS for folder in Path("/").glob(pattern[1:])]
     names = [path.stem for folder in folders for path in folder.glob("mpi_*.so")]
     return {name.removeprefix("mpi_").partition("_v")[0] for name in names}
 
 
 def _library_of(wrapper: str) -> Path | None:
-    """The MPI library's file: the first that the wrapper's own link command finds."""
+    """Return the MPI library's file: the first that the wrapper's link command finds."""
     if shutil.which(wrapper) is None:
         return None
     link = _output(wrapper, "-show")
@@ -84,7 +84,7 @@ def _library_of(wrapper: str) -> Path | None:
 
 
 def _output(*command: str) -> str:
-    """What a program prints on standard output; empty when it fails or cannot run."""
+    """Return what a program prints on standard output; empty if it fails or cannot run."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):

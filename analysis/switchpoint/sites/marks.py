@@ -1,4 +1,4 @@
-"""Places in a site's files that somebody has to edit first: they carry one mark, ``# <-``."""
+"""Finds the lines in a site's files that a user must edit: they have the mark ``# <-``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-#: A comment that begins with an arrow; what follows says what belongs there.
+#: A comment that begins with an arrow. The text after it says what belongs there.
 MARK = "# <-"
 _MARKED = re.compile(r"#\s*<-\s*(.*)$")
 
@@ -19,9 +19,9 @@ class MarkedPlace:
     Attributes
     ----------
     file : Path
-        File that it is in.
+        The file of the line.
     line : int
-        Its number, from 1.
+        Its number, counted from 1.
     wanted : str
         What belongs there, in words.
     """
@@ -35,7 +35,7 @@ class MarkedPlace:
 
 
 def marked_places(file: Path) -> Iterator[MarkedPlace]:
-    """Find the places of a file that are still to be edited; a file that is not there has none."""
+    """Find the marked lines of a file; a missing file has none."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

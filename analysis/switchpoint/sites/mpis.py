@@ -1,4 +1,4 @@
-"""Tells which MPI a compiler wrapper compiles for, from the macros of its mpi.h."""
+"""Finds which MPI a compiler wrapper compiles for, from the macros of its mpi.h."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Macros of mpi.h that tell an MPI and its version, the most specific first: others than MPICH
-#: define MPICH_VERSION too.
+#: Macros of mpi.h that identify an MPI and its version, the most specific first, because MPICH's
+#: derivatives also define MPICH_VERSION.
 MPI_MACROS = {
     "openmpi": ("OMPI_MAJOR_VERSION", "OMPI_MINOR_VERSION", "OMPI_RELEASE_VERSION"),
     "intel-oneapi-mpi": ("I_MPI_VERSION",),
@@ -18,7 +18,7 @@ MPI_MACROS = {
 }
 
 
-#: A program that includes MPI, and a wrapper's options that show what it then knows.
+#: A program that includes MPI, and a wrapper's options that print its macros.
 INCLUDE_MPI = "#include <mpi.h>\n"
 
 
@@ -27,7 +27,7 @@ PREPROCESS = ("-E", "-dD", "-x", "c", "-")
 
 @dataclass(frozen=True)
 class Mpi:
-    """What a compiler wrapper compiles for: Spack's name of the MPI, its version, its mpi.h."""
+    """The MPI of a compiler wrapper: Spack's name of it, its version, its mpi.h."""
 
     name: str
     version: str
@@ -35,9 +35,9 @@ class Mpi:
 
 
 def mpi_of(mpicc: Path) -> Mpi | None:
-    """Ask a compiler wrapper which mpi.h it includes, and that which MPI it is of.
+    """Ask a compiler wrapper for its mpi.h, and identify the MPI.
 
-    None where it does not compile, or where its MPI is not one of `MPI_MACROS`.
+    The result is None if it does not compile, or if its MPI is not one of `MPI_MACROS`.
     """
     try:
         completed = subprocess.run(
@@ -53,7 +53,7 @@ def mpi_of(mpicc: Path) -> Mpi | None:
 
 
 def mpi_in(preprocessed: str) -> Mpi | None:
-    """Tell the MPI from what a compiler wrapper makes of `INCLUDE_MPI` with `PREPROCESS`."""
+    """Identify the MPI from a compiler wrapper's output for `INCLUDE_MPI` with `PREPROCESS`."""
     header = re.search(r'^# 1 "(/.*/mpi\.h)"', preprocessed, re.MULTILINE)
     macros = dict(re.findall(r'^#define (\w+) "?([^"\n]+)"?$', preprocessed, re.MULTILINE))
     for name, parts in MPI_MACROS.items():

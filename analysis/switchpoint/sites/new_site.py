@@ -1,6 +1,6 @@
-"""Writes the settings of a new site: the template, filled with what Slurm and the MPIs here tell.
+"""Writes the settings of a new site: the template, completed from Slurm and the MPIs.
 
-What cannot be asked keeps its mark.
+Lines that it cannot complete keep their mark.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from switchpoint.sites.template import fill, split_placement, with_options, with
 _TEMPLATE = "template-slurm"
 _FILES = ("settings.py", "placements.yaml", "packages.yaml")
 
-#: Where Linux lists network adapters that MPI drives without TCP.
+#: Where Linux lists network adapters that MPI uses without TCP.
 _FABRICS = ("/sys/class/infiniband", "/sys/class/cxi")
 
 _TCP = """\
-    # Nodes that share a kernel, as containers do, would else use shared memory.
+    # Otherwise nodes that share a kernel, such as containers, would use shared memory.
     environment:
       mpich: {UCX_TLS: "tcp,self"}
       intelmpi: {FI_PROVIDER: tcp}
@@ -43,34 +43,34 @@ _TCP = """\
 def init_site(
     name: str, folder: Path | None = None, partition: str | None = None, *, ask: bool = True
 ) -> Iterator[str]:
-    """Write a site's folder; say what was found and what is left to edit.
+    """Write a site's folder, and report what was found and what must be edited.
 
     Parameters
     ----------
     name
         The system's name.
     folder
-        Where to, new or empty; by default ``site-configs/NAME``.
+        A new or empty folder; by default ``site-configs/NAME``.
     partition
-        Slurm's partition; by default Slurm's own default.
+        Slurm's partition; by default Slurm's default.
     ask
         Whether to ask Slurm, modules and compilers.
 
     Yields
     ------
     str
-        Lines for people.
+        Lines to print.
 
     Raises
     ------
     InputError
-        If the name will not do, there is no such partition, or the folder cannot be written.
+        If the name is not valid, there is no such partition, or the folder cannot be written.
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise InputError(name, "cannot be the name of a system: use letters, digits, - and _")
     folder = OWN_SITES / name if folder is None else folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(folder, "is there already and stays as it is; name another folder")
+        raise InputError(folder, "exists and is not changed; name another folder")
     texts = {
         file: (shipped("site-configs") / _TEMPLATE / file).read_text("utf-8") for file in _FILES
     }
@@ -90,7 +90,7 @@ def init_site(
         yield f"{place}: to be edited: {place.wanted}"
     if not places:
         both = " and ".join(_FILES[:2])
-        yield f"No place in {both} is marked for editing: look through them before you go on."
+        yield f"No line in {both} is marked for editing: read them before you continue."
     site = name if folder == OWN_SITES / name else folder
     yield f"next: switchpoint doctor --site {site}"
 
@@ -98,11 +98,13 @@ def init_site(
 def _with_slurm(
     settings: str, placements: str, slurm: Slurm, partition: str | None, said: list[str]
 ) -> tuple[str, str]:
-    """Fill in what Slurm tells: the partition, and the nodes of each placement."""
+    """Fill in the partition and the nodes of each placement from Slurm."""
     if not slurm.nodes:
         if partition is not None:
-            raise InputError("--partition", "Slurm does not answer here; run this where it does")
-        said.append("Slurm does not answer here: partition and placements are left to you")
+            raise InputError(
+                "--partition", "Slurm does not answer here; run this on a machine where it does"
+            )
+        said.append("Slurm does not answer here: edit partition and placements yourself")
         return settings, placements
     chosen = partition or slurm.default_partition or slurm.partitions[0]
     if chosen not in slurm.partitions:
@@ -125,19 +127,21 @@ def _with_slurm(
     proposal = propose_placements(nodes, slurm)
     for name, why in proposal.dropped.items():
         placements = without_placement(placements, name)
-        said.append(f"placement {name}: left out, {why}")
+        said.append(f"placement {name}: skipped, {why}")
     if proposal.unknown:
-        said.append(f"placements on two nodes: {proposal.unknown}, so they are left to you")
+        said.append(f"placements on two nodes: {proposal.unknown}; edit them yourself")
     placements = with_options(placements, "two_nodes_one_host", proposal.near)
     placements = with_options(placements, "two_nodes_two_hosts", proposal.far)
     return settings, _with_fabric(placements, said)
 
 
 def _with_environments(settings: str, slurm: Slurm, said: list[str]) -> str:
-    """Put the MPIs that are here in the place of the template's."""
+    """Replace the template's MPIs by those of this machine."""
     found = list(propose_environments())
     if not found:
-        said.append("no MPI compiler wrapper on the path, nor a module of one: left to you")
+        said.append(
+            "no MPI compiler wrapper on the path or in a module: edit the environments yourself"
+        )
         return settings
     head, start, rest = settings.partition('    "environments": [\n')
     blocks, end, tail = rest.partition('    ],\n    "general"')
@@ -164,12 +168,14 @@ def _with_environments(settings: str, slurm: Slurm, said: list[str]) -> str:
 
 
 def _with_fabric(placements: str, said: list[str]) -> str:
-    """Force TCP where no faster adapter is here; else say which, and leave it marked."""
+    """Force TCP if there is no faster adapter; otherwise name the adapters and keep the mark."""
     adapters = [adapter.name for fabric in _FABRICS for adapter in _entries(Path(fabric))]
     if adapters:
-        said.append(f"network: {', '.join(adapters)} here; say in placements.yaml how to force it")
+        said.append(
+            f"network: {', '.join(adapters)} found; write in placements.yaml how to force it"
+        )
         return placements
-    said.append("network: no InfiniBand, Omni-Path or Slingshot here, so TCP is what is forced")
+    said.append("network: no InfiniBand, Omni-Path or Slingshot found, so TCP is forced")
     head, body, tail = split_placement(placements, "one_node_network")
     placements = head + fill(body, "environment", "") + tail
     for name in ("two_nodes_one_host", "two_nodes_two_hosts"):
@@ -185,7 +191,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
-    """Write all files, or none."""
+    """Write all files or none."""
     partial = {folder / file: folder / f".{file}.{os.getpid()}.partial" for file in texts}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -197,4 +203,6 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
         for path in partial.values():
             with suppress(OSError):
                 path.unlink()
-        raise InputError(folder, f"cannot be written ({error.strerror}); name another") from None
+        raise InputError(
+            folder, f"cannot be written ({error.strerror}); name another folder"
+        ) from None

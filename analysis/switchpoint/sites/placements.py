@@ -1,6 +1,6 @@
-"""Placements: what a site offers, and what to ask the scheduler for.
+"""Placements: what a site offers, and what to request from the scheduler.
 
-A placement is declared once in a site's ``placements.yaml``; the checks ask for it by name.
+A placement is declared once in a site's ``placements.yaml``. The checks ask for it by name.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from switchpoint.errors import InputError
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-#: The placements that every comparison between sites can rely on.
+#: The placements for comparisons between sites.
 BUILT_IN = ("one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts")
 
 
 class PlacementError(InputError):
-    """A placements file that cannot be used: names the file, the line and the field.
+    """A placements file that cannot be used. The text names the file, the line and the field.
 
     Parameters
     ----------
     file
         The file.
     problem
-        What is wrong and how to fix it.
+        The problem and its fix.
     line
-        Line of the first problem, from 1.
+        Line of the first problem, counted from 1.
     each
-        Every problem with its line, where there is more than one.
+        Every problem with its line, if there are several.
     """
 
     def __init__(
@@ -50,15 +50,15 @@ class PlacementError(InputError):
 
 
 class Placement(BaseModel):
-    """Where the ranks of a job are to be, how to ask for it, and what must be proved."""
+    """Where the ranks of a job must be, how to request it, and what must be proved."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    #: One line for people.
+    #: One line that describes the placement.
     summary: str
-    #: Number of nodes; the ranks are dealt evenly over them.
+    #: Number of nodes. The ranks are divided evenly over them.
     nodes: int = Field(ge=1)
-    #: How many different switches (or hosts, chassis, hypervisors) the nodes hang on.
+    #: Number of different switches (or hosts, chassis, hypervisors) above the nodes.
     switches: int = Field(default=1, ge=1)
     #: The path that the bytes must take.
     path: Literal["shared_memory", "network"]
@@ -67,18 +67,18 @@ class Placement(BaseModel):
     #: Options for the launcher, such as ``--distribution=cyclic``.
     launcher_options: tuple[str, ...] = ()
     #: Environment variables that force the path, by MPI family (``extras['mpi']`` of the
-    #: programming environment); ``any`` holds for all of them.
+    #: programming environment); ``any`` applies to all of them.
     environment: dict[str, dict[str, str]] = {}
 
     @field_validator("switches")
     @classmethod
     def _no_more_switches_than_nodes(cls, switches: int, info: Any) -> int:
         if "nodes" in info.data and switches > info.data["nodes"]:
-            raise ValueError(f"{switches} switches cannot hold {info.data['nodes']} node(s)")
+            raise ValueError(f"{info.data['nodes']} node(s) cannot be under {switches} switches")
         return switches
 
     def variables(self, mpi_family: str) -> dict[str, str]:
-        """Environment variables that force this placement's path under ``mpi_family``."""
+        """Return environment variables that force this placement's path for ``mpi_family``."""
         return {**self.environment.get("any", {}), **self.environment.get(mpi_family, {})}
 
 
@@ -87,7 +87,7 @@ class Placements(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    #: Regular expression with one group that takes the switch (host, chassis) from a node's
+    #: Regular expression with one group that extracts the switch (host, chassis) from a node's
     #: name, for sites whose Slurm has no topology plugin.
     switch_from_node_name: str | None = None
     placements: dict[str, Placement]
@@ -125,7 +125,7 @@ def load_placements(path: str | Path) -> Placements:
     Raises
     ------
     PlacementError
-        Names the file, each wrong field and what is wrong with it.
+        It names the file, each wrong field and its problem.
     """
     path = Path(path)
     try:
@@ -133,7 +133,7 @@ def load_placements(path: str | Path) -> Placements:
     except OSError as error:
         raise PlacementError(path, f"cannot be read: {error.strerror}; check the path") from error
     except UnicodeDecodeError as error:
-        raise PlacementError(path, "not text in UTF-8; write it anew") from error
+        raise PlacementError(path, "not text in UTF-8; save it as UTF-8") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = f"not YAML: {error.problem or error.context}; correct it here or just above"
@@ -156,12 +156,12 @@ def load_placements(path: str | Path) -> Placements:
         raise PlacementError(path, "; ".join([first[1], *later]), first[0], each) from error
 
 
-#: Pydantic's kinds of problems in words that a YAML file's author uses.
+#: Pydantic's kinds of problems, in words for the author of a YAML file.
 _PLAIN = {
     "dict_type": "must be a mapping: lines of `name: value`, indented below it",
     "model_type": "must be a mapping: lines of `name: value`, indented below it",
     "list_type": "must be a list: [a, b]",
-    "string_type": "must be a text",
+    "string_type": "must be a string",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
     "missing": "is missing",
@@ -169,22 +169,22 @@ _PLAIN = {
 
 
 def _complaint(problem: ErrorDetails) -> str:
-    """What pydantic says of a field, with the fields that there are where it is none of them."""
+    """Return pydantic's problem of a field, with the existing fields if it is unknown."""
     if problem["type"] == "extra_forbidden":
         fields = Placement.model_fields if len(problem["loc"]) > 1 else Placements.model_fields
         return f"not permitted; the fields are {', '.join(fields)}"
     if not problem["loc"]:
-        return "holds no placements; begin it with `placements:`"
+        return "contains no placements; begin it with `placements:`"
     return _PLAIN.get(problem["type"], problem["msg"].removeprefix("Value error, "))
 
 
 class FieldLines:
-    """On which line each field of a YAML file is.
+    """Find the line of each field of a YAML file.
 
     Parameters
     ----------
     path
-        The file; a file that cannot be read has no lines.
+        The file. An unreadable file has no lines.
     """
 
     def __init__(self, path: Path) -> None:
@@ -194,7 +194,7 @@ class FieldLines:
             self._top = None
 
     def of(self, *field: str | int) -> int | None:
-        """Line, from 1, of a field by its path, or of what holds it where it is not there."""
+        """Return the line of a field, or of its parent if the field is missing; counted from 1."""
         node, line = self._top, None
         for part in field:
             if not isinstance(node, yaml.MappingNode):

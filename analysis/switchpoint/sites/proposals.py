@@ -14,7 +14,7 @@ from switchpoint.sites.launching import interface_of
 from switchpoint.sites.mpis import Mpi, mpi_of
 from switchpoint.sites.slurm import Node, Slurm
 
-#: Compiler wrappers by the names that vendors give them; those that name their MPI come first.
+#: Names of compiler wrappers. Those that name their MPI come first.
 _WRAPPERS = ("mpicc.openmpi", "mpicc.mpich", "mpiicx", "mpiicc", "mpicc")
 
 #: Modules of an MPI, such as ``openmpi/5.0.3`` or ``mpi/openmpi-x86_64``.
@@ -33,7 +33,7 @@ class Environment:
 
 @dataclass
 class Placements:
-    """What to write of each placement; None leaves the template's place marked."""
+    """What to write for each placement; None keeps the mark of the template."""
 
     near: list[str] | None = None
     far: list[str] | None = None
@@ -42,7 +42,7 @@ class Placements:
 
 
 def propose_placements(nodes: list[Node], slurm: Slurm) -> Placements:
-    """Which placements on two nodes a partition offers, and how to ask for them."""
+    """Return which placements on two nodes a partition offers, and how to request them."""
     names = {node.name for node in nodes}
     switches = {name: under & names for name, under in slurm.switches.items() if under & names}
     if len(nodes) < 2:
@@ -58,12 +58,12 @@ def propose_placements(nodes: list[Node], slurm: Slurm) -> Placements:
     if len(switches) >= 2:
         proposal.far = [_on_two_switches(nodes, switches)]
     else:
-        proposal.dropped["two_nodes_two_hosts"] = "all nodes hang on one switch"
+        proposal.dropped["two_nodes_two_hosts"] = "all nodes are on one switch"
     return proposal
 
 
 def _on_two_switches(nodes: list[Node], switches: dict[str, set[str]]) -> str:
-    """Ask for nodes under two switches: by features that follow them, or else by name."""
+    """Request nodes under two switches: by features that follow them, otherwise by name."""
     features = []
     for under in switches.values():
         inside = [node.features for node in nodes if node.name in under]
@@ -78,10 +78,10 @@ def _on_two_switches(nodes: list[Node], switches: dict[str, set[str]]) -> str:
 
 
 def launcher_options(environment: Environment, slurm: Slurm) -> list[str]:
-    """How srun starts an MPI; nothing where this Slurm cannot.
+    """Return how srun starts an MPI, or nothing if this Slurm cannot.
 
-    Where the library is not found, Open MPI is taken to speak PMIx and others PMI-2; the doctor's
-    trial shows where that is wrong.
+    If the library is not found, Open MPI is assumed to support PMIx and others PMI-2. The doctor's
+    trial shows if that is wrong.
     """
     usual = "pmix" if environment.family == "openmpi" else "pmi2"
     kind = interface_of(environment.cc) or usual
@@ -89,7 +89,7 @@ def launcher_options(environment: Environment, slurm: Slurm) -> list[str]:
 
 
 def propose_environments() -> Iterator[Environment]:
-    """One environment for each MPI family here: from the path, or else from the newest module."""
+    """Return one environment per MPI family: from the path, otherwise from the newest module."""
     seen = set()
     for wrapper in _WRAPPERS:
         path = shutil.which(wrapper)

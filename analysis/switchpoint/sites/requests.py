@@ -1,4 +1,4 @@
-"""Compares what a partition and its placements ask for with what Slurm has."""
+"""Compares the requests of a partition and its placements with Slurm."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from switchpoint.sites.placements import Placement
 from switchpoint.sites.settings_file import Site, dicts, problem
 from switchpoint.sites.slurm import Slurm, expand
 
-#: ReFrame's schedulers, and ours, that speak to Slurm.
+#: Schedulers that use Slurm, ReFrame's and ours.
 _SLURM_SCHEDULERS = {"slurm", "squeue", "scontrol"}
 
 
 def examine_requests(site: Site, partition: Mapping[str, Any], slurm: Slurm) -> Iterator[Fact]:
-    """Compare a partition and its placements with what the scheduler has."""
+    """Compare a partition and its placements with the scheduler."""
     nodes = slurm.nodes
     if partition.get("scheduler") in _SLURM_SCHEDULERS:
         access = partition.get("access", [])
@@ -32,7 +32,7 @@ def examine_requests(site: Site, partition: Mapping[str, Any], slurm: Slurm) -> 
             yield problem(
                 site.line("--constraint", "-C"),
                 f"{_topic(partition)}: a constraint in `access` cannot go with those of placements",
-                "leave it to placements.yaml",
+                "move it to placements.yaml",
             )
     here = Slurm(nodes, None, dict(slurm.switches), slurm.launch_types)
     pattern = partition.get("extras", {}).get("switch_from_node_name")
@@ -51,12 +51,12 @@ def _topic(partition: Mapping[str, Any]) -> str:
 def _lack(
     site: Site, partition: Mapping[str, Any], slurm: Slurm, wanted: str | None
 ) -> Fact | None:
-    """Tell that Slurm has no nodes or not the wanted partition; then nothing more can be told."""
+    """Report that Slurm has no nodes, or not the wanted partition; this ends the check."""
     topic = _topic(partition)
     if not slurm.nodes:
         return Fact(
             "Slurm", "missing", f"{topic}: scontrol shows no nodes",
-            "run this where the site's scontrol answers", str(site.settings),
+            "run this on a machine where the site's scontrol answers", str(site.settings),
         )  # fmt: skip
     if wanted and wanted not in slurm.partitions:
         return problem(
@@ -103,7 +103,7 @@ def _unknown_families(site: Site, placement: Placement) -> Iterator[tuple[str, s
     for family in placement.environment:
         if family not in {"any", *families, *FAMILIES}:
             yield (
-                "environment", f"no environment is of the MPI family '{family}'",
+                "environment", f"no environment has the MPI family '{family}'",
                 f"write one of any, {', '.join(sorted(families | set(FAMILIES)))}",
             )  # fmt: skip
 
@@ -111,19 +111,19 @@ def _unknown_families(site: Site, placement: Placement) -> Iterator[tuple[str, s
 def _alone(placement: Placement, partition: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     if partition.get("scheduler") == "local" and placement.nodes > 1:
         yield (
-            "nodes", f"needs {placement.nodes} nodes, and the scheduler 'local' has one",
-            "delete it here, or use a scheduler that has more",
+            "nodes", f"needs {placement.nodes} nodes, but the scheduler 'local' has one",
+            "delete it here, or use a scheduler with more nodes",
         )  # fmt: skip
 
 
 def _placement_problems(placement: Placement, slurm: Slurm) -> Iterator[tuple[str, str, str]]:
-    """Yield what Slurm lacks for a placement: the field that asks for it, what, and the fix."""
+    """Yield what Slurm does not have for a placement: the field, the problem and the fix."""
     usable = {node.name: node for node in slurm.nodes if node.usable}
     if len(usable) < placement.nodes:
         yield (
             "nodes",
-            f"needs {_count(placement.nodes, 'node')}, Slurm has {len(usable)} that can be used",
-            "see `sinfo -R` for why nodes are down, or ask for fewer",
+            f"needs {_count(placement.nodes, 'node')}, but Slurm has {len(usable)} usable nodes",
+            "`sinfo -R` shows why nodes are down; otherwise request fewer",
         )
         return
     options = placement.scheduler_options
@@ -144,7 +144,7 @@ def _placement_problems(placement: Placement, slurm: Slurm) -> Iterator[tuple[st
         if lacking:
             yield (
                 "scheduler_options",
-                f"names {', '.join(lacking)}, not there or not usable",
+                f"names nodes that are missing or not usable: {', '.join(lacking)}",
                 f"usable nodes are {_some(usable)}",
             )
     if placement.nodes > 1:
@@ -159,22 +159,22 @@ def _switch_problems(
     if not under:
         yield (
             "cannot be proved: Slurm names no switches",
-            "set switch_from_node_name in this file, or have topology/tree configured",
+            "set switch_from_node_name in this file, or ask for topology/tree in Slurm",
         )
     elif len(under) < placement.switches:
         yield (
-            f"needs {placement.switches} switches, usable nodes hang on {len(under)}",
+            f"needs {placement.switches} switches, but usable nodes are on {len(under)}",
             "see `scontrol show topology`",
         )
     elif placement.switches == 1 and max(map(len, under.values())) < placement.nodes:
         yield (
-            f"needs {placement.nodes} nodes under one switch, no switch has so many usable",
+            f"needs {placement.nodes} nodes under one switch, but no switch has enough",
             "see `scontrol show topology` and `sinfo -R`",
         )
 
 
 def option(options: Any, long: str, short: str) -> str | None:
-    """Value of a scheduler's option in any of its spellings."""
+    """Return the value of a scheduler's option in any of its spellings."""
     words = " ".join(map(str, options))
     found = re.search(rf"(?:^|\s)(?:{long}(?:=|\s+)|{short}\s*)(\S+)", words)
     return found[1].strip("'\"") if found else None

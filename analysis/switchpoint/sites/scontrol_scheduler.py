@@ -1,7 +1,7 @@
 """A ReFrame scheduler for Slurm without accounting: it reads ``scontrol show job``.
 
 Unlike ``squeue`` it knows a finished job's exit code, node list and reason, and unlike ``slurm``
-it needs no slurmdbd. An abnormal end becomes an error in words.
+it needs no slurmdbd. An abnormal end becomes an error message.
 
 A scheduler sets a job's ``_state``, ``_nodespec``, ``_exitcode`` and ``_exception``, as those of
 ReFrame do: ReFrame 4.10 has public properties that read them, and none that set them.
@@ -23,19 +23,19 @@ from reframe.core.schedulers.slurm import (
     slurm_state_pending,
 )
 
-#: Ask Slurm this often while a job is silent. Every question starts a program on the head node,
-#: which on the testbed is the machine that is being measured.
+#: How often to ask Slurm while a job prints nothing. Every question starts a program on the head
+#: node, which on the testbed is the machine that is being measured.
 QUIET_INTERVAL_S = 2.0
-#: A kernel prints when it is done: ask without delay for this long after the output moved.
+#: A kernel prints when it is done: ask without delay for this long after new output.
 LIVELY_S = 1.5
 
-#: Ends that no sanity function should have to guess from a missing pattern.
+#: States that a sanity function should not guess from a missing pattern.
 ABNORMAL = ("BOOT_FAIL", "CANCELLED", "DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY", "TIMEOUT")
 
 
 @register_scheduler("scontrol")
 class ScontrolJobScheduler(SlurmJobScheduler):  # type: ignore[misc]
-    """Slurm jobs, polled with ``scontrol -o show job`` and quietly."""
+    """Slurm jobs, polled rarely with ``scontrol -o show job``."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class ScontrolJobScheduler(SlurmJobScheduler):  # type: ignore[misc]
         self._reasons: dict[str, str] = {}
 
     def poll(self, *jobs: Any) -> None:
-        """Update the state of those jobs that are worth a question now."""
+        """Update the state of the jobs that are due."""
         for job in jobs:
             if job is not None and self._is_due(job):
                 self._asked_at[job.jobid] = time.monotonic()
@@ -53,7 +53,7 @@ class ScontrolJobScheduler(SlurmJobScheduler):  # type: ignore[misc]
         self._cancel_if_pending_too_long([job for job in jobs if job is not None])
 
     def _cancel_if_pending_too_long(self, jobs: Any) -> None:
-        """Say why a job that is given up did not start, which ReFrame itself does not."""
+        """Report why a cancelled job did not start, which ReFrame itself does not."""
         super()._cancel_if_pending_too_long(jobs)
         for job in jobs:
             if job.is_cancelling and slurm_state_pending(job.state) and job.exception is None:
@@ -86,8 +86,8 @@ class ScontrolJobScheduler(SlurmJobScheduler):  # type: ignore[misc]
         completed = osext.run_command(f"scontrol -o show job {job.jobid}", log=False)
         fields = dict(re.findall(r"(\w+)=(\S*)", completed.stdout))
         if "JobState" not in fields:
-            # slurmctld forgets finished jobs after MinJobAge; one that was never seen to end
-            # must not pass for a good one.
+            # slurmctld forgets finished jobs after MinJobAge; if the end of a job was not seen,
+            # the job must not count as successful.
             if "Invalid job id" in completed.stderr:
                 job._state = "CANCELLED"
                 job._exception = JobError("Slurm no longer knows the job", job.jobid)

@@ -1,4 +1,4 @@
-"""A site's settings and placements as files: whether they load, and which line says what."""
+"""Loads a site's settings and placements, and finds the line of each of their parts."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from switchpoint.sites.site_common import collected_complaints
 
 @dataclass
 class Site:
-    """A site's files, to tell on which line something stands.
+    """A site's files, to find the line of a part.
 
     Attributes
     ----------
     settings : Path
         The site's ``settings.py``.
     content : dict
-        Its ``site_configuration``; empty where it does not load.
+        Its ``site_configuration``; empty if it does not load.
     placements_load : bool
-        Whether its placements do.
+        Whether its placements load.
     """
 
     settings: Path
@@ -46,18 +46,18 @@ class Site:
         self._fields = FieldLines(self.placements)
 
     def line(self, *texts: object) -> str:
-        """Place of the first line of the settings that holds one of `texts`."""
+        """Return the first line of the settings that contains one of `texts`."""
         for text in filter(None, map(str, texts)):
             if number := self._first(re.escape(text)):
                 return f"{self.settings}:{number}"
         return str(self.settings)
 
     def named(self, name: object) -> str:
-        """Place where a name stands first in the settings, in quotes."""
+        """Return the first line of the settings that contains a name in quotes."""
         return self.line(f'"{name}"', f"'{name}'")
 
     def entry(self, name: object, *keys: object) -> str:
-        """Place of a partition's or environment's own entry, or of the first of `keys` in it."""
+        """Return the line of a partition's or environment's entry, or of a key in it."""
         start = self._first(rf"""["']name["']\s*:\s*["']{re.escape(str(name))}["']""")
         if start is None:
             return self.named(name)
@@ -73,21 +73,21 @@ class Site:
         return None
 
     def placement(self, name: str, key: str = "") -> str:
-        """Place of a placement, or of one of its fields."""
+        """Return the line of a placement or of one of its fields."""
         line = self._fields.of("placements", name, key)
         return f"{self.placements}:{line}" if line else self.named(name)
 
 
 def problem(place: object, found: str, fix: str, topic: str = "site") -> Fact:
-    """Something wrong at a place, and its fix."""
+    """Return a problem at a file and line, with its fix."""
     return Fact(topic, "missing", found, fix, str(place))
 
 
 def file_problems(site: Site) -> Iterator[Fact]:
-    """Load the settings into `site`, and find what can be seen in the files alone.
+    """Load the settings into `site`, and find the problems of the files themselves.
 
-    Marked places and files that do not load have the topic ``files``; values of a wrong type, with
-    which nothing more can be told, ``shape``.
+    Marked lines and files that do not load have the topic ``files``. Values of a wrong type, which
+    prevent further checks, have the topic ``shape``.
     """
     for file in (site.settings, site.placements):
         for place in marked_places(file):
@@ -102,7 +102,7 @@ def file_problems(site: Site) -> Iterator[Fact]:
 
 
 def _load(site: Site) -> Iterator[Fact]:
-    """Load the settings as ReFrame does; find what is wrong with them or their placements."""
+    """Load the settings as ReFrame does, and find problems in them or their placements."""
     complaints: list[PlacementError] = []
     try:
         from reframe.utility import import_module_from_file
@@ -115,7 +115,7 @@ def _load(site: Site) -> Iterator[Fact]:
         else:
             fix = "compare with those of `switchpoint init site`"
             yield problem(site.settings, "defines no dict site_configuration", fix, "files")
-    except (Exception, SystemExit) as error:  # whatever a site's own Python raises
+    except (Exception, SystemExit) as error:  # a site's own Python may raise anything
         yield _does_not_load(site, error)
     if not site.content and not complaints and site.placements.exists():
         try:
@@ -126,7 +126,7 @@ def _load(site: Site) -> Iterator[Fact]:
     for complaint in complaints:
         for line, told in complaint.each:
             same = complaint.file.resolve() == site.placements.resolve()
-            file = site.placements if same else complaint.file  # as the user named it
+            file = site.placements if same else complaint.file  # with the user's name for it
             place = file if line is None else f"{file}:{line}"
             found, _, fix = told.partition("; ")
             yield problem(place, found, fix or "see the reference of placements", "files")
@@ -149,7 +149,7 @@ def _told(error: BaseException) -> str:
 
 
 def _line_of(site: Site, error: BaseException) -> str:
-    """The line of the settings at which an exception arose."""
+    """Return the line of the settings that raised an exception."""
     own = str(site.settings.resolve())
     line = error.lineno if isinstance(error, SyntaxError) and error.filename == own else None
     for frame in traceback.extract_tb(error.__traceback__):
@@ -159,7 +159,7 @@ def _line_of(site: Site, error: BaseException) -> str:
 
 
 def _replaced_keys(site: Site) -> Iterator[Fact]:
-    """Find features and extras of a partition that ``**placed(...)`` behind them replaces."""
+    """Find features and extras of a partition that ``**placed(...)`` after them replaces."""
     for node in ast.walk(ast.parse(site.settings.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Dict):
             continue
@@ -172,7 +172,7 @@ def _replaced_keys(site: Site) -> Iterator[Fact]:
                 yield problem(
                     f"{site.settings}:{key.lineno}",
                     f"'{key.value}' beside **placed(...): one of the two replaces the other",
-                    f"give them to it: **placed(..., {key.value}=...)",
+                    f"pass them to it: **placed(..., {key.value}=...)",
                 )
 
 
@@ -181,7 +181,7 @@ def _called(call: ast.Call) -> str | None:
 
 
 def _shape_problems(site: Site) -> Iterator[Fact]:
-    """What ReFrame's own schema finds wrong, such as a key with a typing error."""
+    """Yield the problems that ReFrame's schema finds, such as a misspelt key."""
     import jsonschema  # comes with ReFrame
     from reframe.core.config import load_config
 
@@ -189,9 +189,9 @@ def _shape_problems(site: Site) -> Iterator[Fact]:
     try:
         whole.update_config(site.content, str(site.settings))
         content = {key: whole[key] for key in whole}
-    except Exception as unreadable:  # ReFrame reads names before it has checked that there are any
+    except Exception as unreadable:  # ReFrame reads names before it checks that they exist
         yield problem(
-            site.settings, f"is not shaped as ReFrame's settings: {_told(unreadable)}",
+            site.settings, f"does not have the form of ReFrame's settings: {_told(unreadable)}",
             "compare with those of `switchpoint init site`", "shape",
         )  # fmt: skip
         return
@@ -218,13 +218,13 @@ def _shortened(text: str, most: int = 120) -> str:
 
 
 def _host_names(site: Site) -> Iterator[Fact]:
-    """ReFrame picks the system whose patterns match this machine's name."""
+    """Check that the system's patterns match this machine's name."""
     patterns = [str(p) for system in dicts(site.content["systems"]) for p in system["hostnames"]]
     wrong = [(pattern, told) for pattern in patterns if (told := _pattern_error(pattern))]
     for pattern, told in wrong:
         yield problem(
             site.line('"hostnames"', "'hostnames'"),
-            f"hostnames: '{pattern}' is no regular expression: {told}",
+            f"hostnames: '{pattern}' is not a regular expression: {told}",
             "correct it",
         )
     if not wrong and not any(map(_is_here, dicts(site.content["systems"]))):
@@ -237,7 +237,7 @@ def _host_names(site: Site) -> Iterator[Fact]:
 
 
 def system_here(site: Site) -> dict[str, Any]:
-    """The system that ReFrame picks on this machine; the only one of a site in any case."""
+    """Return the system that ReFrame selects on this machine, or the only one of a site."""
     systems = dicts(site.content.get("systems"))
     here = [system for system in systems if _is_here(system)]
     if not here and len(systems) == 1:
@@ -260,5 +260,5 @@ def _pattern_error(pattern: str) -> str:
 
 
 def dicts(content: Any) -> list[dict[str, Any]]:
-    """The dictionaries of a list in settings that may be shaped anyhow."""
+    """Return the dictionaries of a list in settings of any form."""
     return [item for item in content or [] if isinstance(item, dict)]

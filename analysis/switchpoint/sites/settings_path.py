@@ -8,28 +8,28 @@ from pathlib import Path
 from switchpoint.errors import InputError
 from switchpoint.shipped import shipped
 
-#: Where a user's own sites are, in the current folder.
+#: The folder of a user's own sites, in the current folder.
 OWN_SITES = Path("site-configs")
 SETTINGS = "settings.py"
 
 
 def find_settings(site: str) -> Path:
-    """Path of a site's ``settings.py``.
+    """Return the path of a site's ``settings.py``.
 
     Parameters
     ----------
     site
         A settings file, a folder with a ``settings.py``, or the name of such a folder in
-        ``site-configs`` here or among the sites that are shipped.
+        ``site-configs`` here or among the included sites.
 
     Raises
     ------
     InputError
-        If there is none; it lists the names that there are.
+        If there is none; it lists the existing names.
     """
     if Path(site).is_file():
         return Path(site)
-    # Only a name is looked for among the sites; all else, such as `..`, is a path.
+    # Only a name can be a site; anything else, such as `..`, is a path.
     is_name = Path(site).name == site and site != ".."
     sites = [OWN_SITES, shipped("site-configs")] if is_name else []
     for folder in [Path(site), *(folder / site for folder in sites)]:
@@ -37,7 +37,7 @@ def find_settings(site: str) -> Path:
             return folder / SETTINGS
     if Path(site).is_dir():
         raise InputError(
-            site, f"holds no {SETTINGS}; make a site with `switchpoint init site NAME`"
+            site, f"contains no {SETTINGS}; make a site with `switchpoint init site NAME`"
         )
     raise InputError(
         site,

@@ -1,6 +1,6 @@
 """What all sites share: ReFrame's general options, and how placements become extras.
 
-A site's ``settings.py`` stays a plain ReFrame configuration; ``switchpoint init site`` writes one.
+A site's ``settings.py`` is an ordinary ReFrame configuration; ``switchpoint init site`` writes one.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from switchpoint.sites.launching import interface_of
 from switchpoint.sites.marks import marked_places
 from switchpoint.sites.placements import PlacementError, Placements, load_placements
 
-#: A poll that starts programs disturbs ranks that are being timed, so our scheduler asks Slurm
-#: rarely; ReFrame's own loop may then turn fast without cost.
+#: A poll that starts programs disturbs ranks that are being timed. Our scheduler therefore asks
+#: Slurm rarely, so ReFrame's own loop can be fast without cost.
 GENERAL = {
     "check_search_recursive": True,
     "poll_rate_max": 20,
@@ -26,10 +26,10 @@ GENERAL = {
     "report_file": "output/reports/run-report-{sessionid}.json",
 }
 
-#: Where the wheel `impi-rt` puts the Intel MPI Benchmarks, within a Python environment.
+#: Path of the Intel MPI Benchmarks of the wheel `impi-rt`, within a Python environment.
 _IMB = "bin/IMB-MPI1"
 
-#: Where `placed` puts its complaints while a site is examined; else it raises them.
+#: Errors of `placed` while a site is examined; otherwise it raises them.
 _COMPLAINTS: ContextVar[list[PlacementError] | None] = ContextVar("complaints", default=None)
 
 
@@ -40,10 +40,10 @@ def placed(
     extras: Mapping[str, Any] | None = None,
     **more_extras: Any,
 ) -> dict[str, Any]:
-    """Features and extras of a partition that offers the placements of a file.
+    """Return features and extras of a partition that offers the placements of a file.
 
-    Each placement is a feature, so that a check selects partitions with ``+one_node``. Written as
-    ``**placed(...)`` it brings both keys, so a partition's own features and extras are given here::
+    Each placement is a feature, so that a check selects partitions with ``+one_node``. The call
+    ``**placed(...)`` sets both keys, so pass a partition's own features and extras to it::
 
         **placed(HERE / "placements.yaml", features=["gpu"], extras={"vendor": "x"})
 
@@ -61,8 +61,8 @@ def placed(
     Raises
     ------
     reframe.core.exceptions.ConfigError
-        In one line: a file that cannot be used, or a place in it or in the ``settings.py`` beside
-        it that is still to be edited.
+        With one line: the file cannot be used, or it or the ``settings.py`` beside it contains a
+        mark.
     """
     complaints = _COMPLAINTS.get()
     try:
@@ -89,7 +89,7 @@ def placed(
 
 @contextmanager
 def collected_complaints() -> Iterator[list[PlacementError]]:
-    """Let settings load whatever their placements are like; give what `placed` had to say."""
+    """Let settings load with wrong placements, and collect the errors of `placed`."""
     complaints: list[PlacementError] = []
     token = _COMPLAINTS.set(complaints)
     try:
@@ -104,17 +104,17 @@ def _refuse_unedited(placements_file: Path) -> None:
     if places:
         raise PlacementError(
             places[0].file,
-            f"still to be edited: {places[0].wanted}; every such place is listed by "
+            f"still to be edited: {places[0].wanted}; all such lines are listed by "
             f"`switchpoint doctor --site {placements_file.parent}`",
             places[0].line,
         )
 
 
 def mpich_program(name: str) -> str:
-    """A program of Debian's or Ubuntu's MPICH, or of PyPI's where that takes its place.
+    """Return a program of Debian's or Ubuntu's MPICH, or of PyPI's if that replaces it.
 
-    One that speaks PMIx (MPICH 4.2.0 of Ubuntu 24.04) is started by Slurm 23.11 on one node only,
-    and by its own mpiexec not at all; ``make install`` then adds PyPI's to this Python.
+    Slurm 23.11 starts an MPICH with PMIx (4.2.0 of Ubuntu 24.04) on one node only, and its own
+    mpiexec does not start it. ``make install`` then adds PyPI's MPICH to this Python.
 
     Parameters
     ----------
@@ -128,15 +128,15 @@ def mpich_program(name: str) -> str:
 
 
 def netpipe(program: str) -> dict[str, str]:
-    """Extras that name NetPIPE, on systems that have it."""
+    """Return extras that name NetPIPE, if the system has it."""
     return {"netpipe": program} if shutil.which(program) else {}
 
 
 def intel_mpi(variables: Mapping[str, str] | None = None, **extras: Any) -> list[dict[str, Any]]:
-    """Programming environment ``intelmpi``, if the extra `intelmpi` is installed; else none.
+    """Return the programming environment ``intelmpi`` if the extra `intelmpi` is installed.
 
-    It is Intel MPI from PyPI, beside this Python, with its own IMB-MPI1. Spack leaves it out: the
-    recipe needs oneAPI's folders.
+    It is Intel MPI from PyPI, beside this Python, with its own IMB-MPI1. Spack cannot build with
+    it, because the recipe needs oneAPI's folders.
 
     Parameters
     ----------
@@ -164,9 +164,9 @@ def intel_mpi(variables: Mapping[str, str] | None = None, **extras: Any) -> list
 
 
 def intel_imb_with(mpi_library: str) -> dict[str, str]:
-    """Extras of an MPICH that can run Intel MPI's IMB-MPI1, where the extra is installed.
+    """Return extras of an MPICH that can run Intel MPI's IMB-MPI1, if that is installed.
 
-    `mpi_library` is MPICH's own libmpi: the two have one binary interface.
+    `mpi_library` is MPICH's own libmpi. Both have the same binary interface.
     """
     program = Path(sys.prefix, _IMB)
     if not (program.exists() and Path(mpi_library).exists()):

@@ -1,6 +1,6 @@
-"""What Slurm says that it has: partitions, nodes with their features, switches, ways to launch.
+"""Asks Slurm for its partitions, nodes with their features, switches and launch types.
 
-Only questions are asked; nothing is submitted.
+It only asks questions and submits nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _UNUSABLE = re.compile(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|UNKNOWN|POWERED_DOWN|\*"
 
 @dataclass(frozen=True)
 class Node:
-    """A node and what may be asked of it."""
+    """A node and its properties."""
 
     name: str
     features: frozenset[str]
@@ -31,13 +31,13 @@ class Slurm:
     Attributes
     ----------
     nodes : list of Node
-        All nodes; empty where Slurm cannot be asked.
+        All nodes; empty if Slurm does not answer.
     default_partition : str or None
-        The partition that jobs go to which name none.
+        The partition of jobs that do not name one.
     switches : dict of str to set of str
         Leaf switches and the nodes directly under them; empty without a topology of switches.
     launch_types : frozenset of str
-        What ``srun --mpi=`` knows.
+        The values of ``srun --mpi=``.
     """
 
     nodes: list[Node]
@@ -60,7 +60,7 @@ def ask_slurm() -> Slurm:
 
 
 def expand(listed: str) -> list[str]:
-    """Names of nodes behind Slurm's short form, such as ``r1n[1-4]``."""
+    """Return the names in Slurm's short form, such as ``r1n[1-4]``."""
     return program_output("scontrol", "show", "hostnames", listed).split()
 
 
@@ -93,13 +93,13 @@ def _leaf_switches() -> dict[str, set[str]]:
 
 
 def _launch_types() -> frozenset[str]:
-    """Names in `srun --mpi=list`, with those of further versions, such as ``pmix_v4``."""
+    """Return the names in `srun --mpi=list`, with those of versions, such as ``pmix_v4``."""
     told = program_output("srun", "--mpi=list")
     return frozenset(re.findall(r"\b(pmix\w*|pmi2|pmi1|cray_shasta|openmpi|none)\b", told))
 
 
 def _entries(kind: str) -> list[dict[str, str]]:
-    """Each line that `scontrol show KIND` prints, as its fields."""
+    """Yield each line of `scontrol show KIND` as a dictionary of its fields."""
     told = program_output("scontrol", "show", kind, "--oneliner")
     return [dict(re.findall(r"(\w+)=(\S+)", line)) for line in told.splitlines()]
 

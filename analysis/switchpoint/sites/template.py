@@ -23,7 +23,7 @@ def without_placement(placements: str, name: str) -> str:
 
 
 def split_placement(placements: str, name: str) -> tuple[str, str, str]:
-    """The text before a placement, the placement itself, and the text after it."""
+    """Return the text before a placement, the placement itself, and the text after it."""
     found = re.search(rf"^  {name}:\n(?:(?:    .*)?\n)*", placements, re.MULTILINE)
     if found is None:
         return placements, "", ""
@@ -31,8 +31,8 @@ def split_placement(placements: str, name: str) -> tuple[str, str, str]:
 
 
 def fill(text: str, key: str, value: str) -> str:
-    """Give the first marked place of a key its value, without the mark."""
+    """Set the first marked line of a key to its value, without the mark."""
     marked = re.compile(rf'^( *"?{key}"?:).*?(,?) *{re.escape(MARK)}.*$', re.MULTILINE)
     filled, places = marked.subn(lambda place: f"{place[1]} {value}".rstrip() + place[2], text, 1)
-    assert places, f"the template has no marked place of {key}"
+    assert places, f"the template has no marked line of {key}"
     return filled

@@ -1,6 +1,6 @@
-"""Runs the check `TwoRanks` through a site's own scheduler and launcher, and tells what came of it.
+"""Runs the check `TwoRanks` through a site's own scheduler and launcher, and reports the result.
 
-Whatever can be wrong between a settings file and two ranks that talk shows here.
+It shows any problem between a settings file and two ranks that communicate.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from pathlib import Path
 from switchpoint.shipped import shipped
 from switchpoint.sites.doctor import Fact
 
-#: Beyond the wait in the queue: ReFrame itself, a small compilation, and a step that hangs.
+#: Time in addition to the wait in the queue: ReFrame, a small compilation, and a step that hangs.
 _RUNNING_S = 120
 
 
 def try_two_ranks(
     settings: Path, partition: str, environs: list[str], placement: str, wait_s: float
 ) -> Iterator[tuple[str, Fact]]:
-    """Start two ranks in each environment, one after the other.
+    """Start two ranks in each environment, one environment after another.
 
     Parameters
     ----------
     settings
         The site's settings.
     partition
-        ReFrame's whole name of the partition, with its system.
+        ReFrame's full name of the partition, with its system.
     environs
         Names of the environments.
     placement
-        Where the ranks are to be.
+        The placement of the ranks.
     wait_s
-        Longest time in seconds that a job may wait to start.
+        How long in seconds a job may wait to start.
 
     Yields
     ------
     str, Fact
-        Environment, and what became of its job.
+        The environment, and the result of its job.
     """
-    # Below the current folder, which the nodes have to see for all that follows.
+    # Below the current folder, which the nodes must be able to read anyway.
     folder = Path("build/doctor")
     folder.mkdir(parents=True, exist_ok=True)
     prefix = Path(tempfile.mkdtemp(dir=folder, prefix="trial-")).resolve()
@@ -58,7 +58,7 @@ def try_two_ranks(
 def _run(
     settings: Path, partition: str, environs: list[str], placement: str, wait_s: float, prefix: Path
 ) -> tuple[dict[str, dict[str, str]], str]:
-    """Run ReFrame; give its report's test case of each environment, and what it printed."""
+    """Run ReFrame; return its test case per environment, and its output."""
     report = prefix / "report.json"
     process = subprocess.Popen(
         [
@@ -93,7 +93,7 @@ def _run(
 
 
 def _reframe() -> str:
-    """ReFrame's command beside this Python, or else on the path."""
+    """Return ReFrame's command beside this Python, otherwise on the path."""
     beside = Path(sys.executable).with_name("reframe")
     return str(beside) if beside.exists() else "reframe"
 
@@ -106,7 +106,7 @@ def _judge(case: dict[str, str] | None, output: str, prefix: Path) -> Fact:
             f"see {prefix}",
         )  # fmt: skip
     if case["result"] == "pass":
-        return Fact("trial", "ok", "two ranks in one world, started as all checks are")
+        return Fact("trial", "ok", "two ranks in one world, started as in all checks")
     reason = " ".join(str(case.get("fail_reason") or case["result"]).split())
     if "did not start" in reason:
         return Fact(

@@ -502,7 +502,9 @@ def write(surveyed: Survey, folder: Path) -> Path:
             path, _WRITTEN + yaml.safe_dump({"packages": surveyed.packages}, sort_keys=False)
         )
     except OSError as error:
-        raise InputError(folder, f"cannot be written ({error.strerror}); choose another") from None
+        raise InputError(
+            folder, f"cannot be written ({error.strerror}); choose another folder"
+        ) from None
     return path
 
 

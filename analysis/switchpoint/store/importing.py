@@ -1,4 +1,4 @@
-"""Imports files into a store: read on all cores, a part of them at a time, kept as they come."""
+"""Imports files into a store. Reads them on all cores and stores them in parts."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from switchpoint.importing.reading import read_found, unforeseen
 from switchpoint.store.store import EncodedRun, Store
 from switchpoint.tables.measurements import concat_values, no_values
 
-#: Files and bytes that are read and then stored together; more saves nothing and takes memory.
+#: Files and bytes that are read and then stored together. More needs memory and saves no time.
 _PART_FILES = 50
 _PART_BYTES = 2**25
 
-#: Fewer files are read sooner than processes for it have started.
+#: Fewer files are read faster than processes start.
 _WORTH_A_POOL = 500
 
-#: More cores that read would wait for the one that writes.
+#: More reading processes would wait for the one that writes.
 _MOST_READERS = 8
 
 
 @dataclass
 class Imported:
-    """What became of the files.
+    """The result of an import.
 
     Attributes
     ----------
     added, already_stored : int
         Runs.
     values_added, values_already_stored, values_tests : int
-        Single values, and of how many tests those were that were added.
+        Single values, and the number of tests with added values.
     warnings : list of str
     failures : list of InputError
         Each file that could not be read.
@@ -53,7 +53,7 @@ class Imported:
 
     @property
     def nothing(self) -> bool:
-        """Whether no file held anything to keep."""
+        """Whether no file contained anything to store."""
         runs = self.added + self.already_stored
         return runs + self.values_added + self.values_already_stored == 0
 
@@ -64,23 +64,23 @@ def import_files(
     progress: Callable[[], object] = lambda: None,
     patterns: Sequence[PathPattern] = (),
 ) -> Imported:
-    """Keep every run of many files, and of all files under folders; a run counts once.
+    """Store every run of many files, and of all files below folders. A run counts once.
 
     Parameters
     ----------
     paths
-        Files of any known formats, and folders of such.
+        Files of any known formats, and folders with such files.
     store
-        Where to keep them.
+        The store to write to.
     progress
         Called after each file.
     patterns
-        How to name files by where they lie, see `importing.find_files`.
+        How to take names from the files' paths, see `importing.find_files`.
 
     Returns
     -------
     Imported
-        A bad file is listed there and does no harm to the others.
+        It lists bad files. They do not affect the others.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def import_files(
 def import_found(
     files: Files, store: Store, progress: Callable[[], object] = lambda: None
 ) -> Imported:
-    """Keep as `import_files` what `find_files` found, without looking for folders again."""
+    """Store the files that `find_files` found, as `import_files` does."""
     parts = list(_parts(files.found))
     outcome = Imported(failures=list(files.failures))
     runs: set[str] = set()
@@ -125,7 +125,7 @@ def _keep_values(store: Store, values: pd.DataFrame, outcome: Imported) -> None:
 
 @dataclass
 class _Encoded:
-    """Some files as the store will have them, and what is to be said of them."""
+    """The encoded contents of some files, with their warnings and failures."""
 
     runs: list[EncodedRun]
     single_values: pd.DataFrame
@@ -134,7 +134,7 @@ class _Encoded:
 
 
 def _encode(store: Store, part: list[Found]) -> _Encoded:
-    """Read some files together; one at a time where together they cannot be encoded."""
+    """Read some files together, or one at a time if they cannot be encoded together."""
     try:
         return _encode_together(store, part)
     except InputError:  # of the store
@@ -164,7 +164,7 @@ def _joined(parts: list[_Encoded]) -> _Encoded:
 
 
 def _parts(files: list[Found]) -> Iterator[list[Found]]:
-    """Neighbouring files, as many as are read together."""
+    """Group neighbouring files that are read together."""
     part: list[Found] = []
     size_bytes = 0
     for file in files:

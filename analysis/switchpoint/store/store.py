@@ -1,7 +1,7 @@
 """The store: Parquet datasets of samples, runs and single values, on any fsspec URL.
 
-Each run is two files, written under a hidden name and renamed, the samples first: a run is in the
-store when its row in `runs` is. Many writers never touch the same file, so none loses anything.
+Each run is two files. They are written under a hidden name and renamed, the samples first, so a run
+is in the store when its row in `runs` is. Writers never touch the same file, so nothing is lost.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # Hive's name for null, which Arrow re
 
 @dataclass(frozen=True)
 class EncodedRun:
-    """One run as the store's two files hold it, empty where the store has it already.
+    """The two files of one run, as bytes; empty if the store has the run already.
 
     Attributes
     ----------
@@ -59,12 +59,12 @@ class EncodedRun:
 
 
 class Store:
-    """Measurements kept under one folder or URL.
+    """Measurements in one folder or URL.
 
     Parameters
     ----------
     url
-        A folder, or any URL that fsspec knows (`s3://bucket/results`, `memory://results`).
+        A folder, or any URL that fsspec supports (`s3://bucket/results`, `memory://results`).
     """
 
     def __init__(self, url: str | os.PathLike[str] = "results") -> None:
@@ -76,13 +76,13 @@ class Store:
 
     @property
     def folders(self) -> list[Path]:
-        """Local folders that hold its tables; none of a store that is elsewhere."""
+        """Local folders with its tables; none if the store is not local."""
         if not isinstance(self._files, LocalFileSystem):
             return []
         return [Path(self._root, table) for table in ("samples", "runs", "values")]
 
     def add(self, measurements: Measurements) -> int:
-        """Store every run that is not there yet, or that was truncated and now is complete.
+        """Store every run that is new, or that replaces a truncated run.
 
         Parameters
         ----------
@@ -92,13 +92,13 @@ class Store:
         Returns
         -------
         int
-            How many runs were written. Single values are kept too.
+            How many runs were written. Single values are stored too.
         """
         self.keep_values(measurements.single_values)
         return sum(self.keep(run) for run in self.encode(measurements))
 
     def encode(self, measurements: Measurements) -> Iterator[EncodedRun]:
-        """Turn what `add` would write into bytes, which takes most of its time, run by run."""
+        """Encode what `add` would write, run by run. This takes most of the time."""
         table = samples_table(measurements.samples)
         alone = len(measurements.runs) == 1
         rows = {} if alone else measurements.samples.groupby("run_id", observed=True).indices
@@ -114,7 +114,7 @@ class Store:
             yield EncodedRun(place, parquet(own), parquet(described))
 
     def keep(self, run: EncodedRun) -> bool:
-        """Write a run as `add` does; says whether that was needed."""
+        """Write a run as `add` does, and return whether it was new."""
         if not run.samples or self._holds(run.place):
             return False
         self._write(self._path("samples", run.place), run.samples)
@@ -122,10 +122,10 @@ class Store:
         return True
 
     def keep_values(self, values: pd.DataFrame) -> pd.DataFrame:
-        """Store single values (`VALUE_COLUMNS`) that are not there yet, and return those.
+        """Store new single values (`VALUE_COLUMNS`), and return those.
 
-        A file for each site, named by its content: writers at the same time may both write a value,
-        and `single_values` counts it once.
+        There is a file for each site, named by its content. Two writers may write the same value
+        at the same time; `single_values` counts it once.
         """
         if values.empty:
             return values
@@ -140,7 +140,7 @@ class Store:
         return fresh
 
     def single_values(self, **wanted: str) -> pd.DataFrame:
-        """Read the single values (`VALUE_COLUMNS`), oldest first; none where there are none.
+        """Read the single values (`VALUE_COLUMNS`), oldest first.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Store:
         self._check_access(folder)
         if not self._files.isdir(folder):
             raise InputError(
-                self.url, "is no store yet; fill it with `switchpoint import FILE...` first"
+                self.url, "is not a store yet; fill it with `switchpoint import FILE...` first"
             )
         table = self._scan(folder, RUNS, _equals(wanted, _RUN_FILTERS))
         runs: pd.DataFrame = table.select(RUN_COLUMNS).to_pandas()
@@ -178,13 +178,13 @@ class Store:
     def read(self, **wanted: str) -> Measurements:
         """Read measurements whose columns have the wanted values, such as `kernel="pingpong"`.
 
-        Values of `mode` select samples, all others select runs; both are pushed down to Parquet.
+        Values of `mode` select samples, all others select runs. Parquet applies both filters.
         """
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         return self._samples_of(self.runs(**wanted), mode)
 
     def latest(self, **wanted: str) -> Measurements:
-        """Read as `read`, of every curve only the newest run, and all runs without a date."""
+        """Read the newest run of every curve, and all runs without a date."""
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         runs = self.runs(**wanted)
         dated = runs[runs["start_utc"].notna()]
@@ -197,13 +197,15 @@ class Store:
 
     def _samples_of(self, runs: pd.DataFrame, wanted: dict[str, str]) -> Measurements:
         if runs.empty:
-            raise InputError(self.url, "holds no run that matches; see what it holds with `report`")
+            raise InputError(
+                self.url, "contains no run that matches; `report` shows what it contains"
+            )
         paths = [self._path("samples", run) for run in runs.to_dict("records")]
         table = self._scan(paths, SAMPLES, _equals(wanted, _RUN_FILTERS))
         return tell_builds(Measurements(samples_frame(table), runs.reset_index(drop=True)))
 
     def _check_access(self, folder: str) -> None:
-        """Raise InputError where a folder may not be read, which else seems empty or not there."""
+        """Raise InputError if a folder is not readable: it would look empty otherwise."""
         if self._files.isfile(self._root):
             raise InputError(self.url, "is a file, not a store; give a folder as --store")
         if isinstance(self._files, LocalFileSystem):
@@ -237,7 +239,7 @@ class Store:
         except (pa.ArrowException, OSError) as error:
             reason = str(error).splitlines()[0]
             raise InputError(
-                self.url, f"holds a damaged file ({reason}); remove it and import its run again"
+                self.url, f"contains a damaged file ({reason}); remove it and import its run again"
             ) from None
 
     def _holds(self, run: Mapping[Hashable, Any]) -> bool:
@@ -254,7 +256,7 @@ class Store:
         return f"{self._root}/{table}/site={site}/date={date}/{name}.parquet"
 
     def _write(self, path: str, content: bytes) -> None:
-        """Write one file whole or not at all."""
+        """Write one file completely or not at all."""
         folder, _, name = path.rpartition("/")
         try:
             self._files.makedirs(folder, exist_ok=True)
@@ -262,7 +264,7 @@ class Store:
                 hidden = f"{folder}/.{name}.{uuid.uuid4().hex}"
                 self._files.pipe_file(hidden, content)
                 Path(hidden).replace(path)
-            else:  # object stores show an object only when all of it is there
+            else:  # object stores show an object only when it is complete
                 self._files.pipe_file(path, content)
         except OSError as error:
             raise InputError(
@@ -271,21 +273,21 @@ class Store:
 
 
 def _partition_text(value: Any) -> str:
-    """Write one value as Hive names a partition's folder."""
+    """Return the name of a partition's folder for one value, in Hive's notation."""
     return quote(value, safe="") if isinstance(value, str) else _NO_VALUE
 
 
-#: What runs and their samples can be asked for by.
+#: Columns that can select runs and samples.
 _RUN_FILTERS = [*RUNS.names, *PARTITIONS.names, "mode"]
 
 
 def _equals(wanted: dict[str, str], known: list[str]) -> Any:
-    """Filter expression for Arrow; raises InputError for a column that cannot be asked for."""
+    """Return Arrow's filter expression; raises InputError for a column that cannot be used."""
     condition = None
     for name, value in wanted.items():
         if name not in known:
             raise InputError(
-                name, f"is no column of the store; use one of {', '.join(sorted(known))}"
+                name, f"is not a column of the store; use one of {', '.join(sorted(known))}"
             )
         term = ds.field(name) == value
         condition = term if condition is None else condition & term

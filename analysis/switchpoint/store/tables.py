@@ -1,4 +1,4 @@
-"""The store's tables as Arrow holds them: their schemas, and pandas' tables in that shape."""
+"""The store's tables in Arrow: their schemas, and the conversion of pandas' tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARTITIONS = pa.schema([("site", pa.string()), ("date", pa.string())])
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 
-#: Identity columns that are not ours travel as one JSON text, so that every file has one schema.
+#: Identity columns of other tools are one JSON text, so that all files have the same schema.
 _OTHER = "other_identity"
 
 SAMPLES = pa.schema(
@@ -45,7 +45,7 @@ RUNS = pa.schema(
     ]
 )
 
-#: Single values lie by site alone: a log may be of a year of nights.
+#: Single values are divided by site only, because a log may contain a year of nightly runs.
 VALUE_PARTITIONS = pa.schema([("site", pa.string())])
 VALUES = pa.schema(
     [
@@ -64,7 +64,7 @@ def parquet(table: pa.Table) -> bytes:
 
 
 def samples_table(samples: pd.DataFrame) -> pa.Table:
-    """Arrow table of samples in the store's schema."""
+    """Return the samples as an Arrow table in the store's schema."""
     own = [name for name in identity_columns(samples) if name not in IDENTITY]
     columns = {
         name: samples[name] if name in samples else constant(None, len(samples))
@@ -77,7 +77,7 @@ def samples_table(samples: pd.DataFrame) -> pa.Table:
 
 
 def with_own_dictionaries(table: pa.Table) -> pa.Table:
-    """Leave out of dictionaries what no row uses: the table may be a part of a larger one."""
+    """Remove unused values from dictionaries, because the table may be a part of a larger one."""
     for number, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             texts = table.column(number).cast(field.type.value_type)
@@ -86,7 +86,7 @@ def with_own_dictionaries(table: pa.Table) -> pa.Table:
 
 
 def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Series[Any]:
-    """One JSON text for each combination of the file's own identity columns."""
+    """Return one JSON text for each combination of the file's other identity columns."""
     code = samples.groupby(own, dropna=False, observed=True, sort=False).ngroup()
     combinations = samples[own].assign(code=code).drop_duplicates("code").set_index("code")
     texts = {
@@ -97,7 +97,7 @@ def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Series[Any]:
 
 
 def samples_frame(table: pa.Table) -> pd.DataFrame:
-    """Samples in the shape of `Measurements`, without identity columns that no run has."""
+    """Return samples in the form of `Measurements`, without identity columns that no run has."""
     table = table.unify_dictionaries()
     frame: pd.DataFrame = table.select(SAMPLES.names).to_pandas()
     site = table.column("site").dictionary_encode().unify_dictionaries()

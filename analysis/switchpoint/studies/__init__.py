@@ -1,4 +1,4 @@
-"""What five published studies claim, evaluated from our own measurements.
+"""The claims of five published studies, tested with our own measurements.
 
-One module for each study; verdicts rest on intervals, never on one number.
+There is one module for each study. Verdicts depend on intervals, never on a single number.
 """

@@ -1,4 +1,4 @@
-"""The shape of a claim: a study's sentence, and the evidence that decides it."""
+"""The definition of a claim: a study's sentence, and the evidence that decides it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Claim:
     study : str
         Its number, such as `001`.
     number : int
-        Of the claim within the study.
+        Its number within the study.
     text : str
         The claim in our words.
     evidence : callable
-        Yields the figures that must all be as wanted; raises NotTestableError, before or after,
-        where something is missing.
+        Yields the figures that must all be in their wanted range; raises NotTestableError, before
+        or after, if something is missing.
     across_tools : bool
-        Whether it compares MPIs and other tools, and so is evaluated once for a site.
+        Whether it compares MPIs and other tools, and is therefore evaluated once per site.
     """
 
     study: str

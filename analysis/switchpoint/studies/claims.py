@@ -1,7 +1,7 @@
 """What five published studies claim, evaluated from our own measurements.
 
-Nothing is taken over from the studies but the claims: each verdict is a test on our samples, and a
-claim that they cannot decide says what is missing. Facts of the studies: docs/reference/studies.md.
+Only the claims come from the studies. Each verdict is a test on our samples. If they cannot decide
+a claim, it says what is missing. Facts of the studies: docs/reference/studies.md.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ CLAIMS: list[Claim] = [
     *study_000.CLAIMS, *study_001.CLAIMS, *study_002.CLAIMS, *study_003.CLAIMS, *study_004.CLAIMS
 ]  # fmt: skip
 
-#: What was measured in different places is never compared.
+#: Measurements with different values of these are never compared.
 _PLACE = ["site", "partition"]
 
 COLUMNS = [
-    "study", "number", "claim", "site", "partition", "mpi", "verdict", "evidence", "reason", "mend"
+    "study", "number", "claim", "site", "partition", "mpi", "verdict", "evidence", "reason", "fix"
 ]  # fmt: skip
 
 
@@ -42,9 +42,9 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
     Parameters
     ----------
     measurements
-        Of any number of runs; the more launches, the surer the verdicts.
+        Measurements of any number of runs. More launches make the verdicts more certain.
     study
-        Only of this study, such as `002`.
+        Only this study, such as `002`.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
         One row per claim and place: `study`, `number`, `claim`; `site`, `partition` and `mpi`
         (null for claims that compare tools); `verdict` is `holds`, `does not hold` or `not
         testable here`; `evidence`, a list of dictionaries as `studies.evidence.Evidence`; `reason`
-        and `mend`, null unless not testable.
+        and `fix`, null unless not testable.
 
     Raises
     ------
@@ -61,9 +61,9 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
     """
     known = dict.fromkeys(claim.study for claim in CLAIMS)
     if study is not None and study not in known:
-        raise InputError("--study", f"'{study}' is none of the studies; use {', '.join(known)}")
+        raise InputError("--study", f"'{study}' is not one of the studies; use {', '.join(known)}")
     everything = data_of(measurements)
-    # Runs over bare sockets tell nothing of an MPI: only claims that compare tools look at them.
+    # Runs over sockets say nothing about an MPI: only claims that compare tools use them.
     every = list(_places(everything, [*_PLACE, "mpi"]))
     places = [(place, data) for place, data in every if place["mpi"]] or every
     across = list(_places(everything, _PLACE))
@@ -78,12 +78,12 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
 
 
 def efficiencies(measurements: Measurements) -> pd.DataFrame:
-    """Speed-up and efficiency of study 002 at each place: see `study_002.parallel_efficiency`.
+    """Return speed-up and efficiency of study 002: see `study_002.parallel_efficiency`.
 
     Returns
     -------
     DataFrame
-        `site`, `partition` and `mpi`, then that table's columns; empty where no ring was measured.
+        `site`, `partition` and `mpi`, then that table's columns; empty if no ring was measured.
     """
     rows = [
         place | row
@@ -100,11 +100,11 @@ class _Verdict:
     verdict: str
     evidence: list[Evidence]
     reason: str | None = None
-    mend: str | None = None
+    fix: str | None = None
 
 
 def _places(data: Data, names: list[str]) -> Iterator[tuple[dict[str, Any], Data]]:
-    """Each combination of columns that run records were measured at, with its data."""
+    """Yield each combination of columns in the run records with its data."""
     passes = data.passes.reindex(columns=[*dict.fromkeys([*data.passes, *names])])
     none = dict.fromkeys([*_PLACE, "mpi"])
     if passes.empty:
@@ -117,10 +117,10 @@ def _places(data: Data, names: list[str]) -> Iterator[tuple[dict[str, Any], Data
 
 
 def _evaluate(claim: Claim, data: Data) -> _Verdict:
-    """Gather a claim's evidence until it ends or something is missing.
+    """Collect a claim's evidence until it ends or something is missing.
 
-    One figure outside of what is wanted refutes the claim whatever else is missing; it holds only
-    when nothing is.
+    A single figure outside its wanted range refutes the claim, even if something is missing. The
+    claim only holds if nothing is missing.
     """
     found: list[Evidence] = []
     missing: NotTestableError | None = None
@@ -132,10 +132,10 @@ def _evaluate(claim: Claim, data: Data) -> _Verdict:
     if any(evidence.holds is False for evidence in found):
         return _Verdict(FAILS, found)
     if missing is not None:
-        mend = missing.mend or f"make measure TAG=study-{claim.study}"
-        return _Verdict(OPEN, found, missing.reason, mend)
+        fix = missing.fix or f"make measure TAG=study-{claim.study}"
+        return _Verdict(OPEN, found, missing.reason, fix)
     vague = [evidence for evidence in found if evidence.holds is None]
     if vague:
-        reason = f"{len(vague)} of {len(found)} intervals reach over the bound"
+        reason = f"{len(vague)} of {len(found)} intervals cross the bound"
         return _Verdict(OPEN, found, reason, "measure again: more launches, or -S passes=20")
     return _Verdict(HOLDS, found)

@@ -17,7 +17,7 @@ WORD_BYTES = 4
 
 @dataclass(frozen=True)
 class Link:
-    """What a message of L words costs: `start_us` and `word_us` for each word of 4 bytes."""
+    """The time of a message of L words: `start_us` and `word_us` for each word of 4 bytes."""
 
     start_us: float
     word_us: float
@@ -32,12 +32,12 @@ LITERATURE = Link(start_us=1500, word_us=5)
 
 
 def speedup(task_us: Floats | float, parallel_us: Floats | float) -> Floats | float:
-    """Equation 1: time of the task on one rank over its time on all, communication included."""
+    """Equation 1: time of the task on one rank divided by its time on all, with communication."""
     return task_us / parallel_us
 
 
 def efficiency(task_us: float, ranks: int, exchange_us: float, serial: float = 0.0) -> float:
-    """Equation 6, and with `serial` = 0 equation 2: share of the ranks' time that is the task's.
+    """Equation 6, and with `serial` = 0 equation 2: share of the ranks' time for the task.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def fit_link(size_bytes: Floats, time_us: Floats) -> Link:
     Parameters
     ----------
     size_bytes, time_us : array of float, shape (n,)
-        Of a ping-pong, which the paper names as the other source of the constants.
+        From a ping-pong, which the paper names as the other source of the constants.
     """
     words = size_bytes / WORD_BYTES
     design = np.stack([np.ones_like(words), words], axis=1) / time_us[:, None]

@@ -13,7 +13,7 @@ from switchpoint.studies.points import Point
 
 Floats = npt.NDArray[np.float64]
 
-#: Times that differ by less than this count as equal, efficiencies by less than the second.
+#: Times that differ by less than this count as equal; the second value is for efficiencies.
 SAME = 0.05
 SAME_EFFICIENCY = 0.01
 
@@ -30,7 +30,7 @@ class Wanted:
     high: float = np.inf
 
     def judge(self, low: float, high: float) -> bool | None:
-        """Whether an interval lies inside, outside (False), or on the edge (None)."""
+        """Return whether an interval lies inside (True), outside (False), or on the edge (None)."""
         if low > self.low and high < self.high:
             return True
         return False if high <= self.low or low >= self.high else None
@@ -45,7 +45,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One figure that a claim rests on.
+    """One figure that a claim depends on.
 
     Attributes
     ----------
@@ -56,11 +56,11 @@ class Evidence:
     wanted : str
         The range that it must lie in.
     holds : bool or None
-        Whether the interval lies in that range; None where it spans an end of it.
+        Whether the interval lies in that range; None if it crosses an end of it.
     units : int
         Launches or passes behind the smallest sample.
     runs : tuple of str
-        The runs' identities.
+        The run IDs.
     """
 
     what: str
@@ -83,12 +83,12 @@ def judge(
     unit: str = "",
     comparisons: int = 1,
 ) -> Evidence:
-    """Estimate a figure of points' medians and hold its interval against what is wanted.
+    """Estimate a figure from points' medians and compare its interval with the wanted range.
 
     Parameters
     ----------
     what
-        Words for the figure.
+        The name of the figure.
     points
         The points, in the order in which `figure` takes them.
     figure
@@ -98,8 +98,8 @@ def judge(
     unit
         Of the figure.
     comparisons
-        Figures that the claim rests on together: the interval is widened so that all of them hold
-        at 95 % (Bonferroni).
+        How many figures the claim depends on. The interval is widened so that all of them are
+        valid together at 95 % (Bonferroni).
     """
     figures = figure(resampled_medians(points))
     return conclude(what, figures, wanted, points, unit=unit, comparisons=comparisons)
@@ -114,7 +114,7 @@ def conclude(
     unit: str = "",
     comparisons: int = 1,
 ) -> Evidence:
-    """Shape a figure (first) and its draws (the others) as evidence."""
+    """Convert a figure (first) and its draws (the others) to evidence."""
     tail = _ERROR_RATE / 2 / comparisons
     low, high = (float(x) for x in np.quantile(figures[1:], [tail, 1 - tail]))
     points = list(points)
@@ -128,8 +128,8 @@ def conclude(
 def resampled_medians(points: Sequence[Point]) -> Floats:
     """Medians of points and of bootstrap draws of their launches or passes.
 
-    Points that were measured in the same passes are drawn together, so that what disturbed a pass
-    cancels in their ratio (Efron and Tibshirani 1993, chapters 8 and 13).
+    Points of the same passes are drawn together, so that the disturbance of a pass cancels in
+    their ratio (Efron and Tibshirani 1993, chapters 8 and 13).
 
     Returns
     -------
@@ -150,12 +150,12 @@ def resampled_medians(points: Sequence[Point]) -> Floats:
 
 
 def ratio(medians: Floats) -> Floats:
-    """First point's time over the second's."""
+    """Return the first point's time divided by the second's."""
     return np.asarray(medians[:, 0] / medians[:, 1])
 
 
 def slower(what: str, point: Point, than: Point, *, by: float = SAME, **how: Any) -> Evidence:
-    """Evidence that one point takes longer than another, by more than counts as equal."""
+    """Return evidence that one point takes longer than another and is not equal to it."""
     return judge(what, [point, than], ratio, Wanted(low=1 + by), **how)
 
 

@@ -18,35 +18,35 @@ from switchpoint.tables.columns import IDENTITY, identity_columns, none_for_null
 from switchpoint.tables.curves import summarise
 from switchpoint.tables.measurements import Measurements
 
-#: From so many launches on the launch is the unit that is resampled, below it the pass.
+#: With at least this many launches, launches are resampled, otherwise passes.
 LAUNCHES = 5
 
-#: Fewer units say nothing about their scatter.
+#: Fewer units do not show their scatter.
 LEAST_UNITS = 3
 
 #: What is known of each run from its record.
 FACTS = ("ranks", "nodes", "machines", "crowded")
 
-#: What other studies' claims lean on too.
+#: The fix if runs for several studies are missing.
 _MEASURED_BY = {"pingpong": "make measure TAG=sweep"}
 
-_MACHINE_WIDE = ("check",)  # says who measured, not what
+_MACHINE_WIDE = ("check",)  # names the check, not the measurement
 
 
 class NotTestableError(Exception):
-    """A claim that the data at hand cannot decide.
+    """A claim that the available data cannot decide.
 
     Parameters
     ----------
     reason
         What is missing.
-    mend
-        What would supply it; None where the study's own checks would.
+    fix
+        How to measure it; None if the study's own checks do.
     """
 
-    def __init__(self, reason: str, mend: str | None = None) -> None:
+    def __init__(self, reason: str, fix: str | None = None) -> None:
         self.reason = reason
-        self.mend = mend
+        self.fix = fix
         super().__init__(reason)
 
 
@@ -59,7 +59,7 @@ class Point:
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """Identities of the runs behind it."""
+        """The IDs of its runs."""
         return tuple(sorted(set(self.medians.index.get_level_values("run_id"))))
 
     @property
@@ -70,16 +70,16 @@ class Point:
 
 @dataclass
 class Data:
-    """What was measured at one place: a site's partition with one MPI, or with all of them.
+    """The measurements of one place: a site's partition with one MPI, or with all of them.
 
     Attributes
     ----------
     passes : DataFrame
         One row per curve, size and pass: the identity, `size_bytes`, `pass`, `time_us` (median),
-        and of its run `ranks`; `nodes` that they were on; `machines` with a kernel of their own;
-        `crowded`, whether ranks outnumbered the cores of a machine.
+        and for its run `ranks`, their `nodes`, the number of `machines` (operating systems), and
+        `crowded`: whether there were more ranks than cores on a machine.
     facts : DataFrame
-        The same per run, by `run_id`, and its record's `header`.
+        The same per run, by `run_id`, and the `header` of its record.
     samples : DataFrame
         The samples as they were read.
     """
@@ -99,17 +99,17 @@ class Data:
         Raises
         ------
         NotTestableError
-            Naming the first column that leaves nothing.
+            It names the first column that leaves nothing.
         """
         return narrowed(self._of(kernel), f"kernel {kernel}", wanted)
 
     def point(self, kernel: str, mode: str, size_bytes: int, **wanted: Any) -> Point:
-        """One point's medians; where curves differ in further labels, the most measured one.
+        """Return one point's medians. If curves differ in other labels, use the most measured one.
 
         Raises
         ------
         NotTestableError
-            Where nothing of it was measured, or too few passes.
+            If it was not measured, or has too few passes.
         """
         rows = self.at(kernel, mode=mode, **wanted)
         rows = narrowed(rows, f"mode {mode} of kernel {kernel}", {"size_bytes": size_bytes})
@@ -123,7 +123,7 @@ class Data:
 
 
 def data_of(measurements: Measurements) -> Data:
-    """Reduce measurements to what claims are judged by."""
+    """Reduce measurements to the data for claims."""
     samples = measurements.samples
     keys = [*identity_columns(samples), "size_bytes", "pass"]
     passes = samples.groupby(keys, dropna=False, observed=True)["time_us"].median().reset_index()
@@ -133,7 +133,9 @@ def data_of(measurements: Measurements) -> Data:
         [_facts(run) for run in measurements.runs.to_dict("records")],
         columns=["run_id", *FACTS, "header"],
     ).set_index("run_id")
-    claimed = [name for name in FACTS if name in passes]  # labels; what the record proves counts
+    claimed = [
+        name for name in FACTS if name in passes
+    ]  # these are labels; the record's proof is used instead
     passes = passes.drop(columns=claimed).join(facts[[*FACTS]], on="run_id")
     return Data(passes, facts, samples)
 
@@ -163,13 +165,13 @@ def narrowed(rows: pd.DataFrame, what: str, wanted: dict[str, Any]) -> pd.DataFr
 
 
 def uncrowded(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of runs whose ranks had a core each; raises NotTestableError where none had."""
+    """Return rows of runs whose ranks had a core each; raises NotTestableError if none had."""
     quiet = rows[~rows["crowded"].astype(bool)]
     if quiet.empty:
         ranks = int(rows["ranks"].min())
         raise NotTestableError(
-            f"ranks outnumber cores from {ranks} ranks on, which times the scheduler",
-            f"a site whose placements have a core for each of {ranks} ranks or more",
+            f"from {ranks} ranks on there are more ranks than cores, which times the scheduler",
+            f"use a site whose placements have a core for each of {ranks} ranks or more",
         )
     return quiet
 
@@ -181,7 +183,7 @@ def most_ranks(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def one_variant(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the label values that were measured most: curves that differ are never pooled."""
+    """Return rows of the most measured label values: different curves are never combined."""
     told = [*IDENTITY, *_MACHINE_WIDE, "size_bytes", "pass", "time_us", *FACTS]
     own = [name for name in rows if name not in told]
     if not own or rows.empty:

@@ -13,20 +13,20 @@ from switchpoint.studies.points import Data, NotTestableError, Point, point_of, 
 _KERNEL = "mergesort"
 _ARRAY_BYTES = 200_000
 
-#: Node of processes 0 to 6; process i hands halves to 2i + 1 and 2i + 2. The map of figure 12 is a
-#: reconstruction: the one that fits the study's "twice as much".
+#: Nodes of processes 0 to 6; process i sends halves to 2i + 1 and 2i + 2. The map of figure 12 is a
+#: reconstruction that agrees with the study's "twice as much".
 ALONE, ONE_NODE = "A", "AAAAAAA"
 FIGURE_10, FIGURE_11, FIGURE_12, FIGURE_13 = "AABAABB", "AAAAABB", "AABABAB", "ABBAAAA"
 
-#: Maps are compared over the slowest network that was measured, which is nearest to the study's.
+#: Maps are compared over the slowest measured network, which is most similar to the study's.
 _NETWORKS = ("two_nodes_two_hosts", "two_nodes_one_host")
 
-#: A line through the times explains them when it leaves less than this share of their variance.
+#: A line explains the times if it leaves less than this share of their variance.
 _LINEAR = 0.9
 
 
 def bytes_over_network(nodes: str, array_bytes: int = _ARRAY_BYTES) -> int:
-    """Bytes that cross from node to node, there and back.
+    """Return the bytes that cross between nodes in both directions.
 
     Parameters
     ----------
@@ -87,13 +87,13 @@ def _one_node_beats_ethernet(data: Data) -> Iterator[Evidence]:
 
 
 def _fast_network_beats_one_node(data: Data) -> Iterator[Evidence]:
-    """Needs two nodes with cores of their own: emulated nodes share them, so add none."""
+    """Compare one node with two; emulated nodes share cores, so they cannot show this."""
     rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, process_map=FIGURE_10)
     own = rows[rows["machines"] > 1]
     if own.empty:
         raise NotTestableError(
-            "all nodes are one machine's, so that a second one adds no processor",
-            "a site of two or more machines with a network such as InfiniBand",
+            "all nodes belong to one machine, so a second node adds no processor",
+            "use a site with two or more machines and a network such as InfiniBand",
         )
     fastest = min(
         (
@@ -106,18 +106,18 @@ def _fast_network_beats_one_node(data: Data) -> Iterator[Evidence]:
 
 
 def _parallelism_does_not_matter(data: Data) -> Iterator[Evidence]:
-    """What bytes foretell from balanced maps, against the map that hardly runs in parallel."""
+    """Predict a map that is hardly parallel from the bytes of balanced maps, and compare."""
     rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, process_map=FIGURE_13)
     if (rows["machines"] < 2).all():
         raise NotTestableError(
-            "all nodes are one machine's, so that all maps run equally in parallel",
-            "a site of two or more machines",
+            "all nodes belong to one machine, so all maps are equally parallel",
+            "use a site with two or more machines",
         )
     balanced = [FIGURE_10, FIGURE_12]
     near, far = (bytes_over_network(nodes) for nodes in balanced)
     along = (bytes_over_network(FIGURE_13) - near) / (far - near)
     yield judge(
-        "figure 13 over what the bytes foretell from figures 10 and 12",
+        "figure 13 over the prediction from the bytes of figures 10 and 12",
         [*(_map(data, nodes) for nodes in balanced), _map(data, FIGURE_13)],
         lambda m: m[:, 2] / (m[:, 0] + along * (m[:, 1] - m[:, 0])),
         Wanted(0.8, 1.2),
@@ -130,7 +130,7 @@ def _processes_pay_on_one_node(data: Data) -> Iterator[Evidence]:
 
 
 def _maps(data: Data) -> dict[str, Point]:
-    """Each map over the network that was measured."""
+    """Return each map over the measured network."""
     rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES)
     rows = rows[rows["placement"] == _network(data)] if "process_map" in rows else rows.iloc[:0]
     return {
@@ -163,7 +163,7 @@ CLAIMS = [
     Claim("000", 4, "one node beats two over the network", _one_node_beats_ethernet),
     Claim("000", 5, "a fast network (there VIA) beats one node", _fast_network_beats_one_node),
     Claim(
-        "000", 6, "over the network, parallelism does not matter beside the bytes",
+        "000", 6, "over the network, parallelism does not matter compared with the bytes",
         _parallelism_does_not_matter,
     ),
     Claim("000", 7, "on one node seven processes beat one", _processes_pay_on_one_node),

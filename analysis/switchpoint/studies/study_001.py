@@ -29,7 +29,7 @@ _SMALL_BYTES = 1024
 _BETWEEN_NODES = ("two_nodes_one_host", "two_nodes_two_hosts")
 _SWEEP = "make measure TAG=sweep"
 
-#: The level of the study's shared memory, and how near counts as about.
+#: The level of the study's shared memory, and the range that counts as "about".
 _LEVEL_MBITPS = 40_000
 _ABOUT = 0.25
 
@@ -45,7 +45,7 @@ def _ssend_slower(data: Data) -> Iterator[Evidence]:
 
 
 def _shared_memory_levels(data: Data) -> Iterator[Evidence]:
-    """Throughput of the last octave of sizes, against the octave before and the study's level."""
+    """Compare the throughput of the last octave with the octave before and the study's level."""
     points = _curve(data, "send", "one_node")
     largest = max(points)
     if largest < 2**20:
@@ -78,17 +78,17 @@ def _nothing_at_64_kib(data: Data) -> Iterator[Evidence]:
 
 
 def _jump(data: Data, placement: str, wanted: Wanted, comparisons: int = 1) -> Evidence:
-    """Throughput at 64 KiB over what the line through the three sizes before it foretells."""
+    """Compare the throughput at 64 KiB with the line through the three sizes before it."""
     points = _curve(data, "send", placement)
     before = sorted(size for size in points if _SWITCH_BYTES / 2 <= size < _SWITCH_BYTES)[-3:]
     if _SWITCH_BYTES not in points or len(before) < 3:
         raise NotTestableError(f"no sweep around 64 KiB on {placement}", _SWEEP)
     sizes = np.array(before, dtype=float)
-    # Least squares as weights on the three times: linear, so one product serves all draws.
+    # Least squares as weights on the three times: linear, so one product is enough for all draws.
     design = np.stack([np.ones_like(sizes), sizes], axis=1)
     weights = np.array([1.0, _SWITCH_BYTES]) @ np.linalg.pinv(design)
     return judge(
-        f"throughput at 64 KiB over that foretold from {size_text(before[0])} to "
+        f"throughput at 64 KiB over the prediction from {size_text(before[0])} to "
         f"{size_text(before[-1])}, {placement}",
         [*(points[size] for size in before), points[_SWITCH_BYTES]],
         lambda m: (m[:, :-1] @ weights) / m[:, -1],
@@ -110,9 +110,9 @@ def _one_host_slower(data: Data) -> Iterator[Evidence]:
 
 
 def _differ_where(data: Data) -> Iterator[Evidence]:
-    """Through shared memory at a small size but at no large one; over the network at each.
+    """Compare through shared memory at small and large sizes, and over the network at each.
 
-    Of whole octaves: so many comparisons need no more launches than there are.
+    Only whole octaves are compared, because more comparisons would need more launches.
     """
     for placement in ("one_node", "one_node_network"):
         ssend, send = (_curve(data, mode, placement) for mode in ("sstream", "stream"))
@@ -157,14 +157,14 @@ def _noise_largest_between_hosts(data: Data) -> Iterator[Evidence]:
 
 
 def _drop_by_load(data: Data) -> Iterator[Evidence]:
-    """Whether runs with a drop of throughput lost the core more often than runs without."""
+    """Compare the load in runs with a drop of throughput with runs without."""
     rows = data.at(_KERNEL, placement="two_nodes_one_host", mode="send")
     usual = rows.groupby("size_bytes")["time_us"].transform("median")
     drops = (rows["time_us"] / usual).gt(1.25).groupby(rows["run_id"]).any()
     if drops.sum() < 2 or (~drops).sum() < 2:
         raise NotTestableError(
             f"{int(drops.sum())} of {len(drops)} runs on one host show a drop of a quarter; two "
-            "with and two without are needed to hold their load against each other",
+            "with and two without are needed to compare their load",
             "measure often on a machine that others use: make measure TAG=sweep",
         )
     load = _busy_before(data, rows).reindex(drops.index)
@@ -193,7 +193,7 @@ def _longer_blocks_cut_noise(data: Data) -> Iterator[Evidence]:
     shortest, longest = noise["block_us"].min(), noise["block_us"].max()
     if not longest >= 5 * shortest:
         raise NotTestableError(
-            "no two runs with blocks of lengths five times apart",
+            "no two runs with block lengths that differ by a factor of five",
             "measure again with longer blocks: reframe ... -t sweep -S block_time_us=2000",
         )
     table = noise.pivot_table(
@@ -237,15 +237,15 @@ CLAIMS = [
     ),
     Claim("001", 3, "at exactly 64 KiB throughput rises through shared memory", _rises_at_64_kib),
     Claim("001", 4, "at exactly 64 KiB it falls over the forced network", _falls_at_64_kib),
-    Claim("001", 5, "at exactly 64 KiB nothing happens between nodes", _nothing_at_64_kib),
+    Claim("001", 5, "at exactly 64 KiB nothing changes between nodes", _nothing_at_64_kib),
     Claim("001", 6, "two nodes on one host are slower than on two hosts", _one_host_slower),
     Claim(
         "001", 7,
         "Send and Ssend differ in throughput only at small sizes through shared memory, and "
-        "throughout over the network", _differ_where,
+        "at all sizes over the network", _differ_where,
     ),
     Claim("001", 8, "noise is largest between hosts", _noise_largest_between_hosts),
     Claim("001", 9, "a drop of throughput on one host comes from another user's load",
           _drop_by_load),
-    Claim("001", 10, "longer blocks cut the noise", _longer_blocks_cut_noise),
+    Claim("001", 10, "longer blocks reduce the noise", _longer_blocks_cut_noise),
 ]  # fmt: skip

@@ -40,17 +40,17 @@ EFFICIENCY_COLUMNS = [
     "start_us", "word_us", "predicted", "predicted_literature", "crowded",
 ]  # fmt: skip
 
-#: Ping-pong sizes that a link is fitted to: those of the study's messages.
+#: Ping-pong sizes for the fit of a link: those of the study's messages.
 _FIT_BYTES = (WORD_BYTES, 64 * 1024)
 
 
 def parallel_efficiency(data: Data) -> pd.DataFrame:
-    """Speed-up and efficiency over T, L and np, measured and by equation 6.
+    """Return speed-up and efficiency over T, L and np, measured and from equation 6.
 
     Parameters
     ----------
     data
-        Of one place.
+        The data of one place.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def parallel_efficiency(data: Data) -> pd.DataFrame:
         One row per `placement`, `ranks`, `words`, `task_us` (nominal T) and `serial`: `speedup`,
         `efficiency` with `low` and `high`; `start_us` and `word_us`, fitted to the ping-pong of
         the same placement, and `predicted` with them; `predicted_literature` with the study's
-        constants; `crowded`, whether ranks outnumbered cores. Null where no ping-pong was measured.
+        constants; `crowded`, whether there were more ranks than cores. Null without a ping-pong.
     """
     rows = []
     try:
@@ -96,7 +96,7 @@ def _ping_pong_over_estimates(data: Data) -> Iterator[Evidence]:
 
 
 def _over_estimated(data: Data, link_of: Any, constants: str) -> Iterator[Evidence]:
-    """Predicted over measured efficiency, the mean over T, L and np of each placement."""
+    """Compare predicted with measured efficiency, as mean over T, L and np per placement."""
     cells: dict[str, list[tuple[Any, ...]]] = {}
     for key, points in _grid(data).items():
         if not key[-1]:
@@ -115,7 +115,7 @@ def _over_estimated(data: Data, link_of: Any, constants: str) -> Iterator[Eviden
             relative.append(_predicted(link, task.value, ranks, words, serial) / actual)
         told = constants or f"{link.start_us:.3g} us and {link.word_us:.2g} us a word of ping-pong"
         yield conclude(
-            f"efficiency foretold with {told} over measured, mean of {len(measured)} points, "
+            f"efficiency predicted with {told} over measured, mean of {len(measured)} points, "
             f"{placement}",
             np.mean(relative, axis=0), Wanted(low=1 + SAME_EFFICIENCY), every,
             comparisons=len(cells),
@@ -123,7 +123,7 @@ def _over_estimated(data: Data, link_of: Any, constants: str) -> Iterator[Eviden
 
 
 def _narrow_band_but_long(data: Data) -> Iterator[Evidence]:
-    """At the shortest task, where communication shows most, over the network between hosts."""
+    """Compare at the shortest task, where communication matters most, between hosts."""
     rows = uncrowded(_tasks(data, placement="two_nodes_two_hosts", serial_percent="0"))
     rows = rows[rows["grain_us"] == min(rows["grain_us"], key=int)]
     for ranks, part in rows.groupby("ranks"):
@@ -154,7 +154,7 @@ def _one_percent_shows(data: Data) -> Iterator[Evidence]:
 
 
 def _runs_form_a_band(data: Data) -> Iterator[Evidence]:
-    """Width of the band: what four of five launches lie in, relative to their median."""
+    """Return the width of the band that contains four of five launches, over their median."""
     wanted = {"placement": "two_nodes_two_hosts", "size_bytes": _MIDDLE, "serial_percent": "0"}
     rows = uncrowded(_tasks(data, **wanted))
     rows = rows[rows["grain_us"] == min(rows["grain_us"], key=int)]
@@ -249,8 +249,8 @@ CLAIMS = [
     ),
     Claim(
         "002", 3, "on a switched network efficiencies up to 1,000 words lie in one narrow band, "
-        "and only 10,000 words drop", _narrow_band_but_long,
+        "and only 10,000 words are lower", _narrow_band_but_long,
     ),
-    Claim("002", 4, "1 % of serial work shows at 4 ranks", _one_percent_shows),
+    Claim("002", 4, "1 % of serial work is visible at 4 ranks", _one_percent_shows),
     Claim("002", 5, "single runs form a band of some width", _runs_form_a_band),
 ]  # fmt: skip

@@ -51,8 +51,8 @@ def _reaches_the_bandwidth(data: Data) -> Iterator[Evidence]:
         raise lack
     if not best.holds and rows["crowded"].all():
         raise NotTestableError(
-            f"ranks outnumber cores, and reach {best.value:.0%} of the bandwidth",
-            "links slower than the cores, as bench/exchange_links.py lays them out, or more cores",
+            f"there are more ranks than cores, and they reach {best.value:.0%} of the bandwidth",
+            "use links slower than the cores, as in bench/exchange_links.py, or more cores",
         )
     yield best
 
@@ -101,8 +101,8 @@ def _blocked_at_the_head(data: Data) -> Iterator[Evidence]:
     rows = data.at(_KERNEL)
     if "switch" not in rows or not (rows["switch"] == "input_buffered").any():
         raise NotTestableError(
-            "no run is labelled as made over an input-buffered switch",
-            "a site with such a switch, and the kernel's --label=switch=input_buffered",
+            "no run has the label of an input-buffered switch",
+            "use a site with such a switch, and the kernel's --label=switch=input_buffered",
         )
     rows = rows[rows["switch"] == "input_buffered"]
     rows = most_ranks(rows)
@@ -127,7 +127,9 @@ def _groups_scale_better(data: Data) -> Iterator[Evidence]:
     rows = uncrowded(_between_nodes(data, crowded=True))
     counts = sorted(rows["ranks"].unique())
     if len(counts) < 2:
-        raise NotTestableError(f"all uncrowded runs had {counts[0]} ranks; scaling needs two sizes")
+        raise NotTestableError(
+            f"all runs with a core per rank had {counts[0]} ranks; scaling needs two such counts"
+        )
     few, many = (rows[rows["ranks"] == count] for count in (counts[0], counts[-1]))
     size = _extreme(many, small=False)
     yield judge(
@@ -138,7 +140,7 @@ def _groups_scale_better(data: Data) -> Iterator[Evidence]:
 
 
 def _between_nodes(data: Data, crowded: bool = False) -> pd.DataFrame:
-    """Runs between nodes of the most ranks that had a core each, or of any."""
+    """Return runs between nodes with the most ranks that had a core each, or any runs."""
     rows = data.at(_KERNEL)
     rows = rows[rows["nodes"] > 1]
     if rows.empty:
@@ -167,7 +169,7 @@ def _at(rows: pd.DataFrame, mode: str, size_bytes: int) -> Point:
 CLAIMS = [
     Claim("003", 1, "synchronous shuffle reaches 97 % of the available bandwidth",
           _reaches_the_bandwidth),
-    Claim("003", 2, "synchronous shuffle gains with short messages too", _gains_when_short),
+    Claim("003", 2, "synchronous shuffle is also better with short messages", _gains_when_short),
     Claim(
         "003", 3, "shift and pairwise are good for long messages and poor for short ones",
         _by_message_for_long_only,

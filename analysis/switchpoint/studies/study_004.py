@@ -24,7 +24,7 @@ from switchpoint.tables.units import size_text
 _BROADCAST = "broadcast"
 _REPEATED, _BEST_TREE, _LIBRARY = "repeated", "binomial", "library"
 
-#: Where tools are compared: between nodes, the farther apart the better.
+#: Placements for the comparison of tools: between nodes, preferably far apart.
 _PLACEMENTS = ("two_nodes_two_hosts", "two_nodes_one_host")
 
 _KIB = 1024
@@ -37,7 +37,7 @@ _FFT, _JPEG, _SORT, _TRAINING, _VOTING = "fft", "jpeg", "psrs", "backpropagation
 
 
 def _tools_equal_when_short(data: Data) -> Iterator[Evidence]:
-    """Slowest over fastest tool, at every size below 1 KiB."""
+    """Compare the slowest with the fastest tool at every size below 1 KiB."""
     rows = data.at("echo", placement=_PLACEMENTS[0])
     rows = rows[rows["size_bytes"] < _KIB]
     tools = rows["mpi"].where(rows["mode"] == "mpi", rows["mode"])
@@ -57,7 +57,7 @@ def _tools_equal_when_short(data: Data) -> Iterator[Evidence]:
 
 
 def _linear_up_to_a_kib(data: Data) -> Iterator[Evidence]:
-    """Grows from end to end, and lies on the line between in the middle."""
+    """Check that the time grows, and lies on the line between its ends in the middle."""
     rows = _group_of_most(data)
     rows = rows[rows["mode"] == _LIBRARY]
     sizes = sorted(size for size in rows["size_bytes"].unique() if size <= _KIB)
@@ -82,7 +82,9 @@ def _repeated_linear_in_group(data: Data) -> Iterator[Evidence]:
     rows = uncrowded(data.at(_BROADCAST, mode=_REPEATED))
     groups = sorted(rows["ranks"].unique())
     if len(groups) < 3:
-        raise NotTestableError(f"{len(groups)} group sizes with a core a rank; a line needs three")
+        raise NotTestableError(
+            f"{len(groups)} group sizes with a core per rank; a line needs three"
+        )
     rows = rows[rows["size_bytes"] == rows["size_bytes"].max()]
     points = [point_of(rows[rows["ranks"] == ranks], f"repeated {ranks}") for ranks in groups]
     receivers = np.array(groups, dtype=float) - 1
@@ -97,13 +99,13 @@ def _repeated_linear_in_group(data: Data) -> Iterator[Evidence]:
 
 
 def _trees_win_with_size(data: Data) -> Iterator[Evidence]:
-    """In the largest group with its largest message, and there by more than in the smallest."""
+    """Compare at the largest group and message, and with the smallest group."""
     rows = uncrowded(data.at(_BROADCAST))
     groups = sorted(rows["ranks"].unique())
     if groups[-1] < 4:
         raise NotTestableError(
-            f"groups of {groups[-1]} with a core a rank: every tree is repeated sends",
-            "a site with a core for each of four ranks or more",
+            f"only groups of {groups[-1]} have a core per rank; all trees are the same there",
+            "use a site with a core for each of four ranks or more",
         )
     rows = rows[rows["size_bytes"] == rows["size_bytes"].max()]
     most, least = (rows[rows["ranks"] == ranks] for ranks in (groups[-1], groups[0]))
@@ -120,7 +122,7 @@ def _trees_win_with_size(data: Data) -> Iterator[Evidence]:
 
 
 def _library_repeats(data: Data) -> Iterator[Evidence]:
-    """As slow as repeated sends, and slower than a tree, above 8 KiB with over six members."""
+    """Compare with repeated sends and with a tree, above 8 KiB with more than six members."""
     rows = data.at(_BROADCAST)
     rows = rows[(rows["ranks"] > _MEMBERS) & (rows["size_bytes"] > 8 * _KIB)]
     if rows.empty:
@@ -173,7 +175,7 @@ def _two_level_beats_binary(data: Data) -> Iterator[Evidence]:
     rows = rows[rows["ranks"] >= _TREE_RANKS]
     if rows.empty:
         raise NotTestableError(
-            f"no broadcast among {_TREE_RANKS} ranks or more; below, the trees hardly differ"
+            f"no broadcast among {_TREE_RANKS} ranks or more; with fewer the trees hardly differ"
         )
     rows = uncrowded(rows)
     rows = most_ranks(rows)
@@ -187,7 +189,7 @@ def _two_level_beats_binary(data: Data) -> Iterator[Evidence]:
 
 
 def _group_of_most(data: Data) -> pd.DataFrame:
-    """Broadcasts of the most ranks with a core each, where they are farthest apart."""
+    """Return broadcasts with the most ranks that had a core each, at the farthest placement."""
     rows = most_ranks(uncrowded(data.at(_BROADCAST)))
     for placement in _PLACEMENTS:
         here: pd.DataFrame = rows[rows["placement"] == placement]
@@ -197,7 +199,7 @@ def _group_of_most(data: Data) -> pd.DataFrame:
 
 
 def _ranked_by_primitives(data: Data) -> tuple[str, str, str]:
-    """The fastest and the slowest MPI by echo and broadcast of 64 KiB, and the placement."""
+    """Return the fastest and the slowest MPI in echo and broadcast of 64 KiB, and the placement."""
     size = 64 * _KIB
     for placement in _PLACEMENTS:
         times: dict[str, float] = {}
@@ -224,7 +226,7 @@ def _has(data: Data, kernel: str) -> bool:
 
 
 def _application(data: Data, kernel: str, mpi: str, placement: str) -> Point:
-    """The largest problem of an application, on the most ranks that had a core each."""
+    """Return an application's largest problem, on the most ranks that had a core each."""
     rows = data.at(kernel, mpi=mpi, placement=placement)
     rows = uncrowded(rows[rows["mode"] != "serial"])
     for column in ("ranks", "size_bytes"):
@@ -234,7 +236,7 @@ def _application(data: Data, kernel: str, mpi: str, placement: str) -> Point:
 
 
 def _over_the_line(along: float, medians: Floats) -> Floats:
-    """Middle point over what the line from first to last has there."""
+    """Return the middle point divided by the line from first to last."""
     first, middle, last = medians.T
     return np.asarray(middle / (first + along * (last - first)))
 
@@ -259,11 +261,11 @@ CLAIMS = [
           _repeated_linear_in_group),
     Claim("004", 4, "trees win as group and message grow", _trees_win_with_size),
     Claim(
-        "004", 5, "MPI_Bcast gets bad above 8 kB with more than six members, as it repeats sends",
+        "004", 5, "MPI_Bcast is bad above 8 kB with more than six members, since it repeats sends",
         _library_repeats,
     ),
     Claim(
-        "004", 6, "the ranking of tools in primitives is that in applications",
+        "004", 6, "the ranking of tools in primitives is the same as in applications",
         _primitives_rank_applications, across_tools=True,
     ),
     Claim(

@@ -1,4 +1,4 @@
-"""The tables that all stages share: columns, samples and runs, curves, and how they are named.
+"""The tables that all stages share: columns, samples and runs, curves, and their names.
 
-Only shapes and summaries live here; nothing is decided about a curve.
+This package only contains columns and summaries. It decides nothing about a curve.
 """

@@ -1,6 +1,6 @@
-"""Tells builds of one program apart, where curves that are else the same came from several.
+"""Distinguishes builds of one program if curves differ in nothing else.
 
-A build is known by Spack's concrete spec, or else by what the program says of itself.
+Spack's concrete spec identifies a build, or otherwise what the program reports about itself.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import pandas as pd
 from switchpoint.tables.columns import BUILD, lasting_labels
 from switchpoint.tables.measurements import Measurements, repeated
 
-#: What else tells the curves of two runs apart.
+#: Other columns that distinguish the curves of two runs.
 RUN_IDENTITY = ["format", "site", "partition", "mpi", "environ", "kernel", "placement"]
 
-#: Columns of the runs table that tell builds.
+#: Columns of the runs table that identify builds.
 _TOLD_BY = ["builder", "spack_spec", "header"]
 
 _KERNEL = re.compile(r'"kernel": ?(\{[^{}]*\})')
@@ -27,11 +27,11 @@ _COMMIT = re.compile(r"\b[0-9a-f]{40}\b")
 
 
 def tell_builds(measurements: Measurements) -> Measurements:
-    """Add the identity column `build` where curves that are else the same differ in it.
+    """Add the identity column `build` if curves differ only in their builds.
 
-    It holds the words of each build that not all of the curve's builds share, such as
-    ``build_type=Debug``; it is null where there is nothing to tell, and absent where it would be
-    null everywhere.
+    It contains the words of each build that not all of the curve's builds share, such as
+    ``build_type=Debug``. It is null if a curve has one build. It is absent if it would be null
+    everywhere.
     """
     runs = measurements.runs
     if BUILD in measurements.samples or runs["builder"].dropna().empty:
@@ -55,10 +55,10 @@ def tell_builds(measurements: Measurements) -> Measurements:
 
 
 def build_words(run: Mapping[Any, Any]) -> list[str]:
-    """What is known of a run's build, word by word; empty where its builder is not known.
+    """Return what is known of a run's build as words; empty if its builder is not known.
 
-    A commit is only part of it where Spack built: what CMake built names the commit of the whole
-    checkout, which also changes with its documents.
+    The commit is only included for builds with Spack. Builds with CMake name the commit of the
+    whole checkout, which also changes with its documents.
     """
     if not isinstance(run["builder"], str):
         return []
@@ -68,7 +68,7 @@ def build_words(run: Mapping[Any, Any]) -> list[str]:
 
 
 def _named(rows: pd.DataFrame) -> dict[str, str]:
-    """Name the builds of the runs of one curve, if there are two: run to name."""
+    """Return a build name for each run of one curve, if there are two builds or more."""
     records = [row for row in rows.to_dict("records") if isinstance(row["builder"], str)]
     specs = all(isinstance(row["spack_spec"], str) for row in records)
     words = [build_words(row) if specs else _own_words(row) for row in records]
@@ -82,7 +82,7 @@ def _named(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def _own_words(run: Mapping[Any, Any]) -> list[str]:
-    """What a program says of its build."""
+    """Return what a program reports about its build."""
     kernel = _kernel(run["header"])
     words = [str(run["builder"])]
     if compiler := kernel.get("compiler"):
@@ -94,13 +94,13 @@ def _own_words(run: Mapping[Any, Any]) -> list[str]:
 
 
 def _kernel(header: object) -> dict[str, Any]:
-    """The `kernel` of a header's JSON, without reading its thousands of settings."""
+    """Return the `kernel` of a header's JSON without parsing its thousands of settings."""
     found = _KERNEL.search(header) if isinstance(header, str) else None
     return dict(json.loads(found[1])) if found else {}
 
 
 def _words(spec: str) -> list[str]:
-    """Words of a spec: each switch alone, a quoted value whole, commits by their first digits."""
+    """Split a spec into words: single variants, complete quoted values, short commits."""
     words = re.findall(r'[^\s"]+"[^"]*"|\S+', spec)
     switches = re.compile(r"[+~][\w-]+")
     split = [

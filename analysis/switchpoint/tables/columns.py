@@ -1,7 +1,7 @@
-"""The columns of every table, stage by stage: samples, runs, curves, findings.
+"""The columns of every table, stage by stage: samples, runs, curves; `findings` has its own.
 
-A curve is a metric against message size for one site, MPI, kernel, mode and placement, in one run;
-whatever column is none of the measured ones is part of its identity.
+A curve is a metric against message size for one site, MPI, kernel, mode and placement, in one run.
+Every column that is not a measured one is part of its identity.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ from typing import Any
 
 import pandas as pd
 
-#: What tells one curve of a run record from another, in the order in which people read it.
+from switchpoint.tables.findings import FINDING_COLUMNS
+
+#: Columns that distinguish the curves of run records, in the order in which people read them.
 IDENTITY = ["site", "partition", "mpi", "environ", "kernel", "placement", "mode", "run_id"]
 
-#: The column of the identity that is there only where builds differ, see `builds`.
+#: The identity column that exists only if builds differ, see `builds`.
 BUILD = "build"
 
-#: Samples: the identity and what was measured.
+#: Samples: the identity and the measured values.
 MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
 
-#: Labels of a run that tell when and from what it was made, not what it measured; every other
+#: Labels that say when and from which build a run was made, not what it measured. Every other
 #: label, such as a kernel's grain, is part of the identity of its curves.
 PASSING_LABELS = frozenset(
     [
@@ -30,7 +32,7 @@ PASSING_LABELS = frozenset(
     ]
 )  # fmt: skip
 
-#: Runs: what one filters on, then the record's own words as JSON.
+#: Runs: the columns to filter by, then header and footer of the record as JSON.
 RUN_COLUMNS = [
     "run_id", "format", "source", "site", "date", "start_utc", "partition", "mpi", "environ",
     "kernel", "placement", "session", "complete", "tool", "builder", "spec_hash", "spack_spec",
@@ -43,37 +45,26 @@ CURVE_COLUMNS = [
     "bandwidth_MBps",
 ]  # fmt: skip
 
-#: Single values of other projects' tests, which have no message size: what tells one series of
-#: values from another, then one value, when and how it was taken, and what else is said of it.
+#: Single values of other projects' tests, which have no message size: first the columns that
+#: distinguish series of values, then the value, its time, its reference and its labels.
 VALUE_SERIES = ["site", "partition", "environ", "test", "variable", "unit"]
 VALUE_COLUMNS = [
     "value_id", *VALUE_SERIES, "time_utc", "value", "reference", "lower", "upper", "result",
     "labels", "source",
 ]  # fmt: skip
 
-#: What timing shows: the identity and what is asserted.
-ANOMALY_COLUMNS = [
-    "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence",
-]  # fmt: skip
-
-#: Findings: the same, and what may have caused them.
-FINDING_COLUMNS = [*ANOMALY_COLUMNS, "suspects", "origin"]
-
 #: Findings in a report: what is known of each, as sentences.
 NOTES = "notes"
-
-#: Kinds of findings that lie between two neighbouring sizes of one curve.
-BOUNDARIES = ("step", "slope_change")
 
 #: Names that no column of a curve's identity may have.
 RESERVED = frozenset([*MEASURES, *CURVE_COLUMNS, *FINDING_COLUMNS, NOTES])
 
-#: Names that neither a label nor a `--path` pattern may give: the tables mean something else.
+#: Names that labels and `--path` patterns must not use, because the tables use them.
 NO_LABELS = RESERVED | ({*RUN_COLUMNS} - {*IDENTITY} - PASSING_LABELS) | {"run_id"}
 
 
 def identity_columns(table: Iterable[Any]) -> list[str]:
-    """Columns of any of the tables that tell curves apart: ours in their order, then others."""
+    """Return the columns of a table that distinguish curves: ours in their order, then others."""
     own = [name for name in table if name not in RESERVED]
     return [name for name in IDENTITY if name in own] + [
         name for name in own if name not in IDENTITY
@@ -81,11 +72,11 @@ def identity_columns(table: Iterable[Any]) -> list[str]:
 
 
 def lasting_labels(labels: Any) -> str:
-    """Labels of a run, as JSON, but those that tell when and from what it was made."""
+    """Return the labels of a run that are part of the identity of its curves, as JSON."""
     entries = json.loads(labels) if isinstance(labels, str) else {}
     return json.dumps({k: v for k, v in sorted(entries.items()) if k not in PASSING_LABELS})
 
 
 def none_for_nulls(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the same table of Python's own values, each null as None, for rows as dictionaries."""
+    """Return the table with Python values and None for nulls, for rows as dictionaries."""
     return table.astype(object).where(table.notna(), None)

@@ -1,4 +1,4 @@
-"""Summarises samples into curves: one row per curve and size, with the median and its interval."""
+"""Summarises samples as curves: one row per curve and size, with the median and its interval."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from switchpoint.tables.columns import CURVE_COLUMNS, identity_columns
 from switchpoint.tables.measurements import Measurements, sweeps_of
 from switchpoint.tables.sweeps import Floats, Indices, Sweeps
 
-#: Relative standard error of a curve's typical median from which it is called noisy.
+#: A curve is noisy if the relative standard error of its typical median is at least this.
 _TOO_NOISY = 0.1
 
-#: Fewer sizes do not tell a slow pass from slow sizes.
+#: Fewer sizes cannot separate a slow pass from slow sizes.
 _FEWEST_SIZES = 6
 
-#: By the number of values, from 0: the standard error of their median over their median absolute
-#: deviation, times the root of their number. In the middle of a million draws of normal values
-#: each, for of few values the deviation is far too small as often as not; 1.86 for many.
+#: For each number of values, from 0: the standard error of their median divided by their median
+#: absolute deviation, times the square root of their number. Each is the median of a million draws
+#: of normal values, because the deviation of few values is often much too small. 1.86 for many.
 _ERROR_PER_MAD = np.array(
     [0, 0, 2.09, 3.21, 2.42, 2.38, 2.13, 2.18, 2.03, 2.09, 1.97, 2.03, 1.95, 2.00, 1.93, 1.98, 1.92]
 )
 
 
 def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
-    """Summarise samples per curve and message size, those of the kernel `zoom` left out.
+    """Summarise samples per curve and message size, without those of the kernel `zoom`.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
     DataFrame
         The identity columns and, ordered by size within a curve:
         `size_bytes`; `time_us`, the median; `low_us` and `high_us`, its distribution-free 95 %
-        confidence interval from order statistics (Hoefler and Belli 2015, section 3.1.3; of fewer
-        than six samples their range); `mad_us`, the median absolute deviation; `error_us`, the
-        median's standard error beside the curve's other sizes: from the scatter of samples or of
-        the passes' medians, whichever says more, once what makes a pass slower at all sizes alike
-        is taken out, 0 where one sample leaves it unknown; `trimmed_us`, the mean without the best
-        and the worst sample (Hariri et al., study 004), of two or less the mean; `count` of
-        samples; `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
+        confidence interval from order statistics (Hoefler and Belli 2015, section 3.1.3; the range
+        for fewer than six samples); `mad_us`, the median absolute deviation; `error_us`, the
+        median's standard error relative to the curve's other sizes. It comes from the scatter of
+        samples or of the passes' medians, whichever is larger, after removing what makes a pass
+        slower at all sizes; it is 0 if a single sample leaves it unknown. `trimmed_us`, the mean
+        without the best and the worst sample (Hariri et al., study 004), or the mean of at most
+        two samples; `count` of samples; `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
     """
     sweeps = sweeps_of(source)
     if not len(sweeps.curve):
@@ -54,26 +54,26 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
 
 @dataclass
 class Passes:
-    """How the passes over each curve compare, in logarithms of time.
+    """The comparison of the passes over each curve, in logarithms of time.
 
     Attributes
     ----------
     point : array of int
-        Of each sample: which size of which curve it is of, from 0 in the order of the summary.
+        For each sample: its curve and size, numbered from 0 in the order of the summary.
     point_curve : array of int
         Of each size of each curve: its curve.
     turn : array of int
-        Of each sample: which pass of which curve it is of, from 0.
+        For each sample: its curve and pass, numbered from 0.
     curve, number : array of int
-        Of each pass: its curve, from 0 in the order of the summary, and its number there.
+        For each pass: its curve, numbered from 0 in the order of the summary, and its number there.
     slower : array of float
-        Of each pass: the median over sizes of how much slower it is than the curve's median.
+        For each pass: the median over sizes of how much slower it is than the curve's median.
     scatter : array of float
-        Of each pass: median absolute deviation of its curve's passes from that, over sizes.
+        For each pass: median absolute deviation of its curve's passes from this, over sizes.
     sizes : array of int
-        Of each pass: how many sizes it measured.
+        For each pass: how many sizes it measured.
     cell_point, cell_slower
-        Of each size and pass of a curve: the point, and how much slower it was than the pass.
+        For each size and pass of a curve: the point, and how much slower it was than the pass.
     """
 
     point: Indices
@@ -119,7 +119,7 @@ def compare_passes(sweeps: Sweeps) -> Passes:
 
 
 def summarise_passes(sweeps: Sweeps, passes: Passes) -> pd.DataFrame:
-    """Summarise samples whose passes were compared: see `summarise`."""
+    """Summarise samples with compared passes, see `summarise`."""
     time = sweeps.time_us.astype(float)
     order, starts, counts = _order_by(passes.point, time)
     sorted_time = time[order]
@@ -141,7 +141,7 @@ def summarise_passes(sweeps: Sweeps, passes: Passes) -> pd.DataFrame:
 
 
 def noise_warnings(curves: pd.DataFrame) -> list[str]:
-    """Name each curve whose medians are too uncertain to see a step of that size.
+    """Name each curve whose medians are too uncertain to show a step of this size.
 
     Parameters
     ----------
@@ -165,14 +165,14 @@ def noise_warnings(curves: pd.DataFrame) -> list[str]:
 
 
 def few_sizes_warning(curves: pd.DataFrame, least: int) -> list[str]:
-    """Say so where no curve has the sizes that looking for a step takes.
+    """Warn if no curve has enough sizes for the search for steps.
 
     Parameters
     ----------
     curves
         As from `summarise`.
     least
-        How many sizes that are.
+        The number of sizes that the search needs.
     """
     identity = identity_columns(curves)
     sizes = (
@@ -182,7 +182,7 @@ def few_sizes_warning(curves: pd.DataFrame, least: int) -> list[str]:
     )
     if (sizes >= least).any():
         return []
-    return [f"no curve has the {least} sizes that a step takes; measure more sizes"]
+    return [f"no curve has {least} sizes, which the search for steps needs; measure more sizes"]
 
 
 def _curve_name(key: object) -> str:
@@ -190,30 +190,30 @@ def _curve_name(key: object) -> str:
 
 
 def _error_of_median(codes: Indices, values: Floats) -> Floats:
-    """Standard error of the median of the values of each code, by median absolute deviations."""
+    """Return the standard error of the median per code, from median absolute deviations."""
     deviation = median_by(codes, np.abs(values - median_by(codes, values)[codes]))
     counts = np.bincount(codes)
     return _ERROR_PER_MAD[np.minimum(counts, len(_ERROR_PER_MAD) - 1)] * deviation / counts**0.5
 
 
 def _numbered(major: Indices, minor: Indices) -> Indices:
-    """Number the pairs that occur from 0, in order."""
+    """Number the existing pairs from 0, in order."""
     _, minor_code = np.unique(minor, return_inverse=True)
     _, code = np.unique(major * (minor_code.max(initial=0) + 1) + minor_code, return_inverse=True)
     return np.asarray(code)
 
 
 def median_by(codes: Indices, values: Floats) -> Floats:
-    """Median of the values of each code; all codes from 0 to the largest occur."""
+    """Return the median of the values per code; all codes from 0 to the largest must occur."""
     order, starts, counts = _order_by(codes, values)
     return _median_of_sorted(values[order], starts, counts)
 
 
 def _order_by(codes: Indices, values: Floats) -> tuple[Indices, Indices, Indices]:
-    """Order by code and within it by value; where the run of each code starts, and its length.
+    """Sort by code and then by value; also return start and length of each code's run.
 
-    As `lexsort`, but runs of the same length are sorted as rows of one array, which is many times
-    as fast: nearly all have as many repeats as the next.
+    The result is that of `lexsort`. Runs of the same length are sorted as rows of one array, which
+    is many times faster, because nearly all runs have the same number of repeats.
     """
     order = np.argsort(codes, kind="stable")
     starts, counts = _runs(codes[order])
@@ -226,13 +226,13 @@ def _order_by(codes: Indices, values: Floats) -> tuple[Indices, Indices, Indices
 
 
 def _runs(sorted_codes: Indices) -> tuple[Indices, Indices]:
-    """Where each run of equal codes starts and how long it is."""
+    """Return start and length of each run of equal codes."""
     starts = np.flatnonzero(np.r_[True, np.diff(sorted_codes) > 0])
     return starts, np.diff(np.r_[starts, len(sorted_codes)])
 
 
 def _mean_within_extremes(values: Floats, starts: Indices, counts: Indices) -> Floats:
-    """Mean of each run of sorted values without its first and last, as long as any is left."""
+    """Return the mean of each run of sorted values without its first and last, if any remain."""
     sums = np.add.reduceat(values, starts)
     extremes = values[starts] + values[starts + counts - 1]
     trimmed = np.where(counts > 2, sums - extremes, sums)
@@ -244,6 +244,6 @@ def _median_of_sorted(values: Floats, starts: Indices, counts: Indices) -> Float
 
 
 def _interval_rank(counts: Indices) -> Indices:
-    """How many order statistics to step in from each end for a 95 % interval of the median."""
+    """Return how many order statistics the 95 % interval of the median omits at each end."""
     rank = np.floor((counts - 1.96 * np.sqrt(counts)) / 2).astype(int)
     return np.where(counts < 6, 0, np.clip(rank, 0, None))

@@ -1,4 +1,4 @@
-"""The one shape that every reader and the store produce: samples that know their curve, and runs.
+"""The tables that every reader and the store produce: samples with their curve, and runs.
 
 A curve is a metric against message size for one site, MPI, kernel, mode and placement, in one run.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Measurements:
-    """Samples of any number of curves, with the runs they came from.
+    """Samples of any number of curves, with their runs.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Measurements:
     runs : DataFrame
         Columns `RUN_COLUMNS`; `header` and `footer` are JSON texts or null.
     not_taken : list of str
-        What the files held beside these runs, one sentence each; a store does not keep it.
+        What else the files contained, one sentence each; a store does not keep it.
     single_values : DataFrame
         Columns `VALUE_COLUMNS`: single values of other projects' tests, which make no curve.
     """
@@ -55,13 +55,13 @@ class Measurements:
 
     @property
     def warnings(self) -> list[str]:
-        """What the readers warned of, over all runs and files, in order, each once."""
+        """Warnings of the readers over all runs and files, in order, each once."""
         texts = self.runs["warnings"].dropna()
         of_runs = (line for text in texts for line in text.splitlines())
         return list(dict.fromkeys([*of_runs, *self.not_taken]))
 
     def facts(self, run_id: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
-        """Header and footer of one run, the header empty for runs that are not run records."""
+        """Return header and footer of one run. The header is empty if it is not a run record."""
         rows = self.runs[self.runs["run_id"] == run_id]
         if rows.empty or not isinstance(rows["header"].iloc[0], str):
             return {}, None
@@ -82,7 +82,7 @@ def sweeps_of(source: Measurements | pd.DataFrame) -> Sweeps:
 
 
 def concat(parts: Iterable[Measurements]) -> Measurements:
-    """Join measurements from several sources; a run given twice counts once."""
+    """Join measurements from several sources. A repeated run counts once."""
     parts = list(parts)
     if len(parts) == 1:
         return parts[0]
@@ -102,7 +102,7 @@ def concat(parts: Iterable[Measurements]) -> Measurements:
 
 
 def of_values(values: pd.DataFrame, not_taken: list[str]) -> Measurements:
-    """Return measurements of single values alone: no run and no sample."""
+    """Return measurements with single values only: no run and no sample."""
     empty: dict[str, Any] = {"run_id": constant(None, 0)}
     empty |= {name: pd.Series(dtype="int64") for name in MEASURES}
     return Measurements(pd.DataFrame(empty), not_taken=not_taken, single_values=values)
@@ -114,7 +114,7 @@ def no_values() -> pd.DataFrame:
 
 
 def concat_values(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Join tables of single values; one that is given twice counts once."""
+    """Join tables of single values. A repeated value counts once."""
     filled = [table for table in tables if len(table)]
     if not filled:
         return no_values()
@@ -122,16 +122,16 @@ def concat_values(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def from_record(record: Record, labels: dict[str, str] | None = None) -> Measurements:
-    """Give a run record's samples their curve's identity.
+    """Add the identity of their curve to a run record's samples.
 
     A kernel's phase columns stay in the record; they are not part of a curve of `time_us`.
 
     Parameters
     ----------
     record
-        As read.
+        A record that was read.
     labels
-        The record's own, completed by what stands around it; by default only its own.
+        The record's labels, completed from its path and folders; by default only its own.
     """
     samples = record.samples
     labels = record.header["labels"] if labels is None else labels
@@ -139,16 +139,18 @@ def from_record(record: Record, labels: dict[str, str] | None = None) -> Measure
     told = {name: run.get(name) for name in IDENTITY} | own_labels(labels)
     columns: dict[str, Any] = {name: constant(text, len(samples)) for name, text in told.items()}
     modes = samples["mode"].array
-    columns["mode"] = modes.reorder_categories(sorted(modes.categories))  # not as the seed had it
+    columns["mode"] = modes.reorder_categories(
+        sorted(modes.categories)
+    )  # not in the order of the seed
     columns |= {name: samples[name].array for name in MEASURES}
     described = pd.DataFrame([run], columns=RUN_COLUMNS)
     return Measurements(pd.DataFrame(columns, copy=False), described)
 
 
 def own_labels(labels: dict[str, str]) -> dict[str, str]:
-    """Labels that tell a run's curves from those of the same kernel, such as its grain.
+    """Return labels that distinguish a run's curves within a kernel, such as its grain.
 
-    The check's name does not: a smoke run and a sweep measure the same curve.
+    The check's name is not one: a smoke run and a sweep measure the same curve.
     """
     not_own = RESERVED | PASSING_LABELS | {*IDENTITY, "check"}
     return {name: value for name, value in labels.items() if name not in not_own}
@@ -157,7 +159,7 @@ def own_labels(labels: dict[str, str]) -> dict[str, str]:
 def repeated(
     values: Sequence[str | None], counts: Sequence[int] | npt.NDArray[np.int64]
 ) -> pd.Categorical:
-    """Return an identity column that holds each value, or null, so many times."""
+    """Return an identity column that repeats each value, or null."""
     known = sorted({value for value in values if value is not None})
     places: dict[str | None, int] = {value: place for place, value in enumerate(known)}
     codes = np.array([places.get(value, -1) for value in values], dtype="int32")
@@ -167,9 +169,9 @@ def repeated(
 
 
 def times_before(columns: Iterable[Any]) -> npt.NDArray[np.int64]:
-    """Count for each row the rows before it that are alike in all columns: 0, 1, ..., nulls too.
+    """Count for each row the equal rows before it: 0, 1, ...; nulls are equal too.
 
-    As grouping by them and `cumcount`, in a tenth of the time where rows are few.
+    The result is that of grouping and `cumcount`, in a tenth of the time for few rows.
     """
     code = np.zeros(1, dtype="int64")
     for column in columns:
@@ -185,19 +187,19 @@ def times_before(columns: Iterable[Any]) -> npt.NDArray[np.int64]:
 
 
 def constant(value: str | None, count: int) -> pd.Categorical:
-    """Return an identity column that holds one value, or null, `count` times."""
+    """Return an identity column with one value, or null, `count` times."""
     codes = np.full(count, -1 if value is None else 0, dtype="int8")
     return pd.Categorical.from_codes(codes, dtype=_only(value), validate=False)
 
 
 @functools.lru_cache
 def _only(value: str | None) -> pd.CategoricalDtype:
-    """Return a column's type with one category, or none; to make it takes longer than the rest."""
+    """Return a column's type with one category or none; cached, because creating it is slow."""
     return pd.CategoricalDtype(pd.Index([] if value is None else [value], dtype="str"))
 
 
 def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
-    """One row of the runs table from a record's header and footer, and the run's labels."""
+    """Return a row of the runs table from a record's header and footer and the run's labels."""
     header = facts.header
     kernel = header["kernel"]
     proved = kernel.get("spec_hash") and labels.get("spack_hash") == kernel["spec_hash"]
@@ -218,10 +220,10 @@ def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
         "tool": f"{kernel.get('name')} {kernel.get('version')}",
         "builder": kernel.get("builder"),
         "spec_hash": kernel.get("spec_hash"),
-        # A label is a claim, and the program's own hash its proof.
+        # A label is a claim, and the program's own hash proves it.
         "spack_spec": labels.get("spack_spec") if proved else None,
         "spack_hash": kernel.get("spec_hash"),
-        "lock_hash": None,  # what lies beside a record is read with it, see `importing.lock`
+        "lock_hash": None,  # the files beside a record are read with it, see `importing.lock`
         "lock": None,
         "labels": json.dumps(labels),
         "header": json.dumps(header),
@@ -230,7 +232,7 @@ def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
     }
 
 
-#: MPI libraries as people write them, in small letters without what stands between.
+#: Names of MPI libraries. The keys are in lower case, without separators.
 _MPI_NAMES = {
     "openmpi": "Open MPI", "ompi": "Open MPI", "craympich": "CRAY MPICH", "mpich": "MPICH",
     "intelmpi": "Intel MPI", "intelrmpi": "Intel MPI", "impi": "Intel MPI",
@@ -238,7 +240,7 @@ _MPI_NAMES = {
     "spectrummpi": "Spectrum MPI", "parastationmpi": "ParaStation MPI",
 }  # fmt: skip
 
-#: A library's own words, or the name of a module or folder: with a version, or nothing but a name.
+#: A library's version string, or the name of a module or folder: with a version, or only a name.
 _MPI = re.compile(
     r"(?P<name>open[ _-]?mpi|\bompi|cray[ _-]?mpich|mpich|intel(?:\(r\))?[ _-]?mpi|\bimpi|"
     r"mvapich-plus|mvapich2?|spectrum[ _-]?mpi|parastation[ _-]?mpi)"
@@ -274,7 +276,7 @@ def _concat_samples(samples: list[pd.DataFrame]) -> pd.DataFrame:
     for name in names:
         if name in MEASURES:
             columns[name] = pd.concat([part[name] for part in samples], ignore_index=True)
-        else:  # unioned categories stay small where texts would be copied for every sample
+        else:  # merged categories stay small; strings would be copied for every sample
             columns[name] = union_categoricals(
                 [_categories(part, name) for part in samples], sort_categories=True
             )
@@ -282,7 +284,7 @@ def _concat_samples(samples: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _categories(samples: pd.DataFrame, name: str) -> pd.Categorical:
-    """Return an identity column with text categories, all null where the samples lack it."""
+    """Return an identity column with text categories, all null if the samples do not have it."""
     if name not in samples:
         return constant(None, len(samples))
     column: pd.Categorical = samples[name].array

@@ -1,4 +1,4 @@
-"""Names curves for people: by what tells them apart, and no more."""
+"""Names curves by what distinguishes them, for tables and figures."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ import pandas as pd
 
 from switchpoint.tables.columns import identity_columns
 
-#: A curve is always named by these, where it has them.
+#: A curve's name always contains these, if it has them.
 _ALWAYS = ("mpi", "placement", "mode")
 
-#: And by these, unless all curves of a table agree on them.
+#: And these, unless all curves of a table agree in them.
 _WHERE_DIFFERENT = ("site", "kernel")
 
 
 def telling_columns(table: pd.DataFrame, told: Sequence[str] = ()) -> list[str]:
-    """Identity columns that name the curves of a table.
+    """Return the identity columns that name the curves of a table.
 
     Parameters
     ----------
     table
         Samples, curves or findings.
     told
-        Columns that are told elsewhere, such as in a heading, and so are left out.
+        Columns that are shown elsewhere, such as in a heading. They are not included.
 
     Returns
     -------
     list of str
-        MPI (the environment, where a curve's MPI is not known), placement and mode where the table
-        has them, site and kernel where they differ, then every column that still differs between
-        curves which all columns before it leave alike.
+        MPI (the environment, if a curve's MPI is not known), placement and mode if the table has
+        them, site and kernel if they differ, then every column that distinguishes curves which
+        are equal in all columns before it.
     """
     known = [name for name in identity_columns(table) if table[name].notna().any()]
     named = [name for name in plain_columns(table, known) if name not in told]
@@ -46,9 +46,9 @@ def telling_columns(table: pd.DataFrame, told: Sequence[str] = ()) -> list[str]:
 
 
 def plain_columns(table: pd.DataFrame, known: Sequence[str]) -> list[str]:
-    """Those of the known columns that name a table's curves, whether or not they tell them apart.
+    """Return the known columns that name a table's curves, even if all curves agree in them.
 
-    Where an MPI library is not known, its environment stands beside the others.
+    If an MPI library is not known, its environment is included.
     """
     mpi = table["mpi"] if "mpi" in table else pd.Series(index=table.index, dtype="object")
     unknown = "environ" in known and bool((mpi.isna() & table["environ"].notna()).any())
@@ -62,7 +62,7 @@ def plain_columns(table: pd.DataFrame, known: Sequence[str]) -> list[str]:
 
 
 def shared_words(table: pd.DataFrame) -> str:
-    """Say what all curves of a table have in common, the run aside."""
+    """Return what all curves of a table have in common, except the run."""
     words = [
         str(table[name].iloc[0])
         for name in identity_columns(table)
@@ -72,13 +72,13 @@ def shared_words(table: pd.DataFrame) -> str:
 
 
 def other_curve(evidence: Mapping[str, Any]) -> str:
-    """Name the curve that a finding compares its own with, by what differs; empty without one."""
+    """Name the other curve of a finding by what differs; empty without one."""
     other = evidence.get("other", {})
     return ", ".join(v for k, v in other.items() if k != "run_id" and isinstance(v, str))
 
 
 def short(column: str, value: object) -> str:
-    """Write one value of a curve's identity: runs by their first eight digits."""
+    """Write one value of a curve's identity. A run is its first eight digits."""
     if not isinstance(value, str):
         return "-"
     return value[:8] if column == "run_id" else value

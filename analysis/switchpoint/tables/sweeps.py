@@ -1,6 +1,6 @@
-"""Samples sorted into curves: what tells each curve apart, and which curve each sample is of.
+"""Samples sorted into curves: the identity of each curve, and the curve of each sample.
 
-This is settled once, where samples come in; the stages after it take it from here.
+This is computed once when samples arrive, and later stages use it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from switchpoint.tables.columns import identity_columns
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.integer[Any]]
 
-#: The kernel whose samples lie where its search led it: they make no curve.
+#: The kernel that searches. Its sizes depend on the search, so its samples are not a curve.
 ZOOM = "zoom"
 
 
@@ -30,9 +30,9 @@ class Sweeps:
     curves : DataFrame
         One row per curve, in the order of its columns, which are the identity.
     curve : array of int
-        Of each sample: its row in `curves`.
+        For each sample: its row in `curves`.
     size_bytes, number, time_us : array
-        Of each sample: message size, number of its pass, time.
+        For each sample: message size, number of its pass, time.
     """
 
     curves: pd.DataFrame
@@ -43,7 +43,7 @@ class Sweeps:
 
     @classmethod
     def of(cls, samples: pd.DataFrame) -> Sweeps:
-        """Sort the samples of a table into curves, without those that a search took."""
+        """Sort the samples of a table into curves, without the samples of searches."""
         if "kernel" in samples and (samples["kernel"] == ZOOM).any():
             samples = samples[samples["kernel"] != ZOOM]
         identity = identity_columns(samples)
@@ -52,7 +52,7 @@ class Sweeps:
             grouped = samples.groupby(identity, dropna=False, observed=True, sort=True)
             curve = grouped.ngroup().to_numpy()
         first = np.zeros(curve.max(initial=-1) + 1, dtype=np.intp)
-        first[curve[::-1]] = np.arange(len(samples) - 1, -1, -1)  # what is written last stays
+        first[curve[::-1]] = np.arange(len(samples) - 1, -1, -1)  # the last write remains
         return cls(
             samples[identity].iloc[first].reset_index(drop=True),
             curve,
@@ -63,11 +63,11 @@ class Sweeps:
 
     @property
     def identity(self) -> list[str]:
-        """Columns that tell the curves apart."""
+        """Columns that distinguish the curves."""
         return [str(name) for name in self.curves]
 
     def take(self, rows: Indices) -> Sweeps:
-        """Select samples, and the curves that they are of."""
+        """Select samples and their curves."""
         members, curve = np.unique(self.curve[rows], return_inverse=True)
         return Sweeps(
             self.curves.iloc[members].reset_index(drop=True),
@@ -78,11 +78,11 @@ class Sweeps:
         )
 
     def identities(self) -> list[dict[Any, Any]]:
-        """Name each curve: the values of its identity."""
+        """Return the identity of each curve."""
         return self.curves.to_dict("records")
 
     def same_but_for_the_run(self) -> Indices:
-        """Number the curves in their order, launches of one curve alike."""
+        """Number the curves in their order; launches of one curve get the same number."""
         alike = [name for name in self.identity if name != "run_id"]
         if not alike:
             return np.zeros(len(self.curves), dtype=np.intp)

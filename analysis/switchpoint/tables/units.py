@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 
-#: Bytes of the letters that scale a size, in small letters.
+#: Bytes of the letters that scale a size, in lower case.
 SCALES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
 def size_text(size_bytes: float) -> str:
-    """Write a message size: in binary units where they divide it, else in bytes.
+    """Write a message size in binary units if they divide it, otherwise in bytes.
 
     >>> size_text(65536), size_text(65481), size_text(8)
     ('64 KiB', '65,481 B', '8 B')
@@ -23,7 +23,7 @@ def size_text(size_bytes: float) -> str:
 
 
 def bytes_of(text: object) -> int | None:
-    """Parse a size in bytes, with UCX's or Open MPI's suffixes; None where it is no size.
+    """Parse a size in bytes with UCX's or Open MPI's suffixes; None if it is not a size.
 
     >>> bytes_of("64k"), bytes_of(65536), bytes_of("auto")
     (65536, 65536, None)
@@ -35,7 +35,7 @@ def bytes_of(text: object) -> int | None:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Write a number with so many significant digits and no exponent.
+    """Write a number with the given significant digits and no exponent.
 
     >>> significant(0.012345), significant(12.345), significant(12345.6)
     ('0.0123', '12.3', '12,346')
@@ -56,7 +56,7 @@ def percent(relative: float) -> str:
 
 
 def place_text(kind: str, last_size_before: int, size_bytes: int, last_size: int | None) -> str:
-    """Write where a finding lies: a bracket, one size, or the stretch that ends at `last_size`.
+    """Write the place of a finding: a bracket, one size, or the range that ends at `last_size`.
 
     >>> place_text("step", 57344, 65536, None), place_text("outlier", 32, 64, None)
     ('57,344 to 65,536 B', '64 B')
@@ -71,7 +71,7 @@ def place_text(kind: str, last_size_before: int, size_bytes: int, last_size: int
 
 
 def range_text(first_bytes: int, last_bytes: int) -> str:
-    """Write a range of sizes; of a step the last size before it and the first past it.
+    """Write a range of sizes; for a step the last size before it and the first size after it.
 
     >>> range_text(57344, 65536), range_text(64, 64)
     ('57,344 to 65,536 B', '64 B')

@@ -15,11 +15,12 @@ def command(
     files: Files = None,
     store: Store = "results",
     study: Annotated[
-        str | None, typer.Option("--study", metavar="NUMBER", help="Only this one, such as 002.")
+        str | None,
+        typer.Option("--study", metavar="NUMBER", help="Test only this study, such as 002."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Test what the five studies claim against the runs of FILEs, or all runs of the store."""
+    """Test the claims of the five studies with the runs of FILEs or all runs of the store."""
     with user_mistakes():
         measurements = load_all(files, store)
         from switchpoint.studies.claims import claims, efficiencies

@@ -23,20 +23,22 @@ def command(
     store: Store = "results",
     show_all: Annotated[
         bool,
-        typer.Option("--all", help="Print each finding and each warning; --json always does."),
+        typer.Option(
+            "--all", help="Print each finding and each warning. --json always prints all findings."
+        ),
     ] = False,
     sort: Annotated[
         str | None,
         typer.Option(
             "--sort",
             metavar="KEY",
-            help="Order by cost (default), time, confidence, curves or size.",
+            help="Sort by cost (default), time, confidence, curves or size.",
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            "--only", metavar="KIND", help="Only this kind, such as step.", show_default=False
+            "--only", metavar="KIND", help="Print only this kind, such as step.", show_default=False
         ),
     ] = None,
     curve: Annotated[
@@ -44,23 +46,25 @@ def command(
         typer.Option(
             "--curve",
             metavar="NAME=VALUE",
-            help="Only these curves, such as mpi=MPICH; or any that have a word in their names.",
+            help="Use only these curves, such as mpi=MPICH. A word alone matches any name.",
             show_default=False,
         ),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FOLDER", help="Write the HTML page there too."),
+        typer.Option(
+            "--report", metavar="FOLDER", help="Also write the HTML page into this folder."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Find steps and other anomalies in the curves of FILEs, or of the store's newest runs."""
+    """Find steps and other anomalies in the curves of FILEs or of the store's newest runs."""
     with user_mistakes():
         from switchpoint.reporting.digest import SORTS, select_curves, select_kinds
         from switchpoint.reporting.json import findings_as_json, print_json
 
         if sort is not None and sort not in SORTS:
-            raise InputError("--sort", f"'{sort}' is no order; use one of {', '.join(SORTS)}")
+            raise InputError("--sort", f"'{sort}' is not a sort key; use one of {', '.join(SORTS)}")
         measurements = load(files, store, verbose=show_all)
         findings, curves = _find(measurements, curve or [], show_all=show_all)
         shown = select_kinds(select_curves(findings, curve or []), only or [])
@@ -102,7 +106,7 @@ def _find(
 def _switches(
     measurements: Measurements, findings: pd.DataFrame, wanted: list[str]
 ) -> pd.DataFrame | None:
-    """Explain the wanted curves' switches where zooms have searched for any."""
+    """Explain the wanted curves' switches if there are zooms."""
     from switchpoint.explanation.switches import explain
     from switchpoint.reporting.digest import select_curves
     from switchpoint.tables.sweeps import ZOOM

@@ -1,4 +1,4 @@
-"""`switchpoint doctor`: of this machine, of a site, or of what Spack may take from here."""
+"""`switchpoint doctor`: checks this machine, a site, or what Spack can take from here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from switchpoint.errors import InputError
 if TYPE_CHECKING:
     from switchpoint.sites.doctor import Fact
 
-_WAIT_S = 60.0  # of `doctor --site`, for a job to start
+_WAIT_S = 60.0  # how long a job of `doctor --site` may wait
 
 
 def command(
@@ -24,14 +24,14 @@ def command(
         typer.Option(
             "--site",
             metavar="SITE",
-            help="Check a site instead, by its name, folder or settings file; exit code 1 if there"
-            " is a problem. With --spack: complete the site's packages.yaml.",
+            help="Check a site instead of this machine: its name, folder or settings file. The exit"
+            " code is 1 if there is a problem. With --spack: complete the site's packages.yaml.",
         ),
     ] = None,
     trial: Annotated[
         bool,
         typer.Option(
-            "--trial/--no-trial", help="With --site: let a job of two ranks start in each MPI."
+            "--trial/--no-trial", help="With --site: start a job of two ranks with each MPI."
         ),
     ] = True,
     wait: Annotated[
@@ -40,34 +40,34 @@ def command(
             "--wait",
             metavar="SECONDS",
             min=1,
-            help="How long such a job may wait to start; default 60.",
+            help="With --site: how long a job may wait to start. Default: 60.",
         ),
     ] = None,
     spack: Annotated[
-        bool, typer.Option("--spack", help="Look for what Spack may take from this machine.")
+        bool, typer.Option("--spack", help="Check what Spack can take from this machine.")
     ] = False,
     write: Annotated[
         Path | None,
         typer.Option(
-            "--write", metavar="DIR", help="With --spack: write packages.yaml and prefixes there."
+            "--write", metavar="DIR", help="With --spack: write packages.yaml into this folder."
         ),
     ] = None,
     mpi: Annotated[
         str | None,
         typer.Option(
-            "--mpi", metavar="SPEC", help="With --spack: fail unless this MPI is what it says."
+            "--mpi",
+            metavar="SPEC",
+            help="With --spack: check only this MPI, and fail if it is not what SPEC says.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what this machine, or a site, has and lacks for measuring MPI, with fixes."""
+    """Check what this machine or a site needs to measure MPI, and print a fix for each problem."""
     with user_mistakes():
         if not spack and (write or mpi):
-            raise InputError("--write" if write else "--mpi", "goes with --spack; add that")
+            raise InputError("--write" if write else "--mpi", "needs --spack; add it")
         if site is None and (wait is not None or not trial):
-            raise InputError(
-                "--no-trial" if wait is None else "--wait", "goes with --site; add that"
-            )
+            raise InputError("--no-trial" if wait is None else "--wait", "needs --site; add it")
         if spack:
             _doctor_spack(site, write, mpi, as_json)
         elif site is not None:

@@ -20,20 +20,26 @@ def command(
     store: Store = "results",
     near: Annotated[
         str | None,
-        typer.Option("--near", metavar="SIZE", help="Only switches within 10 % of SIZE, in words."),
+        typer.Option(
+            "--near", metavar="SIZE", help="Print only switches within 10 % of SIZE, as sentences."
+        ),
     ] = None,
     placement: Annotated[
-        str | None, typer.Option("--placement", metavar="NAME", help="Only this placement.")
+        str | None, typer.Option("--placement", metavar="NAME", help="Print only this placement.")
     ] = None,
     mode: Annotated[
-        str | None, typer.Option("--mode", metavar="NAME", help="Only this mode, such as send.")
+        str | None,
+        typer.Option("--mode", metavar="NAME", help="Print only this mode, such as send."),
     ] = None,
     show_all: Annotated[
-        bool, typer.Option("--all", help="Print small steps without a cause too; --json does.")
+        bool,
+        typer.Option(
+            "--all", help="Also print small steps without a cause. --json always prints them."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Say where each switch is, to the byte, and why; from sweeps, zooms and interventions."""
+    """Locate each switch to the byte and name its cause, from sweeps, zooms and interventions."""
     with user_mistakes():
         from switchpoint.explanation.eager import stayed_eager
         from switchpoint.explanation.switches import explain, near_size
@@ -46,7 +52,7 @@ def command(
         warn(measurements.warnings)
         for column, wanted in (("placement", placement), ("mode", mode)):
             if wanted is not None:
-                # A zoom tells of modes that it has no samples of.
+                # A zoom can report on modes without samples.
                 _check_known(column, wanted, [measurements.samples, switches, eager])
                 switches = switches[switches[column] == wanted]
                 eager = eager[eager[column] == wanted]
@@ -65,12 +71,12 @@ def _size(near: str | None) -> int | None:
 
     size = None if near is None else bytes_of(near)
     if near is not None and size is None:
-        raise InputError("--near", f"'{near}' is no size; write it as 65536 or 64k")
+        raise InputError("--near", f"'{near}' is not a size; write it as 65536 or 64k")
     return size
 
 
 def _check_known(column: str, wanted: str, tables: list[pd.DataFrame]) -> None:
-    """Raise InputError where none of the tables has the wanted value in a column."""
+    """Raise InputError if none of the tables has the wanted value in a column."""
     there = sorted(
         {value for table in tables if column in table for value in table[column].dropna().unique()}
     )

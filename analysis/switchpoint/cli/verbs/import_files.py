@@ -15,7 +15,8 @@ from switchpoint.printable import printable
 
 def command(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="What to keep.", show_default=False)
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Files and folders to import.", show_default=False),
     ],
     store: Store = "results",
     paths: Annotated[
@@ -23,17 +24,17 @@ def command(
         typer.Option(
             "--path",
             metavar="PATTERN",
-            help="Name files by where they lie below a folder given, such as"
-            " '{site}/{environ}/{test}'. Repeat it for other layouts.",
+            help="Take names from the path of a file below the given folder, such as"
+            " '{site}/{environ}/{test}'. Repeat the option for other layouts.",
             show_default=False,
         ),
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="List every file left out, and every warning.")
+        bool, typer.Option("--verbose", "-v", help="List every skipped file and every warning.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Recognise FILEs, and files in folders, by content and keep them; a run counts once."""
+    """Store FILEs, and files in folders. Their content decides the format. A run counts once."""
     with user_mistakes():
         from switchpoint.importing.files import find_files
         from switchpoint.importing.layout import PathPattern

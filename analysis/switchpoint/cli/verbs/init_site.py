@@ -12,26 +12,29 @@ from switchpoint.cli.exits import user_mistakes
 
 def command(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The system's name; it names its curves.")
+        str,
+        typer.Argument(
+            metavar="NAME", help="The name of the system. It becomes the site of its curves."
+        ),
     ],
     folder: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FOLDER]", help="Where to, new or empty.  [default: site-configs/NAME]"
+            metavar="[FOLDER]", help="A new or empty folder.  [default: site-configs/NAME]"
         ),
     ] = None,
     partition: Annotated[
         str | None,
         typer.Option(
-            "--partition", metavar="NAME", help="Slurm's partition.  [default: Slurm's own default]"
+            "--partition", metavar="NAME", help="Slurm's partition.  [default: Slurm's default]"
         ),
     ] = None,
     ask: Annotated[
         bool,
-        typer.Option("--ask/--no-ask", help="Ask Slurm, modules and compilers what there is."),
+        typer.Option("--ask/--no-ask", help="Ask Slurm, modules and compilers about this system."),
     ] = True,
 ) -> None:
-    """Write a site's settings: what Slurm and the MPIs here tell, the rest marked for editing."""
+    """Write a site's settings from what Slurm and the MPIs report. Mark the rest for editing."""
     with user_mistakes():
         from switchpoint.sites.new_site import init_site
 

@@ -16,11 +16,11 @@ def command(
         Path, typer.Argument(metavar="RECORD", help="The record of a sweep or of a zoom.")
     ],
     modes: Annotated[
-        str, typer.Option("--mode", metavar="NAMES", help="Modes that the zoom times.")
+        str, typer.Option("--mode", metavar="NAMES", help="The modes of the zoom.")
     ] = "send,ssend",
     setting: Annotated[
         str | None,
-        typer.Option("--setting", metavar="NAME", help="After a zoom: move this setting."),
+        typer.Option("--setting", metavar="NAME", help="After a zoom: change this setting."),
     ] = None,
     value: Annotated[
         int | None,
@@ -28,7 +28,7 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what to measure after RECORD: a zoom into a sweep's steps, or a setting to move."""
+    """Print what to measure after RECORD: brackets for a zoom, or a setting to change."""
     with user_mistakes():
         from switchpoint.explanation.plan import plan
 

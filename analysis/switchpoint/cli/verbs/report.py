@@ -16,7 +16,8 @@ def command(
     files: Files = None,
     store: Store = "results",
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where index.html goes.")
+        Path,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Write index.html into this folder."),
     ] = Path("report"),
     as_json: Json = False,
 ) -> None:

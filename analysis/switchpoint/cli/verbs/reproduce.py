@@ -15,17 +15,18 @@ def command(
     run: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="A record's file, or a run's first digits in the store."
+            metavar="RUN",
+            help="The file of a run record, or the first digits of a run ID in the store.",
         ),
     ],
     store: Store = "results",
     write: Annotated[
         Path | None,
-        typer.Option("--write", metavar="DIR", help="Lay out a new folder with run.sh."),
+        typer.Option("--write", metavar="DIR", help="Write a new folder with run.sh."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print what is needed to run RUN again elsewhere, and what differs on this machine."""
+    """Print how to run RUN again, and what differs on this machine."""
     with user_mistakes():
         from switchpoint.reproduction.differences import differences
         from switchpoint.reproduction.folder import lay_out

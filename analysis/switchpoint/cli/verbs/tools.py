@@ -8,7 +8,7 @@ from switchpoint.cli.options import Files, Json, Store
 
 
 def command(files: Files = None, store: Store = "results", as_json: Json = False) -> None:
-    """Hold MPI, TCP sockets and PVM against one another by their echo (study 004)."""
+    """Compare the echo round trips of MPI, TCP sockets and PVM (study 004)."""
     with user_mistakes():
         measurements = load(files, store)
         from switchpoint.comparison.tools import tools

@@ -1,4 +1,4 @@
-"""Draws what each rank did when."""
+"""Draws what each rank did at which time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 from switchpoint.reporting.figures.figure import COLOURS, INK, Figure, axis, literal, no_template
 from switchpoint.tables.units import significant, size_text
 
-#: What a rank can be doing, in the figure's order; others take the colours that are left.
+#: What a rank can do, in the figure's order. Others get the remaining colours.
 _ACTIVITIES = {
     "compute": "#0072B2", "send": "#D55E00", "receive": "#009E73", "exchange": "#CC79A7",
     "wait": "#e0e0e0",
@@ -17,7 +17,7 @@ _ACTIVITIES = {
 
 
 def draw_activity(name: str, title: str, activity: pd.DataFrame, hosts: list[str]) -> Figure:
-    """Draw what each rank did when: a bar for each rank, one point at a time.
+    """Draw what each rank did at which time: a bar per rank, one point at a time.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def _activity_traces(
 
 
 def _activity_layout(rows: dict[int, str], shown: list[str]) -> dict[str, Any]:
-    """Axes, and a menu of the points; `shown` names the point of each trace."""
+    """Return axes and a menu of the points. `shown` names the point of each trace."""
     points = list(dict.fromkeys(shown))
     return {
         "height": 170 + 30 * len(rows),

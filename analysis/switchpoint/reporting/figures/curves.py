@@ -1,6 +1,6 @@
 """Draws curves and findings with Plotly: a figure per kernel and mode, a panel per MPI.
 
-Ours beside the baselines' have a figure for each MPI, a panel for each placement.
+Comparisons with baselines have a figure per MPI and a panel per placement.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
     findings
         As from `detect`, of the same curves, with notes as from `explanation.notes`.
     """
-    curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis has no place for 0
+    curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis cannot show 0
     if curves.empty:
         return []
     by = _present(curves, "site", "kernel", "mode")
@@ -45,7 +45,7 @@ def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
 
 
 def draw_pairing(name: str, pairing: Pairing) -> Figure:
-    """Draw our curve and the baselines', each of all its launches, a panel for each placement."""
+    """Draw our curve and the baselines' curves from all launches, with a panel per placement."""
     told = [*pairing.place, "placement"]
     samples = pairing.samples[[*told, "kernel", *MEASURES]]
     curves = summarise(samples[samples["size_bytes"] > 0])
@@ -76,7 +76,7 @@ def _figure(
             if findings is not None:
                 data += finding_traces(series, points, findings, metric, axes, styles)
     shown = {trace["legendgroup"] for trace in data if trace.get("showlegend")}
-    for trace in data:  # a curve that the first panel lacks still needs its place in the legend
+    for trace in data:  # a curve that is not in the first panel also needs an entry in the legend
         if trace["mode"] == "lines+markers" and trace["legendgroup"] not in shown:
             trace["showlegend"] = True
             shown.add(trace["legendgroup"])

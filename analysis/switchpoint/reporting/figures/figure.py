@@ -1,4 +1,4 @@
-"""A figure of the page, and what all figures share: colours, axes, names as Plotly reads them."""
+"""A figure of the page, and the common parts of figures: colours, axes, escaped names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-#: Okabe and Ito's palette, told apart with any colour vision; black is kept for findings.
+#: Okabe and Ito's palette, which people with any colour vision can distinguish. Findings are black.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 
 INK = "#1a1a1a"
@@ -17,7 +17,7 @@ _GRID = "#d9d9d9"
 
 @dataclass
 class Figure:
-    """One figure of the page: its element's name, a title, and Plotly's data and layout."""
+    """One figure of the page: the name of its element, a title, and Plotly's data and layout."""
 
     name: str
     title: str
@@ -26,14 +26,14 @@ class Figure:
 
 
 def size_ticks(smallest: float, largest: float, most: int) -> list[int]:
-    """Powers of two to label an axis with, evenly spaced and no more than `most`."""
+    """Return powers of two as labels of an axis, evenly spaced and at most `most`."""
     first, last = int(np.floor(np.log2(smallest))), int(np.ceil(np.log2(largest)))
     step = max(1, int(np.ceil((last - first + 1) / most)))
     return [2**power for power in range(first - first % step, last + 1, step) if power >= 0]
 
 
 def axis() -> dict[str, Any]:
-    """How every axis looks."""
+    """Return the style of every axis."""
     return {
         "gridcolor": _GRID,
         "linecolor": INK,
@@ -50,5 +50,5 @@ def literal(text: str) -> str:
 
 
 def no_template(text: str) -> str:
-    """Keep a name's own braces from being read as one of Plotly's templates."""
+    """Escape braces in a name, which Plotly would read as a template."""
     return text.replace("%{", "%&#123;")

@@ -1,4 +1,4 @@
-"""What a figure shows of a curve: its time or its bandwidth."""
+"""The metric of a figure: time or bandwidth."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-#: Kernels that send a message to and fro.
+#: Kernels that send a message and its reply.
 PING_PONGS = ["pingpong", "multipair", "echo"]
 
-#: Their modes that time a window of messages, not a round trip.
+#: Their modes that time a window of messages instead of a round trip.
 STREAMING = ["stream", "sstream", "bistream"]
 
 
 @dataclass
 class Metric:
-    """What a figure shows of a curve."""
+    """The metric that a figure shows."""
 
     word: str
     title: str
     unit: str
-    inverse: bool  # size over time instead of time
+    inverse: bool  # size divided by time
 
     def of(self, points: pd.DataFrame, time_column: str = "time_us") -> pd.Series[float]:
-        """Values of the metric for a column of times."""
+        """Return the values of the metric for a column of times."""
         return points["size_bytes"] / points[time_column] if self.inverse else points[time_column]
 
 
@@ -34,7 +34,7 @@ BANDWIDTH = Metric("bandwidth", "Bandwidth / (10⁶ B/s)", "MB/s", inverse=True)
 
 
 def time_of(curves: pd.DataFrame) -> Metric:
-    """Say what the time of these curves is: they are of one kernel and mode, as far as known."""
+    """Return the meaning of the time of these curves, which have one kernel and mode."""
     ping_pong = "kernel" in curves and curves["kernel"].isin(PING_PONGS).all()
     if not ping_pong or "mode" not in curves:
         return TIME

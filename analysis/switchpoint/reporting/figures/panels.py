@@ -17,7 +17,7 @@ _PANEL_HEIGHT = 460
 def panel_layout(
     panels: list[tuple[str, pd.DataFrame]], curves: pd.DataFrame, metric: Metric
 ) -> dict[str, Any]:
-    """Plotly's layout of panels side by side, each with a heading, over one range of values."""
+    """Return Plotly's layout of adjacent panels with headings and a common range of values."""
     count = len(panels)
     gap = 0.03
     width = (1 - gap * (count - 1)) / count
@@ -59,7 +59,7 @@ def _size_axis(ticks: list[int], domain: list[float], anchor: str) -> dict[str, 
 def _value_axis(
     metric: Metric, ends: pd.Series[float], anchor: str, *, first: bool
 ) -> dict[str, Any]:
-    """Axis of time or bandwidth; only the first panel's has words, all have its range."""
+    """Return an axis of time or bandwidth. Only the first panel's has text; all share its range."""
     return (
         axis()
         | {

@@ -1,4 +1,4 @@
-"""Gives each series of a figure a name and a look of its own."""
+"""Gives each series of a figure a name, a colour, a dash and a symbol."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SYMBOLS = ["circle", "square", "diamond", "triangle-up", "x", "star"]
 
 
 class Styles:
-    """Gives each series of a figure one name, colour, dash and symbol in all panels."""
+    """Gives each series of a figure the same name, colour, dash and symbol in all panels."""
 
     def __init__(self, curves: pd.DataFrame, told: list[str]) -> None:
         self._columns = telling_columns(curves, told)
@@ -24,7 +24,7 @@ class Styles:
                 self._names.append(name)
 
     def series(self, panel: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Each series of a panel, with its points."""
+        """Yield each series of a panel with its points."""
         if not self._columns:
             yield "all", panel
             return
@@ -37,7 +37,7 @@ class Styles:
             yield ", ".join(words) or "all", points
 
     def look(self, series: str) -> tuple[str, str, str]:
-        """Colour, dash and symbol; the three cycle apart, so that many series stay different."""
+        """Return colour, dash and symbol. They cycle separately, so that many series differ."""
         index = self._names.index(series)
         turn = index // len(COLOURS)
         return (

@@ -10,7 +10,8 @@ import pandas as pd
 from switchpoint.reporting.figures.figure import INK, literal, no_template
 from switchpoint.reporting.figures.metrics import Metric
 from switchpoint.reporting.figures.styles import Styles
-from switchpoint.tables.columns import BOUNDARIES, NOTES, identity_columns
+from switchpoint.tables.columns import NOTES, identity_columns
+from switchpoint.tables.findings import BOUNDARIES, KINDS
 from switchpoint.tables.units import percent, place_text, significant, size_text
 
 
@@ -22,7 +23,7 @@ def curve_traces(
     styles: Styles,
     first_panel: bool,
 ) -> list[dict[str, Any]]:
-    """Line of one series, with its interval as a ribbon."""
+    """Return the line of one series, with its interval as a band."""
     colour, dash, symbol = styles.look(series)
     name = literal(series)
     x = points["size_bytes"].tolist()
@@ -65,7 +66,7 @@ def finding_traces(
     axes: dict[str, str],
     styles: Styles,
 ) -> list[dict[str, Any]]:
-    """Marks of the findings on one series' curve."""
+    """Return marks of the findings on the curve of one series."""
     identity = identity_columns(findings)
     here = findings[findings["kind"].isin([*BOUNDARIES, "outlier"])]
     mine = here.merge(points[[*identity, "size_bytes", "time_us"]], on=[*identity, "size_bytes"])
@@ -92,7 +93,7 @@ def finding_traces(
             },
             "customdata": [
                 [
-                    row["kind"].replace("_", " "),
+                    KINDS[row["kind"]].words,
                     place_text(row["kind"], row["last_size_before"], row["size_bytes"], None),
                     percent(row["magnitude"]),
                     "".join(f"<br>{literal(note)}" for note in row[NOTES]),

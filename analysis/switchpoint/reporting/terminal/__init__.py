@@ -1,4 +1,4 @@
-"""Prints results for people in the terminal, short and clear: one module for each thing printed.
+"""Prints results in the terminal, with one module for each kind of result.
 
-`tables` and `words` hold what they share.
+`tables` and `words` contain their common parts.
 """

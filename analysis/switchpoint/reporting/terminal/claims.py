@@ -13,17 +13,17 @@ from switchpoint.tables.units import significant
 
 _VERDICT_STYLES = {"holds": "green", "does not hold": "red", "not testable here": "yellow"}
 
-#: So many figures of a claim, and of their runs, are printed; --json has them all.
+#: The number of printed figures of a claim and of their runs. --json has all of them.
 _FIGURES = 4
 _RUNS = 8
 
 
 def print_claims(claims: pd.DataFrame) -> None:
-    """Print each place's claims with verdict, figures, and what is missing where it is open."""
+    """Print each place's claims with verdict and figures, or with what is missing."""
     console = Console(highlight=False)
     for place, group in claims.groupby(["site", "partition", "mpi"], dropna=False, sort=False):
         words = [word for word in place if isinstance(word, str)]
-        console.print(safe_text(", ".join(words) or "nowhere measured", style="bold"))
+        console.print(safe_text(", ".join(words) or "not measured anywhere", style="bold"))
         table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)
@@ -34,7 +34,7 @@ def print_claims(claims: pd.DataFrame) -> None:
             for line in _figures(claim["evidence"]):
                 table.add_row("", "", safe_text(line, style="dim"))
             if claim["reason"] is not None:
-                table.add_row("", "", safe_text(f"{claim['reason']}; mend: {claim['mend']}"))
+                table.add_row("", "", safe_text(f"{claim['reason']}; fix: {claim['fix']}"))
         show_table(console, table)
         console.print()
     counts = claims["verdict"].value_counts()
@@ -42,7 +42,7 @@ def print_claims(claims: pd.DataFrame) -> None:
 
 
 def _figures(evidence: list[dict[str, Any]]) -> list[str]:
-    """Lines for the figures of a claim, those first that speak against it; then their runs."""
+    """Return lines for the figures of a claim, contradicting ones first, and for their runs."""
     ordered = sorted(evidence, key=lambda figure: [False, None, True].index(figure["holds"]))
     lines = []
     for figure in ordered[:_FIGURES]:
@@ -51,7 +51,7 @@ def _figures(evidence: list[dict[str, Any]]) -> list[str]:
         interval = f"{numbers[0]} [{numbers[1]}, {numbers[2]}]{unit}"
         lines.append(f"{figure['what']}: {interval}, wanted {figure['wanted']}")
     if len(ordered) > _FIGURES:
-        lines.append(f"and {len(ordered) - _FIGURES} more figures: --json has them all")
+        lines.append(f"and {len(ordered) - _FIGURES} more figures; --json prints all of them")
     runs = sorted({run[:8] for figure in evidence for run in figure["runs"]})
     if runs:
         more = f" and {len(runs) - _RUNS} more" if len(runs) > _RUNS else ""

@@ -15,7 +15,7 @@ from switchpoint.tables.units import range_text
 
 
 def confirmed_causes(switches: pd.DataFrame | None) -> list[dict[Any, Any]]:
-    """Switches whose cause is proved, those of one place, bracket and cause together."""
+    """Return switches with a confirmed cause, grouped by place, bracket and cause."""
     if switches is None or switches.empty:
         return []
     known = switches[switches["status"] == "confirmed"]
@@ -45,5 +45,5 @@ def show_confirmed(console: Console, rows: list[dict[Any, Any]]) -> None:
 
 
 def _place_words(place: Mapping[str, str | None]) -> str:
-    """Name a place: the MPI library or, where it is not known, the environment."""
+    """Name a place: the MPI library, or the environment if the library is not known."""
     return ", ".join(word for word in place.values() if isinstance(word, str))

@@ -18,7 +18,7 @@ _STATE_STYLES = {"ok": "green", "poor": "yellow", "missing": "red"}
 
 
 def print_facts(facts: Iterable[Fact]) -> None:
-    """Print what `doctor` found as a table, each fix under its problem."""
+    """Print what `doctor` found as a table, with each fix below its problem."""
     console = Console(highlight=False)
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     problems = 0

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from switchpoint.reporting.terminal.tables import HEADING, cell_text, safe_text, show_table
-from switchpoint.reporting.terminal.words import kind_text
 from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.findings import KINDS, SHOWN, Column, Row, place
 from switchpoint.tables.naming import other_curve
-from switchpoint.tables.units import percent, place_text, range_text
+from switchpoint.tables.units import range_text
 
 
 def print_each(console: Console, findings: pd.DataFrame) -> None:
-    """Print every finding of every curve, a table for each MPI and benchmark."""
+    """Print every finding of every curve, with a table for each MPI and benchmark."""
     heading = [name for name in HEADING if name in findings]
     groups = findings.groupby(heading, dropna=False, sort=False) if heading else [((), findings)]
     for values, group in groups:
@@ -37,29 +35,26 @@ def _table(findings: pd.DataFrame) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for name in curve_columns:
         table.add_column(name.removesuffix("_id"), no_wrap=True)
-    table.add_column("finding", no_wrap=True)
-    for heading in ("between sizes", "time", "confidence"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    for column in SHOWN:
+        left = column.json_type == "string"
+        table.add_column(column.heading, justify="left" if left else "right", no_wrap=True)
     for row in findings.to_dict("records"):
         table.add_row(
             *(safe_text(cell_text(name, row[name])) for name in curve_columns),
-            kind_text(row["kind"]),
-            _place(row),
-            safe_text(percent(row["magnitude"]), style="red" if row["magnitude"] > 0 else "green"),
-            f"{100 * row['confidence']:.0f} %",
+            *(_shown(column, row) for column in SHOWN),
         )
     return table
 
 
-def _place(row: Mapping[Any, Any]) -> str:
-    last_size = row["evidence"].get("last_size_bytes")
-    return place_text(row["kind"], row["last_size_before"], row["size_bytes"], last_size)
+def _shown(column: Column, row: Row) -> Text:
+    style = ("red" if row["magnitude"] > 0 else "green") if column.name == "magnitude" else ""
+    return safe_text((column.short or column.text)(row), style=style)
 
 
 def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
-    """Print each suspicion once, with the placements and steps that it would explain.
+    """Print each suspect once, with the placements and steps that it would explain.
 
-    Then what is guessed of steps without a suspect, and what inverted curves are slower than.
+    Then print guesses for steps without a suspect, and what an inverted curve is slower than.
     """
     explained: dict[str, dict[str, None]] = {}
     for row in findings.to_dict("records"):
@@ -71,7 +66,7 @@ def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
     for reason, steps in explained.items():
         console.print(safe_text(f"{'; '.join(steps)}: suspect {reason}"), soft_wrap=True)
     for row in findings.to_dict("records"):
-        where = f"{row['kind'].replace('_', ' ')} at {_place(row)}"
+        where = f"{KINDS[row['kind']].words} at {place(row)}"
         if isinstance(row.get("placement"), str):
             where = f"{row['placement']}, {where}"
         if row["origin"] and not row["suspects"]:
@@ -83,6 +78,6 @@ def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
 
 
 def _curves_repeat(findings: pd.DataFrame, columns: list[str]) -> bool:
-    """Whether several runs hold a curve of the same name."""
+    """Return whether several runs have a curve of the same name."""
     named = findings[[*columns, "run_id"]].drop_duplicates()
     return bool(named.duplicated(columns).any()) if columns else len(named) > 1

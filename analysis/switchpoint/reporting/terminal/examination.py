@@ -1,4 +1,4 @@
-"""Prints what the examination of a site found: plain lines, so that a pipe cuts nothing."""
+"""Prints what the examination of a site found, as lines that a pipe does not cut."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def print_examination(facts: Iterable[Fact]) -> int:
-    """Print each fact as it is found, what is well first on its line; count the problems.
+    """Print each fact when it is found, and count the problems.
 
     Returns
     -------

@@ -26,7 +26,7 @@ from switchpoint.reporting.terminal.words import counted, kind_text
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.units import range_text
 
-#: Nobody reads more lines than these; --all prints the rest.
+#: The largest number of printed lines; --all prints the rest.
 MOST_LINES = 36
 
 
@@ -38,16 +38,16 @@ def print_findings(
     show_all: bool = False,
     sort: str | None = None,
 ) -> None:
-    """Print confirmed causes, then the findings: folded, in at most `MOST_LINES` lines.
+    """Print confirmed causes, then the summarised findings in at most `MOST_LINES` lines.
 
     Parameters
     ----------
     findings, curves
         As from `detect` and `summarise`.
     switches
-        As from `explain`, where anything is known of them.
+        As from `explain`, if there are zooms.
     show_all
-        Print each finding of each curve instead, with what is suspected.
+        Print each finding of each curve instead, with its suspects.
     sort
         One of `digest.SORTS`.
     """
@@ -65,7 +65,7 @@ def print_findings(
     lines = sort_lines(digest(findings, curves), sort or "cost")
     printed = _print_folded(console, lines, curves, confirmed)
     rest = len(findings) - sum(len(line.magnitudes) for line in printed)
-    more = f"; {rest:,} of them not shown: --all prints every finding" if rest else ""
+    more = f"; {rest:,} of them are not shown, --all prints every finding" if rest else ""
     console.print(f"{counted(len(findings), 'finding')} in {searched}{more}.")
 
 
@@ -77,7 +77,7 @@ def _print_folded(
 ) -> list[Line]:
     """Print confirmed causes and what fits of the lines; returns the lines that were printed."""
     notable = [line for line in lines if line.notable]
-    # Confirmed causes have at most a third of the lines; then whatever fits, notes last.
+    # Confirmed causes get at most a third of the lines. Then come lines and notes, if they fit.
     del confirmed[MOST_LINES // 3 :]
     printed = _rendered(console, lambda target: show_confirmed(target, confirmed))
     left = MOST_LINES - printed - 3
@@ -104,7 +104,7 @@ def _curve_count(curves: pd.DataFrame) -> int:
 
 
 def _rendered(console: Console, show: Callable[[Console], None]) -> int:
-    """How many lines something takes on the console."""
+    """Return how many lines something needs on the console."""
     text = io.StringIO()
     target = Console(
         highlight=False,
@@ -118,12 +118,12 @@ def _rendered(console: Console, show: Callable[[Console], None]) -> int:
 
 
 def _height(console: Console, line: str) -> int:
-    """How many lines a terminal makes of one."""
+    """Return how many lines a terminal needs for one line."""
     return max(1, -(-cell_len(line) // console.width)) if console.is_terminal else 1
 
 
 def _notes(lines: list[Line]) -> list[str]:
-    """What is suspected behind lines, each suspicion once with the sizes that it would explain."""
+    """Return each suspect of the lines once, with the sizes that it would explain."""
     sizes: dict[str, dict[str, None]] = {}
     for line in lines:
         size = f"{kind_text(line.kind)} at {range_text(line.last_size_before, line.size_bytes)}"

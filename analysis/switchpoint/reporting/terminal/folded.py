@@ -14,13 +14,13 @@ from switchpoint.reporting.terminal.words import change_range, kind_text, listed
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.units import range_text, significant
 
-#: What is counted where a folded line has more values of it than a few.
+#: Columns whose values are counted if a line summarises more than a few.
 _FOLDED = {"kernel": "benchmarks", "placement": "placements", "mode": "modes"}
 _FEW_WORDS = 4
 
 
 def show_lines(console: Console, lines: list[Line], curves: pd.DataFrame) -> None:
-    """Print folded findings as a table or, where that is too wide, each as two lines."""
+    """Print summarised findings as a table, or as two lines each if the table is too wide."""
     if not lines:
         return
     named = _naming([line.place for line in lines])
@@ -39,7 +39,7 @@ def show_lines(console: Console, lines: list[Line], curves: pd.DataFrame) -> Non
 
 
 class _Row(NamedTuple):
-    """The words of one line."""
+    """The text of one line."""
 
     place: list[str]
     kind: str
@@ -82,7 +82,7 @@ def _table(named: list[str], rows: list[_Row]) -> Table:
 
 
 def _naming(places: list[dict[str, str | None]]) -> list[str]:
-    """Columns that name places: always site and MPI, the others where they tell places apart."""
+    """Return columns that name places: site, MPI, and others that distinguish places."""
     named: list[str] = []
     for name in PLACE:
         values = [place[name] for place in places]
@@ -100,13 +100,13 @@ def _heading(column: str) -> str:
 
 
 def _varying(curves: pd.DataFrame) -> list[str]:
-    """Columns that a folded line names: `_FOLDED`, and what else tells these curves apart."""
+    """Return columns that a line names: `_FOLDED`, and others that distinguish these curves."""
     columns = [name for name in identity_columns(curves) if name not in {*PLACE, "run_id"}]
     return [name for name in columns if name in _FOLDED or len(set(curves[name])) > 1]
 
 
 def _where(line: Line, varying: list[str]) -> str:
-    """Name the benchmark, placement and mode of a line's curves, or how many of each there are."""
+    """Name the benchmarks, placements and modes of a line's curves, or their number."""
     words = []
     for name in varying:
         values = list(dict.fromkeys(curve.get(name) for curve in line.curves.values()))

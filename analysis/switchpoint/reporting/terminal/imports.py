@@ -14,7 +14,7 @@ from switchpoint.reporting.terminal.words import counted
 if TYPE_CHECKING:
     from switchpoint.store.importing import Imported
 
-#: So many lines of files that cannot be read, and so many ends of names, are printed.
+#: The number of printed lines about unreadable files, and of printed suffixes.
 _LINES = 12
 _SUFFIXES = 6
 
@@ -22,24 +22,24 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def import_lines(outcome: Imported, store: str) -> list[str]:
-    """Say how many runs and single values were kept."""
-    again = f"; {outcome.already_stored:,} already there" if outcome.already_stored else ""
+    """Return lines with the number of stored runs and single values."""
+    again = f"; {outcome.already_stored:,} already stored" if outcome.already_stored else ""
     lines = [f"{counted(outcome.added, 'run')} added to {store}{again}"]
     if outcome.values_added or outcome.values_already_stored:
         tests = f" of {counted(outcome.values_tests, 'test')}" if outcome.values_added else ""
         known = outcome.values_already_stored
-        again = f"; {known:,} already there" if known else ""
-        lines.append(f"{counted(outcome.values_added, 'single value')}{tests} kept{again}")
+        again = f"; {known:,} already stored" if known else ""
+        lines.append(f"{counted(outcome.values_added, 'single value')}{tests} added{again}")
     return lines
 
 
 def failure_lines(
     failures: Iterable[InputError], given: Iterable[Path], *, verbose: bool = False
 ) -> list[str]:
-    """Word what could not be read: a line for each file, but one for all that is no result.
+    """Return a line for each unreadable file, and one line for all files that are not results.
 
-    A folder of results holds scripts and logs too: those are counted by the reason, and what a user
-    named is not. Of more than `_LINES` lines the rest is counted as well, unless `verbose`.
+    A folder of results also contains scripts and logs. They are counted by reason, except files
+    that the user named. Lines beyond `_LINES` are counted too, unless `verbose`.
     """
     asked = {str(path) for path in given}
     lines: dict[str, int] = {}
@@ -64,7 +64,7 @@ def failure_lines(
 
 
 def _skipped(reason: Reason, suffixes: Counter[str]) -> str:
-    """Count the files that are no results for one reason, with the ends of their names."""
+    """Count the files that are skipped for one reason, with their suffixes."""
     one, several = reason.value
     number = suffixes.total()
     words = f"{number:,} {one if number == 1 else several}"
@@ -76,10 +76,10 @@ def _skipped(reason: Reason, suffixes: Counter[str]) -> str:
 
 
 def warning_lines(warnings: Iterable[str], *, verbose: bool = False) -> list[str]:
-    """Give each kind of warning one line: the first, with how many more there are.
+    """Return one line for each kind of warning: the first warning, and the number of others.
 
-    Warnings are of one kind if they differ in nothing but numbers and what stands before the first
-    colon, which names a file or a curve.
+    Warnings are of one kind if they differ only in numbers and in the text before the first colon,
+    which names a file or a curve.
     """
     warnings = list(warnings)
     if verbose:

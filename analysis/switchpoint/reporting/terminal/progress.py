@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import Progress
 
-#: Fewer steps than these are done before a bar could be read.
+#: Fewer steps are done before a user could read a progress bar.
 _WORTH_A_BAR = 50
 
 
 @contextmanager
 def progress(task: str, total: int) -> Iterator[Callable[[], object]]:
-    """Show a bar on standard error while a long task runs at a terminal; yields its advance."""
+    """Show a progress bar on standard error if it is a terminal; yields its advance."""
     console = Console(stderr=True)
     hidden = total < _WORTH_A_BAR or not console.is_terminal
     with Progress(console=console, disable=hidden, transient=True) as bar:

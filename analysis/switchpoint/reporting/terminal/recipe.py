@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_recipe(recipe: Recipe, differences: Iterable[Difference]) -> None:
-    """Print what a run needs, then what is not here as it was there."""
+    """Print what a run needs, then what differs on this machine."""
     console = Console(highlight=False)
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     table.add_column(no_wrap=True, style="bold")
@@ -25,7 +25,7 @@ def print_recipe(recipe: Recipe, differences: Iterable[Difference]) -> None:
         table.add_row(safe_text(term), safe_text(text))
     show_table(console, table)
     found = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("differs here", "there", "here"):
+    for heading in ("difference", "there", "here"):
         found.add_column(heading, overflow="fold")
     for difference in differences:
         found.add_row(*map(safe_text, (difference.topic, difference.there, difference.here)))
@@ -33,4 +33,4 @@ def print_recipe(recipe: Recipe, differences: Iterable[Difference]) -> None:
     if found.row_count:
         show_table(console, found)
     else:
-        console.print("Nothing that is known differs on this machine.")
+        console.print("There is no known difference on this machine.")

@@ -15,7 +15,7 @@ from switchpoint.tables.units import percent, size_text
 
 
 def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
-    """Print where each switch is and why, a table per MPI; without `show_all` the notable ones."""
+    """Print position and cause of each switch, or only of notable ones, with a table per MPI."""
     console = Console(highlight=False)
     total = len(switches)
     if not show_all:
@@ -43,23 +43,23 @@ def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
         _print_reasons(console, group)
         console.print()
     hidden = total - len(switches)
-    more = f", {hidden} of them small and without a cause: --all shows them" if hidden else ""
+    more = f"; {hidden} of them are small and have no cause, --all prints them" if hidden else ""
     console.print(f"{total} switch{'' if total == 1 else 'es'} and steps{more}.")
 
 
 def print_sentences(switches: pd.DataFrame, size_bytes: int) -> None:
-    """Print what is known of the switches near a size, one paragraph for each."""
+    """Print what is known of the switches near a size, with a paragraph for each."""
     console = Console(highlight=False)
     if switches.empty:
-        console.print(f"No switch and no step near {size_text(size_bytes)}.")
+        console.print(f"There is no switch or step near {size_text(size_bytes)}.")
     for row in switches.to_dict("records"):
         words = [row[name] for name in (*HEADING, "placement", "mode") if name in row]
         console.print(safe_text(", ".join(v for v in words if isinstance(v, str)), style="bold"))
         last, first = f"{row['last_size_bytes']:,} B", f"{row['first_size_bytes']:,} B"
         if row["kind"] == "protocol_switch" and row["exact"]:
-            says = f"the protocol switches after {last}: {first} is the first past it"
+            says = f"the protocol switches between {last} and {first}"
         elif row["exact"]:
-            says = f"a step after {last}: {first} is the first past it"
+            says = f"a step between {last} and {first}"
         else:
             says = f"a step somewhere between {last} and {first}"
         time = "" if pd.isna(row["magnitude"]) else f", time {percent(row['magnitude'])}"
@@ -68,7 +68,7 @@ def print_sentences(switches: pd.DataFrame, size_bytes: int) -> None:
 
 
 def _print_reasons(console: Console, switches: pd.DataFrame) -> None:
-    """Print each reason once, with the runs that it rests on."""
+    """Print each reason once, with the runs that support it."""
     runs: dict[str, dict[str, None]] = {}
     for row in switches.to_dict("records"):
         if row["cause"] is not None or row["status"] == "refuted":
@@ -86,7 +86,7 @@ def _cause(row: Mapping[Any, Any]) -> str:
 
 
 def print_stayed_eager(eager: pd.DataFrame) -> None:
-    """Print a sentence for each place where MPI_Send never waited for its receiver."""
+    """Print a sentence for each curve in which MPI_Send never waited for its receiver."""
     console = Console(highlight=False)
     for row in eager.to_dict("records"):
         words = [row[name] for name in (*HEADING, "placement", "mode") if name in row]

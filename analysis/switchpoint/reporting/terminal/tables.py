@@ -11,7 +11,7 @@ from rich.text import Text
 
 from switchpoint.printable import printable
 
-#: Columns that head a group of findings; the rest of the identity is a table's columns.
+#: Columns in the heading of a group of findings. The rest of the identity is in the table.
 HEADING = ["site", "partition", "mpi", "environ", "kernel"]
 
 
@@ -23,14 +23,14 @@ def cell_text(name: str, value: Any) -> str:
 
 
 def safe_text(words: str, style: str = "") -> Text:
-    """Text for the terminal: what data hold is shown, never obeyed, neither control nor markup."""
+    """Return text for the terminal, without interpreting control characters or markup."""
     return Text(printable(words), style)
 
 
 def show_table(console: Console, table: Table) -> None:
-    """Print a table whose numbers are never cut: words fold, or lines become longer.
+    """Print a table without cutting numbers: words are wrapped, or lines become longer.
 
-    Where nobody sees how wide the output is, as in a pipe, each row is one line.
+    In a pipe, which has no width, each row is one line.
     """
     width = table_width(table)
     if console.is_terminal:
@@ -44,12 +44,12 @@ def show_table(console: Console, table: Table) -> None:
 
 
 def table_width(table: Table) -> int:
-    """How wide a table is with each row on one line."""
+    """Return the width of a table with each row on one line."""
     return sum(max(map(cell_len, _lines_of(column))) + 2 for column in table.columns)
 
 
 def _least_width(column: Column) -> int:
-    """How narrow a column can be without a cut through a word."""
+    """Return the smallest width of a column that cuts no word."""
     lines = _lines_of(column)
     if column.no_wrap:
         return max(map(cell_len, lines))

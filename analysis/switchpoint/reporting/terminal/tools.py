@@ -12,7 +12,7 @@ from switchpoint.tables.units import significant, size_text
 
 
 def print_tools(table: pd.DataFrame) -> None:
-    """Print round trips as a table for each placement: a row for each tool, the fastest first."""
+    """Print round trips as a table per placement with a row per tool, the fastest first."""
     console = Console(highlight=False)
     for place, part in table.groupby(["site", "placement"], sort=False):
         console.print(safe_text(", ".join(map(str, place)), style="bold"))
@@ -28,7 +28,7 @@ def print_tools(table: pd.DataFrame) -> None:
             printed.add_row(safe_text(str(tool)), *row)
         show_table(console, printed)
         console.print()
-    console.print("Mean without the best and the worst of each run; of several runs the median.")
+    console.print("Values: mean of a run without the best and the worst; median over several runs.")
     missing = missing_tools(table)
     if missing:
         console.print(f"Not measured: {', '.join(missing)}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from switchpoint.tables.findings import KINDS
 from switchpoint.tables.units import percent
 
 
@@ -18,9 +19,9 @@ def change_range(magnitudes: list[float]) -> str:
 
 def kind_text(kind: str) -> str:
     """Write a kind of finding in words."""
-    return kind.replace("_change", "").replace("_", " ")
+    return KINDS[kind].short
 
 
 def counted(number: int, noun: str) -> str:
-    """Write a number with its noun, in the plural where it is not 1."""
+    """Write a number with its noun, in the plural if it is not 1."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

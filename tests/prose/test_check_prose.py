@@ -1,0 +1,38 @@
+"""Words that the project does not use are found, with their line and what to write instead."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECK = Path(__file__).with_name("check_prose.py")
+
+
+def check(path: Path, text: str) -> subprocess.CompletedProcess[str]:
+    path.write_text(text, encoding="utf-8")
+    return subprocess.run([sys.executable, CHECK, path], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("One line.\nThe record says Whence it comes.\n", "2: 'Whence': write 'source"),
+        ("# Both are held\n# against it.\n", "1: 'held # against': write 'compared with'"),
+        ("3 problems to mend\n", "1: 'mend': write 'fix'"),
+    ],
+)
+def test_a_word_of_the_list_is_named_with_its_line_and_another(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    done = check(tmp_path / "page.md", text)
+    assert done.returncode == 1
+    assert f"page.md:{told}" in done.stdout
+    assert done.stdout.count("\n") == 1
+
+
+def test_plain_words_and_names_in_back_quotes_pass(tmp_path: Path) -> None:
+    done = check(tmp_path / "page.md", "A recommendation: the field `mend` is now `fix`.\n")
+    assert (done.returncode, done.stdout) == (0, "")
