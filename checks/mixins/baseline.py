@@ -10,11 +10,12 @@ from pathlib import Path
 import reframe as rfm
 import reframe.core.runtime as rt
 import reframe.utility.sanity as sn
-from reframe.core.builtins import deferrable, run_after, run_before, variable
+from reframe.core.builtins import deferrable, fixture, run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 from switchpoint.placements import switch_of
 
 from . import mpi_library
+from .build import BuildsEnded
 from .placement import PlacementMixin
 
 
@@ -34,6 +35,9 @@ class BaselineMixin(PlacementMixin):
     #:
     #: :type: :class:`str`
     curve = variable(str)
+
+    #: Nothing is measured beside a build.
+    builds_ended = fixture(BuildsEnded, scope="session")
 
     @run_before("run")
     def begin_curve(self):
