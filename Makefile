@@ -118,6 +118,7 @@ lint: install-test  ## formatters, linters and type checks, all strict
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo >build/lint-imports.log || { cat build/lint-imports.log; exit 1; }
 	@clang-format --dry-run -Werror $(C_FILES)
 	@cmake -S src -B build/ctest/openmpi -DMPI_C_COMPILER=mpicc.openmpi >/dev/null
 	@clang-tidy --quiet -p build/ctest/openmpi $(filter-out checks/%,$(filter %.c,$(C_FILES))) 2>/dev/null

@@ -27,14 +27,14 @@ from typing import Any
 
 import pandas as pd
 from switchpoint import explain, read_files
-from switchpoint.explanation import stayed_eager
-from switchpoint.measurements import mpi_name
-from switchpoint.placements import load_placements
-from switchpoint.proof import prove
-from switchpoint.record import Facts, RecordError, read_facts
-from switchpoint.suspects import eager_suspects, network_module
-from switchpoint.units import bytes_of
-from switchpoint.zooms import Intervention, plan_intervention, probed
+from switchpoint.explanation.suspects import eager_suspects, network_module
+from switchpoint.explanation.switches import stayed_eager
+from switchpoint.explanation.zooms import Intervention, plan_intervention, probed
+from switchpoint.records.record import Facts, RecordError, read_facts
+from switchpoint.records.run_facts import prove
+from switchpoint.sites.placements import load_placements
+from switchpoint.tables.measurements import mpi_name
+from switchpoint.tables.units import bytes_of
 
 ROOT = Path(__file__).resolve().parents[1]
 #: One machine: shared memory, and TCP over the loopback interface.

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from switchpoint.placements import Placements, load_placements
+from switchpoint.sites.placements import Placements, load_placements
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = ROOT / ".venv" / "bin"

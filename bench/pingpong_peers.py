@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from on_testbed import NETPIPE, PLACEMENTS, PMI, kernel, launch, testbed
 from ratios import median_ratio, ratio_interval
-from switchpoint.record import read_facts
+from switchpoint.records.record import read_facts
 
 #: Message size and how long each side measures it, in microseconds.
 SIZES = {8: 40_000, 1 << 20: 200_000}

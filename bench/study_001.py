@@ -18,12 +18,12 @@ from on_testbed import ROOT, kernel, launch, testbed
 from plotly.offline import get_plotlyjs
 from selenium import webdriver
 from switchpoint import Store, detect, explain, read_files, summarise
-from switchpoint.explanation import note
-from switchpoint.measurements import Measurements
-from switchpoint.proof import prove
-from switchpoint.record import read_facts
+from switchpoint.explanation.switches import note
+from switchpoint.records.record import read_facts
+from switchpoint.records.run_facts import prove
 from switchpoint.reporting.figures import Figure, draw
-from switchpoint.units import percent, significant
+from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.units import percent, significant
 
 PAGE = ROOT / "docs/studies/001.md"
 IMAGES = ROOT / "docs/images"

@@ -26,10 +26,10 @@ from typing import Any
 
 import pandas as pd
 from on_testbed import PLACEMENTS, ROOT, kernel, launch, testbed
-from switchpoint.origins import origins_of_run
-from switchpoint.proof import prove
-from switchpoint.record import Facts, read_facts
-from switchpoint.zooms import beside
+from switchpoint.explanation.origins import origins_of_run
+from switchpoint.explanation.zooms import beside
+from switchpoint.records.record import Facts, read_facts
+from switchpoint.records.run_facts import prove
 
 KEPT = ROOT / "build" / "bench" / "zoom.jsonl"
 SEED = 20261121

@@ -3,7 +3,7 @@
 import reframe as rfm
 import reframe.core.runtime as rt
 from reframe.core.builtins import parameter, performance_function, run_after, run_before
-from switchpoint.placements import carried_bytes
+from switchpoint.records.run_facts import carried_bytes
 
 from .mixins.kernel import KernelMixin
 from .mixins.process_map import ProcessMapMixin

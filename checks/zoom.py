@@ -9,8 +9,8 @@ from pathlib import Path
 import reframe as rfm
 import reframe.utility.typecheck as typ
 from reframe.core.builtins import performance_function, run_after, run_before, variable
-from switchpoint.record import read_facts
-from switchpoint.zooms import beside, brackets_to_search, plan_intervention, probed
+from switchpoint.explanation.zooms import beside, brackets_to_search, plan_intervention, probed
+from switchpoint.records.record import read_facts
 
 from .mixins.kernel import KernelMixin
 from .pingpong import PingPongSweep

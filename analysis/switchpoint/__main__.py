@@ -1,5 +1,5 @@
 """The `switchpoint` command, for `python -m switchpoint`."""
 
-from switchpoint.cli import main
+from switchpoint.cli.command import main
 
 main()

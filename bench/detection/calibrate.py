@@ -1,7 +1,7 @@
 """Fits what turns posteriors into confidences, on the labelled curves that are not held out.
 
 `.venv/bin/python bench/detection/calibrate.py [--write]` prints the reliability of both parts, and
-with `--write` renews `analysis/switchpoint/calibration.yaml`.
+with `--write` renews `analysis/switchpoint/detection/confidence.yaml`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from switchpoint import calibration
-from switchpoint.detection import detect_launches
-from switchpoint.shapes import BOUNDARIES
+from switchpoint.detection import confidence
+from switchpoint.detection.boundaries import detect_launches
+from switchpoint.tables.columns import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from labelled import Curve, curves, launches
 
-DATA = Path(calibration.__file__).with_name("calibration.yaml")
+DATA = Path(confidence.__file__).with_name("confidence.yaml")
 BINS = [0, 0.5, 0.7, 0.8, 0.9, 0.95, 1]
 
 
@@ -73,7 +73,7 @@ def _rows(
                 "held_out": curve.held_out,
                 "right": right,
                 "confidence": finding["confidence"],
-                **calibration.features(str(finding["kind"]), evidence["posterior"], *bracket),
+                **confidence.features(str(finding["kind"]), evidence["posterior"], *bracket),
             }
 
 
@@ -126,7 +126,7 @@ def main(write: bool) -> None:
         comment = DATA.read_text(encoding="utf-8").split("constant:")[0]
         lines = [f"{name}: {weight:.4f}\n" for name, weight in weights.items()]
         DATA.write_text(comment + "".join(lines), encoding="utf-8")
-        calibration._coefficients.cache_clear()
+        confidence._coefficients.cache_clear()
         table = judged()
     for name, part in (("fitted on", ~table["held_out"]), ("held out", table["held_out"])):
         print(f"\n{name}\n\n{reliability(table[part])}")

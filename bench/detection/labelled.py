@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from switchpoint.curves import summarise
+from switchpoint.tables.curves import summarise
 
 CURVES = Path(__file__).with_name("curves.parquet")
 

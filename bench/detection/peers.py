@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from switchpoint.detection import NOISE_FLOOR, piece_penalty
+from switchpoint.detection.boundaries import NOISE_FLOOR, piece_penalty
 
 Floats = npt.NDArray[np.float64]
 Detector = Callable[[Floats, Floats, Floats], list[int]]

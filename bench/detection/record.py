@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 from switchpoint import read_facts, read_record
-from switchpoint.proof import prove
+from switchpoint.records.run_facts import prove
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from on_testbed import ROOT, kernel, launch, testbed

@@ -12,7 +12,7 @@ import reframe.core.runtime as rt
 import reframe.utility.sanity as sn
 from reframe.core.builtins import deferrable, fixture, run_after, run_before, variable
 from reframe.core.exceptions import SanityError
-from switchpoint.placements import switch_of
+from switchpoint.records.run_facts import switch_of
 
 from . import mpi_library
 from .build import BuildsEnded

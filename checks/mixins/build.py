@@ -19,9 +19,9 @@ from reframe.core.logging import getlogger
 from switchpoint.cores import free_cores
 from switchpoint.errors import InputError
 from switchpoint.shipped import in_checkout, shipped
-from switchpoint.spack_lock import NAME as LOCK
-from switchpoint.spack_lock import read_lock
-from switchpoint.spack_spec import parse
+from switchpoint.spack.lock import NAME as LOCK
+from switchpoint.spack.lock import read_lock
+from switchpoint.spack.specs import parse
 
 #: The program that makes Spack's environments.
 ENVIRONMENT = Path(__file__).with_name("spack_environment.py")

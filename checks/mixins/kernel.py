@@ -16,7 +16,7 @@ from reframe.core.builtins import (
     variable,
 )
 from reframe.core.exceptions import SanityError
-from switchpoint.record import RecordError, read_facts
+from switchpoint.records.record import RecordError, read_facts
 
 from .build import BuildsEnded, KernelBuild
 from .placement import PlacementMixin

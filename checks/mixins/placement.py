@@ -13,7 +13,8 @@ import reframe.utility.typecheck as typ
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import deferrable, parameter, run_after, run_before, variable
 from reframe.core.exceptions import SanityError
-from switchpoint.placements import BUILT_IN, Placement, contradictions
+from switchpoint.sites.placement_proof import contradictions
+from switchpoint.sites.placements import BUILT_IN, Placement
 
 #: What ``timeout`` returns when it had to end the step.
 TIMED_OUT = 124

@@ -22,10 +22,10 @@ from pathlib import Path
 import yaml
 from switchpoint.cores import free_cores
 from switchpoint.errors import InputError, SpackError
-from switchpoint.spack import KERNELS, ask_spack, find_spack, problem_of_external
-from switchpoint.spack_lock import NAME as LOCK
-from switchpoint.spack_lock import Lock, read_lock
-from switchpoint.spack_spec import Request, contradictions, not_default, parse
+from switchpoint.spack.externals import KERNELS, ask_spack, find_spack, problem_of_external
+from switchpoint.spack.lock import NAME as LOCK
+from switchpoint.spack.lock import Lock, read_lock
+from switchpoint.spack.specs import Request, contradictions, not_default, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 

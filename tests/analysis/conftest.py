@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from switchpoint.cli import app
+from switchpoint.cli.command import app
 from typer.testing import CliRunner, Result
 
 RECORDS = Path(__file__).parent / "records"

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from conftest import write_record
 from switchpoint import Measurements, read_files
-from switchpoint.baselines import Pairing, pairings, ratios
+from switchpoint.comparison.baselines import Pairing, pairings, ratios
 
 PLACE = {"site": "here", "placement": "one_node_network", "mpi": "Open MPI 4.1.4"}
 TITLES = {

@@ -356,7 +356,7 @@ def test_doctor_names_the_library_behind_each_compiler_wrapper(
 
 def test_help_starts_without_loading_the_analysis() -> None:
     program = (
-        "import sys; from switchpoint.cli import app\n"
+        "import sys; from switchpoint.cli.command import app\n"
         "try: app(['--help'])\n"
         "except SystemExit: pass\n"
         "assert not {'pandas', 'pyarrow', 'plotly'} & set(sys.modules)"

@@ -9,8 +9,8 @@ from conftest import RECORDS, SIZES, curve_table, write_record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from switchpoint import detect, read, summarise
-from switchpoint.measurements import concat
-from switchpoint.segments import PieceTable, cut
+from switchpoint.detection.segments import PieceTable, cut
+from switchpoint.tables.measurements import concat
 
 OCTAVES = 2.0 ** np.arange(23)
 THIRDS = np.array(SIZES, dtype=float)
@@ -477,8 +477,8 @@ def test_a_line_that_wild_sizes_aim_below_zero_makes_no_outlier() -> None:
 def test_many_curves_on_all_cores_give_what_few_give_alone(monkeypatch) -> None:
     several = pd.concat([placed("one_node", 1.0 + 0.2 * (n % 4), n) for n in range(12)])
     alone = detect(several)
-    monkeypatch.setattr("switchpoint.detection.CURVES_AT_ONCE", 5)
-    monkeypatch.setattr("switchpoint.detection.WORTH_A_POOL", 10)
+    monkeypatch.setattr("switchpoint.detection.boundaries.CURVES_AT_ONCE", 5)
+    monkeypatch.setattr("switchpoint.detection.boundaries.WORTH_A_POOL", 10)
     done = []
 
     pd.testing.assert_frame_equal(detect(several, lambda: done.append(1)), alone)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from conftest import RECORDS
 from switchpoint import InputError, detect, read_files, summarise
-from switchpoint.digest import digest, first_of_each_place, select_curves, sort_lines
+from switchpoint.reporting.digest import digest, first_of_each_place, select_curves, sort_lines
 from typer.testing import Result
 
 Run = Callable[..., Result]

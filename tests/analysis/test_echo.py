@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from conftest import write_record
 from switchpoint import InputError, Measurements, summarise, tools
-from switchpoint.echo import missing_tools
+from switchpoint.comparison.tools import missing_tools
 from typer.testing import Result
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from switchpoint import Store, detect, explain, read_files, suspects
-from switchpoint.explanation import stayed_eager
-from switchpoint.zooms import brackets_to_search, plan_intervention, searches
+from switchpoint import Store, detect, explain, read_files
+from switchpoint.explanation import suspects
+from switchpoint.explanation.switches import stayed_eager
+from switchpoint.explanation.zooms import brackets_to_search, plan_intervention, searches
 
 RECORDS = Path(__file__).parent / "records" / "explain"
 

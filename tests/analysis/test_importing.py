@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import write_record
 from switchpoint import InputError, read, read_files, summarise
-from switchpoint.shapes import identity_columns
+from switchpoint.tables.columns import identity_columns
 
 #: Printed by OSU 5.3 to 7.4 (Open MPI; 7.1 and persistent collectives MPICH), IMB 2021.10 and .11
 #: (Intel MPI) and NetPIPE 3 (Open MPI), with few repetitions; most are cut to some rows.

@@ -11,7 +11,7 @@ import pytest
 from conftest import write_record
 from switchpoint import InputError, Store, import_files, read, read_files
 from switchpoint.importing.layout import PathPattern
-from switchpoint.shapes import identity_columns
+from switchpoint.tables.columns import identity_columns
 from typer.testing import Result
 
 Run = Callable[..., Result]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import RECORDS, SIZES, write_record
 from switchpoint import RecordError, read_facts, read_header, read_record
-from switchpoint.activity import activity_table
+from switchpoint.records.activity import activity_table
 
 
 def test_a_record_gives_header_samples_and_footer(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from switchpoint import Store, import_files, read, read_files
-from switchpoint.shapes import VALUE_COLUMNS
+from switchpoint.tables.columns import VALUE_COLUMNS
 from typer.testing import Result
 
 Run = Callable[..., Result]

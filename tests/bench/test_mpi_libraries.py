@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from switchpoint.record import read_facts
-from switchpoint.zooms import probed
+from switchpoint.explanation.zooms import probed
+from switchpoint.records.record import read_facts
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bench" / "mpi_libraries.py"

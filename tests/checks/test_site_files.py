@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from switchpoint.placements import PlacementError, load_placements
+from switchpoint.sites.placements import PlacementError, load_placements
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from sessions import ROOT, Session, start_reframe
-from switchpoint.record import read_facts
+from switchpoint.records.record import read_facts
 
 #: The extra `intelmpi` adds one environment, and IMB-MPI1 to it and to MPICH's.
 INTEL = Path(sys.prefix, "bin/IMB-MPI1").exists()

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from switchpoint.record import read_facts
+from switchpoint.records.record import read_facts
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent

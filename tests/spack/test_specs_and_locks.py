@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from switchpoint.errors import SpackError
-from switchpoint.spack_lock import read_lock
-from switchpoint.spack_spec import contradictions, not_default, parse
-from switchpoint.spack_versions import satisfies
+from switchpoint.spack.lock import read_lock
+from switchpoint.spack.specs import contradictions, not_default, parse
+from switchpoint.spack.versions import satisfies
 
 LOCKS = Path(__file__).parent / "locks"
 COMMIT = "301dee895a3bd0a7cba54aa7ed51daa3053853c3"

@@ -13,7 +13,10 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.importing.labels import IDENTITY_LABELS, Surroundings, read_labels
-from switchpoint.measurements import (
+from switchpoint.printable import path_text
+from switchpoint.records.record import open_maybe_gzip
+from switchpoint.tables.columns import IDENTITY, PASSING_LABELS, RUN_COLUMNS
+from switchpoint.tables.measurements import (
     Measurements,
     constant,
     mpi_name,
@@ -21,9 +24,6 @@ from switchpoint.measurements import (
     repeated,
     times_before,
 )
-from switchpoint.printable import path_text
-from switchpoint.record import open_maybe_gzip
-from switchpoint.shapes import IDENTITY, PASSING_LABELS, RUN_COLUMNS
 
 _Numbers = npt.NDArray[np.float64]
 _Lines = npt.NDArray[np.int64]

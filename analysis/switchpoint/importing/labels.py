@@ -16,7 +16,7 @@ from pathlib import Path
 
 from switchpoint.errors import InputError
 from switchpoint.printable import printable
-from switchpoint.shapes import NO_LABELS
+from switchpoint.tables.columns import NO_LABELS
 
 SUFFIX = ".labels.json"
 

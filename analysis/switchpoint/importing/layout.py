@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from switchpoint.errors import InputError
 from switchpoint.importing.labels import problem_of_label
 from switchpoint.printable import path_text, printable
-from switchpoint.shapes import NO_LABELS
+from switchpoint.tables.columns import NO_LABELS
 
 #: Where ReFrame keeps files and logs of tests.
 _OUTPUT, _LOGS = "output", "perflogs"

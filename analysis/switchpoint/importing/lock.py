@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.measurements import Measurements
-from switchpoint.spack_lock import NAME, Lock, parse_lock
+from switchpoint.spack.lock import NAME, Lock, parse_lock
+from switchpoint.tables.measurements import Measurements
 
 
 def attach(measurements: Measurements, folder: Path) -> Measurements:

@@ -16,7 +16,7 @@ import pandas as pd
 from switchpoint.errors import InputError
 from switchpoint.importing.external import as_measurements, check_positive, check_sizes, content
 from switchpoint.importing.labels import Surroundings
-from switchpoint.measurements import Measurements, constant
+from switchpoint.tables.measurements import Measurements, constant
 
 NAME = "NetPIPE's output"
 

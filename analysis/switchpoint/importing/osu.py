@@ -13,7 +13,7 @@ from switchpoint.errors import NotRecognisedError, Reason
 from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import NUMBER, TAG, Columns, Table, as_runs, printed_lines
-from switchpoint.measurements import Measurements
+from switchpoint.tables.measurements import Measurements
 
 NAME = "OSU Micro-Benchmarks' output"
 

@@ -19,7 +19,7 @@ import pandas as pd
 from switchpoint.errors import InputError
 from switchpoint.importing.external import as_measurements, check_sizes
 from switchpoint.importing.labels import Surroundings
-from switchpoint.measurements import Measurements, repeated, times_before
+from switchpoint.tables.measurements import Measurements, repeated, times_before
 
 #: Before a line: what a launcher puts there to name the rank (`srun -l`, `mpiexec -l` and
 #: `--tag-output`), and blanks.

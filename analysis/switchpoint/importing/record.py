@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from switchpoint.importing.labels import Surroundings
-from switchpoint.measurements import Measurements, from_record
-from switchpoint.record import is_record, read_record
+from switchpoint.records.record import is_record, read_record
+from switchpoint.tables.measurements import Measurements, from_record
 
 NAME = "run records"
 

@@ -22,10 +22,10 @@ import pandas as pd
 from switchpoint.errors import InputError, NotRecognisedError, Reason
 from switchpoint.importing.external import as_measurements, content
 from switchpoint.importing.labels import Surroundings, read_labels
-from switchpoint.measurements import Measurements, of_values, times_before
 from switchpoint.printable import path_text
-from switchpoint.shapes import RESERVED, VALUE_COLUMNS
-from switchpoint.units import SCALES
+from switchpoint.tables.columns import RESERVED, VALUE_COLUMNS
+from switchpoint.tables.measurements import Measurements, of_values, times_before
+from switchpoint.tables.units import SCALES
 
 NAME = "ReFrame's performance logs and run reports"
 

@@ -18,8 +18,8 @@ import pandas as pd
 from switchpoint.errors import InputError
 from switchpoint.importing.external import as_measurements, check_positive, check_sizes, content
 from switchpoint.importing.labels import Surroundings
-from switchpoint.measurements import Measurements
-from switchpoint.shapes import MEASURES, RESERVED
+from switchpoint.tables.columns import MEASURES, RESERVED
+from switchpoint.tables.measurements import Measurements
 
 NAME = "tidy CSV (with a size_bytes column)"
 

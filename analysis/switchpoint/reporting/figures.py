@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.baselines import Pairing
-from switchpoint.curves import summarise
-from switchpoint.naming import short, telling_columns
-from switchpoint.shapes import BOUNDARIES, MEASURES, NOTES, identity_columns
-from switchpoint.units import percent, place_text, significant, size_text
+from switchpoint.comparison.baselines import Pairing
+from switchpoint.tables.columns import BOUNDARIES, MEASURES, NOTES, identity_columns
+from switchpoint.tables.curves import summarise
+from switchpoint.tables.naming import short, telling_columns
+from switchpoint.tables.units import percent, place_text, significant, size_text
 
 #: Okabe and Ito's palette, told apart with any colour vision; black is kept for findings.
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]

@@ -8,16 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.activity import activity_table
-from switchpoint.baselines import Pairing, ratios
-from switchpoint.detection import prominent
-from switchpoint.echo import has_echo, tools
-from switchpoint.measurements import Measurements
-from switchpoint.naming import plain_columns, shared_words, short, telling_columns
-from switchpoint.proof import prove
-from switchpoint.settings import mpi_settings
-from switchpoint.shapes import identity_columns
-from switchpoint.units import place_text
+from switchpoint.comparison.baselines import Pairing, ratios
+from switchpoint.comparison.tools import has_echo, tools
+from switchpoint.detection.boundaries import prominent
+from switchpoint.records.activity import activity_table
+from switchpoint.records.mpi_environment import mpi_settings
+from switchpoint.records.run_facts import prove
+from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.naming import plain_columns, shared_words, short, telling_columns
+from switchpoint.tables.units import place_text
 
 #: Sizes that people quote: smallest latency, a cache line's order, both sides of 64 KiB, streaming.
 CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]

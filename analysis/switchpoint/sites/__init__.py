@@ -1,4 +1,4 @@
 """What a site's ReFrame settings import, how a new site begins, and how a site is checked.
 
-The rest of the package knows nothing of Slurm and ReFrame.
+The only part of the analysis that asks Slurm, compilers and this machine.
 """

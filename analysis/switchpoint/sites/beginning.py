@@ -21,8 +21,8 @@ from switchpoint.sites.environments import FAMILIES, ask_compiler, module_names
 from switchpoint.sites.finding import OWN_SITES
 from switchpoint.sites.launching import interface_of
 from switchpoint.sites.marks import MARK, marked_places
+from switchpoint.sites.mpis import Mpi, mpi_of
 from switchpoint.sites.slurm import Node, Slurm, ask_slurm
-from switchpoint.spack import Mpi, mpi_of
 
 _TEMPLATE = "template-slurm"
 _FILES = ("settings.py", "placements.yaml", "packages.yaml")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from switchpoint.spack import INCLUDE_MPI, PREPROCESS, Mpi, mpi_in
+from switchpoint.sites.mpis import INCLUDE_MPI, PREPROCESS, Mpi, mpi_in
 
 #: MPI families by the names in `extras['mpi']`, and the MPIs that they stand for, by Spack's names.
 FAMILIES = {

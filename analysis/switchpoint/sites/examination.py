@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from switchpoint.diagnosis import Fact, program_output
+from switchpoint.sites.doctor import Fact, program_output
 from switchpoint.sites.environments import FAMILIES, Compiler, ask_compiler
 from switchpoint.sites.launching import interfaces_of
 from switchpoint.sites.requests import examine_requests, option

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from switchpoint.diagnosis import Fact
 from switchpoint.printable import printable
+from switchpoint.sites.doctor import Fact
 
 
 def print_examination(facts: Iterable[Fact]) -> int:

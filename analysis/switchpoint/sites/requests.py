@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from switchpoint.diagnosis import Fact
-from switchpoint.placements import Placement
+from switchpoint.sites.doctor import Fact
 from switchpoint.sites.environments import FAMILIES
+from switchpoint.sites.placements import Placement
 from switchpoint.sites.settings_file import Site, dicts, problem
 from switchpoint.sites.slurm import Slurm, expand
 

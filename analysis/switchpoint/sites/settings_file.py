@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from switchpoint.diagnosis import Fact
 from switchpoint.errors import InputError
-from switchpoint.placements import FieldLines, PlacementError, load_placements
+from switchpoint.sites.doctor import Fact
 from switchpoint.sites.marks import marked_places
+from switchpoint.sites.placements import FieldLines, PlacementError, load_placements
 from switchpoint.sites.site_common import collected_complaints
 
 #: Extras of an environment that the checks read.

@@ -13,9 +13,9 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from switchpoint.placements import PlacementError, Placements, load_placements
 from switchpoint.sites.launching import interface_of
 from switchpoint.sites.marks import marked_places
+from switchpoint.sites.placements import PlacementError, Placements, load_placements
 
 #: A poll that starts programs disturbs ranks that are being timed, so our scheduler asks Slurm
 #: rarely; ReFrame's own loop may then turn fast without cost.

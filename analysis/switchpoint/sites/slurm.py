@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from switchpoint.diagnosis import program_output
+from switchpoint.sites.doctor import program_output
 
 #: States in which a node runs no jobs until somebody repairs it.
 _UNUSABLE = re.compile(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|UNKNOWN|POWERED_DOWN|\*")

@@ -14,8 +14,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from switchpoint.diagnosis import Fact
 from switchpoint.shipped import shipped
+from switchpoint.sites.doctor import Fact
 
 #: Beyond the wait in the queue: ReFrame itself, a small compilation, and a step that hangs.
 _RUNNING_S = 120

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from switchpoint.curves import summarise
-from switchpoint.measurements import Measurements
-from switchpoint.shapes import IDENTITY, identity_columns, none_for_nulls
+from switchpoint.tables.columns import IDENTITY, identity_columns, none_for_nulls
+from switchpoint.tables.curves import summarise
+from switchpoint.tables.measurements import Measurements
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from switchpoint.placements import BUILT_IN
+from switchpoint.sites.placements import BUILT_IN
 from switchpoint.studies.claim import Claim
 from switchpoint.studies.evidence import (
     SAME,
@@ -24,7 +24,7 @@ from switchpoint.studies.evidence import (
     resampled_rows,
     slower,
 )
-from switchpoint.units import size_text
+from switchpoint.tables.units import size_text
 
 _KERNEL = "pingpong"
 _LATENCY_BYTES = 8

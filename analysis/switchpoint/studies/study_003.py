@@ -23,7 +23,7 @@ from switchpoint.studies.evidence import (
     slower,
     uncrowded,
 )
-from switchpoint.units import size_text
+from switchpoint.tables.units import size_text
 
 _KERNEL = "alltoall"
 _SHUFFLE, _GROUPS = "synchronous_shuffle", "group_shuffle"

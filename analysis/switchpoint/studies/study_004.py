@@ -25,7 +25,7 @@ from switchpoint.studies.evidence import (
     slower,
     uncrowded,
 )
-from switchpoint.units import size_text
+from switchpoint.tables.units import size_text
 
 _BROADCAST = "broadcast"
 _REPEATED, _BEST_TREE, _LIBRARY = "repeated", "binomial", "library"

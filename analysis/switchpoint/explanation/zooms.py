@@ -1,0 +1,243 @@
+"""What the kernel `zoom` found, as a table; where it should look; what to move to prove a cause.
+
+A zoom is a run whose footer holds searches (docs/reference/run-record.md). An intervention is a
+zoom with one setting moved, which its label `intervention` names as NAME=VALUE.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.explanation.suspects import eager_suspects, governing, suspects_of_run
+from switchpoint.tables.measurements import ZOOM, Measurements
+
+#: What pairs a zoom with the sweep of the same curve, the mode aside.
+PLACE = ["site", "partition", "mpi", "environ", "kernel", "placement"]
+
+#: The kernel whose modes a zoom times.
+TIMED_KERNEL = "pingpong"
+
+#: One row per search: whose, which intervention (or null), the record's own words.
+SEARCH_COLUMNS = [
+    *PLACE, "mode", "run_id", "intervention", "method", "low_bytes", "high_bytes", "verdict",
+    "last_size_bytes", "first_size_bytes", "jump", "visits", "time_us", "involuntary_switches",
+    "reason",
+]  # fmt: skip
+
+#: Bytes on either side of a predicted or known switch that a search takes in.
+BESIDE_BYTES = 8
+
+#: Brackets of one mode that are worth a search, the largest steps first.
+_MOST_BRACKETS = 6
+
+#: An intervention moves a switch so far up, to a size that is no power of two and no multiple of a
+#: page, where nothing else switches.
+_MOVE_BY = 1.5
+_AND_BYTES = 37
+#: Or so far down, where the setting cannot go up, or another one would end it on the way.
+_MOVE_DOWN_BY = 0.6
+
+#: Where MPI_Send stayed eager throughout, it is given a limit so far up the range that was probed,
+#: on a scale of powers of two.
+_LIMIT_AT = 0.8
+
+
+def searches(measurements: Measurements) -> pd.DataFrame:
+    """Tabulate every search of every zoom.
+
+    Parameters
+    ----------
+    measurements
+        Of any kernels.
+
+    Returns
+    -------
+    DataFrame
+        `SEARCH_COLUMNS`; sizes in bytes, `jump` relative, `time_us` in microseconds.
+    """
+    rows: list[dict[str, Any]] = []
+    runs = measurements.runs
+    for run in runs[runs["kernel"] == ZOOM].to_dict("records"):
+        header, footer = measurements.facts(run["run_id"])
+        known = {name: run[name] for name in [*PLACE, "run_id"]} | {"kernel": TIMED_KERNEL}
+        known["intervention"] = header.get("labels", {}).get("intervention")
+        rows += [known | search for search in (footer or {}).get("switches", [])]
+    return pd.DataFrame(rows, columns=SEARCH_COLUMNS)
+
+
+def brackets_to_search(findings: pd.DataFrame, modes: list[str]) -> list[tuple[str, int, int]]:
+    """Choose where a zoom should look: at a sweep's steps, and closely at each suspect in them.
+
+    Parameters
+    ----------
+    findings
+        As from `detect`, of one placement and MPI.
+    modes
+        Modes that the zoom times.
+
+    Returns
+    -------
+    list of (mode, last size before, first size past), sizes in bytes
+        Each once, by mode.
+    """
+    chosen: dict[tuple[str, int, int], None] = {}
+    for mode in modes:
+        steps = findings[(findings["kind"] == "step") & (findings["mode"] == mode)]
+        order = steps["magnitude"].abs().sort_values(ascending=False).index
+        for step in steps.loc[order[:_MOST_BRACKETS]].to_dict("records"):
+            chosen[mode, step["last_size_before"], step["size_bytes"]] = None
+            for suspect in step["suspects"]:
+                chosen[beside(mode, suspect["last_size"], suspect["first_size"])] = None
+    return list(chosen)
+
+
+def beside(mode: str, last: int, first: int) -> tuple[str, int, int]:
+    """The bracket that takes in a switch between two known sizes, in bytes."""
+    return mode, max(last - BESIDE_BYTES, 0), first + BESIDE_BYTES
+
+
+@dataclass
+class Intervention:
+    """A setting to move, and where the switch should then be.
+
+    Attributes
+    ----------
+    variable, environment : str
+        The setting, and the environment variable that sets it.
+    value : int
+        What to set it to.
+    last_size_bytes : int
+        Last size before the switch, if the setting is its cause.
+    """
+
+    variable: str
+    environment: str
+    value: int
+    last_size_bytes: int
+
+    @property
+    def label(self) -> str:
+        """How the run's label names it."""
+        return f"{self.variable}={self.value}"
+
+
+def plan_intervention(
+    header: dict[str, Any],
+    footer: dict[str, Any] | None,
+    variable: str | None = None,
+    value: int | None = None,
+    leave_out: Collection[str] = (),
+) -> Intervention | None:
+    """Choose the setting to move so as to prove the cause of a zoom's switch.
+
+    Parameters
+    ----------
+    header, footer
+        Of a zoom without intervention.
+    variable, value
+        The setting to move, and what to set it to, in bytes. By default the first suspect of the
+        switch that the probe found; a named one may be suspected of any step that was pinned.
+        Where MPI_Send stayed eager, a setting that leaves the limit to the library, to which it
+        gives a limit.
+    leave_out
+        Settings that are not to be chosen, such as those that were moved in vain.
+
+    Returns
+    -------
+    Intervention or None
+        None when nothing was found that a setting, or that one, is suspected of.
+    """
+    for last, suspect in _movable(header, footer):
+        if variable != suspect["name"] and (variable is not None or not suspect["ends_eager"]):
+            continue
+        if suspect["name"] in leave_out:
+            continue
+        offset = suspect["last_size_offset"]
+        chosen = value
+        if chosen is None:
+            target = _target(header, footer, suspect, last)
+            chosen = target - offset
+            chosen -= chosen % suspect["multiple_of"]
+        return Intervention(suspect["name"], suspect["environment"], chosen, chosen + offset)
+    return None
+
+
+def _target(
+    header: dict[str, Any], footer: dict[str, Any] | None, suspect: dict[str, Any], last: int | None
+) -> int:
+    """Last size before the switch, in bytes, once the setting is moved."""
+    if last is None:
+        low, high = probe_range(footer)
+        return math.floor(low * math.pow(high / low, _LIMIT_AT)) + _AND_BYTES
+    up = math.floor(_MOVE_BY * last) + _AND_BYTES
+    most = suspect["most_bytes"]
+    between = suspects_of_run(header, footer)(last + 1, up + 1)
+    stopped = any(other["ends_eager"] and other["name"] != suspect["name"] for other in between)
+    too_much = most is not None and up - suspect["last_size_offset"] > most
+    if suspect["only_down"] or stopped or too_much:
+        return math.floor(_MOVE_DOWN_BY * last) + _AND_BYTES
+    return up
+
+
+def _movable(
+    header: dict[str, Any], footer: dict[str, Any] | None
+) -> Iterator[tuple[int | None, dict[str, Any]]]:
+    """Each setting that is suspected of a pinned step, with its last size; the probe's first.
+
+    Without a last size what may give a limit to a protocol that had none.
+    """
+    if found := probed(footer):
+        for suspect in eager_suspects(header, footer, found["last_size_bytes"]):
+            yield found["last_size_bytes"], suspect
+    elif stayed_eager(footer) is not None:
+        for suspect in governing(header, footer):
+            yield None, suspect
+    suspects = suspects_of_run(header, footer)
+    for search in (footer or {}).get("switches", []):
+        if search["method"] == "bisection" and search["verdict"] == "exact":
+            last, first = search["last_size_bytes"], search["first_size_bytes"]
+            for suspect in suspects(last, first):
+                if suspect["environment"] is not None and not suspect["ends_eager"]:
+                    yield last, suspect
+
+
+def probed(footer: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The late-receiver probe's search in a zoom's footer, where it ended exactly."""
+    for search in _probes(footer):
+        if search["verdict"] == "exact":
+            return dict(search)
+    return None
+
+
+def stayed_eager(footer: dict[str, Any] | None) -> int | None:
+    """Largest size in bytes that the probe tried, where MPI_Send was eager throughout."""
+    for search in _probes(footer):
+        if was_eager(search):
+            return int(search["high_bytes"])
+    return None
+
+
+def was_eager(search: dict[str, Any]) -> bool:
+    """Whether a search of the probe found no end of the eager protocol.
+
+    It finds none either where MPI_Send waits at the smallest size already: its reason tells.
+    """
+    return search["verdict"] == "none" and "MPI_Send returns before" in search["reason"]
+
+
+def probe_range(footer: dict[str, Any] | None) -> tuple[int, int]:
+    """Smallest and largest size in bytes that the probe tried."""
+    for search in _probes(footer):
+        return max(1, int(search["low_bytes"])), int(search["high_bytes"])
+    raise ValueError("a zoom without the late-receiver probe")
+
+
+def _probes(footer: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+    for search in (footer or {}).get("switches", []):
+        if search["method"] == "late_receiver":
+            yield search

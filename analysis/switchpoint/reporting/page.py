@@ -1,0 +1,105 @@
+"""Writes the report: one HTML page that works offline, from a file, for as long as browsers do.
+
+`figures` draws the curves, `tables` words the facts, `templates/index.html` is the page.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime, timezone
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from switchpoint import __name__ as _package
+from switchpoint.comparison.baselines import baseline_runs, pairings
+from switchpoint.detection.boundaries import detect
+from switchpoint.errors import InputError
+from switchpoint.explanation.switches import explain, note
+from switchpoint.reporting import figures, tables
+from switchpoint.tables.curves import noise_warnings, summarise
+from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.units import percent, significant, size_text
+
+
+def report(
+    measurements: Measurements,
+    folder: str | os.PathLike[str] = "report",
+    findings: pd.DataFrame | None = None,
+) -> Path:
+    """Write `index.html` into a folder, whole or not at all.
+
+    Parameters
+    ----------
+    measurements
+        What to report.
+    folder
+        Created where it does not exist; an older page in it is replaced.
+    findings
+        As from `detect`, which is run when they are not given.
+
+    Returns
+    -------
+    Path
+        Of the page.
+    """
+    found = detect(measurements) if findings is None else findings
+    page = render(measurements, found, explain(measurements, found))
+    target = Path(folder) / "index.html"
+    hidden = target.with_name(f".index.html.{os.getpid()}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        hidden.write_text(page, encoding="utf-8")
+        hidden.replace(target)
+    except OSError as error:
+        raise InputError(folder, f"cannot be written ({error.strerror}); choose another") from None
+    return target
+
+
+def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.DataFrame) -> str:
+    """Render the page as text; every name from a record is escaped."""
+    findings = note(findings, switches)
+    curves = summarise(measurements)
+    found = pairings(measurements)
+    pairs = [
+        {
+            "figure": figures.draw_pairing(f"baseline-{index}", pairing),
+            "ratios": tables.ratio_table(pairing),
+        }
+        for index, pairing in enumerate(found)
+    ]
+    activities = [
+        figures.draw_activity(f"activity-{index}", title, table, hosts)
+        for index, (title, table, hosts) in enumerate(tables.activities(measurements))
+    ]
+    drawn = curves[~curves["run_id"].isin(baseline_runs(found))]
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(_package, "reporting/templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "size": size_text,
+        "number": significant,
+        "percent": percent,
+    }
+    return environment.get_template("index.html").render(
+        written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        plotly=Markup(get_plotlyjs()),  # noqa: S704, it is the library's own script
+        figures=figures.draw(drawn, findings),
+        pairs=pairs,
+        activities=activities,
+        summary=tables.summary(measurements, curves, findings),
+        findings=tables.finding_table(findings),
+        switches=tables.switch_table(switches),
+        sizes=tables.size_table(curves),
+        tools=tables.tool_tables(measurements),
+        runs=tables.run_rows(measurements),
+        warnings=measurements.warnings,
+        noisy=noise_warnings(curves),
+    )

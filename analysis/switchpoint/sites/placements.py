@@ -1,0 +1,207 @@
+"""Placements: what a site offers, and what to ask the scheduler for.
+
+A placement is declared once in a site's ``placements.yaml``; the checks ask for it by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from switchpoint.errors import InputError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+#: The placements that every comparison between sites can rely on.
+BUILT_IN = ("one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts")
+
+
+class PlacementError(InputError):
+    """A placements file that cannot be used: names the file, the line and the field.
+
+    Parameters
+    ----------
+    file
+        The file.
+    problem
+        What is wrong and how to fix it.
+    line
+        Line of the first problem, from 1.
+    each
+        Every problem with its line, where there is more than one.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        problem: str,
+        line: int | None = None,
+        each: Sequence[tuple[int | None, str]] = (),
+    ) -> None:
+        super().__init__(file if line is None else f"{file}:{line}", problem)
+        self.file = file
+        self.each = list(each) or [(line, problem)]
+
+
+class Placement(BaseModel):
+    """Where the ranks of a job are to be, how to ask for it, and what must be proved."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: One line for people.
+    summary: str
+    #: Number of nodes; the ranks are dealt evenly over them.
+    nodes: int = Field(ge=1)
+    #: How many different switches (or hosts, chassis, hypervisors) the nodes hang on.
+    switches: int = Field(default=1, ge=1)
+    #: The path that the bytes must take.
+    path: Literal["shared_memory", "network"]
+    #: Options for the scheduler, such as ``--switches=1``.
+    scheduler_options: tuple[str, ...] = ()
+    #: Options for the launcher, such as ``--distribution=cyclic``.
+    launcher_options: tuple[str, ...] = ()
+    #: Environment variables that force the path, by MPI family (``extras['mpi']`` of the
+    #: programming environment); ``any`` holds for all of them.
+    environment: dict[str, dict[str, str]] = {}
+
+    @field_validator("switches")
+    @classmethod
+    def _no_more_switches_than_nodes(cls, switches: int, info: Any) -> int:
+        if "nodes" in info.data and switches > info.data["nodes"]:
+            raise ValueError(f"{switches} switches cannot hold {info.data['nodes']} node(s)")
+        return switches
+
+    def variables(self, mpi_family: str) -> dict[str, str]:
+        """Environment variables that force this placement's path under ``mpi_family``."""
+        return {**self.environment.get("any", {}), **self.environment.get(mpi_family, {})}
+
+
+class Placements(BaseModel):
+    """A site's ``placements.yaml``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: Regular expression with one group that takes the switch (host, chassis) from a node's
+    #: name, for sites whose Slurm has no topology plugin.
+    switch_from_node_name: str | None = None
+    placements: dict[str, Placement]
+
+    @field_validator("placements")
+    @classmethod
+    def _names_are_identifiers(cls, placements: dict[str, Placement]) -> dict[str, Placement]:
+        for name in placements:
+            if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+                raise ValueError(f"'{name}': use lower-case letters, digits and underscores")
+        return placements
+
+    @field_validator("switch_from_node_name")
+    @classmethod
+    def _one_group(cls, pattern: str | None) -> str | None:
+        if pattern is None:
+            return None
+        try:
+            groups = re.compile(pattern).groups
+        except re.error as error:
+            raise ValueError(f"not a regular expression: {error}") from error
+        if groups != 1:
+            raise ValueError("needs exactly one group, such as '^(rack[0-9]+)'")
+        return pattern
+
+
+def load_placements(path: str | Path) -> Placements:
+    """Read and check a site's placements.
+
+    Parameters
+    ----------
+    path
+        The site's ``placements.yaml``.
+
+    Raises
+    ------
+    PlacementError
+        Names the file, each wrong field and what is wrong with it.
+    """
+    path = Path(path)
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlacementError(path, f"cannot be read: {error.strerror}; check the path") from error
+    except UnicodeDecodeError as error:
+        raise PlacementError(path, "not text in UTF-8; write it anew") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        reason = f"not YAML: {error.problem or error.context}; correct it here or just above"
+        raise PlacementError(path, reason, mark.line + 1 if mark else None) from error
+    except yaml.YAMLError as error:
+        raise PlacementError(path, f"not YAML: {' '.join(str(error).split())}") from error
+    try:
+        return Placements.model_validate(content)
+    except ValidationError as error:
+        lines = FieldLines(path)
+        each = [
+            (
+                lines.of(*problem["loc"]),
+                f"{'.'.join(map(str, problem['loc'])) or 'top level'}: {_complaint(problem)}",
+            )
+            for problem in error.errors()
+        ]
+        first, rest = each[0], each[1:]
+        later = [f"line {line}: {problem}" if line else problem for line, problem in rest]
+        raise PlacementError(path, "; ".join([first[1], *later]), first[0], each) from error
+
+
+#: Pydantic's kinds of problems in words that a YAML file's author uses.
+_PLAIN = {
+    "dict_type": "must be a mapping: lines of `name: value`, indented below it",
+    "model_type": "must be a mapping: lines of `name: value`, indented below it",
+    "list_type": "must be a list: [a, b]",
+    "string_type": "must be a text",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "missing": "is missing",
+}
+
+
+def _complaint(problem: ErrorDetails) -> str:
+    """What pydantic says of a field, with the fields that there are where it is none of them."""
+    if problem["type"] == "extra_forbidden":
+        fields = Placement.model_fields if len(problem["loc"]) > 1 else Placements.model_fields
+        return f"not permitted; the fields are {', '.join(fields)}"
+    if not problem["loc"]:
+        return "holds no placements; begin it with `placements:`"
+    return _PLAIN.get(problem["type"], problem["msg"].removeprefix("Value error, "))
+
+
+class FieldLines:
+    """On which line each field of a YAML file is.
+
+    Parameters
+    ----------
+    path
+        The file; a file that cannot be read has no lines.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._top = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        except (OSError, UnicodeDecodeError, yaml.YAMLError):
+            self._top = None
+
+    def of(self, *field: str | int) -> int | None:
+        """Line, from 1, of a field by its path, or of what holds it where it is not there."""
+        node, line = self._top, None
+        for part in field:
+            if not isinstance(node, yaml.MappingNode):
+                break
+            found = [pair for pair in node.value if pair[0].value == str(part)]
+            if not found:
+                break
+            key, node = found[0]
+            line = key.start_mark.line + 1
+        return line

@@ -1,0 +1,380 @@
+"""The store: Parquet datasets of samples, runs and single values, on any fsspec URL.
+
+Each run is two files, written under a hidden name and renamed, the samples first: a run is in the
+store when its row in `runs` is. Many writers never touch the same file, so none loses anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import uuid
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import fsspec
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from fsspec.implementations.local import LocalFileSystem
+
+from switchpoint.errors import InputError
+from switchpoint.tables.builds import RUN_IDENTITY, build_words, tell_builds
+from switchpoint.tables.columns import (
+    IDENTITY,
+    MEASURES,
+    RUN_COLUMNS,
+    VALUE_COLUMNS,
+    identity_columns,
+    lasting_labels,
+    none_for_nulls,
+)
+from switchpoint.tables.measurements import Measurements, constant
+
+_PARTITIONS = pa.schema([("site", pa.string()), ("date", pa.string())])
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # Hive's name for null, which Arrow reads back as null
+
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+
+#: Identity columns that are not ours travel as one JSON text, so that every file has one schema.
+_OTHER = "other_identity"
+
+_SAMPLES = pa.schema(
+    [(name, _TEXT) for name in IDENTITY if name != "site"]
+    + [
+        (_OTHER, _TEXT),
+        ("size_bytes", pa.int64()),
+        ("pass", pa.int32()),
+        ("sample", pa.int32()),
+        ("iterations", pa.int64()),
+        ("time_us", pa.float64()),
+    ]
+)
+_RUNS = pa.schema(
+    [
+        (name, pa.bool_() if name == "complete" else pa.string())
+        for name in RUN_COLUMNS
+        if name not in _PARTITIONS.names
+    ]
+)
+
+#: Single values lie by site alone: a log may be of a year of nights.
+_VALUE_PARTITIONS = pa.schema([("site", pa.string())])
+_VALUES = pa.schema(
+    [
+        (name, pa.float64() if name in {"value", "reference", "lower", "upper"} else pa.string())
+        for name in VALUE_COLUMNS
+        if name not in _VALUE_PARTITIONS.names
+    ]
+)
+
+
+@dataclass(frozen=True)
+class EncodedRun:
+    """One run as the store's two files hold it, empty where the store has it already.
+
+    Attributes
+    ----------
+    place : dict
+        `run_id`, `site`, `date` and `complete`.
+    samples, described : bytes
+        Parquet files of its samples and of its row in `runs`.
+    """
+
+    place: dict[Hashable, Any]
+    samples: bytes = b""
+    described: bytes = b""
+
+
+class Store:
+    """Measurements kept under one folder or URL.
+
+    Parameters
+    ----------
+    url
+        A folder, or any URL that fsspec knows (`s3://bucket/results`, `memory://results`).
+    """
+
+    def __init__(self, url: str | os.PathLike[str] = "results") -> None:
+        self.url = os.fspath(url)
+        try:
+            self._files, self._root = fsspec.url_to_fs(self.url)
+        except (ValueError, ImportError) as error:
+            raise InputError(self.url, f"cannot be a store ({error})") from None
+
+    @property
+    def folders(self) -> list[Path]:
+        """Local folders that hold its tables; none of a store that is elsewhere."""
+        if not isinstance(self._files, LocalFileSystem):
+            return []
+        return [Path(self._root, table) for table in ("samples", "runs", "values")]
+
+    def add(self, measurements: Measurements) -> int:
+        """Store every run that is not there yet, or that was truncated and now is complete.
+
+        Parameters
+        ----------
+        measurements
+            What to store.
+
+        Returns
+        -------
+        int
+            How many runs were written. Single values are kept too.
+        """
+        self.keep_values(measurements.single_values)
+        return sum(self.keep(run) for run in self.encode(measurements))
+
+    def encode(self, measurements: Measurements) -> Iterator[EncodedRun]:
+        """Turn what `add` would write into bytes, which takes most of its time, run by run."""
+        table = _samples_table(measurements.samples)
+        alone = len(measurements.runs) == 1
+        rows = {} if alone else measurements.samples.groupby("run_id", observed=True).indices
+        for run in none_for_nulls(measurements.runs).to_dict("records"):
+            place = {name: run[name] for name in ("run_id", *_PARTITIONS.names, "complete")}
+            if self._holds(place):
+                yield EncodedRun(place)
+                continue
+            own = table
+            if not alone:
+                own = _with_own_dictionaries(table.take(rows.get(run["run_id"], [])))
+            described = pa.Table.from_pylist([run], schema=_RUNS)
+            yield EncodedRun(place, _parquet(own), _parquet(described))
+
+    def keep(self, run: EncodedRun) -> bool:
+        """Write a run as `add` does; says whether that was needed."""
+        if not run.samples or self._holds(run.place):
+            return False
+        self._write(self._path("samples", run.place), run.samples)
+        self._write(self._path("runs", run.place), run.described)
+        return True
+
+    def keep_values(self, values: pd.DataFrame) -> pd.DataFrame:
+        """Store single values (`VALUE_COLUMNS`) that are not there yet, and return those.
+
+        A file for each site, named by its content: writers at the same time may both write a value,
+        and `single_values` counts it once.
+        """
+        if values.empty:
+            return values
+        known = self.single_values()["value_id"]
+        fresh = values[~values["value_id"].isin(known)].drop_duplicates("value_id")
+        for site, part in fresh.groupby("site", dropna=False):
+            name = hashlib.sha256("".join(sorted(part["value_id"])).encode()).hexdigest()[:32]
+            folder = f"{self._root}/values/site={_partition_text(site)}"
+            rows = none_for_nulls(part[_VALUES.names]).to_dict("records")
+            table = pa.Table.from_pylist(rows, schema=_VALUES)
+            self._write(f"{folder}/{name}.parquet", _parquet(table))
+        return fresh
+
+    def single_values(self, **wanted: str) -> pd.DataFrame:
+        """Read the single values (`VALUE_COLUMNS`), oldest first; none where there are none.
+
+        Parameters
+        ----------
+        **wanted
+            Columns and the value that each must have, such as `test="Stream"`.
+        """
+        folder = f"{self._root}/values"
+        condition = _equals(wanted, VALUE_COLUMNS)
+        self._check_access(folder)
+        if not self._files.isdir(folder):
+            return pd.DataFrame(columns=VALUE_COLUMNS)
+        table = self._scan(folder, _VALUES, condition, _VALUE_PARTITIONS)
+        values: pd.DataFrame = table.select(VALUE_COLUMNS).to_pandas()
+        values = values.sort_values(["time_utc", "value_id"]).drop_duplicates("value_id")
+        return values.reset_index(drop=True)
+
+    def runs(self, **wanted: str) -> pd.DataFrame:
+        """Read the runs table (`RUN_COLUMNS`), oldest first.
+
+        Parameters
+        ----------
+        **wanted
+            Columns and the value that each must have; only matching partitions are opened.
+        """
+        folder = f"{self._root}/runs"
+        self._check_access(folder)
+        if not self._files.isdir(folder):
+            raise InputError(
+                self.url, "is no store yet; fill it with `switchpoint import FILE...` first"
+            )
+        table = self._scan(folder, _RUNS, _equals(wanted, _RUN_FILTERS))
+        runs: pd.DataFrame = table.select(RUN_COLUMNS).to_pandas()
+        return runs.sort_values(["start_utc", "run_id"], ignore_index=True)
+
+    def read(self, **wanted: str) -> Measurements:
+        """Read measurements whose columns have the wanted values, such as `kernel="pingpong"`.
+
+        Values of `mode` select samples, all others select runs; both are pushed down to Parquet.
+        """
+        mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
+        return self._samples_of(self.runs(**wanted), mode)
+
+    def latest(self, **wanted: str) -> Measurements:
+        """Read as `read`, of every curve only the newest run, and all runs without a date."""
+        mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
+        runs = self.runs(**wanted)
+        dated = runs[runs["start_utc"].notna()]
+        builds = [" ".join(build_words(run)) for run in dated.to_dict("records")]
+        telling = dated[RUN_IDENTITY].assign(
+            labels=dated["labels"].map(lasting_labels), build=builds
+        )
+        newest = dated[~telling.duplicated(keep="last")]
+        return self._samples_of(pd.concat([newest, runs[runs["start_utc"].isna()]]), mode)
+
+    def _samples_of(self, runs: pd.DataFrame, wanted: dict[str, str]) -> Measurements:
+        if runs.empty:
+            raise InputError(self.url, "holds no run that matches; see what it holds with `report`")
+        paths = [self._path("samples", run) for run in runs.to_dict("records")]
+        table = self._scan(paths, _SAMPLES, _equals(wanted, _RUN_FILTERS))
+        return tell_builds(Measurements(_samples_frame(table), runs.reset_index(drop=True)))
+
+    def _check_access(self, folder: str) -> None:
+        """Raise InputError where a folder may not be read, which else seems empty or not there."""
+        if self._files.isfile(self._root):
+            raise InputError(self.url, "is a file, not a store; give a folder as --store")
+        if isinstance(self._files, LocalFileSystem):
+            try:
+                os.scandir(folder).close()
+            except FileNotFoundError:
+                return
+            except OSError as error:
+                raise InputError(self.url, f"{error.strerror}; choose another --store") from None
+
+    def _scan(
+        self,
+        source: str | list[str],
+        schema: pa.Schema,
+        condition: Any,
+        partitions: pa.Schema = _PARTITIONS,
+    ) -> pa.Table:
+        dictionaries = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+        try:
+            return ds.dataset(
+                source,
+                schema=pa.schema([*schema, *partitions]),
+                filesystem=self._files,
+                format=ds.ParquetFileFormat(read_options={"dictionary_columns": dictionaries}),
+                partitioning=ds.partitioning(partitions, flavor="hive"),
+            ).to_table(filter=condition)
+        except PermissionError as error:
+            raise InputError(
+                self.url, f"{error.strerror or 'Permission denied'}; choose another --store"
+            ) from None
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(
+                self.url, f"holds a damaged file ({reason}); remove it and import its run again"
+            ) from None
+
+    def _holds(self, run: Mapping[Hashable, Any]) -> bool:
+        path = self._path("runs", run)
+        if not self._files.exists(path):
+            return False
+        with self._files.open(path, "rb") as stream:
+            stored = pq.read_table(stream, columns=["complete"]).column(0)[0].as_py()
+        return bool(stored) or not run["complete"]
+
+    def _path(self, table: str, run: Mapping[Hashable, Any]) -> str:
+        site, date = (_partition_text(run[name]) for name in _PARTITIONS.names)
+        name = quote(run["run_id"], safe="")
+        return f"{self._root}/{table}/site={site}/date={date}/{name}.parquet"
+
+    def _write(self, path: str, content: bytes) -> None:
+        """Write one file whole or not at all."""
+        folder, _, name = path.rpartition("/")
+        try:
+            self._files.makedirs(folder, exist_ok=True)
+            if isinstance(self._files, LocalFileSystem):
+                hidden = f"{folder}/.{name}.{uuid.uuid4().hex}"
+                self._files.pipe_file(hidden, content)
+                Path(hidden).replace(path)
+            else:  # object stores show an object only when all of it is there
+                self._files.pipe_file(path, content)
+        except OSError as error:
+            raise InputError(
+                self.url, f"cannot be written ({error.strerror or error}); choose another --store"
+            ) from None
+
+
+def _partition_text(value: Any) -> str:
+    """Write one value as Hive names a partition's folder."""
+    return quote(value, safe="") if isinstance(value, str) else _NO_VALUE
+
+
+def _parquet(table: pa.Table) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _samples_table(samples: pd.DataFrame) -> pa.Table:
+    """Arrow table of samples in the store's schema."""
+    own = [name for name in identity_columns(samples) if name not in IDENTITY]
+    columns = {
+        name: samples[name] if name in samples else constant(None, len(samples))
+        for name in _SAMPLES.names
+        if name != _OTHER
+    }
+    frame = pd.DataFrame(columns, index=samples.index, copy=False)
+    frame[_OTHER] = _pack(samples, own) if own else constant(None, len(samples))
+    return pa.Table.from_pandas(frame[_SAMPLES.names], preserve_index=False).cast(_SAMPLES)
+
+
+def _with_own_dictionaries(table: pa.Table) -> pa.Table:
+    """Leave out of dictionaries what no row uses: the table may be a part of a larger one."""
+    for number, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            texts = table.column(number).cast(field.type.value_type)
+            table = table.set_column(number, field, texts.dictionary_encode())
+    return table
+
+
+def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Series[Any]:
+    """One JSON text for each combination of the file's own identity columns."""
+    code = samples.groupby(own, dropna=False, observed=True, sort=False).ngroup()
+    combinations = samples[own].assign(code=code).drop_duplicates("code").set_index("code")
+    texts = {
+        code: json.dumps({name: value for name, value in row.items() if isinstance(value, str)})
+        for code, row in combinations.to_dict("index").items()
+    }
+    return code.map(texts).astype("category")
+
+
+def _samples_frame(table: pa.Table) -> pd.DataFrame:
+    """Samples in the shape of `Measurements`, without identity columns that no run has."""
+    table = table.unify_dictionaries()
+    frame: pd.DataFrame = table.select(_SAMPLES.names).to_pandas()
+    site = table.column("site").dictionary_encode().unify_dictionaries()
+    frame["site"] = pd.Series(site.to_pandas())
+    other = frame.pop(_OTHER)
+    unpacked = [json.loads(text) for text in other.cat.categories]
+    for name in dict.fromkeys(key for entry in unpacked for key in entry):
+        values = pd.Series([entry.get(name) for entry in unpacked], dtype="object")
+        frame[name] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
+    identity = [name for name in identity_columns(frame) if frame[name].notna().any()]
+    return frame[[*identity, *MEASURES]]
+
+
+#: What runs and their samples can be asked for by.
+_RUN_FILTERS = [*_RUNS.names, *_PARTITIONS.names, "mode"]
+
+
+def _equals(wanted: dict[str, str], known: list[str]) -> Any:
+    """Filter expression for Arrow; raises InputError for a column that cannot be asked for."""
+    condition = None
+    for name, value in wanted.items():
+        if name not in known:
+            raise InputError(
+                name, f"is no column of the store; use one of {', '.join(sorted(known))}"
+            )
+        term = ds.field(name) == value
+        condition = term if condition is None else condition & term
+    return condition

@@ -1,0 +1,291 @@
+"""The one shape that every reader and the store produce: samples that know their curve, and runs.
+
+A curve is a metric against message size for one site, MPI, kernel, mode and placement, in one run.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pandas.api.types import union_categoricals
+
+from switchpoint.printable import path_text
+from switchpoint.tables.columns import (
+    IDENTITY,
+    MEASURES,
+    PASSING_LABELS,
+    RESERVED,
+    RUN_COLUMNS,
+    VALUE_COLUMNS,
+)
+
+if TYPE_CHECKING:
+    from switchpoint.records.record import Facts, Record
+
+
+@dataclass
+class Measurements:
+    """Samples of any number of curves, with the runs they came from.
+
+    Attributes
+    ----------
+    samples : DataFrame
+        Columns `MEASURES` and, as categories, the curve's identity; always with `run_id`.
+    runs : DataFrame
+        Columns `RUN_COLUMNS`; `header` and `footer` are JSON texts or null.
+    not_taken : list of str
+        What the files held beside these runs, one sentence each; a store does not keep it.
+    single_values : DataFrame
+        Columns `VALUE_COLUMNS`: single values of other projects' tests, which make no curve.
+    """
+
+    samples: pd.DataFrame
+    runs: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RUN_COLUMNS))
+    not_taken: list[str] = field(default_factory=list)
+    single_values: pd.DataFrame = field(default_factory=lambda: no_values())
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the readers warned of, over all runs and files, in order, each once."""
+        texts = self.runs["warnings"].dropna()
+        of_runs = (line for text in texts for line in text.splitlines())
+        return list(dict.fromkeys([*of_runs, *self.not_taken]))
+
+    def facts(self, run_id: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """Header and footer of one run, the header empty for runs that are not run records."""
+        rows = self.runs[self.runs["run_id"] == run_id]
+        if rows.empty or not isinstance(rows["header"].iloc[0], str):
+            return {}, None
+        footer = rows["footer"].iloc[0]
+        return json.loads(rows["header"].iloc[0]), (
+            json.loads(footer) if isinstance(footer, str) else None
+        )
+
+
+#: The kernel whose samples lie where its search led it: they make no curve.
+ZOOM = "zoom"
+
+
+def swept(samples: pd.DataFrame) -> pd.DataFrame:
+    """Leave out samples that a search took, which make no curve."""
+    if "kernel" not in samples or not (samples["kernel"] == ZOOM).any():
+        return samples
+    return samples[samples["kernel"] != ZOOM]
+
+
+def concat(parts: Iterable[Measurements]) -> Measurements:
+    """Join measurements from several sources; a run given twice counts once."""
+    parts = list(parts)
+    if len(parts) == 1:
+        return parts[0]
+    seen: set[str] = set()
+    samples = []
+    for part in [part for part in parts if len(part.samples)] or parts[:1]:
+        again = part.samples["run_id"].isin(seen)
+        samples.append(part.samples[~again] if again.any() else part.samples)
+        seen.update(part.runs["run_id"])
+    runs = pd.concat([part.runs for part in parts], ignore_index=True)
+    return Measurements(
+        _concat_samples(samples),
+        runs.drop_duplicates("run_id", ignore_index=True),
+        [sentence for part in parts for sentence in part.not_taken],
+        concat_values([part.single_values for part in parts]),
+    )
+
+
+def of_values(values: pd.DataFrame, not_taken: list[str]) -> Measurements:
+    """Return measurements of single values alone: no run and no sample."""
+    empty: dict[str, Any] = {"run_id": constant(None, 0)}
+    empty |= {name: pd.Series(dtype="int64") for name in MEASURES}
+    return Measurements(pd.DataFrame(empty), not_taken=not_taken, single_values=values)
+
+
+def no_values() -> pd.DataFrame:
+    """Return an empty table of single values."""
+    return pd.DataFrame(columns=VALUE_COLUMNS)
+
+
+def concat_values(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Join tables of single values; one that is given twice counts once."""
+    filled = [table for table in tables if len(table)]
+    if not filled:
+        return no_values()
+    return pd.concat(filled, ignore_index=True).drop_duplicates("value_id", ignore_index=True)
+
+
+def from_record(record: Record, labels: dict[str, str] | None = None) -> Measurements:
+    """Give a run record's samples their curve's identity.
+
+    A kernel's phase columns stay in the record; they are not part of a curve of `time_us`.
+
+    Parameters
+    ----------
+    record
+        As read.
+    labels
+        The record's own, completed by what stands around it; by default only its own.
+    """
+    samples = record.samples
+    labels = record.header["labels"] if labels is None else labels
+    run = describe_run(record, labels)
+    told = {name: run.get(name) for name in IDENTITY} | own_labels(labels)
+    columns: dict[str, Any] = {name: constant(text, len(samples)) for name, text in told.items()}
+    modes = samples["mode"].array
+    columns["mode"] = modes.reorder_categories(sorted(modes.categories))  # not as the seed had it
+    columns |= {name: samples[name].array for name in MEASURES}
+    described = pd.DataFrame([run], columns=RUN_COLUMNS)
+    return Measurements(pd.DataFrame(columns, copy=False), described)
+
+
+def own_labels(labels: dict[str, str]) -> dict[str, str]:
+    """Labels that tell a run's curves from those of the same kernel, such as its grain.
+
+    The check's name does not: a smoke run and a sweep measure the same curve.
+    """
+    not_own = RESERVED | PASSING_LABELS | {*IDENTITY, "check"}
+    return {name: value for name, value in labels.items() if name not in not_own}
+
+
+def repeated(
+    values: Sequence[str | None], counts: Sequence[int] | npt.NDArray[np.int64]
+) -> pd.Categorical:
+    """Return an identity column that holds each value, or null, so many times."""
+    known = sorted({value for value in values if value is not None})
+    places: dict[str | None, int] = {value: place for place, value in enumerate(known)}
+    codes = np.array([places.get(value, -1) for value in values], dtype="int32")
+    return pd.Categorical.from_codes(
+        np.repeat(codes, counts), categories=pd.Index(known, dtype="str")
+    )
+
+
+def times_before(columns: Iterable[Any]) -> npt.NDArray[np.int64]:
+    """Count for each row the rows before it that are alike in all columns: 0, 1, ..., nulls too.
+
+    As grouping by them and `cumcount`, in a tenth of the time where rows are few.
+    """
+    code = np.zeros(1, dtype="int64")
+    for column in columns:
+        values = column.codes if isinstance(column, pd.Categorical) else np.asarray(column)
+        _, own = np.unique(values, return_inverse=True)
+        _, code = np.unique(code * (own.max(initial=0) + 1) + own, return_inverse=True)
+    order = np.argsort(code, kind="stable")
+    starts = np.flatnonzero(np.diff(code[order], prepend=-1))
+    counts = np.diff([*starts, len(order)])
+    before = np.empty(len(order), dtype="int64")
+    before[order] = np.arange(len(order)) - np.repeat(starts, counts)
+    return before
+
+
+def constant(value: str | None, count: int) -> pd.Categorical:
+    """Return an identity column that holds one value, or null, `count` times."""
+    codes = np.full(count, -1 if value is None else 0, dtype="int8")
+    return pd.Categorical.from_codes(codes, dtype=_only(value), validate=False)
+
+
+@functools.lru_cache
+def _only(value: str | None) -> pd.CategoricalDtype:
+    """Return a column's type with one category, or none; to make it takes longer than the rest."""
+    return pd.CategoricalDtype(pd.Index([] if value is None else [value], dtype="str"))
+
+
+def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
+    """One row of the runs table from a record's header and footer, and the run's labels."""
+    header = facts.header
+    kernel = header["kernel"]
+    proved = kernel.get("spec_hash") and labels.get("spack_hash") == kernel["spec_hash"]
+    return {
+        "run_id": facts.run_id,
+        "format": "record",
+        "source": path_text(facts.path),
+        "site": labels.get("site"),
+        "date": header["start_utc"][:10],
+        "start_utc": header["start_utc"],
+        "partition": labels.get("partition"),
+        "mpi": mpi_name(header["mpi"].get("library", "")),
+        "environ": labels.get("environ"),
+        "kernel": kernel.get("name"),
+        "placement": labels.get("placement"),
+        "session": labels.get("session"),
+        "complete": facts.complete,
+        "tool": f"{kernel.get('name')} {kernel.get('version')}",
+        "builder": kernel.get("builder"),
+        "spec_hash": kernel.get("spec_hash"),
+        # A label is a claim, and the program's own hash its proof.
+        "spack_spec": labels.get("spack_spec") if proved else None,
+        "spack_hash": kernel.get("spec_hash"),
+        "lock_hash": None,  # what lies beside a record is read with it, see `importing.lock`
+        "lock": None,
+        "labels": json.dumps(labels),
+        "header": json.dumps(header),
+        "footer": None if facts.footer is None else json.dumps(facts.footer),
+        "warnings": "\n".join(facts.warnings) or None,
+    }
+
+
+#: MPI libraries as people write them, in small letters without what stands between.
+_MPI_NAMES = {
+    "openmpi": "Open MPI", "ompi": "Open MPI", "craympich": "CRAY MPICH", "mpich": "MPICH",
+    "intelmpi": "Intel MPI", "intelrmpi": "Intel MPI", "impi": "Intel MPI",
+    "mvapichplus": "MVAPICH-Plus", "mvapich2": "MVAPICH2", "mvapich": "MVAPICH",
+    "spectrummpi": "Spectrum MPI", "parastationmpi": "ParaStation MPI",
+}  # fmt: skip
+
+#: A library's own words, or the name of a module or folder: with a version, or nothing but a name.
+_MPI = re.compile(
+    r"(?P<name>open[ _-]?mpi|\bompi|cray[ _-]?mpich|mpich|intel(?:\(r\))?[ _-]?mpi|\bimpi|"
+    r"mvapich-plus|mvapich2?|spectrum[ _-]?mpi|parastation[ _-]?mpi)"
+    r"(?:\D{0,40}?(?P<version>\d+(?:\.\d+)+(?:[a-z]+\d*)?)|\Z)",
+    re.IGNORECASE,
+)
+
+
+def mpi_name(library: str) -> str:
+    r"""Shorten an MPI library's version string to the name that people use.
+
+    >>> mpi_name("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4")
+    'Open MPI 4.1.4'
+    >>> mpi_name("MPICH Version:\t4.0.2")
+    'MPICH 4.0.2'
+    >>> mpi_name("OpenMPI/4.1.5-GCC-12.3.0"), mpi_name("impi-2021.9"), mpi_name("mpich")
+    ('Open MPI 4.1.5', 'Intel MPI 2021.9', 'MPICH')
+    >>> mpi_name("ompi-4.0.3")
+    'Open MPI 4.0.3'
+    """
+    found = _MPI.search(library)
+    if found is None:
+        return library.split(",")[0].strip()[:40] or "unknown MPI"
+    name = _MPI_NAMES[re.sub(r"[^a-z0-9]", "", found["name"].lower())]
+    return f"{name} {found['version']}" if found["version"] else name
+
+
+def _concat_samples(samples: list[pd.DataFrame]) -> pd.DataFrame:
+    if len(samples) == 1:
+        return samples[0]
+    names: list[str] = list(dict.fromkeys(str(name) for part in samples for name in part))
+    columns: dict[str, Any] = {}
+    for name in names:
+        if name in MEASURES:
+            columns[name] = pd.concat([part[name] for part in samples], ignore_index=True)
+        else:  # unioned categories stay small where texts would be copied for every sample
+            columns[name] = union_categoricals(
+                [_categories(part, name) for part in samples], sort_categories=True
+            )
+    return pd.DataFrame(columns)
+
+
+def _categories(samples: pd.DataFrame, name: str) -> pd.Categorical:
+    """Return an identity column with text categories, all null where the samples lack it."""
+    if name not in samples:
+        return constant(None, len(samples))
+    column: pd.Categorical = samples[name].array
+    if column.categories.dtype == "str":
+        return column
+    return pd.Categorical.from_codes(column.codes, categories=column.categories.astype("str"))

@@ -1,0 +1,84 @@
+"""Names curves for people: by what tells them apart, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.tables.columns import identity_columns
+
+#: A curve is always named by these, where it has them.
+_ALWAYS = ("mpi", "placement", "mode")
+
+#: And by these, unless all curves of a table agree on them.
+_WHERE_DIFFERENT = ("site", "kernel")
+
+
+def telling_columns(table: pd.DataFrame, told: Sequence[str] = ()) -> list[str]:
+    """Identity columns that name the curves of a table.
+
+    Parameters
+    ----------
+    table
+        Samples, curves or findings.
+    told
+        Columns that are told elsewhere, such as in a heading, and so are left out.
+
+    Returns
+    -------
+    list of str
+        MPI (the environment, where a curve's MPI is not known), placement and mode where the table
+        has them, site and kernel where they differ, then every column that still differs between
+        curves which all columns before it leave alike.
+    """
+    known = [name for name in identity_columns(table) if table[name].notna().any()]
+    named = [name for name in plain_columns(table, known) if name not in told]
+    for name in known:
+        so_far = [*told, *named]
+        if name in so_far:
+            continue
+        distinct = table[[*so_far, name]].drop_duplicates()
+        if (distinct.duplicated(so_far) if so_far else distinct.index[1:].notna()).any():
+            named.append(name)
+    return named
+
+
+def plain_columns(table: pd.DataFrame, known: Sequence[str]) -> list[str]:
+    """Those of the known columns that name a table's curves, whether or not they tell them apart.
+
+    Where an MPI library is not known, its environment stands beside the others.
+    """
+    mpi = table["mpi"] if "mpi" in table else pd.Series(index=table.index, dtype="object")
+    unknown = "environ" in known and bool((mpi.isna() & table["environ"].notna()).any())
+    return [
+        name
+        for name in known
+        if name in _ALWAYS
+        or (name in _WHERE_DIFFERENT and len(set(table[name])) > 1)
+        or (name == "environ" and unknown)
+    ]
+
+
+def shared_words(table: pd.DataFrame) -> str:
+    """Say what all curves of a table have in common, the run aside."""
+    words = [
+        str(table[name].iloc[0])
+        for name in identity_columns(table)
+        if name != "run_id" and table[name].notna().all() and len(set(table[name])) == 1
+    ]
+    return ", ".join(words)
+
+
+def other_curve(evidence: Mapping[str, Any]) -> str:
+    """Name the curve that a finding compares its own with, by what differs; empty without one."""
+    other = evidence.get("other", {})
+    return ", ".join(v for k, v in other.items() if k != "run_id" and isinstance(v, str))
+
+
+def short(column: str, value: object) -> str:
+    """Write one value of a curve's identity: runs by their first eight digits."""
+    if not isinstance(value, str):
+        return "-"
+    return value[:8] if column == "run_id" else value
