@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.comparison.baselines import Pairing
-from switchpoint.tables.columns import BOUNDARIES, MEASURES, NOTES, identity_columns
+from switchpoint.tables.columns import BOUNDARIES, CURVE_COLUMNS, MEASURES, NOTES, identity_columns
 from switchpoint.tables.curves import summarise
 from switchpoint.tables.naming import short, telling_columns
 from switchpoint.tables.units import percent, place_text, significant, size_text
@@ -106,6 +106,24 @@ def draw_pairing(name: str, pairing: Pairing) -> Figure:
     metric = _BANDWIDTH if pairing.mode in STREAMING else _TIME
     title = f"{', '.join(pairing.place.values())}: {pairing.mode} and its baselines"
     return _figure(name, title, curves, None, metric, "placement", told)
+
+
+def draw_again(name: str, title: str, curves: pd.DataFrame, names: dict[str, str]) -> Figure:
+    """Draw a run and the one that runs it again, a panel for each mode.
+
+    Parameters
+    ----------
+    name, title
+        Of the figure.
+    curves
+        As from `summarise`.
+    names
+        What the legend calls each of the runs.
+    """
+    own = curves[curves["run_id"].isin(names) & (curves["size_bytes"] > 0)]
+    kept = [*_present(own, "mode"), *(column for column in CURVE_COLUMNS if column in own)]
+    named = own[kept].assign(run=own["run_id"].astype(object).map(names))
+    return _figure(name, title, named, None, _TIME, "mode", [])
 
 
 #: What a rank can be doing, in the figure's order; others take the colours that are left.

@@ -20,6 +20,7 @@ from switchpoint.detection.boundaries import detect
 from switchpoint.errors import InputError
 from switchpoint.explanation.switches import explain, note
 from switchpoint.reporting import figures, tables
+from switchpoint.reproduction.again import runs_again
 from switchpoint.tables.curves import noise_warnings, summarise
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import percent, significant, size_text
@@ -75,7 +76,21 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
         figures.draw_activity(f"activity-{index}", title, table, hosts)
         for index, (title, table, hosts) in enumerate(tables.activities(measurements))
     ]
-    drawn = curves[~curves["run_id"].isin(baseline_runs(found))]
+    repeated = list(runs_again(measurements))
+    again = [
+        {
+            "figure": figures.draw_again(
+                f"again-{index}",
+                tables.again_title(measurements, pair),
+                curves,
+                {pair.first: f"{pair.first[:8]}, first", pair.second: f"{pair.second[:8]}, again"},
+            ),
+            "pair": pair,
+        }
+        for index, pair in enumerate(repeated)
+    ]
+    beside_others = baseline_runs(found) | {pair.second for pair in repeated}
+    drawn = curves[~curves["run_id"].isin(beside_others)]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(_package, "reporting/templates"),
         autoescape=True,
@@ -93,6 +108,7 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
         plotly=Markup(get_plotlyjs()),  # noqa: S704, it is the library's own script
         figures=figures.draw(drawn, findings),
         pairs=pairs,
+        again=again,
         activities=activities,
         summary=tables.summary(measurements, curves, findings),
         findings=tables.finding_table(findings),

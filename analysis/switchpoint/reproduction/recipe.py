@@ -31,7 +31,7 @@ from switchpoint.sites.doctor import mpi_libraries, program_output
 from switchpoint.spack.externals import problem_of_external
 from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import Lock, parse_lock
-from switchpoint.tables.columns import PASSING_LABELS
+from switchpoint.tables.columns import PASSING_LABELS, REPRODUCES
 from switchpoint.tables.measurements import Measurements, mpi_name
 
 #: Folder of the sources in what is laid out.
@@ -40,8 +40,12 @@ _SOURCES = "switchpoint"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 #: Labels that say where and from what the old run was made. Of a new one the program itself says
-#: which build it is, and the lock beside its record of what spec.
-_OLD_LABELS = frozenset({"site", "partition", "environ"} | PASSING_LABELS)
+#: which build and which MPI it is, and the lock beside its record of what spec; ReFrame's partition
+#: and environment have no part in it.
+_OLD_LABELS = frozenset({"site", "partition", "environ", REPRODUCES} | PASSING_LABELS)
+
+#: Those that say how it was started, which the script does again.
+_LAUNCH_LABELS = ("launch", "scheduler_options")
 
 _STEERING = re.compile(r"(OMPI_MCA|PRTE_MCA|MPICH|MPIR|UCX|FI|I_MPI|PSM\w*|HCOLL)_\w+")
 
@@ -247,7 +251,7 @@ def _compared_lock(lock: Lock) -> Iterator[Difference]:
     if spack is None:
         yield Difference("Spack", lock.spack_version or "used", "not in PATH")
         return
-    version = program_output(spack, "--version").split()[:1]
+    version = program_output(spack, "--version", seconds=60).split()[:1]
     yield Difference("Spack", lock.spack_version, "".join(version))
     found = program_output(spack, "location", "--install-dir", f"/{lock.root.hash}", seconds=60)
     if not found.startswith("/"):
@@ -360,7 +364,8 @@ def _externals(lock: Lock) -> dict[str, Any]:
 def _script(recipe: Recipe) -> str:
     program = shlex.quote(recipe.kernel)
     exports = [f"export {name}={shlex.quote(value)}" for name, value in recipe.environment.items()]
-    words = " \\\n  ".join(shlex.quote(word) for word in recipe.arguments)
+    given = [f"--label={REPRODUCES}={recipe.run_id}", *recipe.arguments]
+    words = " \\\n  ".join(shlex.quote(word) for word in given)
     modules = shlex.join(recipe.words("modules"))
     load = [f"if command -v module >/dev/null; then module load {modules}; fi"] if modules else []
     return "\n".join(
@@ -385,12 +390,23 @@ def _script(recipe: Recipe) -> str:
             f'set -- "$KERNEL" "--label=site=${{SITE:-$(uname -n)}}" \\\n  {words}',
             'if [ -n "${LAUNCHER-}" ]; then',
             "  # shellcheck disable=SC2086 # the launcher is several words",
-            '  exec $LAUNCHER "$@"',
+            '  exec $LAUNCHER "$@" "--label=launch=$LAUNCHER"',
             "fi",
+            *_launch_labels(recipe),
             *_launch(recipe),
             "",
         ]
     )
+
+
+def _launch_labels(recipe: Recipe) -> list[str]:
+    """Line that lets the new record keep how it is started, as the old one does."""
+    labels = [
+        f"--label={name}={recipe.header['labels'][name]}"
+        for name in _LAUNCH_LABELS
+        if recipe.words(name)
+    ]
+    return [f'set -- "$@" {shlex.join(labels)}'] if labels else []
 
 
 def _launch(recipe: Recipe) -> list[str]:

@@ -21,6 +21,9 @@ BUILD = "build"
 #: Samples: the identity and what was measured.
 MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
 
+#: Label of a run that runs another one again: the other's identity.
+REPRODUCES = "reproduces"
+
 #: Labels of a run that tell when and from what it was made, not what it measured; every other
 #: label, such as a kernel's grain, is part of the identity of its curves.
 PASSING_LABELS = frozenset(
