@@ -229,7 +229,9 @@ def survey(site: Path | None, mpi: str | None = None) -> Survey:
     facts: list[Fact] = []
     found: list[External] = []
     if site is None or any(lacks(packages, package) for package in packages):
-        found = [*find_tools(), *find_libraries(), *find_mpis(facts)]
+        found = [
+            *find_tools(), *find_libraries(), *find_process_managers(), *find_mpis(facts)
+        ]  # fmt: skip
     if site is None:
         packages = {"c": {"require": ["gcc"]}, "cxx": {"require": ["gcc"]}}
         names = [*TOOLS, *(external.package for external in found)]
@@ -246,7 +248,7 @@ def survey(site: Path | None, mpi: str | None = None) -> Survey:
 
 
 def find_tools() -> Iterator[External]:
-    """The C compiler, CMake, make and Slurm in PATH."""
+    """The C compiler, CMake and make in PATH."""
     gcc = shutil.which("gcc")
     if gcc:
         compilers = {
@@ -270,11 +272,24 @@ def find_tools() -> Iterator[External]:
             version = re.search(r"\d+(\.\d+)+", program_output(path, "--version"))
             if version:
                 yield External(package, version.group(), Path(path).parent.parent, Path(path))
+
+
+def find_process_managers() -> Iterator[External]:
+    """Slurm and PMIx, for an MPI that Spack builds; where headers lack, none can be built."""
     srun = Path(shutil.which("srun") or "/")
-    if (srun.parent.parent / "include/slurm").is_dir():  # without it no MPI can be built for it
-        version = re.search(r"slurm\S* (\d+(?:\.\d+)+)", program_output(str(srun), "--version"))
-        if version:
-            yield External("slurm", version[1], srun.parent.parent, srun)
+    header = srun.parent.parent / "include/slurm/slurm_version.h"
+    if header.is_file():  # `srun --version` ends in an error where there is no slurm.conf
+        number = re.search(r"SLURM_VERSION_NUMBER\s+0x(\w\w)(\w\w)(\w\w)", header.read_text())
+        if number:
+            major, minor, micro = (int(digits, 16) for digits in number.groups())
+            yield External("slurm", f"{major}.{minor:02}.{micro}", srun.parent.parent, srun)
+    program = shutil.which("pkg-config")
+    if program is not None:
+        version = re.match(r"\d+(\.\d+)+(rc\d+)?$", program_output(program, "--modversion", "pmix"))
+        prefix = Path(program_output(program, "--variable=prefix", "pmix").strip() or "/")
+        # The library that Slurm's plugin is of, so that srun and the MPI speak one version.
+        if version and (prefix / "include/pmix.h").exists():
+            yield External("pmix", version[0], prefix, prefix)
 
 
 def find_libraries() -> Iterator[External]:
