@@ -304,6 +304,19 @@ def test_what_spack_lacks_fails_the_gate(tmp_path, facts, words):
     lacking(run(*DOCTOR, path=path), words)
 
 
+def test_the_sites_own_configuration_counts(tmp_path):
+    """Spack is asked with it, and what Spack says of a file that it cannot read is passed on."""
+    where = site(tmp_path / "site", {"gcc": {}})
+    told = json.dumps(FACTS | {"install_tree": "/etc/passwd/a"})
+    answer = f"[ \"$1 $2\" = '-C {where}' ] && echo 'told: {told}'"
+    for script, words in (
+        (answer, "install tree: /etc/passwd/a cannot be written"),
+        (f"echo '==> Error: {where}/config.yaml:1: no mapping'; exit 1", "config.yaml:1: no mapp"),
+    ):
+        spack = program(tmp_path / "bin/spack", f'[ "$1" = --version ] && echo 1.1.0\n{script}')
+        lacking(run(*DOCTOR, "--site", where, path=f"{spack.parent}:/usr/bin:/bin"), words)
+
+
 def test_problems_of_a_build_cache_are_told_where_there_is_one(tmp_path):
     told = spack_that_tells(tmp_path, binary_mirrors=["shared"])
     done = run(*DOCTOR, path=f"{told}:/usr/bin:/bin")

@@ -145,14 +145,17 @@ def find_spack() -> tuple[str, str]:
 
 def ask_spack(*words: str, options: Sequence[str] = (), seconds: float = 120) -> Any:
     """Let Spack's own Python answer, see `in_spack`; None where it does not."""
-    spack = shutil.which("spack") or "spack"
-    told = program_output(spack, *options, "python", str(_IN_SPACK), *words, seconds=seconds)
-    answer = re.search(r"^told: (.*)$", told, re.MULTILINE)
+    answer = re.search(r"^told: (.*)$", _said_by_spack(words, options, seconds), re.MULTILINE)
     return json.loads(answer[1]) if answer else None
 
 
-def examine_spack() -> Iterator[Fact]:
-    """Say which Spack is here, and whether it can concretize and install."""
+def _said_by_spack(words: Sequence[str], options: Sequence[str], seconds: float) -> str:
+    spack = shutil.which("spack") or "spack"
+    return program_output(spack, *options, "python", str(_IN_SPACK), *words, seconds=seconds)
+
+
+def examine_spack(site: Path | None = None) -> Iterator[Fact]:
+    """Say which Spack is here, and whether it can concretize and install for a site."""
     try:
         path, version = find_spack()
     except SpackError as error:
@@ -160,11 +163,14 @@ def examine_spack() -> Iterator[Fact]:
         yield Fact("Spack", "missing", found, fix)
         return
     yield Fact("Spack", "ok", f"{version.split()[0]}, {path}")
-    facts = ask_spack("facts")
+    options = [] if site is None else ["-C", str(site)]
+    facts = ask_spack("facts", options=options)
     if facts is None:
+        reason = re.search(r"Error: (.*)", _said_by_spack(["facts"], options, seconds=120))
         yield Fact(
-            "Spack's setup", "poor", "Spack does not tell its configuration",
-            f"see what `spack python {_IN_SPACK} facts` says",
+            "Spack's setup", "missing" if reason else "poor",
+            reason[1] if reason else "Spack does not tell its configuration",
+            f"see what `{shlex.join(['spack', *options, 'python', str(_IN_SPACK), 'facts'])}` says",
         )  # fmt: skip
         return
     if facts["clingo"]:
