@@ -1,5 +1,5 @@
-# The front door. `make run` measures and reports; `make test` proves that all of it works.
-# Both install what is missing; nothing else needs to be run first.
+# The main targets: `make run` measures and reports, `make test` tests everything.
+# Both install what is missing. You need not run anything before them.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -14,7 +14,7 @@ SITE ?= testbed
 SETTINGS = $(firstword $(wildcard $(SITE)/settings.py) site-configs/$(SITE)/settings.py)
 TAG ?= sweep
 MPIS := openmpi mpich
-# A make within a make need not look again for what is installed.
+# A make inside a make does not check again what is installed.
 READY := INSTALLED=yes
 
 C_FILES = $(shell git ls-files --cached --others --exclude-standard 'src/*.[ch]' 'tests/*.[ch]' 'checks/*.[ch]')
@@ -27,7 +27,7 @@ help:  ## list the targets
 ## Measuring
 
 .PHONY: run
-run: install  ## from nothing to an explained curve: cluster up, sweep, findings, report
+run: install  ## measure and explain: start the cluster, run the sweep, print the findings, write the report
 	@echo "== cluster"
 	@export TESTBED_NAME=make-run; \
 	trap '$(BIN)/testbed down --name $$TESTBED_NAME' EXIT; \
@@ -41,13 +41,13 @@ measure: $(if $(filter testbed,$(SITE)),install,python)  ## run the checks of SI
 	    { echo "start the testbed first: make up" >&2; exit 2; }
 	@$(MAKE) $(READY) checks failures
 
-# Runs the checks and stores what the good ones measured, whatever became of the others. What went
-# wrong is left in build/failures for the target `failures`.
+# Runs the checks and stores the results of those that passed, even if others failed. The failures
+# are written to build/failures for the target `failures`.
 .PHONY: checks
 checks:
 	@[ -e $(SETTINGS) ] || { echo "no site '$(SITE)': there is no $(SETTINGS);" \
 	    "to make one: $(BIN)/switchpoint init site $(SITE)" >&2; exit 2; }
-	@echo "== checks tagged $(TAG) on $(SITE); all of ReFrame's words in build/reframe.log"
+	@echo "== checks tagged $(TAG) on $(SITE); ReFrame's complete output is in build/reframe.log"
 	@mkdir -p build output; touch build/measure.start; rm -f build/failures
 	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) --nocolor 2>&1 | \
 	    { trap '' INT; tee build/reframe.log | \
@@ -57,8 +57,8 @@ checks:
 	           /^ +\* Environment: / { environment = $$3 } \
 	           /^ +\* Reason: / { sub(/.*Reason: /, ""); print "FAIL " test ", " environment ": " $$0 }' \
 	          build/reframe.log; \
-	      echo "checks failed; all of ReFrame's words are in build/reframe.log"; } >build/failures
-	@# ReFrame passes over a check file that it cannot load, and ends well.
+	      echo "checks failed; ReFrame's complete output is in build/reframe.log"; } >build/failures
+	@# ReFrame skips a check file that it cannot load, and still succeeds.
 	@grep -A4 'WARNING: skipping test' build/reframe.log >>build/failures || true
 	@! grep -q 'Ran 0/0 test' build/reframe.log || \
 	    echo "no check of $(SITE) is tagged $(TAG)" >>build/failures
@@ -72,32 +72,37 @@ failures:
 	@[ ! -s build/failures ] || { cat build/failures >&2; exit 1; }
 
 .PHONY: findings
-findings: python  ## show what the store holds: findings in the terminal, curves in report/index.html
+findings: python  ## print the findings of the store, and write its curves to report/index.html
 	@$(BIN)/switchpoint detect --report report
 	@echo "== the switch near 64 KiB on the network path of one node; all others: $(BIN)/switchpoint explain"
 	@$(BIN)/switchpoint explain --near 64k --placement one_node_network --mode send
 
 .PHONY: up down status
-up: install  ## bring the testbed up, to run reframe by hand
+up: install  ## start the testbed, to run reframe by hand
 	@$(BIN)/testbed up
-down:  ## take the testbed down; nothing of it is left
+down:  ## stop the testbed and remove it completely
 	@$(BIN)/testbed down
-status:  ## what the testbed is doing
+status:  ## print the state of the testbed
 	@$(BIN)/testbed status
 
-## Proving
+## Testing
 
 .PHONY: test
-test: install-test kernels-test  ## everything: kernels, testbed, checks, analysis, report
+test: install-test kernels-test  ## test everything: kernels, testbed, checks, analysis, report
 	@$(BIN)/python -m pytest
 
+.PHONY: check
+check: python  ## the quick part of `make test`, in a minute: no cluster, no browser, no build
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/python -m pytest --quiet --numprocesses=auto -m 'not (cluster or browser or build or spack or slow)'
+
 .PHONY: test-systems
-test-systems: install  ## try other systems, all or those in SYSTEMS; as root, half an hour
+test-systems: install  ## test other systems, all or those in SYSTEMS; needs root, takes half an hour
 	@setup/packages.sh setup/debian-packages-systems.txt
 	@$(BIN)/python tests/systems/try_systems.py $(SYSTEMS)
 
 .PHONY: kernels-test
-kernels-test: install-test  ## the kernels' own tests, with each MPI, with sanitizers, simulated
+kernels-test: install-test  ## test the kernels with each MPI, with sanitizers, and simulated
 	@for mpi in $(MPIS); do $(MAKE) ctest WRAPPER=mpicc.$$mpi TREE=build/ctest/$$mpi; done
 	@$(MAKE) ctest WRAPPER=mpicc.openmpi TREE=build/ctest/sanitize OPTIONS=-DSWITCHPOINT_SANITIZE=ON
 	@if command -v smpicc >/dev/null; then $(MAKE) ctest WRAPPER=smpicc TREE=build/ctest/simgrid; \
@@ -110,11 +115,11 @@ ctest:
 	@{ cmake -S src -B $(TREE) -DMPI_C_COMPILER=$(WRAPPER) $(OPTIONS) && \
 	   cmake --build $(TREE) --parallel && \
 	   ctest --test-dir $(TREE) --parallel 2 --output-on-failure; } >$(TREE)/log 2>&1 || \
-	   { tail -n 40 $(TREE)/log; echo "make: the whole log is $(TREE)/log" >&2; exit 1; }
+	   { tail -n 40 $(TREE)/log; echo "make: the complete log is $(TREE)/log" >&2; exit 1; }
 	@grep -E 'tests passed' $(TREE)/log
 
 .PHONY: lint
-lint: install-test  ## formatters, linters and type checks, all strict
+lint: install-test  ## run all formatters, linters and type checks
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -126,7 +131,7 @@ lint: install-test  ## formatters, linters and type checks, all strict
 	@echo "lint: clean"
 
 .PHONY: docs
-docs: install  ## build the documentation into build/site; a broken link fails
+docs: install  ## build the documentation into build/site; fail at a broken link
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "build/site/index.html"
 
@@ -139,7 +144,7 @@ format: install-test  ## apply the formatters
 ## Setting up
 
 .PHONY: install
-install: packages python  ## Debian packages and Python environment, as far as they are missing
+install: packages python  ## install missing Debian packages and the Python environment
 
 .PHONY: install-test
 install-test: packages-test python
@@ -155,10 +160,10 @@ python:
 	@$(if $(INSTALLED),,setup/venv.sh $(VENV) $(PYTHON))
 
 .PHONY: lock
-lock: python  ## renew requirements/dev.lock from pyproject.toml
+lock: python  ## update requirements/dev.lock from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --upgrade \
 	    --extra checks --group dev pyproject.toml -o requirements/dev.lock
 
 .PHONY: clean
-clean:  ## remove what was built and measured, but not results/
+clean:  ## remove everything that was built and measured, except results/
 	@rm -rf build report output stage perflogs reframe.* .mypy_cache .ruff_cache .pytest_cache

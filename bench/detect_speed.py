@@ -14,7 +14,7 @@ import time
 import numpy as np
 import pandas as pd
 from switchpoint import detect
-from switchpoint.reporting.terminal import progress
+from switchpoint.reporting.terminal.progress import progress
 
 SIZES = np.unique(np.geomspace(1, 2**22, 300).astype(int))[:260]
 REPEATS = 10

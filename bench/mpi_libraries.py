@@ -27,8 +27,9 @@ from typing import Any
 
 import pandas as pd
 from switchpoint import explain, read_files
-from switchpoint.explanation.suspects import eager_suspects, network_module
-from switchpoint.explanation.switches import stayed_eager
+from switchpoint.explanation.applicable import network_module
+from switchpoint.explanation.eager import stayed_eager
+from switchpoint.explanation.suspects import eager_suspects
 from switchpoint.explanation.zooms import Intervention, plan_intervention, probed
 from switchpoint.records.record import Facts, RecordError, read_facts
 from switchpoint.records.run_facts import prove

@@ -22,8 +22,9 @@ NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
 
 
 @contextmanager
-def testbed(name: str = "bench", shape: str | Path = "two-hosts") -> Iterator[str]:
-    """Bring a testbed up, yield its name, take it down."""
+def testbed(shape: str | Path = "two-hosts") -> Iterator[str]:
+    """Bring up a testbed that no other program uses, yield its name, take it down."""
+    name = f"bench-{os.getpid()}"
     up = [BIN / "testbed", "up", "--name", name, "--shape", shape]
     subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
     try:

@@ -1,8 +1,8 @@
-"""Answers study 001 from our own runs: writes docs/studies/001.md and its figures.
+"""Answer study 001 with our own runs: write docs/studies/001.md and its figures.
 
-Takes records of `reframe -t explain` and `reframe -n PingPongNear64K`, from the store or from
-FILES, and measures for itself, on a testbed of its own, what the kernel's copy does at 64 KiB. The
-study's own numbers are those of its text. Needs Debian's chromium for the figures.
+Reads records of `reframe -t explain` and `reframe -n PingPongNear64K`, from the store or from
+FILES. Measures on its own testbed how the kernel's copy affects the curve at 64 KiB. The study's
+numbers come from its text. Needs Debian's chromium for the figures.
 Usage: ``.venv/bin/python bench/study_001.py [FILES...]``
 """
 
@@ -18,10 +18,11 @@ from on_testbed import ROOT, kernel, launch, testbed
 from plotly.offline import get_plotlyjs
 from selenium import webdriver
 from switchpoint import Store, detect, explain, read_files, summarise
-from switchpoint.explanation.switches import note
+from switchpoint.explanation.notes import note
 from switchpoint.records.record import read_facts
 from switchpoint.records.run_facts import prove
-from switchpoint.reporting.figures import Figure, draw
+from switchpoint.reporting.figures.curves import draw
+from switchpoint.reporting.figures.figure import Figure
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import percent, significant
 
@@ -39,8 +40,8 @@ LATENCY_BYTES = 8
 NEAR = (48 << 10, 80 << 10)
 MODES = ["send", "ssend"]
 
-#: A limit of Open MPI through shared memory whose last eager byte is the study's 64 KiB, and a
-#: bracket around it so narrow that the ends tell whether there is a jump.
+#: A limit of Open MPI for shared memory whose last eager byte is the study's 64 KiB, and a bracket
+#: around it that is so narrow that its ends show whether there is a jump.
 LIMIT_BYTES, LAST_EAGER_BYTES = (64 << 10) + 56, 64 << 10
 BRACKET = (LAST_EAGER_BYTES - 31, LAST_EAGER_BYTES + 32)
 COPIES = {"cma": "by the kernel, once", "none": "through a shared buffer, twice"}
@@ -50,8 +51,9 @@ INTRODUCTION = """\
 # Study 001: why does the curve switch at 64 KB?
 
 The study (ping-pong with `MPI_Send` and `MPI_Ssend` on four placements, AGH Krakow) saw throughput
-jump at exactly 64 KB: up through shared memory, down over the network path of one node, and not at
-all between nodes. It ends: "I cannot say why". This page was written by
+jump at exactly 64 KB. It rises through shared memory, falls over the network path of one node, and
+does not change between nodes. The study ends: "I cannot say why". These commands wrote this page
+on the [testbed](../explanation/testbed.md):
 
 ```console
 $ make up
@@ -65,13 +67,13 @@ $ .venv/bin/switchpoint import output
 $ .venv/bin/python bench/study_001.py
 ```
 
-on the [testbed](../explanation/testbed.md). Its nodes are namespaces of one machine: which
-placement is slower and where curves switch are results; the microseconds are that machine's.
+The testbed's nodes are namespaces of one machine. The order of the placements and the sizes of the
+switches are results. The microseconds are only valid for this machine.
 """
 
 
 def conditions(measurements: Measurements) -> str:
-    """When and on what the runs were made, and how disturbed they were."""
+    """When and on which machine the runs were made, and how much they were disturbed."""
     runs = measurements.runs
     machines, switches = set(), 0
     for run_id in runs["run_id"]:
@@ -84,8 +86,8 @@ def conditions(measurements: Measurements) -> str:
     return (
         f"Conditions: {len(runs)} runs from {runs['start_utc'].min()[:16]} to "
         f"{runs['start_utc'].max()[:16]} UTC; {'; '.join(sorted(machines))}; "
-        f"{', '.join(sorted(set(runs['mpi'])))}; ranks were switched off their cores {switches:,} "
-        "times in all, by the kernel's own threads or by other work.\n"
+        f"{', '.join(sorted(set(runs['mpi'])))}; ranks were taken off their cores {switches:,} "
+        "times in total, by the kernel's own threads or by other work.\n"
     )
 
 
@@ -114,7 +116,7 @@ def _pair(send_us: float, ssend_us: float) -> list[str]:
 
 
 def switch_table(switches: pd.DataFrame) -> str:
-    """Every switch that was pinned or whose step is large, with its cause."""
+    """Every switch that was located to the byte or whose step is large, with its cause."""
     lines = [
         "| MPI | placement | mode | last B | first B | throughput | kind | cause | status |",
         "|---|---|---|---:|---:|---:|---|---|---|",
@@ -140,7 +142,7 @@ def reasons(switches: pd.DataFrame) -> str:
 
 
 def jumps_near(measurements: Measurements) -> pd.DataFrame:
-    """Every jump near 64 KiB that a bisection pinned, with the setting that was moved for it."""
+    """Every jump near 64 KiB that a bisection located, with the setting that was changed for it."""
     rows = []
     for run in measurements.runs.to_dict("records"):
         header, footer = measurements.facts(run["run_id"])
@@ -152,19 +154,19 @@ def jumps_near(measurements: Measurements) -> pd.DataFrame:
                         "MPI": run["mpi"],
                         "placement": run["placement"],
                         "mode": search["mode"],
-                        "setting moved": header["labels"].get("intervention", "none"),
+                        "setting changed": header["labels"].get("intervention", "none"),
                         "last B": search["last_size_bytes"],
                         "paused": "yes" if search.get("pause_us") else "no",
                         "throughput": 1 / (1 + search["jump"]) - 1,
                     }
                 )
-    keys = ["MPI", "placement", "mode", "setting moved", "last B", "paused"]
+    keys = ["MPI", "placement", "mode", "setting changed", "last B", "paused"]
     table = pd.DataFrame(rows, columns=[*keys, "throughput"])
     return table.groupby(keys, as_index=False)["throughput"].median()
 
 
 def answer(jumps: pd.DataFrame) -> str:
-    """What those jumps say of the study's two."""
+    """What these jumps say about the two of the study."""
     lines = [f"| {' | '.join(jumps.columns)} |", "|---" * len(jumps.columns) + "|"]
     for *words, last, paused, change in jumps.itertuples(index=False):
         lines.append(f"| {' | '.join(words)} | {last:,} | {paused} | {percent(change)} |")
@@ -173,18 +175,18 @@ def answer(jumps: pd.DataFrame) -> str:
     down = send[(send["placement"] == "one_node_network") & (send["throughput"] < 0)]
     if len(up) and len(down):
         lines.append(
-            "\nSo one limit gives both of the study's jumps: where the eager protocol ends at 64"
+            "\nSo one limit explains both jumps of the study. Where the eager protocol ends at 64"
             " KiB, throughput rises through shared memory and falls over the network path of one"
-            " node. Timing shows the jumps, the late receiver that the eager protocol ends there,"
-            " and moving the setting that it is the cause."
+            " node. Timing shows the jumps. The late receiver shows that the eager protocol ends"
+            " there. Changing the setting shows that it is the cause."
         )
     elif len(down):
         lines.append(
-            "\nA fall like the study's over the network path of one node is there, and its cause"
-            " here is proved: the eager protocol over TCP ends at the default limit of 64 KiB less"
-            " the header. A rise through shared memory is not in these runs, whose defaults end the"
-            " eager protocol there far below; `-n PingPongIntervention.*one_node$ -p openmpi"
-            " -S value=65592` moves that limit to 64 KiB."
+            "\nThese runs show a fall over the network path of one node like the study's, and its"
+            " cause is proved: the eager protocol over TCP ends at the default limit of 64 KiB less"
+            " the header. They show no rise through shared memory, because the default limit there"
+            " is much lower; `-n PingPongIntervention.*one_node$ -p openmpi -S value=65592` moves"
+            " it to 64 KiB."
         )
     else:
         lines.append("\nThese runs show neither of the study's jumps.")
@@ -192,11 +194,11 @@ def answer(jumps: pd.DataFrame) -> str:
 
 
 def between_hosts(near: pd.DataFrame, jumps: pd.DataFrame) -> str:
-    """Why the study saw nothing between hosts: the same byte with pauses and without."""
+    """Why the study saw no jump between hosts: the same byte with and without pauses."""
     there = jumps[
         (jumps["placement"] == "two_nodes_two_hosts")
         & (jumps["mode"] == "send")
-        & (jumps["setting moved"] == "none")
+        & (jumps["setting changed"] == "none")
         & (jumps["paused"] == "yes")
     ]
     lines = []
@@ -213,29 +215,28 @@ def between_hosts(near: pd.DataFrame, jumps: pd.DataFrame) -> str:
         change = float(first["bandwidth_MBps"].iloc[0] / last["bandwidth_MBps"].iloc[0] - 1)
         sides = " to ".join(f"{int(side['size_bytes'].iloc[0]):,}" for side in (last, first))
         lines.append(
-            f"- {found['MPI']}: message after message, throughput changes by {percent(change)} from"
-            f" {sides} B; where each message finds the link rested, by"
-            f" {percent(found['throughput'])} past {found['last B']:,} B."
+            f"- {found['MPI']}: without pauses, throughput changes by {percent(change)} from"
+            f" {sides} B; with pauses, by {percent(found['throughput'])} after"
+            f" {found['last B']:,} B."
         )
     if not lines:
         return ""
     return (
-        "## Between hosts\n\nThe study saw no jump there. A ping-pong soon uses up what the link"
-        " lets pass at full speed and then lives at the link's rate, beside which the handshake of"
-        " the rendezvous vanishes. The bisection notices that and pauses before each message:\n\n"
-        + "\n".join(lines)
-        + "\n"
+        "## Between hosts\n\nThe study saw no jump there. The link passes a limited number of bytes"
+        " at full speed. A ping-pong soon uses them up and then runs at the link's rate, so the"
+        " handshake of the rendezvous is too small to see. The bisection detects this and pauses"
+        " before each message, so that the link recovers:\n\n" + "\n".join(lines) + "\n"
     )
 
 
 def copies() -> str:
-    """Why shared memory gains past the limit: the same byte with and without the kernel's copy."""
+    """Why shared memory is faster above the limit: the same byte with and without one copy."""
     lines = [
         f"| large messages are copied | runs with a jump at {LAST_EAGER_BYTES:,} B | throughput "
         f"from {BRACKET[0]:,} to {BRACKET[1]:,} B or across that jump: median, least, most |",
         "|---|---|---|",
     ]
-    with testbed("study-001") as name, tempfile.TemporaryDirectory(dir=ROOT) as folder:
+    with testbed() as name, tempfile.TemporaryDirectory(dir=ROOT) as folder:
         found = [
             (mechanism, search_near_64k(name, mechanism, Path(folder)))
             for _ in range(LAUNCHES)
@@ -254,7 +255,7 @@ def copies() -> str:
 
 
 def search_near_64k(name: str, mechanism: str, folder: Path) -> dict[str, Any]:
-    """Bisect around 64 KiB through shared memory, the limit being there."""
+    """Bisect around 64 KiB through shared memory, with the limit there."""
     record = folder / "zoom.record"
     settings = {
         "OMPI_MCA_btl_vader_eager_limit": str(LIMIT_BYTES),
@@ -269,7 +270,7 @@ def search_near_64k(name: str, mechanism: str, folder: Path) -> dict[str, Any]:
 
 
 def save(figures: list[tuple[str, Figure]]) -> None:
-    """Write figures as SVG, drawn by Plotly in a browser."""
+    """Draw figures with Plotly in a browser and write them as SVG."""
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu"):
@@ -296,7 +297,7 @@ def save(figures: list[tuple[str, Figure]]) -> None:
 def bandwidth_figures(
     curves: pd.DataFrame, findings: pd.DataFrame, part: str
 ) -> list[tuple[str, Figure]]:
-    """Throughput against size for Send and for Ssend, a panel per MPI."""
+    """Throughput against size for Send and Ssend, with a panel per MPI."""
     named = []
     for mode in MODES:
         drawn = draw(curves[curves["mode"] == mode], findings[findings["mode"] == mode])
@@ -305,7 +306,7 @@ def bandwidth_figures(
 
 
 def of_check(measurements: Measurements, check: str) -> set[Any]:
-    """Runs that a check made, by their label."""
+    """The runs of a check, selected by their label."""
     labels = measurements.runs["labels"].fillna("")
     return set(measurements.runs.loc[labels.str.contains(f'"check": "{check}"'), "run_id"])
 
@@ -338,33 +339,32 @@ def main(files: list[str]) -> None:
     sections = [
         INTRODUCTION,
         conditions(measurements),
-        "## Latency\n\nHalf a round trip of 8 B in microseconds, medians; the study does not say "
-        "which size it used, nor whether it halved.\n",
+        "## Latency\n\nHalf a round trip of 8 B in microseconds, medians. The study does not say "
+        "which size it used, or whether it divided by two.\n",
         latency_table(sweeps) + "\n",
         "## Throughput\n",
         *(f"{images[name]}\n" for name in images if name.startswith("all")),
-        "Closer, with longer blocks, from 48 to 80 KiB (`-n PingPongNear64K`):\n"
-        if near_runs
-        else "",
+        "From 48 to 80 KiB with longer blocks (`-n PingPongNear64K`):\n" if near_runs else "",
         *(f"{images[name]}\n" for name in images if name.startswith("near")),
-        "## The switches, to the byte\n\nA *protocol switch* is proved by the late receiver or by "
-        "moving its setting ([how](../reference/findings.md)); throughput is its change at that "
-        "byte.\n",
+        "## The switches, to the byte\n\nThe late receiver proves a *protocol switch*, or changing "
+        "its setting does ([how](../reference/findings.md)). The column throughput is its change "
+        "at this byte.\n",
         switch_table(switches[large & (switches["status"] != "unknown")]) + "\n",
         "Confirmed causes of `MPI_Send`:\n",
         reasons(switches) + "\n",
-        "## At 64 KB\n\nEvery jump between 48 and 80 KiB that a bisection pinned, and the setting "
-        "that was moved for it:\n",
+        "## At 64 KB\n\nEvery jump between 48 and 80 KiB that a bisection located to the byte, and "
+        "the setting that was changed for it:\n",
         answer(jumps) + "\n",
-        "Why shared memory gains there: past the limit the kernel copies a message once, from one "
-        "process to the other; up to it, it goes through a buffer between them. With Open "
-        f"MPI's limit at {LIMIT_BYTES:,} B and that copy allowed or not, {LAUNCHES} launches of "
-        "each in turn:\n",
+        "Why is shared memory faster above the limit? Above it the kernel copies a message once, "
+        "from one process to the other. Up to it the message goes through a buffer between them. "
+        f"This table has {LAUNCHES} launches of each in turn, with Open MPI's limit at "
+        f"{LIMIT_BYTES:,} B, and with the single copy allowed or not:\n",
         copies() + "\n",
         between_hosts(near, jumps),
         "## What remains open\n\n"
-        "- The study does not name its MPI library, so that its own setting cannot be named.\n"
-        "- Steps above 30 % or pinned to the byte that no setting of the catalogue predicts:\n",
+        "- The study does not name its MPI library, so we cannot name the setting of its runs.\n"
+        "- No setting of the catalogue predicts these steps, which are above 30 % or located to "
+        "the byte:\n",
         switch_table(open_ones) + "\n" if len(open_ones) else "(none)\n",
     ]
     PAGE.write_text("\n".join(section for section in sections if section), encoding="utf-8")

@@ -5,12 +5,16 @@ Usage: ``.venv/bin/python bench/testbed_cycle.py [CYCLES]``
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
 import time
 
 from on_testbed import BIN
+
+#: A testbed that no other program uses.
+NAME = f"cycle-{os.getpid()}"
 
 
 def timed(*words: str) -> float:
@@ -24,8 +28,8 @@ def main(cycles: int) -> None:
     """Print minimum, median and maximum."""
     up, down = [], []
     for _ in range(cycles):
-        up.append(timed("up", "--name", "cycle"))
-        down.append(timed("down", "--name", "cycle"))
+        up.append(timed("up", "--name", NAME))
+        down.append(timed("down", "--name", NAME))
     for what, seconds in (("up", up), ("down", down)):
         print(
             f"{what:5} min {min(seconds):.2f} s  median {statistics.median(seconds):.2f} s  "

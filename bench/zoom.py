@@ -187,7 +187,7 @@ def main(count: int, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     for mpi in ("openmpi", "mpich"):
         kernel(mpi, "zoom")
-    with testbed("bench-zoom") as name, tempfile.TemporaryDirectory(dir=".") as scratch:
+    with testbed() as name, tempfile.TemporaryDirectory(dir=".") as scratch:
         for index in range(len(runs), count):
             if time.monotonic() > deadline:
                 break

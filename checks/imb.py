@@ -6,6 +6,7 @@ import reframe as rfm
 import reframe.utility.sanity as sn
 from reframe.core.builtins import (
     fixture,
+    parameter,
     performance_function,
     run_after,
     run_before,
@@ -13,7 +14,7 @@ from reframe.core.builtins import (
     variable,
 )
 
-from .mixins.baseline import BuiltBaselineMixin, Crowd
+from .mixins.baseline import BuiltBaselineMixin, CrowdMixin
 from .mixins.build import ImbBuild
 from .mixins.sizes import LATENCY_BYTES
 
@@ -22,39 +23,57 @@ from .mixins.sizes import LATENCY_BYTES
 MPICH_ABI = "libmpi.so.12"
 
 
-class Imb(rfm.RunOnlyRegressionTest, BuiltBaselineMixin):
+#: Benchmarks, and which column of their tables is taken, counted from 1: the time in us (of a call
+#: the average over ranks), or of streams MB/s.
+COLUMNS = {
+    "PingPong": 3,
+    "Sendrecv": 5,
+    "Uniband": 3,
+    "Biband": 3,
+    "Alltoall": 5,
+    "Bcast": 5,
+}
+
+#: Benchmarks with 64 messages in flight.
+STREAMS = ("Uniband", "Biband")
+
+#: Benchmarks that take more than two ranks.
+COLLECTIVES = ("Alltoall", "Bcast")
+
+
+@rfm.simple_test
+class Imb(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
     """One benchmark of IMB-MPI1: its whole table at powers of two.
 
     The program is built by Spack for each MPI, or the site's own. One that was built with Intel MPI
     runs on any library with MPICH's binary interface: the environment names that library in
     ``extras['imb_mpi_library']``, and the program is made to load it under the name it looks for.
-
-    A child defines ``benchmark``.
     """
 
     tags = {"baseline"}
     num_tasks = 2
     sourcesdir = None
 
-    #: Name of the benchmark, such as ``PingPong``.
+    #: Name of the benchmark.
     #:
     #: :type: :class:`str`
-    benchmark = variable(str)
+    benchmark = parameter(list(COLUMNS), loggable=True)
 
     #: Largest message in bytes, as a power of two; the smallest is empty.
     #:
     #: :type: :class:`int`
     last_power = variable(int, value=20)
 
-    #: Most repetitions of a size.
+    #: Most repetitions of a size; 0: 1000, of streams 50.
     #:
     #: :type: :class:`int`
-    iterations = variable(int, value=1000)
+    iterations = variable(int, value=0)
 
-    #: Bytes to pass at each size, in MiB (2^20 B), which bounds the repetitions of large messages.
+    #: Bytes to pass at each size, in MiB (2^20 B), which bounds the repetitions of large messages;
+    #: 0: 20, of streams 2.
     #:
     #: :type: :class:`int`
-    volume_mib = variable(int, value=20)
+    volume_mib = variable(int, value=0)
 
     #: The program, built once for each environment.
     build = fixture(ImbBuild, scope="environment")
@@ -64,17 +83,30 @@ class Imb(rfm.RunOnlyRegressionTest, BuiltBaselineMixin):
         """Say in the listing what is measured, and name the file after the benchmark."""
         self.descr = f"IMB {self.benchmark} on {self.placement}"
         self.curve = f"imb_{self.benchmark.lower()}.out"
+        if self.benchmark == "PingPong":
+            self.tags |= {"smoke"}
+
+    @property
+    def takes_a_crowd(self):
+        """Whether more than two ranks take part."""
+        return self.benchmark in COLLECTIVES
+
+    @property
+    def streams(self):
+        """Whether the benchmark has a window of messages in flight."""
+        return self.benchmark in STREAMS
 
     @run_before("run")
     def prepare_run(self):
         """Measure with all ranks and no fewer."""
         self.executable = self.build.program
+        iterations = self.iterations or (50 if self.streams else 1000)
+        volume_mib = self.volume_mib or (2 if self.streams else 20)
         self.executable_opts = [
             self.benchmark,
             f"-npmin {self.num_tasks}",
             f"-msglog 0:{self.last_power}",
-            f"-iter {self.iterations},{self.volume_mib}",
-            f">> {self.curve}",
+            f"-iter {iterations},{volume_mib}",
         ]
 
     @run_before("run")
@@ -100,78 +132,24 @@ class Imb(rfm.RunOnlyRegressionTest, BuiltBaselineMixin):
             ]
         )
 
-    def value_at(self, size_bytes, column):
-        """Number in a column of the table, counted from 1: us, MB/s (10^6 B/s) or messages/s."""
-        return sn.extractsingle(
-            rf"^\s+{size_bytes}(?:\s+(\S+)){{{column - 1}}}", self.curve, 1, float
+    @run_before("performance")
+    def name_performance_variable(self):
+        """Latency, or the bandwidth of streams."""
+        self.perf_variables = (
+            {"bandwidth": self.bandwidth()} if self.streams else {"latency": self.latency()}
         )
 
-
-class ImbLatencies(Imb):
-    """Prints us."""
-
-    #: Column of the time: the last but the bandwidth, where there is one.
-    time_column = 3
+    def value_at(self, size_bytes):
+        """Number in the benchmark's column for a size: us or MB/s (10^6 B/s)."""
+        before = COLUMNS[self.benchmark] - 1
+        return sn.extractsingle(rf"^\s+{size_bytes}(?:\s+(\S+)){{{before}}}", self.curve, 1, float)
 
     @performance_function("us")
     def latency(self):
         """Time of a message, or average over ranks of a call, at 8 B."""
-        return self.value_at(LATENCY_BYTES, self.time_column)
-
-
-class ImbBandwidths(Imb):
-    """Prints MB/s, with 64 messages in flight."""
-
-    iterations = 50
-    volume_mib = 2
+        return self.value_at(LATENCY_BYTES)
 
     @performance_function("MB/s")
     def bandwidth(self):
         """Bandwidth of the largest message."""
-        return self.value_at(1 << self.last_power, 3)
-
-
-@rfm.simple_test
-class ImbPingPong(ImbLatencies):
-    """Ping-pong."""
-
-    benchmark = "PingPong"
-    tags = {"baseline", "smoke"}
-
-
-@rfm.simple_test
-class ImbSendrecv(ImbLatencies):
-    """Both ranks send and receive at once."""
-
-    benchmark = "Sendrecv"
-    time_column = 5
-
-
-@rfm.simple_test
-class ImbUniband(ImbBandwidths):
-    """A stream from one rank to the other."""
-
-    benchmark = "Uniband"
-
-
-@rfm.simple_test
-class ImbBiband(ImbBandwidths):
-    """Streams both ways at once."""
-
-    benchmark = "Biband"
-
-
-@rfm.simple_test
-class ImbAlltoall(ImbLatencies, Crowd):
-    """MPI_Alltoall."""
-
-    benchmark = "Alltoall"
-    time_column = 5
-
-
-@rfm.simple_test
-class ImbBcast(ImbLatencies, Crowd):
-    """MPI_Bcast."""
-
-    benchmark = "Bcast"
-    time_column = 5
+        return self.value_at(1 << self.last_power)

@@ -5,6 +5,7 @@ import reframe.utility.sanity as sn
 import reframe.utility.typecheck as typ
 from reframe.core.builtins import (
     fixture,
+    parameter,
     performance_function,
     run_after,
     run_before,
@@ -12,32 +13,54 @@ from reframe.core.builtins import (
     variable,
 )
 
-from .mixins.baseline import BuiltBaselineMixin, Crowd
+from .mixins.baseline import BuiltBaselineMixin, CrowdMixin
 from .mixins.build import OsuBuild
 from .mixins.sizes import LATENCY_BYTES
 
 #: Up to this size OSU repeats often, above it seldom; its own LARGE_MESSAGE_SIZE.
 SMALL_BYTES = 8192
 
+#: What the run that verifies payloads prints.
+VERIFICATION = "verification.txt"
 
-class Osu(rfm.RunOnlyRegressionTest, BuiltBaselineMixin):
+
+#: Programs that print MB/s of streams; all others print us.
+STREAMS = ("osu_bw", "osu_bibw", "osu_mbw_mr")
+
+#: Programs of exactly two ranks; all others take a crowd.
+PAIRS = ("osu_latency", "osu_bw", "osu_bibw")
+
+
+@rfm.simple_test
+class Osu(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
     """One OSU program: its whole table, after a run that verifies payloads of all its sizes.
 
     OSU's own repetitions would take minutes on a slow link, so they are bounded here, apart for
     small and for large messages. Payloads are verified in a run of their own, since OSU does that
     between its timings, which then hold caches and connections that it has disturbed.
-
-    A child defines ``program``.
     """
 
     tags = {"baseline"}
     num_tasks = 2
     sourcesdir = None
 
-    #: Program and its folder, such as ``pt2pt/osu_latency``.
+    #: Program with its folder; ``-P program=collective/osu_allreduce`` runs any other.
     #:
     #: :type: :class:`str`
-    program = variable(str)
+    program = parameter(
+        [
+            "pt2pt/osu_latency",
+            "pt2pt/osu_bw",
+            "pt2pt/osu_bibw",
+            "pt2pt/osu_multi_lat",
+            "pt2pt/osu_mbw_mr",
+            "collective/osu_alltoall",
+            "collective/osu_bcast",
+        ],
+        fmt=lambda program: program.rpartition("/")[2],
+        type=str,
+        loggable=True,
+    )
 
     #: Smallest message in bytes; a power of two.
     #:
@@ -49,15 +72,15 @@ class Osu(rfm.RunOnlyRegressionTest, BuiltBaselineMixin):
     #: :type: :class:`int`
     last_bytes = variable(int, value=1 << 20)
 
-    #: Repetitions for messages of up to 8 KiB.
+    #: Repetitions for messages of up to 8 KiB; 0: 1000, of streams 50.
     #:
     #: :type: :class:`int`
-    iterations = variable(int, value=1000)
+    iterations = variable(int, value=0)
 
-    #: Repetitions for larger messages.
+    #: Repetitions for larger messages; 0: 20, of streams 4.
     #:
     #: :type: :class:`int`
-    large_iterations = variable(int, value=20)
+    large_iterations = variable(int, value=0)
 
     #: What makes OSU verify payloads; empty for programs too old to know how (before 5.7).
     #:
@@ -73,19 +96,34 @@ class Osu(rfm.RunOnlyRegressionTest, BuiltBaselineMixin):
         self.benchmark = self.program.rpartition("/")[2]
         self.descr = f"{self.benchmark} on {self.placement}"
         self.curve = f"{self.benchmark}.out"
+        if self.benchmark == "osu_latency":
+            self.tags |= {"smoke"}
+
+    @property
+    def takes_a_crowd(self):
+        """Whether more than two ranks may take part."""
+        return self.benchmark not in PAIRS
+
+    @property
+    def streams(self):
+        """Whether the program has a window of messages in flight and prints MB/s."""
+        return self.benchmark in STREAMS
 
     @run_before("run")
     def prepare_run(self):
         """Verify, then measure small messages, then large ones."""
         self.executable = self.build.program(self.program)
         if self.validation_options:
+            window = ["-W 8"] if self.streams else []
             sizes = f"-m {self.first_bytes}:{self.last_bytes}"
-            self.prerun_cmds.append(self.step(sizes, *self.validation_options))
+            step = self.step(sizes, *self.validation_options, *window)
+            self.prerun_cmds.append(f"{step} > {VERIFICATION}")
         small = min(self.last_bytes, SMALL_BYTES)
-        self.executable_opts = self.options(self.first_bytes, small, self.iterations)
+        iterations = self.iterations or (50 if self.streams else 1000)
+        self.executable_opts = self.options(self.first_bytes, small, iterations)
         if self.last_bytes > small:
-            options = self.options(2 * small, self.last_bytes, self.large_iterations)
-            self.postrun_cmds = [self.step(*options)]
+            iterations = self.large_iterations or (4 if self.streams else 20)
+            self.postrun_cmds = [self.step(*self.options(2 * small, self.last_bytes, iterations))]
 
     def step(self, *options):
         """Command line that runs the program on all ranks."""
@@ -97,7 +135,6 @@ class Osu(rfm.RunOnlyRegressionTest, BuiltBaselineMixin):
             f"-m {first_bytes}:{last_bytes}",
             f"-i {iterations}",
             f"-x {max(1, iterations // 10)}",
-            f">> {self.curve}",
         ]
 
     @property
@@ -112,91 +149,34 @@ class Osu(rfm.RunOnlyRegressionTest, BuiltBaselineMixin):
     def validate_run(self):
         """Assert the placement, every size, and every payload."""
         sizes = sn.extractall(r"^(\d+)\s+\S+", self.curve, 1, int)
-        passes = sn.count(sn.extractall(r"^\d+\s.*\sPass$", self.stdout))
-        verified = self.sizes_bytes if self.validation_options else []
-        return self.assert_curve(
-            [
-                sn.assert_eq(
-                    sizes, self.sizes_bytes, f"{self.benchmark} printed sizes {{0}}, not {{1}}"
-                ),
-                sn.assert_eq(
-                    passes, len(verified), "OSU found payloads whole at {0} sizes, not at {1}"
-                ),
-            ]
+        claims = [
+            sn.assert_eq(
+                sizes, self.sizes_bytes, f"{self.benchmark} printed sizes {{0}}, not {{1}}"
+            )
+        ]
+        if self.validation_options:
+            passes = sn.count(sn.extractall(r"^\d+\s.*\sPass$", VERIFICATION))
+            whole = "OSU found payloads whole at {0} sizes, not at {1}"
+            claims.append(sn.assert_eq(passes, len(self.sizes_bytes), whole))
+        return self.assert_curve(claims)
+
+    @run_before("performance")
+    def name_performance_variable(self):
+        """Latency, or the bandwidth of streams."""
+        self.perf_variables = (
+            {"bandwidth": self.bandwidth()} if self.streams else {"latency": self.latency()}
         )
 
     def value_at(self, size_bytes):
         """Value that the table has for a size: us or MB/s (10^6 B/s)."""
         return sn.extractsingle(rf"^{size_bytes}\s+(\S+)", self.curve, 1, float)
 
-
-class OsuLatencies(Osu):
-    """Prints us."""
-
     @performance_function("us")
     def latency(self):
         """Average time of a message, or of a collective call, at 8 B."""
-        return self.value_at(LATENCY_BYTES)
-
-
-class OsuBandwidths(Osu):
-    """Prints MB/s, with 64 messages in flight."""
-
-    iterations = 50
-    large_iterations = 4
-    validation_options = ["-c", "-i 1", "-x 0", "-W 8"]
+        return self.value_at(max(LATENCY_BYTES, self.first_bytes))
 
     @performance_function("MB/s")
     def bandwidth(self):
         """Bandwidth of the largest message."""
         return self.value_at(self.last_bytes)
-
-
-@rfm.simple_test
-class OsuLatency(OsuLatencies):
-    """Ping-pong."""
-
-    program = "pt2pt/osu_latency"
-    tags = {"baseline", "smoke"}
-
-
-@rfm.simple_test
-class OsuBandwidth(OsuBandwidths):
-    """A stream from one rank to the other."""
-
-    program = "pt2pt/osu_bw"
-
-
-@rfm.simple_test
-class OsuBidirectionalBandwidth(OsuBandwidths):
-    """Streams both ways at once."""
-
-    program = "pt2pt/osu_bibw"
-
-
-@rfm.simple_test
-class OsuMultiLatency(OsuLatencies, Crowd):
-    """Ping-pongs of all pairs at once."""
-
-    program = "pt2pt/osu_multi_lat"
-
-
-@rfm.simple_test
-class OsuMultiBandwidth(OsuBandwidths, Crowd):
-    """Streams of all pairs at once."""
-
-    program = "pt2pt/osu_mbw_mr"
-
-
-@rfm.simple_test
-class OsuAlltoall(OsuLatencies, Crowd):
-    """MPI_Alltoall."""
-
-    program = "collective/osu_alltoall"
-
-
-@rfm.simple_test
-class OsuBcast(OsuLatencies, Crowd):
-    """MPI_Bcast."""
-
-    program = "collective/osu_bcast"

@@ -3,7 +3,7 @@
 import reframe as rfm
 from reframe.core.builtins import performance_function, run_before
 
-from .mixins.baseline import Crowd
+from .mixins.baseline import CrowdMixin
 from .mixins.kernel import KernelMixin
 from .mixins.sizes import LATENCY_BYTES, points_per_octave
 
@@ -122,7 +122,7 @@ class PingPongCold(PingPong):
 
 
 @rfm.simple_test
-class MultiPair(PingPong, Crowd):
+class MultiPair(CrowdMixin, PingPong):
     """Several pairs at once; a stream's bandwidth is that of all pairs together."""
 
     tags = {"study-001"}

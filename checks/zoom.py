@@ -4,12 +4,14 @@ A zoom looks where the sweep of the same placement found something; an intervent
 setting that is suspected of the zoom's switch.
 """
 
+import json
+import sys
 from pathlib import Path
 
 import reframe as rfm
+import reframe.utility.osext as osext
 import reframe.utility.typecheck as typ
 from reframe.core.builtins import performance_function, run_after, run_before, variable
-from switchpoint.explanation.zooms import beside, brackets_to_search, plan_intervention, probed
 from switchpoint.records.record import read_facts
 
 from .mixins.kernel import KernelMixin
@@ -58,6 +60,27 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
         before = self.getdep(self.followed)
         return Path(before.stagedir, before.record)
 
+    def follow_plan(self, *options):
+        """Let the analysis read the other check's record; take its brackets, return the rest.
+
+        The plan stays in the stage folder as ``plan.json``.
+        """
+        modes = [mode for mode in self.modes if mode != "late"]
+        planned = osext.run_command(
+            [
+                *(sys.executable, "-m", "switchpoint", "plan", str(self.record_before), "--json"),
+                *(f"--mode={','.join(modes)}", *options),
+            ],
+            check=True,
+        ).stdout
+        Path(self.stagedir, "plan.json").write_text(planned)
+        plan = json.loads(planned)
+        self.brackets = [
+            (bracket["mode"], bracket["last_size_before"], bracket["size_bytes"])
+            for bracket in plan["brackets"]
+        ]
+        return plan["intervention"]
+
     @run_before("run")
     def pass_brackets_on(self):
         """Say where to bisect, if anywhere."""
@@ -80,13 +103,21 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
     @run_before("performance")
     def name_performance_variables(self):
         """One number: the last size that is sent eagerly, where the probe found it."""
-        found = probed(self.facts.footer)
-        self.perf_variables = {} if found is None else {"last_eager": self.last_eager()}
+        self.perf_variables = {"last_eager": self.last_eager()} if self.probed else {}
 
     @performance_function("B")
     def last_eager(self):
         """Last size that MPI_Send sends without waiting for its receiver."""
-        return probed(self.facts.footer)["last_size_bytes"]
+        return self.probed[0]["last_size_bytes"]
+
+    @property
+    def probed(self):
+        """The late-receiver probe's search, if it ended exactly; only after sanity."""
+        return [
+            search
+            for search in self.facts.footer["switches"]
+            if search["method"] == "late_receiver" and search["verdict"] == "exact"
+        ]
 
 
 @rfm.simple_test
@@ -99,9 +130,7 @@ class PingPongZoom(Zoom):
     @run_after("setup")
     def take_candidates(self):
         """Look where the sweep's record has steps."""
-        from switchpoint import detect, read
-
-        self.brackets = brackets_to_search(detect(read(self.record_before)), self.modes)
+        self.follow_plan()
 
 
 @rfm.simple_test
@@ -133,27 +162,17 @@ class PingPongIntervention(Zoom):
     @run_after("setup")
     def move_the_setting(self):
         """Set it anew, and look where switches were."""
-        self.base = read_facts(self.record_before)
-        plan = plan_intervention(
-            self.base.header, self.base.footer, self.setting or None, self.value or None
-        )
-        self.skip_if(plan is None, "nothing was found that a known setting could move")
-        self.plan = plan
-        self.env_vars[plan.environment] = str(plan.value)
-        known = [
-            beside(search["mode"], search["last_size_bytes"], search["first_size_bytes"])
-            for search in self.base.footer["switches"]
-            if search["method"] == "bisection" and search["verdict"] == "exact"
-        ]
-        target = plan.last_size_bytes
-        expected = [beside(mode, target, target + 1) for mode in self.modes if mode != "late"]
-        self.brackets = list(dict.fromkeys(known + expected))
+        options = [f"--setting={self.setting}"] if self.setting else []
+        options += [f"--value={self.value}"] if self.value else []
+        self.moved = self.follow_plan(*options)
+        self.skip_if(self.moved is None, "nothing was found that a known setting could move")
+        self.env_vars[self.moved["environment"]] = str(self.moved["value"])
 
     @property
     def run_labels(self):
         """Name the intervention and the run that it is held against."""
         return {
             **super().run_labels,
-            "intervention": self.plan.label,
-            "base_run": self.base.run_id,
+            "intervention": f"{self.moved['variable']}={self.moved['value']}",
+            "base_run": read_facts(self.record_before).run_id,
         }

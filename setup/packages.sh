@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the Debian packages listed in the given files, as far as they are missing.
-# As root, or with sudo that asks for no password; else says which are missing and exits with 2.
-# On other systems it installs nothing: it says which of the programs are missing.
+# Installs the missing Debian packages of the lists in the given files.
+# It needs root, or sudo without a password. Otherwise it prints the missing packages and exits with 2.
+# On other systems it installs nothing and prints which programs are missing.
 set -euo pipefail
 
 log=${SWITCHPOINT_SETUP_LOG:-build/setup.log}
@@ -12,22 +12,22 @@ if ! command -v dpkg-query >/dev/null; then
         PATH=$PATH:/usr/sbin:/sbin command -v "$program" >/dev/null || missing="$missing $program"
     done
     [ -n "$missing" ] || exit 0
-    echo "setup: this target starts the testbed, which needs programs that are missing here:$missing" >&2
-    echo "  This is not Debian or Ubuntu: install them with your package manager." >&2
-    echo "  To measure on a cluster that exists, they are not needed: see docs/how-to/new-site.md." >&2
+    echo "setup: this target starts the testbed. It needs these programs, which are missing here:$missing" >&2
+    echo "  This system is not Debian or Ubuntu: install them with your package manager." >&2
+    echo "  You do not need them to measure on an existing cluster: see docs/how-to/new-site.md." >&2
     exit 2
 fi
 
-# Names without and with a trailing '?': required and optional packages.
+# A name with a trailing '?' is an optional package; the others are required.
 names=$(sed 's/#.*//' "$@" | tr -s '[:space:]' '\n')
 required=$(echo "$names" | grep -v '?$' || true)
 optional=$(echo "$names" | sed -n 's/?$//p')
 
-# Installed packages and the names that they provide: libpmix2t64 provides libpmix2.
+# Installed packages and the names that they provide (libpmix2t64 provides libpmix2).
 installed=$(dpkg-query --show --showformat='${db:Status-Status} ${Package}, ${Provides}\n' |
     sed -n 's/^installed //p' | sed 's/([^)]*)//g' | tr -d ' ' | tr ',' '\n' | sort -u)
 
-# lacking NAMES: those that no installed package provides, one per line.
+# lacking NAMES: prints those that no installed package provides, one per line.
 lacking() {
     echo "$1" | while read -r name; do
         [ -z "$name" ] || echo "$installed" | grep -qxF "$name" || echo "$name"
@@ -37,7 +37,7 @@ lacking() {
 missing=$(lacking "$required")
 wished=$(lacking "$optional")
 
-# What the system's package lists do not have is asked for once, until the lists here change.
+# Packages that the system does not have are looked up once, until the lists here change.
 unavailable=build/setup.unavailable
 for list in "$@" setup/packages.sh; do
     [ "$unavailable" -nt "$list" ] || rm -f "$unavailable"
@@ -54,12 +54,12 @@ elif sudo -n true 2>/dev/null; then
 elif [ -z "$missing" ]; then
     exit 0
 else
-    echo "setup: these Debian packages are missing; have them installed with" >&2
+    echo "setup: these Debian packages are missing; ask root to run" >&2
     echo "  apt-get install --no-install-recommends $(echo "$missing" | paste -sd' ')" >&2
     exit 2
 fi
 
-# apt WORDS: apt-get as root, waiting for another apt-get to end.
+# apt WORDS: runs apt-get as root, and waits until another apt-get has ended.
 apt() {
     $as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
         apt-get --option=DPkg::Lock::Timeout=600 --yes "$@"
@@ -73,7 +73,7 @@ failed() {
 
 mkdir -p "$(dirname "$log")" build
 if ! apt update >"$log" 2>&1; then
-    [ -n "$missing" ] || exit 0 # what is optional can wait for a network
+    [ -n "$missing" ] || exit 0 # optional packages can wait for a network
     failed
 fi
 for name in $wished; do
@@ -88,6 +88,6 @@ missing=$(echo "$missing" | paste -sd' ')
 case $missing in *[!\ ]*) ;; *) exit 0 ;; esac
 
 echo "== Debian packages: $missing"
-# Slurm and munge are to be started by the testbed, in its own namespaces, not by the packages.
-# shellcheck disable=SC2086  # a list to be split into words
+# The testbed starts Slurm and munge in its own namespaces, so the packages must not start them.
+# shellcheck disable=SC2086  # the list must be split into words
 apt install --no-install-recommends $missing >>"$log" 2>&1 || failed

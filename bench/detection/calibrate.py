@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from switchpoint.detection import confidence
-from switchpoint.detection.boundaries import detect_launches
-from switchpoint.tables.columns import BOUNDARIES
+from switchpoint.detection.launches import detect_launches
+from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from labelled import Curve, curves, launches

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from switchpoint.detection.boundaries import NOISE_FLOOR, piece_penalty
+from switchpoint.detection.launches import piece_penalty
+from switchpoint.detection.noise import NOISE_FLOOR
 
 Floats = npt.NDArray[np.float64]
 Detector = Callable[[Floats, Floats, Floats], list[int]]

@@ -118,7 +118,7 @@ def record(seconds: float) -> None:
     RECORDS.mkdir(parents=True, exist_ok=True)
     programs = {mpi: kernel(mpi, "pingpong") for mpi in ("openmpi", "mpich")}
     missing = [one for one in launches() if not one.record.exists()]
-    with testbed("detection") as name:
+    with testbed() as name:
         for one in missing:
             if time.monotonic() - start > seconds:
                 break

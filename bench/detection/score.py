@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from switchpoint.detection.boundaries import detect_launches
-from switchpoint.tables.columns import BOUNDARIES
+from switchpoint.detection.launches import detect_launches
+from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from labelled import GRIDS, Curve, curves, launches

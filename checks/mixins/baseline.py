@@ -1,4 +1,4 @@
-"""What baselines by other hands have in common: a curve in one file that says whence it comes."""
+"""What other benchmarks have in common: their output is kept whole, with where it was measured."""
 
 import json
 import re
@@ -8,7 +8,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import reframe as rfm
-import reframe.core.runtime as rt
 import reframe.utility.sanity as sn
 from reframe.core.builtins import deferrable, fixture, run_after, run_before, variable
 from reframe.core.exceptions import SanityError
@@ -18,17 +17,18 @@ from . import mpi_library
 from .build import BuildsEnded
 from .placement import PlacementMixin
 
+#: The file with the labels that stand above a curve.
+LABELS = "labels.txt"
+
 
 class BaselineMixin(PlacementMixin):
-    """A program that writes a table, which is kept whole.
+    """A program that prints a table; what the job prints is kept whole.
 
-    The file begins with comments, which readers of such tables pass over: lines
-    ``# switchpoint: {...}`` with labels as JSON, one of them the MPI library in its own words, and
-    for each rank one line that says where it was, written by a step of its own just before the
-    measurement.
+    It begins with comments, which readers of such tables skip: lines ``# switchpoint: {...}`` with
+    labels as JSON, one of them the MPI library in its own words, and for each rank one line that
+    says where it was, which a separate step prints just before the measurement.
 
-    A child defines ``curve``, appends its program's table to that file, and sets ``executable``
-    before the run phase ends.
+    A child defines ``curve`` and sets ``executable`` before the run phase ends.
     """
 
     #: Name of the file that is kept.
@@ -36,24 +36,42 @@ class BaselineMixin(PlacementMixin):
     #: :type: :class:`str`
     curve = variable(str)
 
+    #: Name of the file that the program writes its table to; empty where it prints the table.
+    #:
+    #: :type: :class:`str`
+    table = variable(str, value="")
+
     #: Nothing is measured beside a build.
     builds_ended = fixture(BuildsEnded, scope="session")
 
     @run_before("run")
     def begin_curve(self):
-        """Write the labels, then let each rank add its place."""
+        """Print the labels, then let each rank print its place."""
         now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         labels = {**self.run_labels, "start_utc": now, **self.build_labels()}
-        Path(self.stagedir, self.curve).write_text(f"# switchpoint: {json.dumps(labels)}\n")
+        Path(self.stagedir, LABELS).write_text(f"# switchpoint: {json.dumps(labels)}\n")
         self.keep_files = [self.curve]
         place = 'echo "# rank on $(hostname) under ${SLURM_TOPOLOGY_ADDR:-unknown}"'
-        self.prerun_cmds = [f"{self.launch} sh -c '{place}' >> {self.curve}"]
+        self.prerun_cmds = [f"cat {LABELS}", f"{self.launch} sh -c '{place}'"]
 
     @run_before("run", always_last=True)
     def name_mpi_library(self):
         """Let the job ask the library that the program loads there: runs of one library pair."""
         asked = [sys.executable, mpi_library.__file__, self.executable]
-        self.prerun_cmds.append(f"{shlex.join(asked)} >> {self.curve}")
+        self.prerun_cmds.append(shlex.join(asked))
+
+    @run_after("run")
+    def write_curve(self):
+        """Write what the job printed; of a program that writes its table, the comments and that."""
+        printed = Path(self.stagedir, sn.evaluate(self.stdout))
+        table = Path(self.stagedir, self.table)
+        if not printed.exists():  # the job never started
+            return
+        text = printed.read_text(errors="replace")
+        if self.table:
+            comments = [line for line in text.splitlines(keepends=True) if line.startswith("# ")]
+            text = "".join(comments) + (table.read_text() if table.exists() else "")
+        Path(self.stagedir, self.curve).write_text(text)
 
     def build_labels(self):
         """Labels that tell how the program was built; none for one that was there."""
@@ -124,16 +142,19 @@ class BuiltBaselineMixin(BaselineMixin):
         self.keep_files += self.build.files_to_keep
 
 
-class Crowd(rfm.RegressionTestPlugin):
-    """Four ranks, or two where the site has no core for each of four.
+class CrowdMixin(rfm.RegressionTestPlugin):
+    """Four ranks, or two where the partition has no core for each of four.
 
-    A site says so with ``extras['most_ranks']``: ranks that share a core and poll would show the
-    scheduler of the operating system.
+    A partition says so with ``extras['most_ranks']``: ranks that share a core and poll would show
+    the scheduler of the operating system. A child that takes a crowd only now and then says so in
+    ``takes_a_crowd``, and lists this mixin before `PlacementMixin` and what inherits from it.
     """
 
-    @run_after("init")
-    def take_ranks(self):
-        """Take as many ranks as the site has cores for."""
-        partitions = rt.runtime().system.partitions
-        most = min(partition.extras.get("most_ranks", 4) for partition in partitions)
-        self.num_tasks = 4 if most >= 4 else 2
+    #: Whether more than two ranks take part.
+    takes_a_crowd = True
+
+    def deal_ranks(self):
+        """Take as many ranks as the partition has cores for, then deal them."""
+        if self.takes_a_crowd:
+            self.num_tasks = 4 if self.current_partition.extras.get("most_ranks", 4) >= 4 else 2
+        super().deal_ranks()

@@ -1,6 +1,6 @@
 #!/bin/sh
-# start_daemon.sh HOST [-l USER] COMMAND...: what PVM calls in place of rsh to start a slave daemon.
-# -f keeps the daemon from leaving the job step, which Slurm would take for its end.
+# start_daemon.sh HOST [-l USER] COMMAND...: PVM calls this instead of rsh to start a slave daemon.
+# -f keeps the daemon in the job step. Otherwise Slurm would regard the step as ended.
 set -eu
 
 host=$1

@@ -10,12 +10,12 @@ from switchpoint.sites import site_common
 
 HERE = Path(__file__).resolve().parent
 
-# Debian's plain `mpirun` is whichever MPI its alternatives point to, so each is named in full.
+# Debian's `mpirun` can be any MPI, so each MPI is named in full.
 
 
 @register_launcher("mpiexec.openmpi", local=True)
 class OpenMpiLauncher(JobLauncher):
-    """Open MPI's mpiexec, each rank bound to a core of its own."""
+    """Open MPI's mpiexec, with each rank bound to its own core."""
 
     def command(self, job):
         """Words of the launch command."""
@@ -24,7 +24,7 @@ class OpenMpiLauncher(JobLauncher):
 
 @register_launcher("mpiexec.mpich", local=True)
 class MpichLauncher(JobLauncher):
-    """MPICH's mpiexec, each rank bound to a core of its own."""
+    """MPICH's mpiexec, with each rank bound to its own core."""
 
     def command(self, job):
         """Words of the launch command."""
@@ -33,7 +33,7 @@ class MpichLauncher(JobLauncher):
 
 @register_launcher("mpiexec.intelmpi", local=True)
 class IntelMpiLauncher(JobLauncher):
-    """Intel MPI's mpiexec, each rank bound to a core of its own as it does by itself."""
+    """Intel MPI's mpiexec, which binds each rank to its own core by default."""
 
     def command(self, job):
         """Words of the launch command."""
@@ -53,10 +53,10 @@ def _partition(mpi, env_vars=()):
     }
 
 
-# Open MPI refuses to start as root, which is who one is in a container or a CI machine.
+# Open MPI refuses to start as root, but containers and CI machines run as root.
 _AS_ROOT = [["OMPI_ALLOW_RUN_AS_ROOT", "1"], ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"]]
 
-# Beside Debian's MPIs Intel's, where it is installed.
+# Intel MPI in addition to Debian's MPIs, if it is installed.
 _INTEL = site_common.intel_mpi()
 
 site_configuration = {

@@ -1,9 +1,9 @@
 """ReFrame settings of a Slurm site.
 
-Places to edit carry an arrow in a comment: make each right, then delete the comment. Nothing runs
-before, and `switchpoint doctor --site FOLDER` lists them. It is a plain ReFrame configuration
-(https://reframe-hpc.readthedocs.io/en/stable/config_reference.html); only ``placed`` and
-``GENERAL`` are Switchpoint's.
+Lines to edit have an arrow in a comment: correct each line, then delete the comment. Nothing runs
+while a mark remains; `switchpoint doctor --site FOLDER` lists the marks. Only ``placed`` and
+``GENERAL`` come from Switchpoint. The rest is an ordinary ReFrame configuration
+(https://reframe-hpc.readthedocs.io/en/stable/config_reference.html).
 """
 
 from pathlib import Path
@@ -20,19 +20,19 @@ site_configuration = {
             "name": "example",  # <- the system's name: it becomes `site` in the store
             "descr": "a Slurm cluster",
             "hostnames": [r"login\d+"],  # <- patterns of the names of its login nodes
-            "modules_system": "nomod",  # <- "lmod" or "tmod4"; "nomod" where there is none
+            "modules_system": "nomod",  # <- "lmod" or "tmod4"; "nomod" if there is none
             "partitions": [
                 {
-                    "name": "cpu",  # <- a name for the partition, best Slurm's own
+                    "name": "cpu",  # <- a name for the partition, preferably Slurm's
                     "descr": "CPU nodes",
                     "scheduler": "scontrol",
                     "launcher": "srun",
-                    # No --constraint here: Slurm cannot join it to a placement's own.
+                    # No --constraint here: Slurm cannot combine it with a placement's.
                     "access": ["--partition=cpu"],  # <- Slurm's partition, and account
-                    "environs": ["openmpi", "mpich"],  # <- those below that run here
-                    # One at a time: two runs on one switch measure each other.
+                    "environs": ["openmpi", "mpich"],  # <- the environments below that run here
+                    # One job at a time: two runs on one switch disturb each other.
                     "max_jobs": 1,
-                    # Own features and extras go in here: placed(..., features=[...], extras={...})
+                    # Your own features and extras: placed(..., features=[...], extras={...})
                     **site_common.placed(HERE / "placements.yaml"),
                 }
             ],
@@ -47,9 +47,9 @@ site_configuration = {
             "extras": {
                 # The MPI family: the key under a placement's `environment`.
                 "mpi": "openmpi",
-                # `srun --mpi=list` tells what there is.
+                # `srun --mpi=list` shows what Slurm supports.
                 "launcher_options": ["--mpi=pmix", "--cpu-bind=cores"],  # <- how srun starts it
-                # Baselines that are here already; -S builder=spack builds OSU and IMB instead.
+                # Baselines that are installed; -S builder=spack builds OSU and IMB instead.
                 # "osu": "/opt/osu/openmpi/libexec/osu-micro-benchmarks/mpi",
                 # "imb": "/opt/imb/openmpi/bin/IMB-MPI1",
             },

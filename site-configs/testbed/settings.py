@@ -18,12 +18,13 @@ HERE = Path(__file__).resolve().parent
 _INSTANCE = os.environ.get("TESTBED_NAME", "main")
 _PARENT = shipped("") if in_checkout() else Path.cwd()
 _STATE = Path(os.environ.get("SWITCHPOINT_TESTBED_DIR", _PARENT / ".testbed"))
+# ReFrame runs sbatch, scontrol and scancel by name and has no option for their folder.
 if "SWITCHPOINT_TESTBED" not in os.environ:
     os.environ["PATH"] = f"{_STATE / _INSTANCE / 'bin'}{os.pathsep}{os.environ['PATH']}"
 
-# Beside Debian's MPIs Intel's, where it is installed.
+# Intel MPI in addition to Debian's MPIs, if it is installed.
 _INTEL = site_common.intel_mpi(
-    # Without it Intel MPI starts unconnected single processes under srun.
+    # Without this library Intel MPI starts unconnected single processes under srun.
     {"I_MPI_PMI_LIBRARY": "/usr/lib/x86_64-linux-gnu/libpmi2.so.0"},
     launcher_options=["--mpi=pmi2"],
 )
@@ -33,7 +34,7 @@ _MPICH = site_common.mpich_program("mpicc")
 
 @register_launcher("mpirun.openmpi")
 class OpenMpiLauncher(JobLauncher):
-    """Open MPI's mpirun in an allocation, for a Slurm that lacks PMIx, as Ubuntu 22.04's."""
+    """Open MPI's mpirun in an allocation, for a Slurm without PMIx, as in Ubuntu 22.04."""
 
     def command(self, job):
         """Words of the launch command."""
@@ -46,11 +47,11 @@ def _started(cc):
     interface = interface_of(cc) or "pmi2"
     if interface == "pmix" and "pmix" not in offered_by_slurm():
         return {"launcher": "mpirun.openmpi"}
-    # A library that does not speak the interface starts single processes without a word.
+    # A library that does not support the interface starts single processes without a message.
     return {"launcher_options": [f"--mpi={interface}"]}
 
 
-# Open MPI's mpirun refuses root, who one is in a container or a CI machine.
+# Open MPI's mpirun refuses root, but containers and CI machines run as root.
 _AS_ROOT = [["OMPI_ALLOW_RUN_AS_ROOT", "1"], ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"]]
 
 site_configuration = {
@@ -66,7 +67,7 @@ site_configuration = {
                     "scheduler": "scontrol",
                     "launcher": "srun",
                     "environs": ["openmpi", "mpich", *(environ["name"] for environ in _INTEL)],
-                    # All nodes are one machine's cores: two jobs at once would measure each other.
+                    # All nodes share one machine's cores: two jobs at once disturb each other.
                     "max_jobs": 1,
                     **site_common.placed(
                         HERE / "placements.yaml", most_ranks=len(os.sched_getaffinity(0))

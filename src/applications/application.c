@@ -19,19 +19,21 @@ void lap(struct stopwatch *watch, const struct task *t, enum phase phase)
     watch->since = MPI_Wtime();
 }
 
-void run_on_all(const struct task *t, long iterations, void (*work)(const struct task *))
+void run_on_all(const struct task *t, long iterations)
 {
+    const struct solver *variant = t->variant;
     for (long i = 0; i < iterations; i++) {
-        work(t);
+        variant->solve(t);
     }
 }
 
-void run_on_root(const struct task *t, long iterations, void (*work)(const struct task *))
+void run_on_root(const struct task *t, long iterations)
 {
+    const struct solver *variant = t->variant;
     for (long i = 0; i < iterations; i++) {
         if (t->rank == 0) {
             struct stopwatch watch = stopwatch_start();
-            work(t);
+            variant->solve(t);
             lap(&watch, t, COMPUTE);
         }
         sleep_until_root_ends(t);

@@ -1,14 +1,14 @@
 /* Training of a neural network with one hidden layer by back-propagation (Rumelhart, Hinton and
- * Williams 1986): the patterns are divided over the ranks, the weights are everywhere. */
+ * Williams 1986): the patterns are divided over the ranks, every rank has all weights. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "application.h"
+#include "collectives.h"
 #include "input.h"
 #include "memory.h"
-#include "patterns.h"
 #include "space.h"
 
 enum { INPUTS = 24, OUTPUTS = 8, PATTERN = INPUTS + OUTPUTS };
@@ -24,8 +24,8 @@ static long hidden_units(const struct task *t)
     return ((const struct settings *)t->settings)->hidden;
 }
 
-/* Of each hidden unit one for every input, of each output one for every hidden unit, and of each a
- * bias. */
+/* Each hidden unit has a weight for every input, each output one for every hidden unit, and each of
+ * them has a bias. */
 static long weight_count(const struct task *t)
 {
     return hidden_units(t) * (INPUTS + 1) + OUTPUTS * (hidden_units(t) + 1);
@@ -41,40 +41,36 @@ static long pattern_count(const struct task *t)
     return t->size_bytes / (long)(PATTERN * sizeof(double));
 }
 
-/* The receive buffer, piece by piece. */
+/* The pieces of the receive buffer. */
 struct work {
     double *weights;     /* on rank 0, when all epochs are over: the result */
-    double *gradient;    /* of this rank's patterns; on rank 0 in the end of all */
+    double *gradient;    /* of this rank's patterns; in the end, on rank 0, of all patterns */
     double *another;     /* on rank 0: another rank's gradient */
     double *patterns;    /* this rank's share */
     double *activations; /* of the hidden units, for one pattern */
     struct part *shares; /* of the patterns */
+    size_t bytes;        /* of all pieces */
 };
-
-static struct work lay_out(const struct task *t, struct space *space)
-{
-    const long patterns = share_count(pattern_count(t), t->ranks, t->rank);
-    return (struct work){
-        .weights = cut(space, weight_bytes(t)),
-        .gradient = cut(space, weight_bytes(t)),
-        .another = cut(space, weight_bytes(t)),
-        .patterns = cut(space, (size_t)patterns * PATTERN * sizeof(double)),
-        .activations = cut(space, (size_t)hidden_units(t) * sizeof(double)),
-        .shares = cut(space, (size_t)t->ranks * sizeof(struct part)),
-    };
-}
 
 static struct work work_of(const struct task *t)
 {
     struct space space = {.block = t->receive};
-    return lay_out(t, &space);
+    const long patterns = share_count(pattern_count(t), t->ranks, t->rank);
+    struct work work = {
+        .weights = cut(&space, weight_bytes(t)),
+        .gradient = cut(&space, weight_bytes(t)),
+        .another = cut(&space, weight_bytes(t)),
+        .patterns = cut(&space, (size_t)patterns * PATTERN * sizeof(double)),
+        .activations = cut(&space, (size_t)hidden_units(t) * sizeof(double)),
+        .shares = cut(&space, (size_t)t->ranks * sizeof(struct part)),
+    };
+    work.bytes = space.used;
+    return work;
 }
 
 static size_t work_bytes(const struct task *t)
 {
-    struct space space = {0};
-    lay_out(t, &space);
-    return space.used;
+    return work_of(t).bytes;
 }
 
 static double unit(const double *weights, const double *inputs, long count)
@@ -93,7 +89,9 @@ static void add_scaled(double *sum, double factor, const double *terms, long cou
     }
 }
 
-/* Forward through both layers, then the error back: adds a pattern's share to the gradient. */
+/* Goes forward through both layers, then back with the error: adds a pattern's share to the
+ * gradient.
+ */
 static void learn(long hidden, const double *weights, const double *pattern, double *activations,
                   double *gradient)
 {
@@ -134,7 +132,7 @@ static void descend(const struct task *t, const struct work *w)
     add_scaled(w->weights, -LEARNING_RATE / (double)pattern_count(t), w->gradient, weight_count(t));
 }
 
-/* Each rank's gradient to rank 0, which adds them up in the ranks' order. */
+/* Sends each rank's gradient to rank 0, which adds them up in the order of the ranks. */
 static void add_up(const struct task *t, const struct work *w)
 {
     if (t->rank > 0) {
@@ -186,11 +184,6 @@ static void train_in_parallel(const struct task *t)
     }
 }
 
-static void run_parallel(const struct task *t, long iterations)
-{
-    run_on_all(t, iterations, train_in_parallel);
-}
-
 static void train_on_root(const struct task *t)
 {
     const struct work work = work_of(t);
@@ -201,17 +194,12 @@ static void train_on_root(const struct task *t)
     }
 }
 
-static void run_serial(const struct task *t, long iterations)
-{
-    run_on_root(t, iterations, train_on_root);
-}
-
 static size_t patterns_and_weights(const struct task *t)
 {
     return t->rank == 0 ? (size_t)t->size_bytes + weight_bytes(t) : 0;
 }
 
-/* Inputs around 0; the task is to tell for some pairs of them which one is larger. */
+/* Inputs around 0. The network learns which input of a pair is larger. */
 static void fill(const struct task *t, uint64_t key)
 {
     if (t->rank > 0) {
@@ -231,7 +219,7 @@ static void fill(const struct task *t, uint64_t key)
     }
 }
 
-/* Against the same training on rank 0, but for the order in which the gradients are added up. */
+/* Compares with the same training on rank 0, which adds up the gradients in another order. */
 static struct verdict check_weights(const struct task *t, uint64_t key)
 {
     (void)key;
@@ -267,14 +255,16 @@ static const struct mode MODES[] = {
      .summary = "each epoch: weights broadcast, gradients of the ranks' patterns added up on rank "
                 "0; time_us: all epochs",
      .source = "batch learning divided by patterns; our choice (study 004: BPNN)",
-     .run = run_parallel,
+     .run = run_on_all,
+     .variant = &(const struct solver){train_in_parallel},
      .result = &WEIGHTS,
      .send_bytes = patterns_and_weights,
      .suits = suits_patterns},
     {.name = "serial",
-     .summary = "all patterns on rank 0 while the others sleep",
+     .summary = "all patterns on rank 0 while the other ranks sleep",
      .source = "Rumelhart, Hinton, Williams 1986; the base case of the speed-up",
-     .run = run_serial,
+     .run = run_on_root,
+     .variant = &(const struct solver){train_on_root},
      .at_root = true,
      .result = &WEIGHTS,
      .send_bytes = patterns_and_weights,
@@ -282,21 +272,19 @@ static const struct mode MODES[] = {
     {0},
 };
 
-static bool accept_hidden(void *settings, const char *value, struct refusal *refusal)
-{
-    return accept_number("--hidden", value, 1, 1 << 20, &((struct settings *)settings)->hidden,
-                         refusal);
-}
-
-static bool accept_epochs(void *settings, const char *value, struct refusal *refusal)
-{
-    return accept_number("--epochs", value, 1, INT_MAX, &((struct settings *)settings)->epochs,
-                         refusal);
-}
-
 static const struct kernel_option OPTIONS[] = {
-    {"--hidden", "UNITS", "units in the hidden layer (32)", accept_hidden},
-    {"--epochs", "N", "times that all patterns are learnt (4)", accept_epochs},
+    {.name = "--hidden",
+     .value_name = "UNITS",
+     .help = "units in the hidden layer (32)",
+     .field = offsetof(struct settings, hidden),
+     .least = 1,
+     .most = 1 << 20},
+    {.name = "--epochs",
+     .value_name = "N",
+     .help = "number of times that all patterns are learnt (4)",
+     .field = offsetof(struct settings, epochs),
+     .least = 1,
+     .most = INT_MAX},
     {0},
 };
 

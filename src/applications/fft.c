@@ -1,5 +1,5 @@
-/* Two-dimensional FFT: each rank transforms its rows, the matrix is transposed by complete
- * exchange, each transforms what were columns, and a second transposition puts all in its place. */
+/* Two-dimensional FFT: each rank transforms its rows, a complete exchange transposes the matrix,
+ * each rank transforms what were columns, and a second exchange transposes the matrix back. */
 #include <complex.h> /* before fftw3.h, which then takes C's own complex type */
 #include <fftw3.h>
 #include <float.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "application.h"
+#include "collectives.h"
 #include "input.h"
 #include "matrix.h"
 #include "memory.h"
-#include "patterns.h"
 #include "space.h"
 
 typedef double complex number;
@@ -21,7 +21,7 @@ static int order(const struct task *t)
     return matrix_order(t, sizeof(number));
 }
 
-/* The receive buffer, piece by piece. */
+/* The pieces of the receive buffer. */
 struct work {
     number *result;      /* on rank 0: the transform, row by row */
     number *rows;        /* this rank's share of them */
@@ -29,62 +29,68 @@ struct work {
     number *arrived;     /* blocks that came, one from each rank */
     struct part *shares; /* of the matrix */
     struct part *blocks; /* of `packed` and of `arrived` */
+    size_t bytes;        /* of all pieces */
 };
-
-static struct work lay_out(const struct task *t, struct space *space)
-{
-    const size_t n = (size_t)order(t);
-    const size_t share = (size_t)share_count((long)n, t->ranks, t->rank) * n * sizeof(number);
-    return (struct work){
-        .result = cut(space, t->rank == 0 ? n * n * sizeof(number) : 0),
-        .rows = cut(space, share),
-        .packed = cut(space, share),
-        .arrived = cut(space, share),
-        .shares = cut(space, (size_t)t->ranks * sizeof(struct part)),
-        .blocks = cut(space, (size_t)t->ranks * sizeof(struct part)),
-    };
-}
 
 static struct work work_of(const struct task *t)
 {
     struct space space = {.block = t->receive};
-    return lay_out(t, &space);
+    const size_t n = (size_t)order(t);
+    const size_t share = (size_t)share_count((long)n, t->ranks, t->rank) * n * sizeof(number);
+    struct work work = {
+        .result = cut(&space, t->rank == 0 ? n * n * sizeof(number) : 0),
+        .rows = cut(&space, share),
+        .packed = cut(&space, share),
+        .arrived = cut(&space, share),
+        .shares = cut(&space, (size_t)t->ranks * sizeof(struct part)),
+        .blocks = cut(&space, (size_t)t->ranks * sizeof(struct part)),
+    };
+    work.bytes = space.used;
+    return work;
 }
 
 static size_t work_bytes(const struct task *t)
 {
-    struct space space = {0};
-    lay_out(t, &space);
-    return space.used;
+    return work_of(t).bytes;
 }
 
-/* Planned before the runs, for buffers that stay where they are. */
-static fftw_plan plan;
+/* Made before the runs, for buffers that do not move. */
+struct state {
+    fftw_plan plan;
+};
+
+static void execute_plan(const struct task *t)
+{
+    const struct state *state = t->state;
+    fftw_execute(state->plan);
+}
 
 static void plan_rows(const struct task *t)
 {
     const int n = order(t);
     const int rows = (int)share_count(n, t->ranks, t->rank);
     fftw_complex *mine = work_of(t).rows;
-    plan = fftw_plan_many_dft(1, &n, rows, mine, NULL, 1, n, mine, NULL, 1, n, FFTW_FORWARD,
-                              FFTW_ESTIMATE);
+    struct state *state = t->state;
+    state->plan = fftw_plan_many_dft(1, &n, rows, mine, NULL, 1, n, mine, NULL, 1, n, FFTW_FORWARD,
+                                     FFTW_ESTIMATE);
 }
 
 static void plan_matrix(const struct task *t)
 {
     const int n = order(t);
     fftw_complex *result = work_of(t).result;
-    plan =
+    struct state *state = t->state;
+    state->plan =
         t->rank == 0 ? fftw_plan_dft_2d(n, n, result, result, FFTW_FORWARD, FFTW_ESTIMATE) : NULL;
 }
 
 static void forget_plan(const struct task *t)
 {
-    (void)t;
-    fftw_destroy_plan(plan);
+    const struct state *state = t->state;
+    fftw_destroy_plan(state->plan);
 }
 
-/* For each rank, what this rank's rows have of its columns, column by column. */
+/* Packs for each rank the elements of its columns in this rank's rows, column by column. */
 static void pack(const struct task *t, const struct work *w)
 {
     const long n = order(t);
@@ -97,7 +103,7 @@ static void pack(const struct task *t, const struct work *w)
     }
 }
 
-/* Its columns are rows now: each is made of a piece from every rank. */
+/* The columns of this rank are rows now: each consists of a piece from every rank. */
 static void unpack(const struct task *t, const struct work *w)
 {
     const long n = order(t);
@@ -134,7 +140,7 @@ static void transform_in_parallel(const struct task *t)
     lap(&watch, t, DISTRIBUTE);
 
     for (int dimension = 0; dimension < 2; dimension++) {
-        fftw_execute(plan);
+        execute_plan(t);
         transpose(t, &work, &watch);
     }
 
@@ -142,20 +148,10 @@ static void transform_in_parallel(const struct task *t)
     lap(&watch, t, DISTRIBUTE);
 }
 
-static void run_parallel(const struct task *t, long iterations)
-{
-    run_on_all(t, iterations, transform_in_parallel);
-}
-
 static void transform_serially(const struct task *t)
 {
     memcpy(work_of(t).result, t->send, (size_t)t->size_bytes);
-    fftw_execute(plan);
-}
-
-static void run_serial(const struct task *t, long iterations)
-{
-    run_on_root(t, iterations, transform_serially);
+    execute_plan(t);
 }
 
 static void write_input(number *matrix, long count, uint64_t key)
@@ -173,7 +169,7 @@ static void fill(const struct task *t, uint64_t key)
     }
 }
 
-/* Against FFTW's own transform in two dimensions. */
+/* Compares with FFTW's own transform in two dimensions. */
 static struct verdict check_transform(const struct task *t, uint64_t key)
 {
     struct verdict verdict = {0};
@@ -187,7 +183,7 @@ static struct verdict check_transform(const struct task *t, uint64_t key)
     fftw_plan reference = fftw_plan_dft_2d(n, n, expected, expected, FFTW_FORWARD, FFTW_ESTIMATE);
     write_input(expected, count, key);
     fftw_execute(reference);
-    /* Every result is of the size of n: rounding errors are some epsilons of that. */
+    /* Every result is about as large as n; rounding errors are a few epsilons of that. */
     const double tolerance = 1000 * DBL_EPSILON * n;
     for (long i = 0; i < count; i++) {
         verdict.compared++;
@@ -211,16 +207,18 @@ static const struct mode MODES[] = {
      .summary = "rows, transposition, columns, transposition; time_us: from the matrix to its "
                 "transform, both on rank 0",
      .source = "transposition by the complete exchange of study 003 (study 004: FFT)",
-     .run = run_parallel,
+     .run = run_on_all,
+     .variant = &(const struct solver){transform_in_parallel},
      .result = &TRANSFORM,
      .send_bytes = input_on_root,
      .suits = suits_numbers,
      .prepare = plan_rows,
      .release = forget_plan},
     {.name = "serial",
-     .summary = "FFTW's transform in two dimensions, on rank 0 while the others sleep",
+     .summary = "FFTW's transform in two dimensions, on rank 0 while the other ranks sleep",
      .source = "Frigo and Johnson 2005; the base case of the speed-up",
-     .run = run_serial,
+     .run = run_on_root,
+     .variant = &(const struct solver){transform_serially},
      .at_root = true,
      .result = &TRANSFORM,
      .send_bytes = input_on_root,
@@ -232,11 +230,13 @@ static const struct mode MODES[] = {
 
 int main(int argc, char **argv)
 {
+    struct state state = {0};
     const struct kernel fft = {
         .name = "fft",
         .summary = "transforms n x n complex numbers of 16 bytes; --sizes: bytes of the matrix",
         .modes = MODES,
         .sizes = "16K,64K,256K,1M",
+        .state = &state,
     };
     return application_main(argc, argv, fft);
 }

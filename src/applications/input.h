@@ -1,4 +1,5 @@
-/* The applications' input: numbers that follow from a key and a place, the same on every rank. */
+/* The input of the applications: numbers that follow from a key and a place, the same on every
+ * rank. */
 #ifndef SWITCHPOINT_INPUT_H
 #define SWITCHPOINT_INPUT_H
 

@@ -1,12 +1,13 @@
-/* JPEG compression of an image in blocks: dealt out, compressed where they are, collected. */
+/* JPEG compression of an image in blocks: rank 0 distributes them, every rank compresses its
+ * blocks, rank 0 collects the streams. */
 #include <stdlib.h>
 #include <string.h>
 #include <turbojpeg.h>
 
 #include "application.h"
+#include "collectives.h"
 #include "input.h"
 #include "memory.h"
-#include "patterns.h"
 #include "space.h"
 
 enum { SIDE = 64, BLOCK = SIDE * SIDE }; /* pixels of a grey block, a byte each */
@@ -20,7 +21,7 @@ static long block_count(const struct task *t)
     return t->size_bytes / BLOCK;
 }
 
-/* The receive buffer, piece by piece. Streams lie end to end. */
+/* The pieces of the receive buffer. Streams are stored end to end. */
 struct work {
     unsigned char *image;   /* on rank 0, the result: a stream for each block */
     size_t *lengths;        /* on rank 0: of each stream in bytes */
@@ -30,6 +31,7 @@ struct work {
     struct part *shares;   /* of the pixels */
     struct part *counted;  /* of the lengths */
     struct part *finished; /* of the streams */
+    size_t bytes;          /* of all pieces */
 };
 
 static size_t longest_stream(void)
@@ -37,57 +39,55 @@ static size_t longest_stream(void)
     return tjBufSize(SIDE, SIDE, TJSAMP_GRAY);
 }
 
-static struct work lay_out(const struct task *t, struct space *space)
-{
-    const size_t blocks = (size_t)block_count(t);
-    const size_t share = (size_t)share_count((long)blocks, t->ranks, t->rank);
-    const size_t parts = (size_t)t->ranks * sizeof(struct part);
-    return (struct work){
-        .image = cut(space, t->rank == 0 ? blocks * longest_stream() : 0),
-        .lengths = cut(space, t->rank == 0 ? blocks * sizeof(size_t) : 0),
-        .pixels = cut(space, share * BLOCK),
-        .streams = cut(space, share * longest_stream()),
-        .my_lengths = cut(space, share * sizeof(size_t)),
-        .shares = cut(space, parts),
-        .counted = cut(space, parts),
-        .finished = cut(space, parts),
-    };
-}
-
 static struct work work_of(const struct task *t)
 {
     struct space space = {.block = t->receive};
-    return lay_out(t, &space);
+    const size_t blocks = (size_t)block_count(t);
+    const size_t share = (size_t)share_count((long)blocks, t->ranks, t->rank);
+    const size_t parts = (size_t)t->ranks * sizeof(struct part);
+    struct work work = {
+        .image = cut(&space, t->rank == 0 ? blocks * longest_stream() : 0),
+        .lengths = cut(&space, t->rank == 0 ? blocks * sizeof(size_t) : 0),
+        .pixels = cut(&space, share * BLOCK),
+        .streams = cut(&space, share * longest_stream()),
+        .my_lengths = cut(&space, share * sizeof(size_t)),
+        .shares = cut(&space, parts),
+        .counted = cut(&space, parts),
+        .finished = cut(&space, parts),
+    };
+    work.bytes = space.used;
+    return work;
 }
 
 static size_t work_bytes(const struct task *t)
 {
-    struct space space = {0};
-    lay_out(t, &space);
-    return space.used;
+    return work_of(t).bytes;
 }
 
-static tjhandle compressor;
+struct state {
+    tjhandle compressor;
+};
 
 static void start_compressor(const struct task *t)
 {
-    (void)t;
-    compressor = tjInitCompress();
+    struct state *state = t->state;
+    state->compressor = tjInitCompress();
 }
 
 static void stop_compressor(const struct task *t)
 {
-    (void)t;
-    tjDestroy(compressor);
+    const struct state *state = t->state;
+    tjDestroy(state->compressor);
 }
 
 /* Returns the bytes of the stream, 0 if there is none. */
 static size_t compress(const struct task *t, const unsigned char *pixels, unsigned char *stream)
 {
     const struct settings *settings = t->settings;
+    const struct state *state = t->state;
     unsigned long bytes = longest_stream();
-    const int failed = tjCompress2(compressor, pixels, SIDE, SIDE, SIDE, TJPF_GRAY, &stream, &bytes,
-                                   TJSAMP_GRAY, (int)settings->quality, TJFLAG_NOREALLOC);
+    const int failed = tjCompress2(state->compressor, pixels, SIDE, SIDE, SIDE, TJPF_GRAY, &stream,
+                                   &bytes, TJSAMP_GRAY, (int)settings->quality, TJFLAG_NOREALLOC);
     return failed ? 0 : bytes;
 }
 
@@ -121,23 +121,13 @@ static void compress_in_parallel(const struct task *t)
     lap(&watch, t, DISTRIBUTE);
 }
 
-static void run_parallel(const struct task *t, long iterations)
-{
-    run_on_all(t, iterations, compress_in_parallel);
-}
-
 static void compress_on_root(const struct task *t)
 {
     const struct work work = work_of(t);
     compress_blocks(t, t->send, block_count(t), work.image, work.lengths);
 }
 
-static void run_serial(const struct task *t, long iterations)
-{
-    run_on_root(t, iterations, compress_on_root);
-}
-
-/* A slope of grey in each block, with noise on it, so that there is something to compress. */
+/* A gradient of grey in each block, with noise on it, so that there is something to compress. */
 static void fill(const struct task *t, uint64_t key)
 {
     for (long i = 0; t->rank == 0 && i < t->size_bytes; i++) {
@@ -150,7 +140,7 @@ static void fill(const struct task *t, uint64_t key)
     }
 }
 
-/* Each stream against the one that rank 0 makes of the block. */
+/* Compares each stream with the one that rank 0 makes of the block. */
 static struct verdict check_image(const struct task *t, uint64_t key)
 {
     (void)key;
@@ -187,19 +177,21 @@ static const struct result IMAGE = {work_bytes, fill, check_image};
 
 static const struct mode MODES[] = {
     {.name = "parallel",
-     .summary = "blocks dealt out and streams collected; time_us: from pixels to streams, both on "
-                "rank 0",
+     .summary = "rank 0 distributes blocks and collects streams; time_us: from pixels to streams, "
+                "both on rank 0",
      .source = "master and workers, rank 0 working too; our choice (study 004: JPEG)",
-     .run = run_parallel,
+     .run = run_on_all,
+     .variant = &(const struct solver){compress_in_parallel},
      .result = &IMAGE,
      .send_bytes = input_on_root,
      .suits = suits_blocks,
      .prepare = start_compressor,
      .release = stop_compressor},
     {.name = "serial",
-     .summary = "libjpeg-turbo on rank 0 while the others sleep",
+     .summary = "libjpeg-turbo on rank 0 while the other ranks sleep",
      .source = "the base case of the speed-up",
-     .run = run_serial,
+     .run = run_on_root,
+     .variant = &(const struct solver){compress_on_root},
      .at_root = true,
      .result = &IMAGE,
      .send_bytes = input_on_root,
@@ -209,20 +201,20 @@ static const struct mode MODES[] = {
     {0},
 };
 
-static bool accept_quality(void *settings, const char *value, struct refusal *refusal)
-{
-    return accept_number("--quality", value, 1, 100, &((struct settings *)settings)->quality,
-                         refusal);
-}
-
 static const struct kernel_option OPTIONS[] = {
-    {"--quality", "Q", "of the compression, 1 to 100 (75)", accept_quality},
+    {.name = "--quality",
+     .value_name = "Q",
+     .help = "quality of the compression, 1 to 100 (75)",
+     .field = offsetof(struct settings, quality),
+     .least = 1,
+     .most = 100},
     {0},
 };
 
 int main(int argc, char **argv)
 {
     struct settings settings = {.quality = 75};
+    struct state state = {0};
     const struct kernel jpeg = {
         .name = "jpeg",
         .summary = "compresses grey blocks of 64 x 64 pixels; --sizes: bytes of all pixels",
@@ -230,6 +222,7 @@ int main(int argc, char **argv)
         .sizes = "16K:1M",
         .options = OPTIONS,
         .settings = &settings,
+        .state = &state,
     };
     return application_main(argc, argv, jpeg);
 }

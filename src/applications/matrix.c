@@ -1,4 +1,4 @@
-/* Square matrices as problems: which sizes they have. */
+/* Problems that are square matrices: which sizes they have. */
 #include "matrix.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ bool suits_matrix(const struct task *t, size_t number_bytes, struct refusal *ref
     }
     const size_t above = (n + 1) * (n + 1) * number_bytes;
     return n > 0 ? refuse(refusal,
-                          "--sizes: %d bytes are no square matrix of numbers of %zu bytes; use "
+                          "--sizes: %d bytes are not a square matrix of numbers of %zu bytes; use "
                           "%zu (n = %zu) or %zu (n = %zu)",
                           t->size_bytes, number_bytes, bytes, n, above, n + 1)
                  : refuse(refusal, "--sizes: %d bytes hold no matrix; use %zu (one number) or more",

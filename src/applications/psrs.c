@@ -1,28 +1,27 @@
 /* Parallel sorting by regular sampling (Shi and Schaeffer 1992): each rank sorts its share, regular
- * samples give pivots, a complete exchange brings each rank what lies between two of them. */
+ * samples give pivots, and a complete exchange brings each rank the keys between two pivots. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "application.h"
+#include "collectives.h"
+#include "keys.h"
 #include "memory.h"
-#include "patterns.h"
 #include "space.h"
-
-typedef uint32_t key;
 
 static long key_count(const struct task *t)
 {
     return t->size_bytes / (long)sizeof(key);
 }
 
-/* The receive buffer, piece by piece. */
+/* The pieces of the receive buffer. */
 struct work {
     key *result; /* on rank 0: all keys in order */
     key *mine;   /* this rank's share of the input */
     key *samples;
     key *all_samples; /* on rank 0 */
     key *pivots;
-    key *runs;             /* what comes to this rank: one sorted run from each */
+    key *runs;             /* what arrives at this rank: one sorted run from each rank */
     key *merged;           /* the same in order */
     struct part *shares;   /* of the input */
     struct part *sampled;  /* of all samples */
@@ -32,57 +31,41 @@ struct work {
     struct part *finished; /* of the result */
     size_t *out_bytes;
     size_t *in_bytes;
+    size_t bytes; /* of all pieces */
 };
-
-static struct work lay_out(const struct task *t, struct space *space)
-{
-    const size_t bytes = (size_t)t->size_bytes;
-    const size_t ranks = (size_t)t->ranks;
-    return (struct work){
-        .result = cut(space, t->rank == 0 ? bytes : 0),
-        .mine = cut(space, bytes),
-        .samples = cut(space, ranks * sizeof(key)),
-        .all_samples = cut(space, ranks * ranks * sizeof(key)),
-        .pivots = cut(space, ranks * sizeof(key)),
-        .runs = cut(space, bytes),
-        .merged = cut(space, bytes),
-        .shares = cut(space, ranks * sizeof(struct part)),
-        .sampled = cut(space, ranks * sizeof(struct part)),
-        .to = cut(space, ranks * sizeof(struct part)),
-        .from = cut(space, ranks * sizeof(struct part)),
-        .lengths = cut(space, ranks * sizeof(struct part)),
-        .finished = cut(space, ranks * sizeof(struct part)),
-        .out_bytes = cut(space, ranks * sizeof(size_t)),
-        .in_bytes = cut(space, ranks * sizeof(size_t)),
-    };
-}
 
 static struct work work_of(const struct task *t)
 {
     struct space space = {.block = t->receive};
-    return lay_out(t, &space);
+    const size_t bytes = (size_t)t->size_bytes;
+    const size_t ranks = (size_t)t->ranks;
+    struct work work = {
+        .result = cut(&space, t->rank == 0 ? bytes : 0),
+        .mine = cut(&space, bytes),
+        .samples = cut(&space, ranks * sizeof(key)),
+        .all_samples = cut(&space, ranks * ranks * sizeof(key)),
+        .pivots = cut(&space, ranks * sizeof(key)),
+        .runs = cut(&space, bytes),
+        .merged = cut(&space, bytes),
+        .shares = cut(&space, ranks * sizeof(struct part)),
+        .sampled = cut(&space, ranks * sizeof(struct part)),
+        .to = cut(&space, ranks * sizeof(struct part)),
+        .from = cut(&space, ranks * sizeof(struct part)),
+        .lengths = cut(&space, ranks * sizeof(struct part)),
+        .finished = cut(&space, ranks * sizeof(struct part)),
+        .out_bytes = cut(&space, ranks * sizeof(size_t)),
+        .in_bytes = cut(&space, ranks * sizeof(size_t)),
+    };
+    work.bytes = space.used;
+    return work;
 }
 
 static size_t work_bytes(const struct task *t)
 {
-    struct space space = {0};
-    lay_out(t, &space);
-    return space.used;
+    return work_of(t).bytes;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const key x = *(const key *)a;
-    const key y = *(const key *)b;
-    return (x > y) - (x < y);
-}
-
-static void sort(key *keys, long count)
-{
-    qsort(keys, (size_t)count, sizeof *keys, ascending);
-}
-
-/* As many as there are ranks, at equal distances in a sorted share. */
+/* Takes as many samples as there are ranks, at equal distances in a sorted share. */
 static void take_samples(const struct task *t, const struct work *w)
 {
     const long count = share_count(key_count(t), t->ranks, t->rank);
@@ -91,33 +74,17 @@ static void take_samples(const struct task *t, const struct work *w)
     }
 }
 
-/* All samples in order give the pivots, half a stride before each multiple of the stride. */
+/* The pivots are sorted samples, half a stride before each multiple of the stride. */
 static void choose_pivots(const struct task *t, const struct work *w)
 {
     const long ranks = t->ranks;
-    sort(w->all_samples, ranks * ranks);
+    sort_keys(w->all_samples, ranks * ranks);
     for (long i = 1; i < ranks; i++) {
         w->pivots[i - 1] = w->all_samples[i * ranks + ranks / 2 - 1];
     }
 }
 
-/* The first of some sorted keys that is larger than a pivot. */
-static size_t first_above(const key *keys, size_t count, key pivot)
-{
-    size_t low = 0;
-    size_t high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (keys[middle] > pivot) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
-}
-
-/* What of this rank's sorted share each rank is to have. */
+/* Decides which part of this rank's sorted share each rank gets. */
 static void divide_by_pivots(const struct task *t, const struct work *w)
 {
     const size_t count = w->shares[t->rank].bytes / sizeof(key);
@@ -131,7 +98,7 @@ static void divide_by_pivots(const struct task *t, const struct work *w)
     }
 }
 
-/* The complete exchange: first of lengths, then of keys. Returns the bytes that came. */
+/* Exchanges the lengths, then the keys. Returns the bytes that arrived. */
 static size_t exchange_runs(const struct task *t, const struct work *w)
 {
     size_t end = 0;
@@ -144,22 +111,7 @@ static size_t exchange_runs(const struct task *t, const struct work *w)
     return end;
 }
 
-static void merge(const key *a, size_t a_count, const key *b, size_t b_count, key *merged)
-{
-    while (a_count > 0 && b_count > 0) {
-        if (*a <= *b) {
-            *merged++ = *a++;
-            a_count--;
-        } else {
-            *merged++ = *b++;
-            b_count--;
-        }
-    }
-    memcpy(merged, a, a_count * sizeof *a);
-    memcpy(merged + a_count, b, b_count * sizeof *b);
-}
-
-/* Neighbouring runs two by two, until one is left. Returns where it is. */
+/* Merges neighbouring runs two by two until one is left. Returns where it is. */
 static const key *merge_runs(const struct task *t, const struct work *w)
 {
     key *runs = w->runs;
@@ -173,7 +125,7 @@ static const key *merge_runs(const struct task *t, const struct work *w)
         for (int run = 0; run < left; run += 2) {
             const size_t middle = ends[run];
             const size_t end = run + 1 < left ? ends[run + 1] : middle;
-            merge(runs + start, middle - start, runs + middle, end - middle, merged + start);
+            merge_keys(runs + start, middle - start, runs + middle, end - middle, merged + start);
             ends[run / 2] = end;
             start = end;
         }
@@ -194,7 +146,7 @@ static void sort_in_parallel(const struct task *t)
     deal(t, t->send, work.shares, work.mine);
     lap(&watch, t, DISTRIBUTE);
 
-    sort(work.mine, share_count(key_count(t), t->ranks, t->rank));
+    sort_keys(work.mine, share_count(key_count(t), t->ranks, t->rank));
     take_samples(t, &work);
     lap(&watch, t, COMPUTE);
     collect(t, work.samples, work.sampled, work.all_samples);
@@ -217,31 +169,11 @@ static void sort_in_parallel(const struct task *t)
     lap(&watch, t, DISTRIBUTE);
 }
 
-static void run_parallel(const struct task *t, long iterations)
-{
-    run_on_all(t, iterations, sort_in_parallel);
-}
-
 static void sort_serially(const struct task *t)
 {
     key *result = work_of(t).result;
     memcpy(result, t->send, (size_t)t->size_bytes);
-    sort(result, key_count(t));
-}
-
-static void run_serial(const struct task *t, long iterations)
-{
-    run_on_root(t, iterations, sort_serially);
-}
-
-/* A permutation of all 32-bit numbers (the finalizer of MurmurHash3), so that no key comes twice.
- */
-static key distinct_key(uint64_t seed, long place)
-{
-    key k = (key)(seed ^ seed >> 32) + (key)place;
-    k = (k ^ k >> 16) * 0x85EBCA6BU;
-    k = (k ^ k >> 13) * 0xC2B2AE35U;
-    return k ^ k >> 16;
+    sort_keys(result, key_count(t));
 }
 
 static void fill(const struct task *t, uint64_t seed)
@@ -263,7 +195,7 @@ static struct verdict check_order(const struct task *t, uint64_t seed)
     for (long i = 0; i < key_count(t); i++) {
         expected[i] = distinct_key(seed, i);
     }
-    sort(expected, key_count(t));
+    sort_keys(expected, key_count(t));
     for (long i = 0; i < key_count(t); i++) {
         verdict.compared++;
         verdict.wrong += result[i] != expected[i];
@@ -272,8 +204,8 @@ static struct verdict check_order(const struct task *t, uint64_t seed)
     return verdict;
 }
 
-/* No rank has twice its share to merge or more: with distinct keys, fewer than 2n / p (Li et al.
- * 1993, theorem 1); where p^2 does not divide n, its least multiple above stands for it. */
+/* Every rank merges less than twice its share: with distinct keys, fewer than 2n / p (Li et al.
+ * 1993, theorem 1). Where p^2 does not divide n, the next multiple of p^2 takes the place of n. */
 static struct verdict check_order_and_balance(const struct task *t, uint64_t seed)
 {
     const size_t ranks = (size_t)t->ranks;
@@ -304,7 +236,7 @@ static bool suits_samples(const struct task *t, struct refusal *refusal)
            (key_count(t) >= least ||
             refuse(refusal,
                    "--sizes: %d ranks need %ld keys for their samples, so %ld bytes or more, not "
-                   "%d; use those, fewer ranks, or --mode serial",
+                   "%d; use larger sizes, fewer ranks, or --mode serial",
                    t->ranks, least, least * (long)sizeof(key), t->size_bytes));
 }
 
@@ -316,14 +248,16 @@ static const struct mode MODES[] = {
     {.name = "parallel",
      .summary = "regular sampling; time_us: from keys to sorted keys, both on rank 0",
      .source = "Shi and Schaeffer 1992; Li et al. 1993 (study 004: PSRS)",
-     .run = run_parallel,
+     .run = run_on_all,
+     .variant = &(const struct solver){sort_in_parallel},
      .result = &SORTED_EVENLY,
      .send_bytes = input_on_root,
      .suits = suits_samples},
     {.name = "serial",
-     .summary = "qsort on rank 0 while the others sleep",
+     .summary = "qsort on rank 0 while the other ranks sleep",
      .source = "the base case of the speed-up",
-     .run = run_serial,
+     .run = run_on_root,
+     .variant = &(const struct solver){sort_serially},
      .at_root = true,
      .result = &SORTED,
      .send_bytes = input_on_root,

@@ -1,10 +1,10 @@
-/* Voting: every rank has a ballot with a vote on each question, and some votes are wrong; all ranks
- * are to know what the majority says, as replicas in a fault-tolerant system do. */
+/* Voting: every rank has a ballot with a vote on each question, and some votes are wrong. In the
+ * end all ranks know the vote of the majority, as replicas in a fault-tolerant system do. */
 #include <string.h>
 
 #include "application.h"
+#include "collectives.h"
 #include "input.h"
-#include "patterns.h"
 #include "space.h"
 
 typedef uint64_t vote;
@@ -14,41 +14,37 @@ static long question_count(const struct task *t)
     return t->size_bytes / (long)sizeof(vote);
 }
 
-/* The receive buffer, piece by piece. */
+/* The pieces of the receive buffer. */
 struct work {
     vote *decisions;       /* the result, on every rank */
     vote *ballots;         /* of all ranks, whole or in part, one after the other */
     struct part *shares;   /* of the questions */
     struct part *arrivals; /* this rank's share of each ballot */
+    size_t bytes;          /* of all pieces */
 };
-
-static struct work lay_out(const struct task *t, struct space *space)
-{
-    const size_t bytes = (size_t)t->size_bytes;
-    const size_t ranks = (size_t)t->ranks;
-    return (struct work){
-        .decisions = cut(space, bytes),
-        .ballots = cut(space, ranks * bytes),
-        .shares = cut(space, ranks * sizeof(struct part)),
-        .arrivals = cut(space, ranks * sizeof(struct part)),
-    };
-}
 
 static struct work work_of(const struct task *t)
 {
     struct space space = {.block = t->receive};
-    return lay_out(t, &space);
+    const size_t bytes = (size_t)t->size_bytes;
+    const size_t ranks = (size_t)t->ranks;
+    struct work work = {
+        .decisions = cut(&space, bytes),
+        .ballots = cut(&space, ranks * bytes),
+        .shares = cut(&space, ranks * sizeof(struct part)),
+        .arrivals = cut(&space, ranks * sizeof(struct part)),
+    };
+    work.bytes = space.used;
+    return work;
 }
 
 static size_t work_bytes(const struct task *t)
 {
-    struct space space = {0};
-    lay_out(t, &space);
-    return space.used;
+    return work_of(t).bytes;
 }
 
-/* Boyer and Moore 1991: each vote against the candidate takes one for it away. More than half of
- * the votes agree here, so that the candidate who is left needs no recount. */
+/* Boyer and Moore 1991: each vote against the candidate cancels one for it. More than half of the
+ * votes agree here, so that the candidate in the end needs no second count. */
 static vote majority(const vote *votes, long voters, long stride)
 {
     vote candidate = 0;
@@ -71,8 +67,8 @@ static void count_votes(const vote *ballots, long voters, long questions, vote *
     }
 }
 
-/* Every rank's ballot goes to all, and each counts for itself: nobody has to trust another's
- * count. */
+/* Every rank's ballot goes to all ranks, and each counts all votes: no rank has to trust the count
+ * of another. */
 static void vote_everywhere(const struct task *t)
 {
     const struct work work = work_of(t);
@@ -87,7 +83,7 @@ static void vote_everywhere(const struct task *t)
     lap(&watch, t, COMPUTE);
 }
 
-/* Each rank counts the votes on its share of the questions, and tells all what it found. */
+/* Each rank counts the votes on its share of the questions, and sends its decisions to all. */
 static void vote_in_shares(const struct task *t)
 {
     const struct work work = work_of(t);
@@ -109,25 +105,10 @@ static void vote_in_shares(const struct task *t)
     lap(&watch, t, EXCHANGE);
 }
 
-static void run_everywhere(const struct task *t, long iterations)
-{
-    run_on_all(t, iterations, vote_everywhere);
-}
-
-static void run_shares(const struct task *t, long iterations)
-{
-    run_on_all(t, iterations, vote_in_shares);
-}
-
 static void vote_on_root(const struct task *t)
 {
     count_votes((const vote *)(const void *)t->send, t->ranks, question_count(t),
                 work_of(t).decisions);
-}
-
-static void run_serial(const struct task *t, long iterations)
-{
-    run_on_root(t, iterations, vote_on_root);
 }
 
 static vote right_answer(uint64_t key, long question)
@@ -135,7 +116,8 @@ static vote right_answer(uint64_t key, long question)
     return drawn(key, (uint64_t)question);
 }
 
-/* On each question as many ranks are wrong as can be, in turns, and they agree with each other. */
+/* On each question the largest minority is wrong, its members take turns, and they agree with each
+ * other. */
 static vote vote_of(const struct task *t, uint64_t key, int rank, long question)
 {
     const bool wrong = (question + rank) % t->ranks < (t->ranks - 1) / 2;
@@ -187,23 +169,26 @@ static const struct result DECIDED_ON_ROOT = {work_bytes, fill, check_on_root};
 
 static const struct mode MODES[] = {
     {.name = "everywhere",
-     .summary = "each rank broadcasts its ballot, all count; time_us: until the last one knows",
+     .summary = "each rank broadcasts its ballot, all count; time_us: until the last rank knows",
      .source = "replicas that vote; our reconstruction (study 004: voting)",
-     .run = run_everywhere,
+     .run = run_on_all,
+     .variant = &(const struct solver){vote_everywhere},
      .result = &DECIDED_EVERYWHERE,
      .send_bytes = ballot_bytes,
      .suits = suits_votes},
     {.name = "shares",
-     .summary = "each rank counts a share of the questions, then broadcasts what it found",
+     .summary = "each rank counts a share of the questions, then broadcasts its decisions",
      .source = "the same with the counting divided by a complete exchange",
-     .run = run_shares,
+     .run = run_on_all,
+     .variant = &(const struct solver){vote_in_shares},
      .result = &DECIDED_EVERYWHERE,
      .send_bytes = ballot_bytes,
      .suits = suits_votes},
     {.name = "serial",
-     .summary = "rank 0 has all ballots and counts while the others sleep",
+     .summary = "rank 0 has all ballots and counts while the other ranks sleep",
      .source = "Boyer and Moore 1991; the base case of the speed-up",
-     .run = run_serial,
+     .run = run_on_root,
+     .variant = &(const struct solver){vote_on_root},
      .at_root = true,
      .result = &DECIDED_ON_ROOT,
      .send_bytes = ballot_bytes,

@@ -1,5 +1,5 @@
-# Finds the MPI asked for with MPI_C_COMPILER, and its own launcher. Debian's `mpicc` and `mpiexec`
-# are links that may name another MPI, so neither may be swapped in silently.
+# Finds the MPI of MPI_C_COMPILER, and the launcher of that MPI. Debian's `mpicc` and `mpiexec`
+# are links that may lead to another MPI, so neither may replace them silently.
 
 if(DEFINED MPI_C_COMPILER)
   set(asked ${MPI_C_COMPILER})
@@ -31,8 +31,8 @@ check_symbol_exists(MPI_T_init_thread mpi.h SWITCHPOINT_MPI_T)
 check_symbol_exists(SMPI_H mpi.h SWITCHPOINT_SIMGRID)
 unset(CMAKE_REQUIRED_LIBRARIES)
 
-# SimGrid's MPI: a program is a library that smpirun loads, anew for each simulated rank, in which
-# sleep, exit and the like are SimGrid's. This is what smpicc itself says with -show.
+# SimGrid's MPI: a program is a library, which smpirun loads again for each simulated rank and in which
+# sleep, exit and the like are SimGrid's. `smpicc -show` prints these options.
 if(SWITCHPOINT_SIMGRID)
   get_filename_component(folder ${MPI_C_COMPILER} DIRECTORY)
   set(MPIEXEC_EXECUTABLE ${folder}/smpirun CACHE FILEPATH "Starts MPI programs" FORCE)

@@ -1,4 +1,4 @@
-# Finds PVM 3, which the kernel echo can do without: turns SWITCHPOINT_PVM off where there is none.
+# Finds PVM 3. Without it SWITCHPOINT_PVM is turned off, and the kernel echo has no PVM modes.
 
 if(SWITCHPOINT_SIMGRID)
   set(SWITCHPOINT_PVM OFF)
@@ -14,7 +14,7 @@ if(SWITCHPOINT_PVM)
       INTERFACE_COMPILE_DEFINITIONS SWITCHPOINT_PVM)
     message(STATUS "PVM: ${PVM_LIBRARY}")
   else()
-    message(STATUS "PVM: none; the kernel echo is built without it")
+    message(STATUS "PVM: not found; the kernel echo is built without it")
     set(SWITCHPOINT_PVM OFF)
   endif()
 endif()

@@ -1,4 +1,4 @@
-# What goes into every record about this build. The commit is read at each build, not once.
+# What every record says about this build. Each build reads the commit again.
 
 string(TOUPPER "CMAKE_C_FLAGS_${CMAKE_BUILD_TYPE}" build_type_flags)
 set(SWITCHPOINT_COMPILER "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
@@ -23,5 +23,5 @@ add_custom_target(read_commit
   VERBATIM)
 
 add_library(provenance STATIC ${provenance_source})
-target_include_directories(provenance PRIVATE engine)
+target_include_directories(provenance PRIVATE base)
 add_dependencies(provenance read_commit)

@@ -1,4 +1,4 @@
-# Run at build time: writes provenance.c, and touches it only when something changed.
+# Runs at build time. Writes provenance.c, but only when something has changed.
 
 function(quoted name value)
   if(value STREQUAL "")
@@ -10,7 +10,7 @@ function(quoted name value)
   endif()
 endfunction()
 
-# A source tree inside somebody else's repository has no commit of its own.
+# A source tree inside another repository has no commit of its own.
 set(commit "")
 execute_process(COMMAND git ls-files --error-unmatch CMakeLists.txt WORKING_DIRECTORY ${SOURCE}
   RESULT_VARIABLE untracked OUTPUT_QUIET ERROR_QUIET)

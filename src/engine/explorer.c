@@ -1,70 +1,55 @@
 /* Runs a kernel that chooses its own points, in place of the sweep. */
 #include "explorer.h"
 
-#include "contents.h"
+#include "agreement.h"
+#include "exploration.h"
+#include "measure.h"
+#include "rows.h"
 
-/* What a visit of the kernel's choice needs. */
-struct exploration {
-    const struct kernel *kernel;
-    struct options options;
-    struct task *task;
-    struct plan *plan;
-    struct visit *visit;
-    struct record *record;
-    int64_t bytes_moved;
-};
-
-int64_t explore_all(const struct kernel *kernel, const struct options *options, struct task *task,
-                    struct plan *plan, struct visit *visit, struct record *record)
+bool explore_all(struct session *session)
 {
-    struct exploration exploration = {
-        .kernel = kernel,
-        .options = *options,
-        .task = task,
-        .plan = plan,
-        .visit = visit,
-        .record = record,
-    };
+    const struct options *options = &session->options;
     struct explorer explorer = {
-        .task = task,
+        .task = &session->task,
         .modes = options->modes,
         .mode_count = options->mode_count,
         .smallest_bytes = options->sizes.bytes[0],
         .largest_bytes = options->sizes.bytes[options->sizes.count - 1],
         .pause_us = options->pause_us,
         .warmup = options->warmup,
-        .exploration = &exploration,
+        .session = session,
     };
-    plan->count = 0; /* they told what room is needed */
-    kernel->explore(&explorer, kernel->settings);
-    return exploration.bytes_moved;
+    session->plan.count = 0; /* the sizes asked for have told which buffers are needed */
+    session->kernel->explore(&explorer);
+    return root_says(session->task.comm, record_flush(&session->record));
 }
 
 struct blocks explore(struct explorer *explorer, const struct mode *mode, int size_bytes)
 {
-    struct exploration *e = explorer->exploration;
-    struct point *point = plan_point(e->plan, mode, size_bytes, &e->options);
+    struct session *session = explorer->session;
+    struct options *options = &session->options;
+    struct point *point = plan_point(&session->plan, mode, size_bytes, options);
     const int pass = point->visits++;
-    e->options.pause_us = explorer->pause_us;
-    e->options.warmup = explorer->warmup;
+    options->pause_us = explorer->pause_us;
+    options->warmup = explorer->warmup;
     if (explorer->iterations > 0) {
         point->iterations = explorer->iterations;
-        point->blocks = e->options.samples;
+        point->blocks = options->samples;
         point->settled = true;
     }
-    e->bytes_moved += measure(e->kernel, &e->options, e->task, point, pass, e->visit);
+    measure(session, point, pass);
     point->settled = true;
-    if (e->task->rank == 0) {
-        visit_write(e->record->file, point, pass, e->visit);
-    }
+    rows_add(session, point, pass);
+
+    const struct visit *visit = &session->visit;
     const struct blocks blocks = {
-        .count = e->visit->blocks,
-        .columns = e->visit->columns,
-        .values_us = e->visit->values_us,
+        .count = visit->blocks,
+        .columns = visit->columns,
+        .values_us = visit->values_us,
         .iterations = point->iterations,
         .first = pass == 0,
     };
-    MPI_CHECK(MPI_Bcast(e->visit->values_us, (int)((size_t)blocks.count * blocks.columns),
-                        MPI_DOUBLE, 0, e->task->comm));
+    MPI_CHECK(MPI_Bcast(visit->values_us, (int)((size_t)blocks.count * blocks.columns), MPI_DOUBLE,
+                        0, session->task.comm));
     return blocks;
 }

@@ -1,103 +1,99 @@
-/* The command line: what every kernel understands, and what one kernel adds. */
+/* The command line: the options of every kernel, and those that one kernel adds. */
 #include "options.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "memory.h"
 
-/* Every JSON reader holds integers up to 2^53 exactly. */
-static const long SEED_MAX = (1L << 53) - 1;
-
-static const char *sizes_default(const struct kernel *kernel)
-{
-    return kernel->sizes != NULL ? kernel->sizes : "1:4M/3";
-}
-
-/* An option that takes a whole number. */
-struct number_option {
-    const char *name;
-    const char *value_name;
-    const char *help;
-    size_t field; /* of struct options */
-    long initial;
-    long least;
-    long most;
-};
-
-static const struct number_option NUMBERS[] = {
-    {"--passes", "N", "passes over the shuffled sweep", offsetof(struct options, passes), 3, 1,
-     1000000},
-    {"--samples", "N", "timed blocks per point and pass", offsetof(struct options, samples), 10, 1,
-     1000000},
-    {"--block-time", "US", "least duration of a timed block in us; 0: one repetition",
-     offsetof(struct options, block_time_us), 500, 0, 60000000},
-    {"--pass-time", "MS", "most time for one point's blocks in one pass in ms; one at least",
-     offsetof(struct options, pass_time_ms), 20, 1, 3600000},
+const struct kernel_option NUMBER_OPTIONS[] = {
+    {"--passes", "N", "passes over the shuffled sweep", .field = offsetof(struct options, passes),
+     .least = 1, .most = 1000000},
+    {"--samples", "N", "timed blocks per point and pass",
+     .field = offsetof(struct options, samples), .least = 1, .most = 1000000},
+    {"--block-time", "US", "shortest timed block in us; 0: one repetition",
+     .field = offsetof(struct options, block_time_us), .least = 0, .most = 60000000},
+    {"--pass-time", "MS", "longest time for one point's blocks in one pass in ms; at least 1 block",
+     .field = offsetof(struct options, pass_time_ms), .least = 1, .most = 3600000},
     {"--precision", "PCT",
-     "leave a point out of further passes once its median is known to +-PCT %; 0: never",
-     offsetof(struct options, precision_percent), 0, 0, 100},
-    {"--time-budget", "S", "end the sweep after S seconds, early, with a whole record; 0: never",
-     offsetof(struct options, time_budget_s), 0, 0, 10000000},
+     "skip a point in further passes once its median is known to +-PCT %; 0: never",
+     .field = offsetof(struct options, precision_percent), .least = 0, .most = 100},
+    {"--time-budget", "S", "end the sweep early after S seconds, with a complete record; 0: never",
+     .field = offsetof(struct options, time_budget_s), .least = 0, .most = 10000000},
     {"--warmup", "N", "untimed repetitions before each point's blocks",
-     offsetof(struct options, warmup), 1, 0, 1000000},
-    {"--pause", "US", "idle time before each timed block in us, in which a shaped link recovers",
-     offsetof(struct options, pause_us), 0, 0, 60000000},
-    {"--window", "N", "messages in flight in streaming modes", offsetof(struct options, window), 64,
-     1, 65536},
-    {"--window-kib", "KIB", "most payload in flight in streaming modes; one message at least",
-     offsetof(struct options, window_kib), 4096, 1, 1L << 30},
+     .field = offsetof(struct options, warmup), .least = 0, .most = 1000000},
+    {"--pause", "US", "idle time before each timed block in us, so that a shaped link recovers",
+     .field = offsetof(struct options, pause_us), .least = 0, .most = 60000000},
+    {"--window", "N", "messages in flight in streaming modes",
+     .field = offsetof(struct options, window), .least = 1, .most = 65536},
+    {"--window-kib", "KIB", "most payload in flight in streaming modes, but at least one message",
+     .field = offsetof(struct options, window_kib), .least = 1, .most = 1L << 30},
     {"--rotate", "MIB",
-     "take turns through so much of send and of receive buffers; with more than\n"
-     "                          the last-level cache, messages are cold; 0: the same buffers",
-     offsetof(struct options, rotate_mib), 0, 0, 1L << 20},
-    {"--kept", "N", "samples written per point at most; the rest is thinned out",
-     offsetof(struct options, kept), 1000, 1, 100000000},
+     "rotate through this much send buffer and this much receive buffer; with more\n"
+     "                          than the last-level cache, messages are cold; 0: the same buffers",
+     .field = offsetof(struct options, rotate_mib), .least = 0, .most = 1L << 20},
+    {"--kept", "N", "most samples written per point; the others are thinned out",
+     .field = offsetof(struct options, kept), .least = 1, .most = 100000000},
+    {0},
 };
-enum { NUMBER_COUNT = sizeof NUMBERS / sizeof NUMBERS[0] };
 
-static void take_defaults(const struct kernel *kernel, struct options *options);
+static const struct options DEFAULTS = {
+    .passes = 3,
+    .samples = 10,
+    .block_time_us = 500,
+    .pass_time_ms = 20,
+    .warmup = 1,
+    .window = 64,
+    .window_kib = 4096,
+    .kept = 1000,
+    .seed = -1,
+};
+
 static bool parse_words(int count, const char *const *words, const struct kernel *kernel,
                         struct options *options, struct refusal *refusal);
+static bool parse_flag(const char *name, struct options *options);
 static bool parse_option(const char *name, const char *value, const struct kernel *kernel,
                          struct options *options, struct refusal *refusal);
-static bool is_flag(const char *name, struct options *options);
+static bool parse_value(const char *name, const char *value, const struct kernel *kernel,
+                        struct options *options, struct refusal *refusal);
+static const struct kernel_option *find_option(const struct kernel_option *options,
+                                               const char *name);
+static bool store(const struct kernel_option *option, const char *value, void *settings,
+                  struct refusal *refusal);
+static bool parse_number(const struct kernel_option *option, const char *value, long *number,
+                         struct refusal *refusal);
 static bool parse_modes(const char *list, const struct kernel *kernel, struct options *options,
                         struct refusal *refusal);
 static void add_mode(struct options *options, const struct mode *mode);
 static bool parse_label(const char *label, struct options *options, struct refusal *refusal);
 
-static long *number_field(struct options *options, const struct number_option *number)
-{
-    return (long *)(void *)((char *)options + number->field);
-}
-
 bool options_parse(int argc, char **argv, const struct kernel *kernel, struct options *options,
                    struct refusal *refusal)
 {
-    take_defaults(kernel, options);
+    options_defaults(kernel, options);
     if (!parse_words(argc - 1, (const char *const *)argv + 1, kernel, options, refusal)) {
         return false;
     }
     if (options->round_time && kernel->timing == TIME_AT_ROOT) {
-        return refuse(
-            refusal,
-            "--round-time: %s is timed where it starts and ends, by one rank; leave it out",
-            kernel->name);
+        return refuse(refusal,
+                      "--round-time: %s is timed by rank 0 alone, where it starts and ends; leave "
+                      "it out",
+                      kernel->name);
     }
     return true;
 }
 
-/* The engine's defaults, then the kernel's own. */
-static void take_defaults(const struct kernel *kernel, struct options *options)
+const char *sizes_default(const struct kernel *kernel)
 {
-    *options = (struct options){.seed = -1};
-    for (size_t i = 0; i < NUMBER_COUNT; i++) {
-        *number_field(options, &NUMBERS[i]) = NUMBERS[i].initial;
-    }
+    return kernel->sizes != NULL ? kernel->sizes : "1:4M/3";
+}
+
+void options_defaults(const struct kernel *kernel, struct options *options)
+{
+    *options = DEFAULTS;
     struct refusal refusal = {""};
     sizes_parse(sizes_default(kernel), &options->sizes, &refusal);
     for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
@@ -115,11 +111,11 @@ static bool parse_words(int count, const char *const *words, const struct kernel
 {
     for (int i = 0; i < count; i++) {
         const char *name = words[i];
-        if (is_flag(name, options)) {
+        if (parse_flag(name, options)) {
             continue;
         }
         if (strncmp(name, "--", 2) != 0) {
-            return refuse(refusal, "'%s' is not an option; --help lists them", name);
+            return refuse(refusal, "'%s' is not an option; --help lists the options", name);
         }
         /* --name=value or --name value */
         const size_t length = strcspn(name, "=");
@@ -138,7 +134,7 @@ static bool parse_words(int count, const char *const *words, const struct kernel
     return true;
 }
 
-static bool is_flag(const char *name, struct options *options)
+static bool parse_flag(const char *name, struct options *options)
 {
     bool *flag = NULL;
     if (strcmp(name, "--round-time") == 0) {
@@ -160,61 +156,85 @@ static bool is_flag(const char *name, struct options *options)
 static bool parse_option(const char *name, const char *value, const struct kernel *kernel,
                          struct options *options, struct refusal *refusal)
 {
-    const struct number_option *number = NULL;
-    for (size_t i = 0; i < NUMBER_COUNT; i++) {
-        number = strcmp(name, NUMBERS[i].name) == 0 ? &NUMBERS[i] : number;
+    static const char *const OTHERS[] = {"--mode", "--sizes", "--seed", "--record", "--label"};
+    const struct kernel_option *number = find_option(NUMBER_OPTIONS, name);
+    const struct kernel_option *own = find_option(kernel->options, name);
+    bool known = number != NULL || own != NULL;
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        known = known || strcmp(name, OTHERS[i]) == 0;
     }
-    const struct kernel_option *own = NULL;
-    for (const struct kernel_option *o = kernel->options; o != NULL && o->name != NULL; o++) {
-        own = strcmp(name, o->name) == 0 ? o : own;
-    }
-    const bool is_mode = strcmp(name, "--mode") == 0;
-    const bool is_sizes = strcmp(name, "--sizes") == 0;
-    const bool is_seed = strcmp(name, "--seed") == 0;
-    const bool is_record = strcmp(name, "--record") == 0;
-    const bool is_label = strcmp(name, "--label") == 0;
-
-    if (number == NULL && own == NULL &&
-        !(is_mode || is_sizes || is_seed || is_record || is_label)) {
-        return refuse(refusal, "%s: unknown option; --help lists them", name);
+    if (!known) {
+        return refuse(refusal, "%s: unknown option; --help lists the options", name);
     }
     if (value == NULL || value[0] == '\0') {
         return refuse(refusal, "%s: needs a value; --help shows which", name);
     }
     if (number != NULL) {
-        return accept_number(name, value, number->least, number->most,
-                             number_field(options, number), refusal);
+        return store(number, value, options, refusal);
     }
     if (own != NULL) {
-        return own->accept(kernel->settings, value, refusal);
+        return store(own, value, kernel->settings, refusal);
     }
-    if (is_mode) {
+    return parse_value(name, value, kernel, options, refusal);
+}
+
+static bool parse_value(const char *name, const char *value, const struct kernel *kernel,
+                        struct options *options, struct refusal *refusal)
+{
+    /* Every JSON reader holds integers up to 2^53 exactly. */
+    static const struct kernel_option SEED_OPTION = {.name = "--seed", .most = (1L << 53) - 1};
+    if (strcmp(name, "--mode") == 0) {
         return parse_modes(value, kernel, options, refusal);
     }
-    if (is_sizes) {
+    if (strcmp(name, "--sizes") == 0) {
         free(options->sizes.bytes);
         return sizes_parse(value, &options->sizes, refusal);
     }
-    if (is_seed) {
-        return accept_number(name, value, 0, SEED_MAX, &options->seed, refusal);
+    if (strcmp(name, SEED_OPTION.name) == 0) {
+        return parse_number(&SEED_OPTION, value, &options->seed, refusal);
     }
-    if (is_label) {
+    if (strcmp(name, "--label") == 0) {
         return parse_label(value, options, refusal);
     }
     options->record = value;
     return true;
 }
 
-bool accept_number(const char *name, const char *value, long least, long most, long *number,
-                   struct refusal *refusal)
+/* NULL when there is none of this name; `options` may be NULL. */
+static const struct kernel_option *find_option(const struct kernel_option *options,
+                                               const char *name)
+{
+    for (const struct kernel_option *o = options; o != NULL && o->name != NULL; o++) {
+        if (strcmp(name, o->name) == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+long *number_field(void *settings, const struct kernel_option *option)
+{
+    return (long *)(void *)((char *)settings + option->field);
+}
+
+static bool store(const struct kernel_option *option, const char *value, void *settings,
+                  struct refusal *refusal)
+{
+    return option->accept != NULL
+               ? option->accept(settings, value, refusal)
+               : parse_number(option, value, number_field(settings, option), refusal);
+}
+
+static bool parse_number(const struct kernel_option *option, const char *value, long *number,
+                         struct refusal *refusal)
 {
     char *end = NULL;
     errno = 0;
     const long parsed = strtol(value, &end, 10);
     const bool digits = isdigit((unsigned char)value[0]) && *end == '\0';
-    if (!digits || errno == ERANGE || parsed < least || parsed > most) {
-        return refuse(refusal, "%s: '%s' is not a whole number from %ld to %ld", name, value, least,
-                      most);
+    if (!digits || errno == ERANGE || parsed < option->least || parsed > option->most) {
+        return refuse(refusal, "%s: '%s' is not a whole number from %ld to %ld", option->name,
+                      value, option->least, option->most);
     }
     *number = parsed;
     return true;
@@ -231,7 +251,7 @@ static void list_modes(const struct kernel *kernel, char *text, size_t capacity)
     }
 }
 
-/* Unless it is listed already. */
+/* Adds a mode, unless it is listed already. */
 static void add_mode(struct options *options, const struct mode *mode)
 {
     for (size_t m = 0; m < options->mode_count; m++) {
@@ -286,84 +306,6 @@ static bool parse_label(const char *label, struct options *options, struct refus
         reallocate(options->labels, (options->label_count + 1) * sizeof *options->labels);
     options->labels[options->label_count++] = label;
     return true;
-}
-
-static void help_line(FILE *out, const char *name, const char *value_name, const char *help)
-{
-    fprintf(out, "  %-13s %-9s %s", name, value_name, help);
-}
-
-static const char *modes_default(const struct kernel *kernel)
-{
-    static const char PREFIX[] = "--mode=";
-    for (const char *const *word = kernel->defaults; word != NULL && *word != NULL; word++) {
-        if (strncmp(*word, PREFIX, strlen(PREFIX)) == 0) {
-            return *word + strlen(PREFIX);
-        }
-    }
-    return "all";
-}
-
-void options_help(FILE *out, const struct kernel *kernel)
-{
-    struct options defaults;
-    take_defaults(kernel, &defaults);
-    fprintf(out, "%s: %s\n\n", kernel->name, kernel->summary);
-    if (kernel->ranks_max == kernel->ranks_min) {
-        fprintf(out, "usage: mpirun -n %d %s [options]\n\n", kernel->ranks_min, kernel->name);
-    } else {
-        fprintf(out, "usage: mpirun -n RANKS %s [options]\n\nRANKS: %d or more", kernel->name,
-                kernel->ranks_min);
-        if (kernel->ranks_even) {
-            fprintf(out, ", even");
-        }
-        if (kernel->ranks_max > 0) {
-            fprintf(out, ", %d at most", kernel->ranks_max);
-        }
-        fprintf(out, "\n\n");
-    }
-
-    fprintf(out, "modes (time_us is what the table and the record show):\n");
-    for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
-        fprintf(out, "  %-17s %s\n  %-17s source: %s\n", mode->name, mode->summary, "",
-                mode->source);
-    }
-
-    fprintf(out, "\nwhat is measured:\n");
-    help_line(out, "--mode", "M[,M..]", "modes");
-    fprintf(out, " (%s)\n", modes_default(kernel));
-    help_line(out, "--sizes", "SPEC", "message sizes in bytes: a list of\n");
-    help_line(out, "", "", "  N       one size\n");
-    help_line(out, "", "", "  A:B     A, 2A, 4A, ... up to B\n");
-    help_line(out, "", "", "  A:B/n   n sizes an octave\n");
-    help_line(out, "", "", "  A:B:+S  A, A+S, A+2S, ... up to B\n");
-    help_line(out, "", "", "with K, M, G for 1024, 1024^2, 1024^3");
-    fprintf(out, " (%s)\n", sizes_default(kernel));
-    for (size_t i = 0; i < NUMBER_COUNT; i++) {
-        help_line(out, NUMBERS[i].name, NUMBERS[i].value_name, NUMBERS[i].help);
-        fprintf(out, " (%ld)\n", *number_field(&defaults, &NUMBERS[i]));
-    }
-    help_line(out, "--seed", "N", "seed of the sweep's random order (random, recorded)\n");
-    if (kernel->timing != TIME_AT_ROOT) {
-        help_line(out, "--round-time", "",
-                  "start each block at an agreed time, not from a barrier; redo late starts\n");
-    }
-    for (const struct kernel_option *o = kernel->options; o != NULL && o->name != NULL; o++) {
-        help_line(out, o->name, o->value_name, o->help);
-        fprintf(out, "\n");
-    }
-
-    fprintf(out, "\nwhat becomes of it:\n");
-    help_line(out, "--record", "PATH", "write the run record here (none)\n");
-    help_line(out, "--label", "KEY=VALUE",
-              "say something about the run in its record; repeatable\n");
-    help_line(out, "--quiet", "", "print the last line only\n");
-    help_line(out, "--help", "", "this text\n");
-    help_line(out, "--version", "", "version, commit, compiler and MPI\n");
-    fprintf(out,
-            "\nTime is in us, bandwidth in MB/s (10^6 bytes). Exit code: 0 measured and "
-            "verified, 1 payload\nerrors, 2 bad usage or an unwritable record, 3 an MPI error.\n");
-    options_free(&defaults);
 }
 
 void options_free(struct options *options)

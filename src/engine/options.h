@@ -1,13 +1,11 @@
-/* The command line: what every kernel understands, and what one kernel adds. */
+/* The command line: the options of every kernel, and those that one kernel adds. */
 #ifndef SWITCHPOINT_OPTIONS_H
 #define SWITCHPOINT_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
-#include "engine.h"
+#include "kernel.h"
 #include "refusal.h"
 #include "sizes.h"
 
@@ -20,12 +18,12 @@ struct options {
     long block_time_us;
     long pass_time_ms;
     long precision_percent; /* 0: every pass */
-    long time_budget_s;     /* of the sweep; 0: no end */
+    long time_budget_s;     /* of the sweep; 0: no limit */
     long warmup;            /* untimed iterations before the blocks of a pass */
     long pause_us;          /* idle before each timed block */
     long seed;              /* negative: draw one */
     long window;            /* messages in flight, at most */
-    long window_kib;        /* payload in flight, at most; one message at least */
+    long window_kib;        /* payload in flight, at most, but at least one message */
     long rotate_mib;        /* 0: the same buffers again and again */
     long kept;              /* samples written per point, at most */
     const char *record;     /* NULL: none */
@@ -37,13 +35,23 @@ struct options {
     bool version;
 };
 
-/* Reads the arguments over the defaults. Refuses what it does not understand. Values point into
+/* The options of every kernel whose value is a whole number, stored in `struct options`; ends with
+ * an entry without a name. */
+extern const struct kernel_option NUMBER_OPTIONS[];
+
+/* Where an option stores its number. */
+long *number_field(void *settings, const struct kernel_option *option);
+
+/* The default of --sizes. */
+const char *sizes_default(const struct kernel *kernel);
+
+/* The engine's defaults, then the kernel's own; free with options_free. */
+void options_defaults(const struct kernel *kernel, struct options *options);
+
+/* Reads the arguments over the defaults. Refuses what it does not recognise. Values point into
  * `argv`; free the rest with options_free. */
 bool options_parse(int argc, char **argv, const struct kernel *kernel, struct options *options,
                    struct refusal *refusal);
-
-/* Every option with unit and default, every mode with its source. */
-void options_help(FILE *out, const struct kernel *kernel);
 
 void options_free(struct options *options);
 

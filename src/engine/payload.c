@@ -1,11 +1,12 @@
-/* Payloads: bytes that name their sender, size and pass, and the check that they arrived. */
+/* Payloads: bytes that follow from their sender, size and pass, and the check that they arrived. */
 #include "payload.h"
 
 #include <string.h>
 
 enum { WORD = sizeof(uint64_t) };
 
-/* Odd multipliers: the first byte, often the only one, changes with each pass and each sender. */
+/* The multipliers are odd, so that the first byte, which is often the only one, changes with each
+ * pass and each sender. */
 static const uint64_t PER_PASS = UINT64_C(0x9E3779B97F4A7C15);
 static const uint64_t PER_SENDER = UINT64_C(0xD1342543DE82EF95);
 static const uint64_t PER_SIZE = UINT64_C(0xBF58476D1CE4E5B9);

@@ -1,4 +1,4 @@
-/* Payloads: bytes that name their sender, size and pass, and the check that they arrived. */
+/* Payloads: bytes that follow from their sender, size and pass, and the check that they arrived. */
 #ifndef SWITCHPOINT_PAYLOAD_H
 #define SWITCHPOINT_PAYLOAD_H
 
@@ -11,8 +11,8 @@ uint64_t payload_key(int sender, int size_bytes, int pass);
 /* Fills a send buffer with the payload of `key`. */
 void payload_fill(unsigned char *buffer, size_t bytes, uint64_t key);
 
-/* Makes every byte of the buffer differ from the payload of `key` that starts at `sent_offset`, so
- * that bytes which never arrive are caught whatever they held. */
+/* Makes every byte of the buffer differ from the payload of `key` that starts at `sent_offset`: a
+ * byte that never arrives is then always wrong. */
 void payload_poison(unsigned char *buffer, size_t bytes, uint64_t key, size_t sent_offset);
 
 /* Bytes that differ from the payload of `key` that starts at `sent_offset`. */

@@ -1,4 +1,4 @@
-/* The sweep: every mode at every size, visited in a fresh seeded random order on each pass. */
+/* The points of a run: every mode at every size, in a new seeded random order on each pass. */
 #include "plan.h"
 
 #include <stdlib.h>
@@ -57,6 +57,20 @@ void plan_shuffle(struct plan *plan, uint64_t seed, int pass)
         plan->order[k] = plan->order[i - 1];
         plan->order[i - 1] = swapped;
     }
+}
+
+/* The medians of the passes decide, since passes are apart in time: samples of one pass agree with
+ * one another more than with those of the next pass. */
+bool point_known_within(const struct point *point, long percent)
+{
+    double low_us = 0;
+    double high_us = 0;
+    if (!samples_median_interval_us(&point->passes, &low_us, &high_us)) {
+        return false;
+    }
+    const double median_us = samples_quantile_us(&point->passes, 0.5);
+    const double share = (double)percent / 100;
+    return low_us >= (1 - share) * median_us && high_us <= (1 + share) * median_us;
 }
 
 void plan_free(struct plan *plan)

@@ -1,4 +1,4 @@
-/* The sweep: every mode at every size, visited in a fresh seeded random order on each pass. */
+/* The points of a run: every mode at every size, in a new seeded random order on each pass. */
 #ifndef SWITCHPOINT_PLAN_H
 #define SWITCHPOINT_PLAN_H
 
@@ -6,20 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine.h"
+#include "kernel.h"
 #include "options.h"
 #include "samples.h"
 #include "timeline.h"
 
-/* What a rank counts at one point; whole numbers of 64 bits and nothing else. */
+/* What a rank counts at one point; whole numbers of 64 bits and nothing else, so that MPI can add
+ * them up. */
 struct counts {
     int64_t payloads;                  /* payloads, or parts of a result, compared */
     int64_t payload_errors;            /* those that were wrong */
-    struct traffic sent;               /* in all repetitions, where the mode has a result */
+    struct traffic sent;               /* in all repetitions, if the mode has a result */
     struct traffic sent_between_nodes; /* the part of it that left the node */
 };
 
-/* One mode at one size, and what has been found out about it. */
+/* One mode at one size, and what is known about it. */
 struct point {
     const struct mode *mode;
     int size_bytes;
@@ -27,8 +28,8 @@ struct point {
     long blocks;     /* timed blocks that fit a pass; same on all ranks; 0 until calibrated */
     struct samples samples;   /* rank 0 only */
     struct samples passes;    /* the median of each pass so far; rank 0 only */
-    struct counts counts;     /* this rank's; of all ranks, on rank 0, when the sweep has ended */
-    int64_t late_blocks;      /* thrown away, since a rank started late; same on all ranks */
+    struct counts counts;     /* this rank's; after the sweep, on rank 0, those of all ranks */
+    int64_t late_blocks;      /* not counted, since a rank started late; same on all ranks */
     int64_t repetitions;      /* all of them, untimed ones too; same on all ranks */
     struct activity activity; /* of the first pass; rank 0 of kernels with a timeline */
     int visits;               /* of an exploration */
@@ -43,12 +44,16 @@ struct plan {
 
 void plan_start(struct plan *plan, const struct options *options);
 
-/* The point of a mode and a size, added where the plan has none; valid until the next is added. */
+/* The point of a mode and a size; added to the plan if it is not there. Valid until the next one is
+ * added. */
 struct point *plan_point(struct plan *plan, const struct mode *mode, int size_bytes,
                          const struct options *options);
 
-/* Sets `order` for a pass: it depends on seed, pass and number of points alone. */
+/* Sets `order` for a pass. It depends only on the seed, the pass and the number of points. */
 void plan_shuffle(struct plan *plan, uint64_t seed, int pass);
+
+/* Whether the 95 % confidence interval of the point's median lies within +-`percent` % of it. */
+bool point_known_within(const struct point *point, long percent);
 
 void plan_free(struct plan *plan);
 

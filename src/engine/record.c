@@ -1,4 +1,4 @@
-/* The run record on disk: rows as they are measured, and a name that only a whole record bears. */
+/* The run record on disk: rows as they are measured; only a complete record gets its name. */
 #include "record.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The run record on disk: rows as they are measured, and a name that only a whole record bears. */
+/* The run record on disk: rows as they are measured; only a complete record gets its name. */
 #ifndef SWITCHPOINT_RECORD_H
 #define SWITCHPOINT_RECORD_H
 
@@ -7,21 +7,21 @@
 
 #include "refusal.h"
 
-/* A record being written; all zero when none is wanted, and every call then succeeds. */
+/* A record in progress. All zero when no record was asked for: every call then succeeds. */
 struct record {
     const char *path;
-    char *partial_path; /* what it is called until it is whole */
-    FILE *file;         /* write to it when not NULL; errors show in record_flush */
+    char *partial_path; /* its name until it is complete */
+    FILE *file;         /* write to it when not NULL; record_flush reports errors */
 };
 
-/* Opens PATH.partial. Refuses a path that cannot be written or is no regular file. */
+/* Opens PATH.partial. Refuses a path that cannot be written or is not a regular file. */
 bool record_open(struct record *record, const char *path, struct refusal *refusal);
 
-/* Hands everything written so far to the system. False, with a line on stderr, when the disk did
- * not take it; what it did take stays in PATH.partial. */
+/* Passes everything written so far to the system. On an error, such as a full disk: false, with a
+ * line on stderr; PATH.partial keeps what was written. */
 bool record_flush(struct record *record);
 
-/* Puts the record on disk and renames it to PATH. False, with a line on stderr, on any error. */
+/* Writes the record to disk and renames it to PATH. False, with a line on stderr, on any error. */
 bool record_finish(struct record *record);
 
 void record_free(struct record *record);

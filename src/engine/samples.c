@@ -1,10 +1,11 @@
-/* One point's samples: exact statistics over all of them, and a bounded systematic thinning. */
+/* One point's samples: exact statistics over all of them, of which a bounded number is kept. */
 #include "samples.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "memory.h"
+#include "order.h"
 
 void samples_start(struct samples *samples, long planned, long kept_max)
 {
@@ -39,18 +40,9 @@ double samples_variance_us2(const struct samples *samples)
     return samples->count > 1 ? samples->squares_us2 / (double)(samples->count - 1) : NAN;
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const double a = *(const double *)left;
-    const double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 void samples_sort(struct samples *samples)
 {
-    if (samples->kept > 0) {
-        qsort(samples->kept_us, samples->kept, sizeof *samples->kept_us, ascending);
-    }
+    sort_doubles(samples->kept_us, samples->kept);
 }
 
 double samples_quantile_us(const struct samples *samples, double probability)
@@ -65,12 +57,12 @@ double samples_quantile_us(const struct samples *samples, double probability)
     return samples->kept_us[below] * (1 - share) + samples->kept_us[above] * share;
 }
 
-/* How many of `count` values to leave out at each end; negative when all are too few. */
+/* How many of `count` values to leave out at each end; negative when there are too few values. */
 static long left_out(size_t count)
 {
     static const double ERROR = 0.05;
     const double n = (double)count;
-    double outside = 0; /* probability that the median lies beyond the k-th value from an end */
+    double outside = 0; /* probability that the median is beyond the k-th value from an end */
     long k = 0;
     while (k < (long)count) {
         const double exactly =

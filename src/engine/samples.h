@@ -1,4 +1,4 @@
-/* One point's samples: exact statistics over all of them, and a bounded systematic thinning. */
+/* One point's samples: exact statistics over all of them, of which a bounded number is kept. */
 #ifndef SWITCHPOINT_SAMPLES_H
 #define SWITCHPOINT_SAMPLES_H
 
@@ -17,10 +17,10 @@ struct samples {
     double max_us;
 };
 
-/* For at most `planned` samples of which at most `kept_max` are kept. */
+/* For at most `planned` samples, of which at most `kept_max` are kept. */
 void samples_start(struct samples *samples, long planned, long kept_max);
 
-/* Takes in one sample; true when it is one of those kept. */
+/* Adds one sample; true when it is kept. */
 bool samples_add(struct samples *samples, double time_us);
 
 /* Unbiased variance in us^2; NaN for fewer than two samples. */
@@ -33,9 +33,9 @@ void samples_sort(struct samples *samples);
 double samples_quantile_us(const struct samples *samples, double probability);
 
 /* The distribution-free 95 % confidence interval of the median, from order statistics of the sorted
- * kept samples (Hoefler and Belli 2015, 3.1.3): the narrowest pair, as far from one end as from the
- * other, that encloses the median with a probability of 95 % or more by the binomial distribution.
- * False for fewer than six samples, of which not even the extremes enclose it so often. */
+ * kept samples (Hoefler and Belli 2015, 3.1.3): the narrowest pair, equally far from both ends,
+ * that encloses the median with a probability of 95 % or more by the binomial distribution. False
+ * for fewer than six samples: even their extremes do not enclose the median that often. */
 bool samples_median_interval_us(const struct samples *samples, double *low_us, double *high_us);
 
 void samples_free(struct samples *samples);

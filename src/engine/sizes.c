@@ -8,14 +8,15 @@
 #include <string.h>
 
 #include "memory.h"
+#include "order.h"
 
 enum { COUNT_MAX = 100000, PER_OCTAVE_MAX = 1000 };
 
 static const char GRAMMAR[] =
-    "write N, A:B (doubling), A:B/n (n an octave) or A:B:+S (steps of S), "
+    "write N, A:B (doubling), A:B/n (n per octave) or A:B:+S (steps of S), "
     "with K, M or G for 1024, 1024^2, 1024^3";
 
-/* One item of the list: first, and what lies between it and last. */
+/* One item of the list: its first and last size, and the spacing between them. */
 struct range {
     int first;
     int last;
@@ -43,7 +44,7 @@ bool sizes_parse(const char *specification, struct sizes *sizes, struct refusal 
         const bool understood =
             parse_item(copy, &range, refusal) &&
             (append_range(sizes, &range) ||
-             refuse(refusal, "--sizes: '%s' makes more than %d sizes; take larger steps", copy,
+             refuse(refusal, "--sizes: '%s' makes more than %d sizes; use larger steps", copy,
                     COUNT_MAX));
         free(copy);
         if (!understood) {
@@ -76,18 +77,18 @@ static bool parse_item(const char *item, struct range *range, struct refusal *re
                           item, INT_MAX, GRAMMAR);
         }
         if (range->last < range->first) {
-            return refuse(refusal, "--sizes: '%s' ends below its start; write the smaller first",
-                          item);
+            return refuse(refusal,
+                          "--sizes: '%s' ends below its start; write the smaller size first", item);
         }
         if (!parse_spacing(item, &rest, range, refusal)) {
             return false;
         }
     }
     return *rest == '\0' ||
-           refuse(refusal, "--sizes: '%s' is not understood from '%s' on; %s", item, rest, GRAMMAR);
+           refuse(refusal, "--sizes: '%s': '%s' is not recognised; %s", item, rest, GRAMMAR);
 }
 
-/* What may follow A:B, and whether A allows it. */
+/* Reads what may follow A:B, and checks that A allows it. */
 static bool parse_spacing(const char *item, const char **rest, struct range *range,
                           struct refusal *refusal)
 {
@@ -97,17 +98,18 @@ static bool parse_spacing(const char *item, const char **rest, struct range *ran
                refuse(refusal, "--sizes: '%s' needs a step of 1 byte or more; %s", item, GRAMMAR);
     }
     if (range->first == 0) {
-        return refuse(refusal,
-                      "--sizes: '%s' doubles from 0 and never grows; start at 1, or give a step "
-                      "as in 0:%d:+8",
-                      item, range->last);
+        return refuse(
+            refusal,
+            "--sizes: '%s' starts at 0, which doubling never leaves; start at 1, or give a "
+            "step, as in 0:%d:+8",
+            item, range->last);
     }
     if (**rest == '/') {
         const char *digits = *rest + 1;
         char *end = NULL;
         range->per_octave = isdigit((unsigned char)*digits) ? strtol(digits, &end, 10) : 0;
         if (range->per_octave < 1 || range->per_octave > PER_OCTAVE_MAX) {
-            return refuse(refusal, "--sizes: '%s' needs 1 to %d sizes an octave; %s", item,
+            return refuse(refusal, "--sizes: '%s' needs 1 to %d sizes per octave; %s", item,
                           PER_OCTAVE_MAX, GRAMMAR);
         }
         *rest = end;
@@ -115,7 +117,7 @@ static bool parse_spacing(const char *item, const char **rest, struct range *ran
     return true;
 }
 
-/* False when there would be too many. */
+/* False when there would be too many sizes. */
 static bool append_range(struct sizes *sizes, const struct range *range)
 {
     if (range->first == range->last) {
@@ -138,7 +140,7 @@ static bool parse_size(const char **text, int *bytes)
         return false;
     }
     char *end = NULL;
-    /* strtoll saturates, so that absurd sizes are still above the bound. */
+    /* strtoll saturates: absurd sizes stay above the bound. */
     const long long value = strtoll(*text, &end, 10);
     long long unit = 1;
     switch (*end) {
@@ -178,16 +180,9 @@ static bool append(struct sizes *sizes, int size)
     return true;
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const int a = *(const int *)left;
-    const int b = *(const int *)right;
-    return (a > b) - (a < b);
-}
-
 static void sort_unique(struct sizes *sizes)
 {
-    qsort(sizes->bytes, sizes->count, sizeof *sizes->bytes, ascending);
+    sort_ints(sizes->bytes, sizes->count);
     size_t kept = 1;
     for (size_t i = 1; i < sizes->count; i++) {
         if (sizes->bytes[i] != sizes->bytes[kept - 1]) {

@@ -16,10 +16,10 @@ struct sizes {
 /* Reads a comma-separated list of
  *   N        one size
  *   A:B      A, 2A, 4A, ... up to B
- *   A:B/n    n sizes an octave from A to B, rounded
+ *   A:B/n    n sizes per octave from A to B, rounded
  *   A:B:+S   A, A+S, A+2S, ... up to B
- * with suffixes K, M, G for 1024, 1024^2, 1024^3. Refuses what is malformed, empty, or larger than
- * an MPI count (2^31 - 1). */
+ * with suffixes K, M, G for 1024, 1024^2, 1024^3. Refuses a list that is malformed or empty, and
+ * sizes larger than an MPI count (2^31 - 1). */
 bool sizes_parse(const char *specification, struct sizes *sizes, struct refusal *refusal);
 
 #endif

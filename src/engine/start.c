@@ -6,7 +6,8 @@
 #include "clock.h"
 #include "mpi_check.h"
 
-/* Where ranks share cores no lead is long enough for sure, and a longer one only takes time. */
+/* Where ranks share cores, no lead is certain to be long enough, and a longer one only takes time.
+ */
 static const double LEAD_MIN_US = 20;
 static const double LEAD_MAX_US = 20000;
 

@@ -1,5 +1,5 @@
-/* Round-time synchronisation: all ranks start a block at one agreed time, and one that some rank
- * started late is thrown away (Hunold and Carpen-Amarie, EuroMPI 2018). */
+/* Round-time synchronisation: all ranks start a block at an agreed time. A block that a rank starts
+ * late does not count (Hunold and Carpen-Amarie, EuroMPI 2018). */
 #ifndef SWITCHPOINT_START_H
 #define SWITCHPOINT_START_H
 
@@ -7,21 +7,21 @@
 #include <stdbool.h>
 
 struct start {
-    double ahead_us;       /* of this rank's clock, of rank 0's */
-    double clock_error_us; /* by which that may be off, at most so far */
+    double ahead_us;       /* by how much this rank's clock is ahead of rank 0's */
+    double clock_error_us; /* the largest error of `ahead_us` so far */
     double lead_us;        /* from the announcement of a start to the start */
-    bool late;             /* this rank, at the last start */
+    bool late;             /* this rank was late for the last start */
 };
 
-/* Collective. Compares the clocks again; they drift. */
+/* Collective. Compares the clocks again, since they drift. */
 void start_prepare(MPI_Comm comm, struct start *start);
 
-/* Collective. Returns at the agreed time, or at once when that has passed: the agreed time on this
- * rank's clock in us. */
+/* Collective. Waits for the agreed time, which may have passed already. Returns it in us, on this
+ * rank's clock. */
 double start_together(MPI_Comm comm, struct start *start);
 
-/* Collective. Whether any rank came late to the last start; the next one is then announced earlier.
- */
+/* Collective. Whether any rank was late for the last start; the next start is then announced
+ * earlier. */
 bool start_was_late(MPI_Comm comm, struct start *start);
 
 #endif

@@ -7,10 +7,10 @@
 #include "memory.h"
 #include "mpi_check.h"
 
-/* Repetitions to take the median of; odd. */
+/* Repetitions of which the median is taken; odd. */
 enum { WATCHED_MAX = 11 };
 
-/* A watched repetition's length, and which it was. */
+/* How long a repetition was, and which one it was. */
 struct length {
     double us;
     int repetition;
@@ -21,17 +21,6 @@ static void watch(struct task *task, void (*run)(const struct task *task, long i
 static int median_of(struct length *lengths, int count);
 static void gather(const struct task *task, const struct timeline *mine, double start_us,
                    struct activity *activity);
-
-void phase_end(const struct task *task, int phase, double start)
-{
-    const double end = MPI_Wtime();
-    task->phase_us[phase] += (end - start) * 1e6;
-    struct timeline *timeline = task->timeline;
-    if (timeline != NULL && timeline->count < TIMELINE_SPANS_MAX) {
-        timeline->spans[timeline->count++] = (struct span){
-            .rank = task->rank, .phase = phase, .start_us = start * 1e6, .end_us = end * 1e6};
-    }
-}
 
 long timeline_watch(struct task *task, void (*run)(const struct task *task, long iterations),
                     long most, struct activity *activity)
@@ -80,7 +69,7 @@ static int median_of(struct length *lengths, int count)
     return lengths[(count - 1) / 2].repetition;
 }
 
-/* Each rank's spans to rank 0, moved onto its clock. */
+/* Sends each rank's spans to rank 0, on whose clock they are then. */
 static void gather(const struct task *task, const struct timeline *mine, double start_us,
                    struct activity *activity)
 {

@@ -4,9 +4,10 @@
 
 #include <stddef.h>
 
-#include "engine.h"
+#include "task.h"
 
-/* Of a record's ranks and of a rank's spans, as many are kept as bound it. */
+/* A record keeps the spans of the first ranks, and the first spans of each, so that its size is
+ * bounded. */
 enum { TIMELINE_RANKS_MAX = 64, TIMELINE_SPANS_MAX = 64 };
 
 struct span {
@@ -16,7 +17,7 @@ struct span {
     double end_us;
 };
 
-/* What `phase_end` adds to while one is being kept. */
+/* The spans of one rank; `phase_end` adds to it. */
 struct timeline {
     struct span spans[TIMELINE_SPANS_MAX];
     int count;
@@ -27,12 +28,12 @@ struct activity {
     struct span *spans; /* by rank, then by time; free with free() */
     size_t count;
     double length_us;      /* at rank 0 */
-    double clock_error_us; /* by which another rank's clock may be off, at most */
+    double clock_error_us; /* another rank's clock is off by this at most */
 };
 
-/* Collective. Repeats `run` some times, but at most `most`, one repetition after another from a
- * barrier, and keeps on rank 0 what each rank did in that of median length. Returns how many
- * repetitions there were. */
+/* Collective. Calls `run` for a few repetitions, at most `most`, each from a barrier of its own,
+ * and keeps on rank 0 what each rank did in the repetition of median length. Returns how many
+ * repetitions it ran. */
 long timeline_watch(struct task *task, void (*run)(const struct task *task, long iterations),
                     long most, struct activity *activity);
 

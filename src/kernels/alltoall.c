@@ -1,17 +1,16 @@
-/* Complete exchange: every rank has a message for every other, cut into packets that the schedules
- * order differently (Tam, study 003). */
-#include "engine.h"
-
+/* Complete exchange: every rank has a message for every other rank. The messages are cut into
+ * packets, and the schedules order the packets differently (Tam, study 003). */
 #include <limits.h>
 
 #include "exchange_schedule.h"
+#include "kernel.h"
 
 enum { TAG = 1 };
 
 struct settings {
     long packet_bytes;
     long group;
-    long send_window; /* packets that a rank has under way; 0: no bound; negative: ranks - 1 */
+    long send_window; /* packets that a rank has in flight; 0: no bound; negative: ranks - 1 */
 };
 
 static struct exchange exchange_of(const struct task *t)
@@ -38,8 +37,8 @@ static struct packet packet_at(const struct task *t, struct slot slot)
     return (struct packet){(size_t)slot.peer * (size_t)t->size_bytes + (size_t)start, (int)bytes};
 }
 
-/* How many packets a rank has under way. As many as it has peers is one to each in a shuffle: few
- * enough that no link has a queue of packets of which some overtake others, and all end at once. */
+/* How many packets a rank has in flight. The default is its number of peers, one packet to each in
+ * a shuffle: no link then has a queue in which packets overtake others. */
 static int send_window(const struct task *t, int messages)
 {
     const struct settings *settings = t->settings;
@@ -47,72 +46,67 @@ static int send_window(const struct task *t, int messages)
     return window > 0 && window < messages ? (int)window : messages;
 }
 
-/* Shift and pairwise turn to the next peer when they are done with this one: the stages in which
- * the network's pipes run empty. The shuffles have one stage. */
+/* Shift and pairwise complete the exchange with one peer before they start with the next: between
+ * these stages the network's pipes run empty. The shuffles have one stage. */
 static int messages_in_stage(enum schedule schedule, const struct exchange *exchange, int messages)
 {
     return schedule == SHIFT || schedule == PAIRWISE ? exchange->packets : messages;
 }
 
-/* Receives posted ahead in the order in which their packets are sent; then the sends, no slot
- * waiting for another but for room in the window and for the end of a stage. */
-static inline void run_schedule(const struct task *t, long iterations, enum schedule schedule)
+/* Posts all receives, in the order in which the packets are sent. */
+static void post_receives(const struct task *t, enum schedule schedule,
+                          const struct exchange *exchange, MPI_Request *receives)
 {
-    const struct exchange exchange = exchange_of(t);
-    const long slots = slot_count(schedule, &exchange);
-    const int messages = (t->ranks - 1) * exchange.packets;
-    const int window = send_window(t, messages);
-    const int stage = messages_in_stage(schedule, &exchange, messages);
-    MPI_Request *receives = t->requests;
-    MPI_Request *sends = t->requests + messages;
-
-    for (long i = 0; i < iterations; i++) {
-        int posted = 0;
-        for (long s = 0; s < slots; s++) {
-            const struct slot from = slot_from(schedule, &exchange, t->rank, s);
-            if (from.peer != t->rank) {
-                const struct packet packet = packet_at(t, from);
-                MPI_CHECK(MPI_Irecv(t->receive + packet.offset, packet.bytes, MPI_BYTE, from.peer,
-                                    TAG, t->comm, &receives[posted++]));
-            }
-        }
-        int sent = 0;
-        for (long s = 0; s < slots; s++) {
-            const struct slot to = slot_to(schedule, &exchange, t->rank, s);
-            if (to.peer != t->rank) {
-                const struct packet packet = packet_at(t, to);
-                if (sent >= window) {
-                    MPI_CHECK(MPI_Wait(&sends[sent - window], MPI_STATUS_IGNORE));
-                }
-                MPI_CHECK(MPI_Isend(t->send + packet.offset, packet.bytes, MPI_BYTE, to.peer, TAG,
-                                    t->comm, &sends[sent++]));
-                if (sent % stage == 0) {
-                    MPI_CHECK(MPI_Waitall(stage, &sends[sent - stage], MPI_STATUSES_IGNORE));
-                    MPI_CHECK(MPI_Waitall(stage, &receives[sent - stage], MPI_STATUSES_IGNORE));
-                }
-            }
+    const long slots = slot_count(schedule, exchange);
+    int posted = 0;
+    for (long s = 0; s < slots; s++) {
+        const struct slot from = slot_from(schedule, exchange, t->rank, s);
+        if (from.peer != t->rank) {
+            const struct packet packet = packet_at(t, from);
+            MPI_CHECK(MPI_Irecv(t->receive + packet.offset, packet.bytes, MPI_BYTE, from.peer, TAG,
+                                t->comm, &receives[posted++]));
         }
     }
 }
 
-static void run_shift(const struct task *t, long iterations)
+/* A slot waits only for room in the window and, after the last slot of a stage, for the stage. */
+static void send_packets(const struct task *t, enum schedule schedule,
+                         const struct exchange *exchange, MPI_Request *receives, MPI_Request *sends)
 {
-    run_schedule(t, iterations, SHIFT);
+    const long slots = slot_count(schedule, exchange);
+    const int messages = (t->ranks - 1) * exchange->packets;
+    const int window = send_window(t, messages);
+    const int stage = messages_in_stage(schedule, exchange, messages);
+    int sent = 0;
+    for (long s = 0; s < slots; s++) {
+        const struct slot to = slot_to(schedule, exchange, t->rank, s);
+        if (to.peer == t->rank) {
+            continue;
+        }
+        const struct packet packet = packet_at(t, to);
+        if (sent >= window) {
+            MPI_CHECK(MPI_Wait(&sends[sent - window], MPI_STATUS_IGNORE));
+        }
+        MPI_CHECK(MPI_Isend(t->send + packet.offset, packet.bytes, MPI_BYTE, to.peer, TAG, t->comm,
+                            &sends[sent++]));
+        if (sent % stage == 0) {
+            MPI_CHECK(MPI_Waitall(stage, &sends[sent - stage], MPI_STATUSES_IGNORE));
+            MPI_CHECK(MPI_Waitall(stage, &receives[sent - stage], MPI_STATUSES_IGNORE));
+        }
+    }
 }
 
-static void run_pairwise(const struct task *t, long iterations)
+/* The variant is the schedule. */
+static void run_schedule(const struct task *t, long iterations)
 {
-    run_schedule(t, iterations, PAIRWISE);
-}
-
-static void run_synchronous_shuffle(const struct task *t, long iterations)
-{
-    run_schedule(t, iterations, SYNCHRONOUS_SHUFFLE);
-}
-
-static void run_group_shuffle(const struct task *t, long iterations)
-{
-    run_schedule(t, iterations, GROUP_SHUFFLE);
+    const enum schedule schedule = *(const enum schedule *)t->variant;
+    const struct exchange exchange = exchange_of(t);
+    MPI_Request *receives = t->requests;
+    MPI_Request *sends = t->requests + (size_t)(t->ranks - 1) * (size_t)exchange.packets;
+    for (long i = 0; i < iterations; i++) {
+        post_receives(t, schedule, &exchange, receives);
+        send_packets(t, schedule, &exchange, receives, sends);
+    }
 }
 
 static void run_library(const struct task *t, long iterations)
@@ -123,7 +117,7 @@ static void run_library(const struct task *t, long iterations)
     }
 }
 
-/* From each other rank. */
+/* One message from each other rank. */
 static bool arrival(const struct task *t, int index, struct arrival *arrival)
 {
     const size_t bytes = (size_t)t->size_bytes;
@@ -135,7 +129,7 @@ static bool arrival(const struct task *t, int index, struct arrival *arrival)
     return sender < t->ranks;
 }
 
-/* From this rank too, which MPI_Alltoall copies: room for it must be there on the last rank. */
+/* From this rank too, since MPI_Alltoall copies its own message. */
 static bool arrival_library(const struct task *t, int index, struct arrival *arrival)
 {
     const size_t bytes = (size_t)t->size_bytes;
@@ -151,7 +145,7 @@ static size_t send_bytes(const struct task *t)
     return (size_t)t->ranks * (size_t)t->size_bytes;
 }
 
-static size_t a_send_and_a_receive_a_packet(const struct task *t)
+static size_t two_requests_per_packet(const struct task *t)
 {
     return 2 * (size_t)(t->ranks - 1) * (size_t)exchange_of(t).packets;
 }
@@ -164,7 +158,7 @@ static bool suits_packets(const struct task *t, struct refusal *refusal)
     return messages <= MESSAGES_MAX ||
            refuse(refusal,
                   "--packet: %d bytes in packets of %ld are %ld messages from each of %d ranks, "
-                  "more than %d; choose larger packets or smaller --sizes",
+                  "more than %d; use larger packets or smaller --sizes",
                   t->size_bytes, settings->packet_bytes, messages, t->ranks, MESSAGES_MAX);
 }
 
@@ -184,41 +178,49 @@ static bool suits_group_shuffle(const struct task *t, struct refusal *refusal)
     return suits_packets(t, refusal) &&
            (t->ranks % settings->group == 0 ||
             refuse(refusal,
-                   "--group: groups of %ld do not divide %d ranks; choose a divisor, or --mode "
+                   "--group: groups of %ld do not divide %d ranks; use a divisor, or --mode "
                    "without group_shuffle",
                    settings->group, t->ranks));
 }
 
-#define SCHEDULED                                                                                  \
-    .arrival = arrival, .send_bytes = send_bytes, .requests = a_send_and_a_receive_a_packet
-
 static const struct mode MODES[] = {
     {.name = "shift",
-     .summary =
-         "all packets to rank + 1 and from rank - 1, then to and from the next, ...; time_us: "
-         "until the last rank has ended",
+     .summary = "all packets to rank + 1 and from rank - 1, then to and from the next ranks; "
+                "time_us: until the last rank has ended",
      .source = "Tam, complete exchange (study 003); the wait between peers is our reconstruction",
-     .run = run_shift,
-     .suits = suits_packets,
-     SCHEDULED},
+     .run = run_schedule,
+     .variant = &(const enum schedule){SHIFT},
+     .arrival = arrival,
+     .send_bytes = send_bytes,
+     .requests = two_requests_per_packet,
+     .suits = suits_packets},
     {.name = "pairwise",
-     .summary = "the same with partners by exclusive or; needs a power of two of ranks",
+     .summary = "like shift, with partners by exclusive or; needs a power of two of ranks",
      .source = "Tam, complete exchange (study 003); the wait between peers is our reconstruction",
-     .run = run_pairwise,
-     .suits = suits_pairwise,
-     SCHEDULED},
+     .run = run_schedule,
+     .variant = &(const enum schedule){PAIRWISE},
+     .arrival = arrival,
+     .send_bytes = send_bytes,
+     .requests = two_requests_per_packet,
+     .suits = suits_pairwise},
     {.name = "group_shuffle",
      .summary = "a packet to each rank of a group in turn, group after group (--group)",
      .source = "Tam, complete exchange (study 003); the groups are our reconstruction",
-     .run = run_group_shuffle,
-     .suits = suits_group_shuffle,
-     SCHEDULED},
+     .run = run_schedule,
+     .variant = &(const enum schedule){GROUP_SHUFFLE},
+     .arrival = arrival,
+     .send_bytes = send_bytes,
+     .requests = two_requests_per_packet,
+     .suits = suits_group_shuffle},
     {.name = "synchronous_shuffle",
-     .summary = "a packet to each other rank in turn, then the next to each",
+     .summary = "a packet to each other rank in turn, then the next packet to each",
      .source = "Tam, complete exchange (study 003); the order is our reconstruction",
-     .run = run_synchronous_shuffle,
-     .suits = suits_packets,
-     SCHEDULED},
+     .run = run_schedule,
+     .variant = &(const enum schedule){SYNCHRONOUS_SHUFFLE},
+     .arrival = arrival,
+     .send_bytes = send_bytes,
+     .requests = two_requests_per_packet,
+     .suits = suits_packets},
     {.name = "library",
      .summary = "MPI_Alltoall, which also copies each rank's message to itself",
      .source = "the MPI library's own choice",
@@ -228,29 +230,25 @@ static const struct mode MODES[] = {
     {0},
 };
 
-static bool accept_packet(void *settings, const char *value, struct refusal *refusal)
-{
-    return accept_number("--packet", value, 1, INT_MAX,
-                         &((struct settings *)settings)->packet_bytes, refusal);
-}
-
-static bool accept_group(void *settings, const char *value, struct refusal *refusal)
-{
-    return accept_number("--group", value, 1, INT_MAX, &((struct settings *)settings)->group,
-                         refusal);
-}
-
-static bool accept_send_window(void *settings, const char *value, struct refusal *refusal)
-{
-    return accept_number("--send-window", value, 0, INT_MAX,
-                         &((struct settings *)settings)->send_window, refusal);
-}
-
 static const struct kernel_option OPTIONS[] = {
-    {"--packet", "BYTES", "largest packet in bytes (65536)", accept_packet},
-    {"--group", "N", "ranks in a group of group_shuffle (2)", accept_group},
-    {"--send-window", "N", "packets that a rank has under way; 0: no bound (one for each peer)",
-     accept_send_window},
+    {.name = "--packet",
+     .value_name = "BYTES",
+     .help = "largest packet in bytes (65536)",
+     .field = offsetof(struct settings, packet_bytes),
+     .least = 1,
+     .most = INT_MAX},
+    {.name = "--group",
+     .value_name = "N",
+     .help = "ranks in a group of group_shuffle (2)",
+     .field = offsetof(struct settings, group),
+     .least = 1,
+     .most = INT_MAX},
+    {.name = "--send-window",
+     .value_name = "N",
+     .help = "packets that a rank has in flight; 0: no bound (one for each peer)",
+     .field = offsetof(struct settings, send_window),
+     .least = 0,
+     .most = INT_MAX},
     {0},
 };
 

@@ -1,9 +1,8 @@
-/* Echo: one message to and fro with one tool after another: MPI, TCP sockets, PVM (study 004).
- * MPI starts the ranks and tells addresses; what is timed holds the tool's own calls alone. */
-#include "engine.h"
-
+/* Echo: round trips of one message with MPI, TCP sockets and PVM (study 004). MPI starts the ranks
+ * and exchanges addresses; the timed section holds only the calls of the tool. */
 #include <string.h>
 
+#include "kernel.h"
 #include "sockets.h"
 #ifdef SWITCHPOINT_PVM
 #include "pvm_link.h"
@@ -26,22 +25,28 @@ static void run_mpi(const struct task *t, long iterations)
     }
 }
 
-/* The connection, or the enrolment, lasts for one point of one pass; nothing else holds it. */
-static int connection;
+/* The TCP connection, or the peer's task in PVM, at one point of one pass. */
+struct state {
+    int connection;
+};
 
 static void connect_ranks(const struct task *t)
 {
-    connection = sockets_connect(t->comm, t->settings);
+    struct state *state = t->state;
+    state->connection = sockets_connect(t->comm, t->settings);
 }
 
 static void disconnect(const struct task *t)
 {
-    (void)t;
-    sockets_close(connection);
+    const struct state *state = t->state;
+    sockets_close(state->connection);
 }
 
-static inline void echo_over_sockets(const struct task *t, long iterations, enum sockets_wait wait)
+/* The variant says how a receiver waits. */
+static void run_sockets(const struct task *t, long iterations)
 {
+    const enum sockets_wait wait = *(const enum sockets_wait *)t->variant;
+    const int connection = ((const struct state *)t->state)->connection;
     const size_t bytes = (size_t)t->size_bytes;
     for (long i = 0; i < iterations; i++) {
         if (t->rank == 0) {
@@ -52,16 +57,6 @@ static inline void echo_over_sockets(const struct task *t, long iterations, enum
             sockets_send(connection, t->send, bytes);
         }
     }
-}
-
-static void run_sockets(const struct task *t, long iterations)
-{
-    echo_over_sockets(t, iterations, SOCKETS_SLEEP);
-}
-
-static void run_sockets_polling(const struct task *t, long iterations)
-{
-    echo_over_sockets(t, iterations, SOCKETS_POLL);
 }
 
 static bool suits_sockets(const struct task *t, struct refusal *refusal)
@@ -79,14 +74,11 @@ static bool suits_pvm(const struct task *t, struct refusal *refusal)
     return pvm_link_available(t->comm, refusal);
 }
 
+/* The variant is the route of the messages. */
 static void enrol(const struct task *t)
 {
-    connection = pvm_link_open(t->comm, PVM_LINK_THROUGH_DAEMONS);
-}
-
-static void enrol_direct(const struct task *t)
-{
-    connection = pvm_link_open(t->comm, PVM_LINK_DIRECT);
+    struct state *state = t->state;
+    state->connection = pvm_link_open(t->comm, *(const enum pvm_link_route *)t->variant);
 }
 
 static void withdraw(const struct task *t)
@@ -96,13 +88,14 @@ static void withdraw(const struct task *t)
 
 static void run_pvm(const struct task *t, long iterations)
 {
+    const int peer = ((const struct state *)t->state)->connection;
     for (long i = 0; i < iterations; i++) {
         if (t->rank == 0) {
-            pvm_link_send(connection, t->send, t->size_bytes);
+            pvm_link_send(peer, t->send, t->size_bytes);
         }
-        pvm_link_receive(connection, t->receive, t->size_bytes);
+        pvm_link_receive(peer, t->receive, t->size_bytes);
         if (t->rank == 1) {
-            pvm_link_send(connection, t->send, t->size_bytes);
+            pvm_link_send(peer, t->send, t->size_bytes);
         }
     }
 }
@@ -129,18 +122,20 @@ static const struct mode MODES[] = {
      .messages = two_messages,
      .arrival = arrival_echo},
     {.name = "sockets",
-     .summary = "send and recv on a TCP socket without delay, asleep while waiting",
+     .summary = "send and recv on a TCP socket with TCP_NODELAY; a rank sleeps while it waits",
      .source = "study 004: echo; NetPIPE over TCP",
      .run = run_sockets,
+     .variant = &(const enum sockets_wait){SOCKETS_SLEEP},
      .messages = two_messages,
      .arrival = arrival_echo,
      .suits = suits_sockets,
      .prepare = connect_ranks,
      .release = disconnect},
     {.name = "sockets_polling",
-     .summary = "the same, asking again and again while waiting, as MPI does",
+     .summary = "like sockets, but a rank polls while it waits, as MPI does",
      .source = "sockets, with MSG_DONTWAIT",
-     .run = run_sockets_polling,
+     .run = run_sockets,
+     .variant = &(const enum sockets_wait){SOCKETS_POLL},
      .messages = two_messages,
      .arrival = arrival_echo,
      .suits = suits_sockets,
@@ -151,19 +146,21 @@ static const struct mode MODES[] = {
      .summary = "pvm_psend and pvm_precv, through the PVM daemons of both nodes",
      .source = "study 004: echo; PVM 3 (Geist et al. 1994), its default route",
      .run = run_pvm,
+     .variant = &(const enum pvm_link_route){PVM_LINK_THROUGH_DAEMONS},
      .messages = two_messages,
      .arrival = arrival_echo,
      .suits = suits_pvm,
      .prepare = enrol,
      .release = withdraw},
     {.name = "pvm_direct",
-     .summary = "the same over a TCP connection between the two ranks",
+     .summary = "like pvm, over a TCP connection between the two ranks",
      .source = "PVM 3, PvmRouteDirect",
      .run = run_pvm,
+     .variant = &(const enum pvm_link_route){PVM_LINK_DIRECT},
      .messages = two_messages,
      .arrival = arrival_echo,
      .suits = suits_pvm,
-     .prepare = enrol_direct,
+     .prepare = enrol,
      .release = withdraw},
 #endif
     {0},
@@ -174,21 +171,25 @@ static bool accept_interface(void *settings, const char *value, struct refusal *
     struct sockets_settings *mine = settings;
     mine->interface = value;
     return sockets_address_of(value, NULL) ||
-           refuse(refusal, "--interface: no interface '%s' with an IPv4 address here", value);
+           refuse(refusal, "--interface: no interface '%s' with an IPv4 address on this host",
+                  value);
 }
 
 static const struct kernel_option OPTIONS[] = {
-    {"--interface", "NAME",
-     "network interface that sockets use, such as ib0 (that of the host's name)", accept_interface},
+    {.name = "--interface",
+     .value_name = "NAME",
+     .help = "network interface that sockets use, such as ib0 (that of the host's name)",
+     .accept = accept_interface},
     {0},
 };
 
 int main(int argc, char **argv)
 {
     struct sockets_settings settings = {0};
+    struct state state = {0};
     const struct kernel echo = {
         .name = "echo",
-        .summary = "one message to and fro with one tool after another: MPI, TCP sockets"
+        .summary = "round trips of one message with each tool: MPI, TCP sockets"
 #ifdef SWITCHPOINT_PVM
                    ", PVM"
 #endif
@@ -199,6 +200,7 @@ int main(int argc, char **argv)
         .modes = MODES,
         .options = OPTIONS,
         .settings = &settings,
+        .state = &state,
     };
     return engine_main(argc, argv, &echo);
 }

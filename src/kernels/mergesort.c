@@ -1,79 +1,25 @@
-/* Merge sort over a tree of processes: which node each runs on decides what the network carries.
+/* Merge sort over a tree of processes: the nodes on which they run decide what the network carries.
  * The data start and end at rank 0; inner ranks halve and merge, leaves sort (Brown 2001). */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
-#include "memory.h"
+#include "kernel.h"
+#include "order.h"
+#include "process_tree.h"
 #include "random.h"
 
 enum { TAG = 1, COMPUTE = 0, SEND, RECEIVE, WAIT };
 
-struct settings {
-    int *parents; /* of the ranks from 1 on; NULL: a heap */
-    int count;
-};
+/* The settings are the tree. The state is this rank's node at the point that is being measured. */
 
-/* A rank's place in the tree, and the numbers that it and its children sort. */
-struct node {
-    int parent;
-    int children[2]; /* both 0 at a leaf */
-    int count;
-    int parts[2];
-};
-
-static int parent_of(const struct task *t, int rank)
+static struct node node_of(const struct task *t)
 {
-    const struct settings *settings = t->settings;
-    return settings->parents != NULL ? settings->parents[rank - 1] : (rank - 1) / 2;
+    return process_tree_node(t->settings, t->rank, t->ranks, t->size_bytes / (int)sizeof(int32_t));
 }
 
-/* The lower rank first; both 0 at a leaf. */
-static void find_children(const struct task *t, int rank, int children[2])
+static void find_node(const struct task *t)
 {
-    children[0] = children[1] = 0;
-    for (int child = rank + 1, found = 0; child < t->ranks && found < 2; child++) {
-        if (parent_of(t, child) == rank) {
-            children[found++] = child;
-        }
-    }
-}
-
-/* Of the numbers that the root has, those that come to a rank: one half at each step down. */
-static int count_at(const struct task *t, int rank)
-{
-    int count = t->size_bytes / (int)sizeof(int32_t);
-    int above = 0;
-    while (above != rank) {
-        int next = rank;
-        while (parent_of(t, next) != above) {
-            next = parent_of(t, next);
-        }
-        int children[2];
-        find_children(t, above, children);
-        count = next == children[0] ? count / 2 : count - count / 2;
-        above = next;
-    }
-    return count;
-}
-
-static struct node node_of(const struct task *t, int rank)
-{
-    struct node node = {.count = count_at(t, rank)};
-    node.parent = rank > 0 ? parent_of(t, rank) : 0;
-    find_children(t, rank, node.children);
-    node.parts[0] = node.count / 2;
-    node.parts[1] = node.count - node.parts[0];
-    return node;
-}
-
-/* This rank's, at the point that is being measured. */
-static struct node self;
-
-static void find_place(const struct task *t)
-{
-    self = node_of(t, t->rank);
+    *(struct node *)t->state = node_of(t);
 }
 
 static const int32_t *input(const struct task *t)
@@ -81,16 +27,16 @@ static const int32_t *input(const struct task *t)
     return (const int32_t *)(const void *)t->send;
 }
 
-/* Where this rank's numbers end up in order. */
+/* Where this rank's sorted numbers are. */
 static int32_t *sorted(const struct task *t)
 {
     return (int32_t *)(void *)t->receive;
 }
 
-/* As much again, to merge from. */
+/* Room for as many numbers again, to merge from. */
 static int32_t *workspace(const struct task *t)
 {
-    return sorted(t) + self.count;
+    return sorted(t) + ((const struct node *)t->state)->count;
 }
 
 static void merge(int32_t *to, const int32_t *left, int left_count, const int32_t *right,
@@ -110,7 +56,7 @@ static int lesser(int a, int b)
     return a < b ? a : b;
 }
 
-/* Runs of one number, then of two, then of four, are merged from one place into the other. */
+/* Merges runs of one number, then of two, then of four, from one place into the other. */
 static void sort(int32_t *numbers, int32_t *space, int count)
 {
     int32_t *from = numbers;
@@ -132,11 +78,12 @@ static void sort(int32_t *numbers, int32_t *space, int count)
 
 static void sort_alone(const struct task *t, const int32_t *unsorted)
 {
+    const struct node *node = t->state;
     const double start = MPI_Wtime();
     if (unsorted != sorted(t)) {
-        memcpy(sorted(t), unsorted, (size_t)self.count * sizeof *unsorted);
+        memcpy(sorted(t), unsorted, (size_t)node->count * sizeof *unsorted);
     }
-    sort(sorted(t), workspace(t), self.count);
+    sort(sorted(t), workspace(t), node->count);
     phase_end(t, COMPUTE, start);
 }
 
@@ -144,13 +91,12 @@ static void send_part(const struct task *t, int to, const int32_t *part, int cou
 {
     const double start = MPI_Wtime();
     MPI_CHECK(MPI_Send(part, count, MPI_INT32_T, to, TAG, t->comm));
-    t->sent[to].messages++;
-    t->sent[to].bytes += (int64_t)count * (int64_t)sizeof *part;
+    count_sent(t, (size_t)count * sizeof *part, to);
     phase_end(t, SEND, start);
 }
 
-/* Waiting ends when the message can be received: a short one is then there, of a long one its
- * announcement. */
+/* Waiting ends when the message can be received: a short message has arrived then, a long one has
+ * been announced. */
 static void receive_part(const struct task *t, int from, int32_t *part, int count)
 {
     const double start = MPI_Wtime();
@@ -161,34 +107,36 @@ static void receive_part(const struct task *t, int from, int32_t *part, int coun
     phase_end(t, RECEIVE, there);
 }
 
-/* Halves go down, come back in order, and are merged. */
+/* Halves go down, come back sorted, and are merged. */
 static void sort_below(const struct task *t, const int32_t *unsorted)
 {
-    int32_t *halves[] = {workspace(t), workspace(t) + self.parts[0]};
-    send_part(t, self.children[0], unsorted, self.parts[0]);
-    send_part(t, self.children[1], unsorted + self.parts[0], self.parts[1]);
+    const struct node *node = t->state;
+    int32_t *halves[] = {workspace(t), workspace(t) + node->parts[0]};
+    send_part(t, node->children[0], unsorted, node->parts[0]);
+    send_part(t, node->children[1], unsorted + node->parts[0], node->parts[1]);
     for (int k = 0; k < 2; k++) {
-        receive_part(t, self.children[k], halves[k], self.parts[k]);
+        receive_part(t, node->children[k], halves[k], node->parts[k]);
     }
     const double start = MPI_Wtime();
-    merge(sorted(t), halves[0], self.parts[0], halves[1], self.parts[1]);
+    merge(sorted(t), halves[0], node->parts[0], halves[1], node->parts[1]);
     phase_end(t, COMPUTE, start);
 }
 
 static void run_tree(const struct task *t, long iterations)
 {
+    const struct node *node = t->state;
     const int32_t *unsorted = t->rank == 0 ? input(t) : sorted(t);
     for (long i = 0; i < iterations; i++) {
         if (t->rank > 0) {
-            receive_part(t, self.parent, sorted(t), self.count);
+            receive_part(t, node->parent, sorted(t), node->count);
         }
-        if (self.children[0] == 0) {
+        if (node->children[0] == 0) {
             sort_alone(t, unsorted);
         } else {
             sort_below(t, unsorted);
         }
         if (t->rank > 0) {
-            send_part(t, self.parent, sorted(t), self.count);
+            send_part(t, node->parent, sorted(t), node->count);
         }
     }
 }
@@ -202,13 +150,13 @@ static void run_serial(const struct task *t, long iterations)
 
 static bool suits_any(const struct task *t, struct refusal *refusal)
 {
-    const struct settings *settings = t->settings;
-    if (settings->parents != NULL && t->ranks != settings->count + 1) {
+    const struct process_tree *tree = t->settings;
+    if (tree->parents != NULL && t->ranks != tree->count + 1) {
         return refuse(refusal, "--tree: has %d ranks, but %d were started; use mpirun -n %d",
-                      settings->count + 1, t->ranks, settings->count + 1);
+                      tree->count + 1, t->ranks, tree->count + 1);
     }
     return t->size_bytes % (int)sizeof(int32_t) == 0 ||
-           refuse(refusal, "--sizes: %d bytes are no whole number of 4-byte ints; use %d",
+           refuse(refusal, "--sizes: %d bytes are not a whole number of 4-byte ints; use %d",
                   t->size_bytes, t->size_bytes > 4 ? t->size_bytes / 4 * 4 : 4);
 }
 
@@ -229,7 +177,7 @@ static size_t input_bytes(const struct task *t)
 
 static size_t tree_bytes(const struct task *t)
 {
-    return 2 * (size_t)node_of(t, t->rank).count * sizeof(int32_t);
+    return 2 * (size_t)node_of(t).count * sizeof(int32_t);
 }
 
 static size_t serial_bytes(const struct task *t)
@@ -246,23 +194,17 @@ static void fill_with_random_numbers(const struct task *t, uint64_t key)
     }
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const int32_t a = *(const int32_t *)left;
-    const int32_t b = *(const int32_t *)right;
-    return (a > b) - (a < b);
-}
-
-/* Against the C library's order of the same numbers. */
+/* Compares with what the C library makes of the same numbers. */
 static struct verdict check_order(const struct task *t, uint64_t key)
 {
     (void)key;
     struct verdict verdict = {0};
     if (t->rank == 0) {
+        const int count = ((const struct node *)t->state)->count;
         int32_t *expected = workspace(t);
-        memcpy(expected, input(t), (size_t)self.count * sizeof *expected);
-        qsort(expected, (size_t)self.count, sizeof *expected, ascending);
-        for (int i = 0; i < self.count; i++) {
+        memcpy(expected, input(t), (size_t)count * sizeof *expected);
+        sort_ints(expected, (size_t)count);
+        for (int i = 0; i < count; i++) {
             verdict.compared++;
             verdict.wrong += sorted(t)[i] != expected[i];
         }
@@ -283,17 +225,16 @@ static const struct mode MODES[] = {
      .result = &ORDER_OF_TREE,
      .send_bytes = input_bytes,
      .suits = suits_tree,
-     .prepare = find_place},
+     .prepare = find_node},
     {.name = "serial",
-     .summary =
-         "rank 0 sorts alone, no messages; time_us: one sort. Other ranks wait busily: where "
-         "they\n                    outnumber the cores, compare with a run of one rank",
+     .summary = "rank 0 sorts alone, no messages; time_us: one sort. The other ranks spin: where\n"
+                "                    ranks outnumber cores, compare with a run of one rank",
      .source = "Brown 2001, the single process",
      .run = run_serial,
      .result = &ORDER_OF_ONE,
      .send_bytes = input_bytes,
      .suits = suits_any,
-     .prepare = find_place},
+     .prepare = find_node},
     {0},
 };
 
@@ -303,61 +244,26 @@ static const char *const PHASES[] = {[COMPUTE] = "compute_us",
                                      [WAIT] = "wait_us",
                                      NULL};
 
-/* A number from `*text`, which then stands behind it; -1 when there is none. */
-static long next_number(const char **text)
-{
-    char *end = NULL;
-    const long number = isdigit((unsigned char)**text) ? strtol(*text, &end, 10) : -1;
-    *text = end != NULL ? end : *text;
-    return number;
-}
-
-/* Each parent has a lower rank than its children, and two of them. */
 static bool accept_tree(void *settings, const char *value, struct refusal *refusal)
 {
-    struct settings *mine = settings;
-    mine->count = 0;
-    for (const char *at = value;; at++) {
-        const long parent = next_number(&at);
-        if (parent < 0 || parent > mine->count || (*at != ',' && *at != '\0')) {
-            return refuse(refusal,
-                          "--tree: '%s' needs for each rank from 1 on a lower rank as its parent, "
-                          "separated by commas, such as 0,0,1,1,2,2",
-                          value);
-        }
-        mine->parents =
-            reallocate(mine->parents, (size_t)(mine->count + 1) * sizeof *mine->parents);
-        mine->parents[mine->count++] = (int)parent;
-        if (*at == '\0') {
-            break;
-        }
-    }
-    for (int rank = 0; rank < mine->count; rank++) {
-        int children = 0;
-        for (int i = 0; i < mine->count; i++) {
-            children += mine->parents[i] == rank;
-        }
-        if (children != 0 && children != 2) {
-            return refuse(refusal,
-                          "--tree: '%s' is no full binary tree: rank %d has %d child%s; give each "
-                          "parent two, such as 0,0,1,1,2,2",
-                          value, rank, children, children == 1 ? "" : "ren");
-        }
-    }
-    return true;
+    return process_tree_parse(settings, value, refusal);
 }
 
 static const struct kernel_option OPTIONS[] = {
-    {"--tree", "P,P,...", "parents of the ranks from 1 on (rank r has (r - 1) / 2)", accept_tree},
+    {.name = "--tree",
+     .value_name = "P,P,...",
+     .help = "parents of the ranks from 1 on (rank r has (r - 1) / 2)",
+     .accept = accept_tree},
     {0},
 };
 
 int main(int argc, char **argv)
 {
-    struct settings settings = {0};
+    struct process_tree tree = {0};
+    struct node node = {0};
     const struct kernel mergesort = {
         .name = "mergesort",
-        .summary = "merge sort of 4-byte ints over a full binary tree of ranks; sizes are bytes of "
+        .summary = "merge sort of 4-byte ints over a full binary tree of ranks; a size is that of "
                    "the\narray at rank 0, where it starts and ends",
         .ranks_min = 1,
         .sizes = "200000,800000,3200000",
@@ -366,9 +272,10 @@ int main(int argc, char **argv)
         .phases = PHASES,
         .timeline = true,
         .options = OPTIONS,
-        .settings = &settings,
+        .settings = &tree,
+        .state = &node,
     };
     const int exit_code = engine_main(argc, argv, &mergesort);
-    free(settings.parents);
+    free(tree.parents);
     return exit_code;
 }

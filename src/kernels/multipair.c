@@ -6,7 +6,7 @@ int main(int argc, char **argv)
 {
     const struct kernel multipair = {
         .name = "multipair",
-        .summary = "all pairs of ranks i and i + n/2 at once; a stream's time_us counts the\n"
+        .summary = "all pairs of ranks i and i + n/2 at once; time_us of a stream counts the\n"
                    "messages of all pairs, so that size over time is their bandwidth together",
         .ranks_min = 2,
         .ranks_even = true,

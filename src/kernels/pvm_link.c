@@ -33,7 +33,7 @@ static int peer_of(MPI_Comm comm, int mine)
 
 bool pvm_link_available(MPI_Comm comm, struct refusal *refusal)
 {
-    setenv("PVM_ALLOW_ROOT", "1", 0); /* or PVM ends the process of a root without a word of ours */
+    setenv("PVM_ALLOW_ROOT", "1", 0); /* or PVM ends root's process before we can say why */
     pvm_setopt(PvmAutoErr, 0);
     const int mine = pvm_mytid();
     const int peer = peer_of(comm, mine);
@@ -45,8 +45,9 @@ bool pvm_link_available(MPI_Comm comm, struct refusal *refusal)
         pvm_exit();
     }
     return everywhere ||
-           refuse(refusal, "--mode: PVM does not connect the ranks' nodes; start its daemons there "
-                           "as checks/pvm/with_daemons.sh does, or choose other modes");
+           refuse(refusal,
+                  "--mode: PVM does not connect the nodes of the ranks; start its daemons there, "
+                  "as checks/pvm/with_daemons.sh does, or choose other modes");
 }
 
 int pvm_link_open(MPI_Comm comm, enum pvm_link_route route)

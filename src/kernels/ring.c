@@ -1,18 +1,27 @@
 /* Ring with a compute grain: a task divided over the ranks, then a message to the right neighbour.
- * What is left of the speed-up when the communication is paid for (Hanebutte and Tatsumi 1996). */
-#include "engine.h"
-
+ * It shows how much of the speed-up the communication costs (Hanebutte and Tatsumi 1996). */
 #include <math.h>
-#include <stdint.h>
+
+#include "kernel.h"
+#include "shift.h"
 
 enum { TAG = 1, COMPUTE = 0, EXCHANGE = 1 };
 
 struct settings {
-    long grain_us;       /* T: the whole task on one rank */
+    long grain_us;       /* T: the time of the whole task on one rank */
     long serial_percent; /* s: the part of T that only rank 0 can do */
 };
 
-/* One dependent multiplication after another: no compiler or core can take a short cut. */
+struct state {
+    double steps_per_us; /* as rank 0 measured it; 0 before that */
+};
+
+/* The `variant` of the modes that exchange messages. */
+struct exchange {
+    void (*exchange)(const struct task *);
+};
+
+/* Each multiplication depends on the one before: no compiler or core can take a short cut. */
 static void work(long steps)
 {
     static volatile uint64_t result;
@@ -23,14 +32,13 @@ static void work(long steps)
     result = state;
 }
 
-/* Rank 0's, so that the same T is the same work on every rank; 0 before it is calibrated. */
-static double steps_per_us;
-
-/* The fastest of some rounds: what others take from the core is no part of the task. */
+/* Takes the fastest of several rounds, since other processes may slow the others down. All ranks
+ * use rank 0's number, so that the same T is the same work on every rank. */
 static void calibrate_work(const struct task *t)
 {
     enum { ROUNDS = 10, STEPS = 100000 };
-    if (steps_per_us > 0) {
+    struct state *state = t->state;
+    if (state->steps_per_us > 0) {
         return;
     }
     double fastest_us = HUGE_VAL;
@@ -39,8 +47,14 @@ static void calibrate_work(const struct task *t)
         work(STEPS);
         fastest_us = fmin(fastest_us, (MPI_Wtime() - start) * 1e6);
     }
-    steps_per_us = STEPS / fastest_us;
-    MPI_CHECK(MPI_Bcast(&steps_per_us, 1, MPI_DOUBLE, 0, t->comm));
+    state->steps_per_us = STEPS / fastest_us;
+    MPI_CHECK(MPI_Bcast(&state->steps_per_us, 1, MPI_DOUBLE, 0, t->comm));
+}
+
+static long steps_in(const struct task *t, double us)
+{
+    const struct state *state = t->state;
+    return (long)(us * state->steps_per_us);
 }
 
 /* Equations 4 to 6: (1 - s) T / np on each rank, and s T on rank 0 while the others wait for it. */
@@ -49,7 +63,7 @@ static long share_of_steps(const struct task *t)
     const struct settings *settings = t->settings;
     const double serial = (double)settings->serial_percent / 100;
     const double share = (1 - serial) / t->ranks + (t->rank == 0 ? serial : 0);
-    return (long)(share * (double)settings->grain_us * steps_per_us);
+    return steps_in(t, share * (double)settings->grain_us);
 }
 
 static void compute(const struct task *t, long steps)
@@ -61,15 +75,15 @@ static void compute(const struct task *t, long steps)
 
 static int right(const struct task *t)
 {
-    return (t->rank + 1) % t->ranks;
+    return shifted(t->rank, t->ranks, 1);
 }
 
 static int left(const struct task *t)
 {
-    return (t->rank + t->ranks - 1) % t->ranks;
+    return shifted(t->rank, t->ranks, -1);
 }
 
-/* Half send while half receive, then the other way round. */
+/* Even ranks send while odd ranks receive, then the other way round. */
 static void exchange_alternately(const struct task *t)
 {
     for (int turn = 0; turn < 2; turn++) {
@@ -88,33 +102,23 @@ static void exchange_at_once(const struct task *t)
                            t->size_bytes, MPI_BYTE, left(t), TAG, t->comm, MPI_STATUS_IGNORE));
 }
 
-static inline void compute_and_exchange(const struct task *t, long iterations,
-                                        void (*exchange)(const struct task *))
+static void run_parallel(const struct task *t, long iterations)
 {
+    const struct exchange *variant = t->variant;
     const long steps = share_of_steps(t);
     for (long i = 0; i < iterations; i++) {
         compute(t, steps);
         const double start = MPI_Wtime();
-        exchange(t);
+        variant->exchange(t);
         phase_end(t, EXCHANGE, start);
     }
-}
-
-static void run_alternate(const struct task *t, long iterations)
-{
-    compute_and_exchange(t, iterations, exchange_alternately);
-}
-
-static void run_sendrecv(const struct task *t, long iterations)
-{
-    compute_and_exchange(t, iterations, exchange_at_once);
 }
 
 /* The base case of every speed-up. */
 static void run_serial(const struct task *t, long iterations)
 {
     const struct settings *settings = t->settings;
-    const long steps = (long)((double)settings->grain_us * steps_per_us);
+    const long steps = steps_in(t, (double)settings->grain_us);
     for (long i = 0; i < iterations && t->rank == 0; i++) {
         compute(t, steps);
     }
@@ -143,20 +147,22 @@ static bool arrival_none(const struct task *t, int index, struct arrival *arriva
 
 static const struct mode MODES[] = {
     {.name = "alternate",
-     .summary = "T over the ranks, then half send while half receive; time_us: one such step",
+     .summary = "T divided over the ranks, then half send while half receive; time_us: one step",
      .source = "Hanebutte and Tatsumi 1996, section 2.1",
-     .run = run_alternate,
+     .run = run_parallel,
+     .variant = &(const struct exchange){exchange_alternately},
      .arrival = arrival_from_left,
      .suits = suits_alternate,
      .prepare = calibrate_work},
     {.name = "sendrecv",
-     .summary = "the same with MPI_Sendrecv, which any number of ranks can do",
+     .summary = "like alternate, with MPI_Sendrecv, for any number of ranks",
      .source = "MPI's own routine for the same exchange",
-     .run = run_sendrecv,
+     .run = run_parallel,
+     .variant = &(const struct exchange){exchange_at_once},
      .arrival = arrival_from_left,
      .prepare = calibrate_work},
     {.name = "serial",
-     .summary = "T on rank 0 alone, no messages: what speed-up compares with; time_us: T",
+     .summary = "T on rank 0 alone, no messages: the base of the speed-up; time_us: T",
      .source = "Hanebutte and Tatsumi 1996, equation 1",
      .run = run_serial,
      .arrival = arrival_none,
@@ -166,37 +172,37 @@ static const struct mode MODES[] = {
 
 static const char *const PHASES[] = {[COMPUTE] = "compute_us", [EXCHANGE] = "exchange_us", NULL};
 
-static bool accept_grain(void *settings, const char *value, struct refusal *refusal)
-{
-    return accept_number("--grain", value, 0, 60000000, &((struct settings *)settings)->grain_us,
-                         refusal);
-}
-
-static bool accept_serial(void *settings, const char *value, struct refusal *refusal)
-{
-    return accept_number("--serial", value, 0, 100, &((struct settings *)settings)->serial_percent,
-                         refusal);
-}
-
 static const struct kernel_option OPTIONS[] = {
-    {"--grain", "US", "T: the whole task's time on one rank in us (1000)", accept_grain},
-    {"--serial", "PERCENT", "s: the part of T that only rank 0 can do, in % (0)", accept_serial},
+    {.name = "--grain",
+     .value_name = "US",
+     .help = "T: time of the whole task on one rank in us (1000)",
+     .field = offsetof(struct settings, grain_us),
+     .least = 0,
+     .most = 60000000},
+    {.name = "--serial",
+     .value_name = "PERCENT",
+     .help = "s: the part of T that only rank 0 can do, in % (0)",
+     .field = offsetof(struct settings, serial_percent),
+     .least = 0,
+     .most = 100},
     {0},
 };
 
 int main(int argc, char **argv)
 {
     struct settings settings = {.grain_us = 1000};
+    struct state state = {0};
     const struct kernel ring = {
         .name = "ring",
-        .summary = "a task divided over the ranks, then a message to each right neighbour; the "
-                   "study's\nL words are sizes of 4 L bytes",
+        .summary = "a task divided over the ranks, then a message to each right neighbour; L words "
+                   "of the\nstudy are a size of 4 L bytes",
         .ranks_min = 2,
         .timing = TIME_OF_SLOWEST,
         .modes = MODES,
         .phases = PHASES,
         .options = OPTIONS,
         .settings = &settings,
+        .state = &state,
     };
     return engine_main(argc, argv, &ring);
 }

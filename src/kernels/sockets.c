@@ -1,4 +1,4 @@
-/* TCP between two ranks, with no message-passing library in between. */
+/* TCP between two ranks, without a message-passing library. */
 #include "sockets.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ int sockets_connect(MPI_Comm comm, const struct sockets_settings *settings)
     if (rank == 0) {
         listener = listen_anywhere(&address);
         if (!own_address(settings, &address.sin_addr)) {
-            fail("getaddrinfo", "the host's own name has no IPv4 address; give --interface");
+            fail("getaddrinfo", "the host's name has no IPv4 address; give --interface");
         }
     }
     MPI_CHECK(MPI_Bcast(&address, sizeof address, MPI_BYTE, 0, comm));

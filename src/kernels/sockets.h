@@ -1,5 +1,5 @@
-/* TCP between two ranks, with no message-passing library in between.
- * A call that fails ends the job with one line that names it. */
+/* TCP between two ranks, without a message-passing library.
+ * A system call that fails ends the job with one line that names it. */
 #ifndef SWITCHPOINT_SOCKETS_H
 #define SWITCHPOINT_SOCKETS_H
 
@@ -9,10 +9,10 @@
 #include <stddef.h>
 
 struct sockets_settings {
-    const char *interface; /* NULL: the one that the host's name stands for */
+    const char *interface; /* NULL: the interface to whose address the host's name resolves */
 };
 
-/* Finds the interface's first IPv4 address; `address` may be NULL. */
+/* Finds the interface's first IPv4 address; false when it has none. `address` may be NULL. */
 bool sockets_address_of(const char *interface, struct in_addr *address);
 
 /* Collective over two ranks. Connects rank 1 to rank 0 and returns the connection. */
@@ -22,10 +22,10 @@ void sockets_close(int connection);
 
 void sockets_send(int connection, const void *message, size_t bytes);
 
-/* What a receiver does while nothing is there. */
+/* What a receiver does while it waits. */
 enum sockets_wait { SOCKETS_SLEEP, SOCKETS_POLL };
 
-/* Returns when all of the message is there. */
+/* Returns when the whole message has arrived. */
 void sockets_receive(int connection, void *message, size_t bytes, enum sockets_wait wait);
 
 #endif

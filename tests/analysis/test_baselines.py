@@ -81,6 +81,7 @@ def samples(kernel: str, times: np.ndarray) -> pd.DataFrame:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_true_ratio_about_as_often_as_it_says() -> None:
     random = np.random.default_rng(20261121)
     covered = 0

@@ -116,6 +116,7 @@ def test_a_step_above_the_noise_is_found_in_its_bracket(
     assert found >= least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.01, 0.05, 0.2])
 @pytest.mark.parametrize("sizes", [OCTAVES, THIRDS, NINTHS], ids=["octaves", "thirds", "ninths"])
 def test_in_noise_alone_at_most_three_curves_in_a_hundred_show_something(
@@ -127,6 +128,7 @@ def test_in_noise_alone_at_most_three_curves_in_a_hundred_show_something(
     assert alarms <= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [THIRDS, NINTHS], ids=["thirds", "ninths"])
 def test_three_repeats_do_not_pass_for_knowing_the_noise(sizes: np.ndarray) -> None:
     alarms = sum(
@@ -267,6 +269,7 @@ def steps_by_launch(findings: pd.DataFrame) -> list[list[tuple[int, int]]]:
     return [steps_of(findings[findings["run_id"] == launch]) for launch in ("0", "1")]
 
 
+@pytest.mark.slow
 def test_a_small_step_in_several_launches_is_found_more_often_than_in_one() -> None:
     times = line(OCTAVES) * np.where(OCTAVES >= 8192, 1.2, 1)
     alone = together = 0
@@ -278,6 +281,7 @@ def test_a_small_step_in_several_launches_is_found_more_often_than_in_one() -> N
     assert together >= alone + 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [OCTAVES, THIRDS], ids=["octaves", "thirds"])
 def test_a_launch_without_the_step_of_another_shows_nothing(sizes: np.ndarray) -> None:
     first = len(sizes) * 3 // 5
@@ -291,6 +295,7 @@ def test_a_launch_without_the_step_of_another_shows_nothing(sizes: np.ndarray) -
     assert alarms <= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.01, 0.05, 0.2])
 @pytest.mark.parametrize("sizes", [OCTAVES, THIRDS], ids=["octaves", "thirds"])
 def test_launches_do_not_share_what_is_noise(sizes: np.ndarray, noise: float) -> None:
@@ -477,8 +482,8 @@ def test_a_line_that_wild_sizes_aim_below_zero_makes_no_outlier() -> None:
 def test_many_curves_on_all_cores_give_what_few_give_alone(monkeypatch) -> None:
     several = pd.concat([placed("one_node", 1.0 + 0.2 * (n % 4), n) for n in range(12)])
     alone = detect(several)
-    monkeypatch.setattr("switchpoint.detection.boundaries.CURVES_AT_ONCE", 5)
-    monkeypatch.setattr("switchpoint.detection.boundaries.WORTH_A_POOL", 10)
+    monkeypatch.setattr("switchpoint.detection.search.CURVES_AT_ONCE", 5)
+    monkeypatch.setattr("switchpoint.detection.search.WORTH_A_POOL", 10)
     done = []
 
     pd.testing.assert_frame_equal(detect(several, lambda: done.append(1)), alone)

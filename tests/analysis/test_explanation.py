@@ -11,8 +11,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from switchpoint import Store, detect, explain, read_files
-from switchpoint.explanation import suspects
-from switchpoint.explanation.switches import stayed_eager
+from switchpoint.explanation import applicable, suspects
+from switchpoint.explanation.catalogue import Catalogue
+from switchpoint.explanation.eager import stayed_eager
 from switchpoint.explanation.zooms import brackets_to_search, plan_intervention, searches
 
 RECORDS = Path(__file__).parent / "records" / "explain"
@@ -190,10 +191,10 @@ def test_a_step_that_follows_its_setting_is_confirmed_and_no_switch_of_protocol(
 
 def forget_headers(monkeypatch, series: str) -> None:
     """Take a series of versions out of the catalogue, as if nobody had seen it yet."""
-    known = copy.deepcopy(suspects.catalogue())
-    for entry in known["settings"]:
-        entry.get("header_bytes", {}).pop(series, None)
-    monkeypatch.setattr(suspects, "catalogue", lambda: known)
+    known = copy.deepcopy(applicable.catalogue())
+    for entry in known.settings:
+        (entry.header_bytes or {}).pop(series, None)
+    monkeypatch.setattr(applicable, "catalogue", lambda: known)
 
 
 def test_a_header_that_nobody_has_seen_is_learned_by_moving_the_setting(monkeypatch):
@@ -229,8 +230,8 @@ def test_a_header_of_another_series_is_no_proof_against_a_setting(monkeypatch, t
 
 
 def test_a_setting_that_is_not_in_the_catalogue_is_suspected_where_nothing_else_is(monkeypatch):
-    known = {"settings": [], "segments": []}
-    monkeypatch.setattr(suspects, "catalogue", lambda: known)
+    known = Catalogue(settings=[], segments=[], origins=[])
+    monkeypatch.setattr(applicable, "catalogue", lambda: known)
     zoom = recorded("openmpi5-tcp-zoom")
     plan = plan_intervention(*zoom.facts(_only(zoom)))
     assert plan is not None
@@ -295,10 +296,10 @@ def test_the_network_module_in_use_tells_which_settings_count():
     # The wheel has both modules; the record was made with the first, libfabric.
     zoom = recorded("mpich42-ofi-zoom")
     header, footer = zoom.facts(_only(zoom))
-    assert suspects.network_module(header["mpi"]) == "ofi"
+    assert applicable.network_module(header["mpi"]) == "ofi"
     environment = header["mpi"]["environment"] | {"MPIR_CVAR_CH4_NETMOD": "ucx"}
     asked = header["mpi"] | {"environment": environment}
-    assert suspects.network_module(asked) == "ucx"
+    assert applicable.network_module(asked) == "ucx"
     names = {suspect["name"] for suspect in suspects.governing(header | {"mpi": asked}, footer)}
     assert names == {"UCX_RNDV_THRESH"}
 

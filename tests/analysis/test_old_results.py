@@ -19,6 +19,8 @@ from old_results import PATTERN, SYSTEMS, write_rubbish, write_tree
 from switchpoint import Store, detect, read, read_files, report
 from typer.testing import Result
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Result]
 
 COMMAND = Path(sys.executable).with_name("switchpoint")

@@ -165,6 +165,43 @@ def test_damaged_payloads_are_warned_of(tmp_path: Path) -> None:
     assert "3 payloads arrived damaged" in read_record(path).warnings[0]
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        (["ranks", 1, "host"], None, "header field 'ranks.1.host' has the wrong type"),
+        (["plan", "seed"], "one", "header field 'plan.seed' has the wrong type"),
+        (["labels", "site"], 3, "header field 'labels.site' has the wrong type"),
+        (["mpi", "cvars"], [], "header field 'mpi.cvars' has the wrong type"),
+        (["ranks", 0, "before"], {}, "header field 'ranks.0.before.load1' is missing"),
+        (["columns"], ["mode"], "header field 'columns' lacks 'size_bytes'"),
+        (["clock"], 1, "header field 'clock' has the wrong type"),
+    ],
+)
+def test_a_wrong_header_field_is_named(
+    tmp_path: Path, field: list[str | int], value: object, problem: str
+) -> None:
+    path = write_record(tmp_path / "bad.record")
+    head, rest = path.read_text().split("\n", 1)
+    header = json.loads(head)
+    part = header
+    for name in field[:-1]:
+        part = part[name]
+    part[field[-1]] = value
+    path.write_text(f"{json.dumps(header)}\n{rest}")
+
+    with pytest.raises(RecordError) as caught:
+        read_facts(path)
+
+    assert str(caught.value).startswith(f"{path}: line 1: {problem}")
+    assert str(caught.value).endswith("; measure again")
+
+
+def test_fields_that_a_header_does_not_have_yet_or_any_more_are_no_error(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "old.record", mpi={}, kernel={"name": "a"}, plan={"later": [1]})
+
+    assert read_record(path).header["plan"] == {"later": [1]}
+
+
 def spoilt(tmp_path: Path, number: int, line: str) -> Path:
     """Write a record whose line of that number, from 1, is replaced."""
     path = write_record(tmp_path / "bad.record")

@@ -15,7 +15,7 @@ ENVIRONS = {"openmpi", "mpich"} | ({"intelmpi"} if INTEL else set())
 PROGRAMS = {
     "PingPongSmoke": ENVIRONS,
     "NetPipe": {"openmpi", "mpich"},
-    "ImbPingPong": {"mpich", "intelmpi"} if INTEL else set(),
+    "Imb": {"mpich", "intelmpi"} if INTEL else set(),
 }
 PLACEMENTS = ["one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts"]
 

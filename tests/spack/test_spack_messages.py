@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCTOR = ("-m", "switchpoint", "doctor", "--spack", "--json")
 INSTALL = ROOT / "checks/mixins/spack_environment.py"

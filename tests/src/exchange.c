@@ -1,10 +1,10 @@
-/* A kernel that uses what ping-pong does not: any number of ranks, a phase, an option of its own,
- * arrivals from all over the send buffer, the slowest rank's clock. One mode starts slowly, one
- * breaks MPI. */
+/* A kernel that uses what ping-pong does not: any number of ranks, a phase, an option that is not a
+ * number, a state, arrivals from all parts of the send buffer, the slowest rank's clock. One mode
+ * starts slowly, one breaks MPI. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "kernel.h"
 
 struct settings {
     int grain;
@@ -36,8 +36,8 @@ static void run_alltoall(const struct task *t, long iterations)
 /* The first two runs, which are warm-up and calibration, meet a slow moment of 30 ms. */
 static void run_hiccup(const struct task *t, long iterations)
 {
-    static int runs;
-    if (runs++ < 2) {
+    int *runs = t->state;
+    if ((*runs)++ < 2) {
         const double start = MPI_Wtime();
         while (MPI_Wtime() - start < 0.03) {
         }
@@ -96,13 +96,17 @@ static const struct mode MODES[] = {
 static const char *const PHASES[] = {"compute_us", NULL};
 
 static const struct kernel_option OPTIONS[] = {
-    {"--grain", "none|some", "work before each exchange (none)", accept_grain},
+    {.name = "--grain",
+     .value_name = "none|some",
+     .help = "work before each exchange (none)",
+     .accept = accept_grain},
     {0},
 };
 
 int main(int argc, char **argv)
 {
     struct settings settings = {0};
+    int runs = 0; /* of mode hiccup */
     const struct kernel exchange = {
         .name = "exchange",
         .summary = "a kernel for the engine's tests",
@@ -113,6 +117,7 @@ int main(int argc, char **argv)
         .phases = PHASES,
         .options = OPTIONS,
         .settings = &settings,
+        .state = &runs,
     };
     return engine_main(argc, argv, &exchange);
 }

@@ -1,4 +1,4 @@
-/* In place of the kernels' sockets: calls that claim success and transfer nothing. */
+/* Calls that replace the kernel's sockets: they report success and transfer nothing. */
 #include "sockets.h"
 
 bool sockets_address_of(const char *interface, struct in_addr *address)

@@ -1,4 +1,4 @@
-/* Linked over the MPI library's own: rank 1 leaves every broadcast 3 ms after the others, as on a
+/* Replaces a call of the MPI library: rank 1 leaves every broadcast 3 ms after the others, as on a
  * node where something else runs. */
 #include <mpi.h>
 

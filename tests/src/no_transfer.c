@@ -1,4 +1,4 @@
-/* Linked over the MPI library's own: calls that claim success and transfer nothing. */
+/* Calls that replace those of the MPI library: they report success and transfer nothing. */
 #include <mpi.h>
 
 static int pretend(MPI_Request *request)

@@ -1,9 +1,9 @@
-/* Linked over the MPI library's own: transfers work until the timed blocks begin, then nothing
- * moves any more, as with a benchmark that lets its warm-up vouch for what it times. */
+/* Calls that replace those of the MPI library: transfers work until the timed blocks begin, then
+ * nothing moves any more, as in a benchmark that verifies only its warm-up. */
 #include <mpi.h>
 #include <stdbool.h>
 
-/* The engine's only barrier stands right before the timed blocks of a point. */
+/* The engine calls its only barrier right before the timed blocks of a point. */
 static bool timed;
 
 int MPI_Barrier(MPI_Comm comm)

@@ -1,6 +1,6 @@
-/* A kernel that computes: each rank has numbers, rank 0 adds them up place by place. One mode does
- * so, one sends and adds nothing. */
-#include "engine.h"
+/* A kernel that computes: each rank has numbers, and rank 0 adds them up place by place. One mode
+ * does so, the other sends and adds nothing. */
+#include "kernel.h"
 
 enum { TAG = 1 };
 
@@ -30,8 +30,7 @@ static void run_sum(const struct task *t, long iterations)
     for (long i = 0; i < iterations; i++) {
         if (t->rank > 0) {
             MPI_CHECK(MPI_Send(t->send, count(t), MPI_UINT64_T, 0, TAG, t->comm));
-            t->sent[0].messages++;
-            t->sent[0].bytes += t->size_bytes;
+            count_sent(t, (size_t)t->size_bytes, 0);
         }
         for (int k = 0; t->rank == 0 && k < count(t); k++) {
             sums(t)[k] = input(t)[k];

@@ -106,11 +106,11 @@ class TheApplications(InAFolder):
                 (["--sizes", "0"], "0 bytes are not one or more keys of 4 bytes; use 4"),
             ],
             "fft": [
-                (["--sizes", "100"], "no square matrix of numbers of 16 bytes; use 64 (n = 2)"),
+                (["--sizes", "100"], "not a square matrix of numbers of 16 bytes; use 64 (n = 2)"),
                 (["--sizes", "0"], "0 bytes hold no matrix; use 16"),
             ],
             "linear": [
-                (["--sizes", "100"], "no square matrix of numbers of 8 bytes; use 72 (n = 3)"),
+                (["--sizes", "100"], "not a square matrix of numbers of 8 bytes; use 72 (n = 3)"),
                 (["--block", "0"], "--block: '0' is not a whole number from 1"),
             ],
             "voting": [

@@ -1,4 +1,5 @@
-/* The schedules of the complete exchange: every packet once, no rank addressed twice in a slot. */
+/* The schedules of the complete exchange: every packet has one slot, and no rank is addressed twice
+ * in a slot. */
 #include "check.h"
 #include "exchange_schedule.h"
 

@@ -1,4 +1,4 @@
-/* The JSON writer: nesting, escapes, and what has no JSON form. */
+/* The JSON writer: nesting, escapes, and values without a JSON form. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Payloads: what arrived is told from what did not. */
+/* Payloads: bytes that arrived are distinguished from bytes that did not. */
 #include <string.h>
 
 #include "check.h"

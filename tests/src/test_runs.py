@@ -456,7 +456,7 @@ class OtherKernels(InAFolder):
     def test_ranks_and_values_that_it_cannot_serve_are_refused(self):
         cases = [
             (1, [], "needs 2 or more"),
-            (4, [], "takes 3 at most"),
+            (4, [], "takes at most 3"),
             (2, ["--grain", "lots"], "--grain: 'lots' is neither none nor some"),
         ]
         runs = together(lambda case: run(EXCHANGE, *self.EXCHANGE, *case[1], ranks=case[0]), cases)
@@ -500,7 +500,7 @@ class OtherKernels(InAFolder):
     def test_help_shows_its_ranks_and_its_option(self):
         done = run(EXCHANGE, "--help")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("RANKS: 2 or more, 3 at most", done.stdout)
+        self.assertIn("RANKS: 2 or more, at most 3", done.stdout)
         self.assertRegex(done.stdout, r"--grain +none\|some +work before each exchange \(none\)")
 
 
@@ -860,7 +860,7 @@ class TheMergeSort(InAFolder):
             (4, [], "started with 4 ranks, but a full binary tree has an odd number"),
             (3, ["--tree=0,0,1,1,2,2"], "--tree: has 7 ranks, but 3 were started"),
             (5, ["--tree=0,0", "--mode=serial"], "--tree: has 3 ranks, but 5 were started"),
-            (3, ["--sizes=4,10"], "--sizes: 10 bytes are no whole number of 4-byte ints; use 8"),
+            (3, ["--sizes=4,10"], "--sizes: 10 bytes are not a whole number of 4-byte ints; use 8"),
         ]
 
         def start(case):
@@ -877,10 +877,10 @@ class TheMergeSort(InAFolder):
         assert_each_refused(
             self,
             MERGESORT,
-            (["--tree", "0,0,1,1,2,1"], "is no full binary tree: rank 1 has 3 children"),
-            (["--tree", "0,0,1"], "is no full binary tree: rank 1 has 1 child"),
-            (["--tree", "0,2"], "needs for each rank from 1 on a lower rank as its parent"),
-            (["--tree", "0;0"], "needs for each rank from 1 on a lower rank as its parent"),
+            (["--tree", "0,0,1,1,2,1"], "is not a full binary tree: rank 1 has 3 children"),
+            (["--tree", "0,0,1"], "is not a full binary tree: rank 1 has 1 child"),
+            (["--tree", "0,2"], "must give, for each rank from 1 on, a lower rank as its parent"),
+            (["--tree", "0;0"], "must give, for each rank from 1 on, a lower rank as its parent"),
         )
 
 
@@ -945,7 +945,7 @@ class TheZoom(InAFolder):
         probe, timed = record.footer["switches"]
         self.assertEqual(probe["last_size_bytes"], self.last_eager(record, 65536))
         self.assertEqual(timed["verdict"], "unsure")
-        self.assertIn("fewer cores than they are", timed["reason"])
+        self.assertIn("fewer cores than ranks", timed["reason"])
 
     def test_brackets_are_searched_in_the_modes_that_they_name(self):
         record = self.zoomed(
@@ -1006,7 +1006,7 @@ class BadInput(InAFolder):
         (["--kept", "99999999999999999999"], "--kept: '99999999999999999999' is not a whole"),
         (["--seed", "-1"], "--seed: '-1' is not a whole number"),
         (["--warmup", "2 "], "--warmup: '2 ' is not a whole number"),
-        (["--round-time"], "--round-time: pingpong is timed where it starts and ends"),
+        (["--round-time"], "--round-time: pingpong is timed by rank 0 alone"),
         (["--label", "placement"], "--label: 'placement' is not KEY=VALUE"),
         (["--label", "a=1", "--label", "a=2"], "--label: 'a' is given twice"),
         (["--mode", "two\nlines"], "--mode: no mode 'two?lines'"),
@@ -1057,7 +1057,7 @@ class BadInput(InAFolder):
 
     def test_modes_whose_buffers_cannot_take_turns(self):
         done = run(PINGPONG, "--mode", "send,bsend", "--rotate", "1", "--record", self.path)
-        self.assert_refused(done, "--rotate: mode bsend keeps its buffers; choose other modes")
+        self.assert_refused(done, "--rotate: mode bsend always uses the same buffers; choose other")
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_a_record_that_cannot_be_written(self):

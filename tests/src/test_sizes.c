@@ -89,17 +89,17 @@ static void nonsense_is_refused_with_the_way_out(void)
     CHECK(refused_with("-8", "is not a size"));
     CHECK(refused_with(" 8", "is not a size"));
     CHECK(refused_with("big", "A:B/n"));
-    CHECK(refused_with("1.5K", "from '.5K' on"));
-    CHECK(refused_with("8k", "from 'k' on"));
+    CHECK(refused_with("1.5K", "'.5K' is not recognised"));
+    CHECK(refused_with("8k", "'k' is not recognised"));
     CHECK(refused_with("1:", "does not end at a size"));
-    CHECK(refused_with("16:8", "smaller first"));
+    CHECK(refused_with("16:8", "smaller size first"));
     CHECK(refused_with("0:8", "start at 1"));
-    CHECK(refused_with("1:8/0", "sizes an octave"));
-    CHECK(refused_with("1:8/x", "sizes an octave"));
-    CHECK(refused_with("1:8/-3", "sizes an octave"));
+    CHECK(refused_with("1:8/0", "sizes per octave"));
+    CHECK(refused_with("1:8/x", "sizes per octave"));
+    CHECK(refused_with("1:8/-3", "sizes per octave"));
     CHECK(refused_with("1:8:+0", "step"));
-    CHECK(refused_with("1:8:2", "from ':2' on"));
-    CHECK(refused_with("8/3", "from '/3' on"));
+    CHECK(refused_with("1:8:2", "':2' is not recognised"));
+    CHECK(refused_with("8/3", "'/3' is not recognised"));
     CHECK(refused_with("0:1G:+1", "larger steps"));
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a command in a userland, of which it changes nothing: it writes into a layer of its own.
+# Runs a command in a userland without changing the userland: it writes into a separate layer.
 # Arguments: the userland, the layer's folder, the folder that becomes /results, the checkout that
-# becomes /src, then the command. Runs in a mount namespace of its own.
+# becomes /src, then the command. The caller runs it in a new mount namespace.
 set -eu
 base=$1 layer=$2 results=$3 source=$4
 shift 4
@@ -17,14 +17,14 @@ mount --rbind /dev dev
 mount -t tmpfs -o mode=1777 tmpfs tmp
 mount --bind "$source" src
 mount --bind "$results" results
-# Names are resolved, and servers trusted, as on this machine.
+# Use the name resolution and the certificates of this machine.
 for file in etc/resolv.conf etc/hosts etc/ssl/certs/ca-certificates.crt; do
     if [ -e "/$file" ]; then
         rm -f "$file"
         cp -L "/$file" "$file"
     fi
 done
-# A root that is a mount point, which a chroot's is not.
+# Make the root a mount point, which it is not in a chroot.
 pivot_root . old
 umount -l /old
 cd /

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What a new user of a system does, in three accounts: one with sudo, one without, and root.
-# Runs as root in a fresh userland that has the checkout at /src; each step's words go to /results.
+# Does what a new user of a system does, in three accounts: one with sudo, one without, and root.
+# Runs as root in a new userland with the checkout at /src. The output of each step goes to /results.
 set -uo pipefail
 
-# as ACCOUNT STEP COMMANDS: runs them in the account's own fresh clone; notes the exit code.
+# as ACCOUNT STEP COMMANDS: runs the commands in a new clone of the account; stores the exit code.
 as() {
     local account=$1 step=$2 home
     home=$(getent passwd "$account" | cut -d: -f6)

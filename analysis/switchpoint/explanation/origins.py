@@ -1,17 +1,14 @@
 """Guesses where a step comes from, where the run's own facts and sibling curves support a guess.
 
-The catalogue (`origins.yaml`) holds what is known of each origin. A guess is never a proof.
+The catalogue (`catalogue.yaml`) holds what is known of each origin. A guess is never a proof.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from importlib import resources
 from typing import Any
 
-import yaml
-
+from switchpoint.explanation.catalogue import Origin, catalogue
 from switchpoint.records.run_facts import Proof, prove
 from switchpoint.tables.units import bytes_of, range_text
 
@@ -36,30 +33,23 @@ def origins_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Ori
     )
 
     def guess(finding: dict[str, Any]) -> dict[str, Any] | None:
-        for entry in _catalogue():
-            if entry["path"] != proof.path:
+        for entry in catalogue().origins:
+            if entry.path != proof.path:
                 continue
             if evidence := _supports(entry, finding, proof, cvars, between_switches):
                 return {
-                    "guess": entry["origin"],
-                    "means": entry["means"],
+                    "guess": entry.origin,
+                    "means": entry.means,
                     "evidence": [evidence],
-                    "source": entry["source"],
+                    "source": entry.source,
                 }
         return None
 
     return guess
 
 
-@functools.cache
-def _catalogue() -> list[dict[str, Any]]:
-    text = resources.files(__package__).joinpath("origins.yaml").read_text(encoding="utf-8")
-    entries: list[dict[str, Any]] = yaml.safe_load(text)
-    return entries
-
-
 def _supports(
-    entry: dict[str, Any],
+    entry: Origin,
     finding: dict[str, Any],
     proof: Proof,
     cvars: dict[str, Any],
@@ -68,21 +58,23 @@ def _supports(
     """Say what supports an origin, or None where nothing does."""
     last, first = finding["last_size_before"], finding["size_bytes"]
     bracket = range_text(last, first)
-    if "setting" in entry:
-        value = bytes_of(cvars.get(entry["setting"]))
+    if entry.setting is not None:
+        value = bytes_of(cvars.get(entry.setting))
         if value is not None and last <= value < first:
-            return f"{entry['setting']} = {value}: the first larger size lies in {bracket}"
-    elif "whole" in entry and (unit := getattr(proof, entry["whole"])) and finding["magnitude"] > 0:
-        one, several = _WHOLES[entry["whole"]]
-        for count in range(1, entry["most"] + 1):
-            if last <= count * unit and first > count * unit - entry["message_header"]:
+            return f"{entry.setting} = {value}: the first larger size lies in {bracket}"
+    elif finding["magnitude"] <= 0:
+        return None
+    elif entry.whole is not None and (unit := getattr(proof, entry.whole)):
+        one, several = _WHOLES[entry.whole]
+        for count in range(1, entry.most + 1):
+            if last <= count * unit and first > count * unit - entry.message_header:
                 return (
                     f"{count} {several if count > 1 else one} on {proof.interface}"
                     f" (MTU {proof.mtu}) hold{'' if count > 1 else 's'} {count * unit} B less"
                     f" the message's header, which lies in {bracket}"
                 )
-    elif "bandwidth_drop" in entry and between_switches and finding["magnitude"] > 0:
+    elif entry.bandwidth_drop is not None and between_switches:
         before, after = (finding["evidence"][side]["per_byte_us"] for side in ("before", "after"))
-        if first >= entry["least_size_bytes"] and after >= entry["bandwidth_drop"] * before > 0:
+        if first >= entry.least_size_bytes and after >= entry.bandwidth_drop * before > 0:
             return f"past {bracket} a byte takes {after / before:.1f} times as long"
     return None

@@ -5,14 +5,12 @@ The catalogue (`catalogue.yaml`) holds what is known of each setting. A suspicio
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterator
-from importlib import resources
 from typing import Any
 
-import yaml
-
+from switchpoint.explanation.applicable import segments_of, settings_of
+from switchpoint.explanation.catalogue import Segment, Setting
 from switchpoint.records.run_facts import Proof, prove
 from switchpoint.tables.measurements import mpi_name
 from switchpoint.tables.units import bytes_of
@@ -93,10 +91,10 @@ def eager_suspects(
     ]  # fmt: skip
     named = {suspect["name"] for suspect in exact}
     learned = []
-    for entry in _entries(mpi, path):
+    for entry in settings_of(mpi, path):
         set_by, value = _value(entry, mpi)
         number = bytes_of(value)
-        if number is None or entry["variable"] in named or not entry["ends_eager"]:
+        if number is None or entry.variable in named or not entry.ends_eager:
             continue
         if last_eager <= number <= last_eager + MOST_HEADER_BYTES:
             learned.append(_learned_suspect(entry, mpi, set_by, number, last_eager))
@@ -119,57 +117,16 @@ def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dic
     """
     found = []
     mpi = header.get("mpi", {})
-    for entry in _entries(mpi, prove(header, footer).path):
+    for entry in settings_of(mpi, prove(header, footer).path):
         set_by, value = _value(entry, mpi)
         word = "unset" if value is None else value
-        if entry["ends_eager"] and word in entry.get("automatic", []):
+        if entry.ends_eager and word in entry.automatic:
             said = "is not set" if value is None else f"= {value}"
             found.append(
                 _suspect(entry, word, set_by, None, _offset(entry, mpi)[0])
-                | {"reason": f"{entry['variable']} {said}: the library chooses the size itself"}
+                | {"reason": f"{entry.variable} {said}: the library chooses the size itself"}
             )
     return found
-
-
-@functools.cache
-def catalogue() -> dict[str, Any]:
-    """Return the catalogue's content: `settings` and `segments`."""
-    text = resources.files(__package__).joinpath("catalogue.yaml").read_text(encoding="utf-8")
-    content: dict[str, Any] = yaml.safe_load(text)
-    return content
-
-
-def _entries(mpi: dict[str, Any], path: str, part: str = "settings") -> Iterator[dict[str, Any]]:
-    """Settings of the catalogue that the run's library has and its path can meet."""
-    library = mpi_name(mpi.get("library", ""))
-    for entry in catalogue()[part]:
-        names = entry["library"] if isinstance(entry["library"], list) else [entry["library"]]
-        if (
-            library.startswith(tuple(names))
-            and _on_path(entry.get("path", path), path)
-            and re.search(entry.get("built_with", ""), mpi.get("description", ""))
-            and entry.get("netmod") in {None, network_module(mpi)}
-            and all(
-                re.fullmatch(pattern, str(mpi.get("cvars", {}).get(name, "")))
-                for name, pattern in entry.get("only_with", {}).items()
-            )
-        ):
-            yield entry
-
-
-def network_module(mpi: dict[str, Any]) -> str | None:
-    """MPICH's network module in use: the one that was asked for, else the first it was built with.
-
-    Records of old have no description; theirs is Debian 12's, which has UCX alone.
-    """
-    description = mpi.get("description", "")
-    if not description:
-        return "ucx"
-    built = re.search(r"\bch4:(\w+)", description)
-    # MPI_T shows it as empty even where it is set.
-    name = "MPIR_CVAR_CH4_NETMOD"
-    asked = mpi.get("cvars", {}).get(name) or mpi.get("environment", {}).get(name)
-    return asked or (built[1] if built else None)
 
 
 def _series(mpi: dict[str, Any]) -> str:
@@ -178,11 +135,11 @@ def _series(mpi: dict[str, Any]) -> str:
     return found[1] if found else ""
 
 
-def _offset(entry: dict[str, Any], mpi: dict[str, Any]) -> tuple[int, str]:
+def _offset(entry: Setting, mpi: dict[str, Any]) -> tuple[int, str]:
     """Bytes from a setting's value to the last size that goes the old way; the same in words."""
-    if "header_bytes" not in entry:
-        return entry["last_size_offset"], entry["offset_is"]
-    headers = entry["header_bytes"]
+    if entry.last_size_offset is not None:
+        return entry.last_size_offset, entry.offset_is
+    headers = entry.header_bytes or {}
     series = _series(mpi)
     if series in headers:
         return -headers[series], f"less {headers[series]} B header"
@@ -191,36 +148,36 @@ def _offset(entry: dict[str, Any], mpi: dict[str, Any]) -> tuple[int, str]:
 
 
 def _suspect(
-    entry: dict[str, Any], value: object, set_by: str, last: int | None, offset: int
+    entry: Setting, value: object, set_by: str, last: int | None, offset: int
 ) -> dict[str, Any]:
     return {
-        "name": entry["variable"],
+        "name": entry.variable,
         "value": value,
         "set_by": set_by,
         "last_size": last,
         "first_size": None if last is None else last + 1,
-        "governs": entry["governs"],
-        "source": entry["source"],
-        "ends_eager": entry["ends_eager"],
-        "environment": entry["environment"],
+        "governs": entry.governs,
+        "source": entry.source,
+        "ends_eager": entry.ends_eager,
+        "environment": entry.environment,
         "last_size_offset": offset,
-        "most_bytes": entry.get("most_bytes"),
-        "multiple_of": entry.get("multiple_of", 1),
-        "only_down": entry.get("only_down", False),
+        "most_bytes": entry.most_bytes,
+        "multiple_of": entry.multiple_of,
+        "only_down": entry.only_down,
         "learned": None,
     }
 
 
 def _learned_suspect(
-    entry: dict[str, Any], mpi: dict[str, Any], set_by: str, value: int, last: int
+    entry: Setting, mpi: dict[str, Any], set_by: str, value: int, last: int
 ) -> dict[str, Any]:
     """A setting whose value ends past a size, less a header that nobody has seen yet."""
     room = value - last
     return _suspect(entry, value, set_by, last, -room) | {
         "learned": room,
-        "reason": f"{entry['variable']} = {value} lies {room} B past the last eager byte {last}:"
+        "reason": f"{entry.variable} = {value} lies {room} B past the last eager byte {last}:"
         " room for a header",
-        "reason_moved": f"{entry['variable']} = {value} less {room} B header (learned:"
+        "reason_moved": f"{entry.variable} = {value} less {room} B header (learned:"
         f" {mpi_name(mpi.get('library', ''))}): last eager byte {last}, first rendezvous byte"
         f" {last + 1}",
     }
@@ -238,13 +195,15 @@ def _unlisted(mpi: dict[str, Any], last: int) -> Iterator[dict[str, Any]]:
         if environment is None or not isinstance(value, int):
             continue
         if last <= value <= last + MOST_HEADER_BYTES and not _COLLECTIVE.search(name):
-            entry = {
-                "variable": name,
-                "environment": environment,
-                "governs": "not in the catalogue",
-                "source": "the library's own list of settings (MPI_T); not in the catalogue",
-                "ends_eager": True,
-            }
+            entry = Setting(
+                variable=name,
+                environment=environment,
+                library=[library],
+                last_size_offset=0,
+                ends_eager=True,
+                governs="not in the catalogue",
+                source="the library's own list of settings (MPI_T); not in the catalogue",
+            )
             yield _learned_suspect(entry, mpi, "MPI_T", value, last)
 
 
@@ -257,7 +216,7 @@ def _environment_of(library: str, cvar: str) -> str | None:
 
 def _settings(mpi: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
     """What the run's settings predict, where they have values in bytes."""
-    for entry in _entries(mpi, path):
+    for entry in settings_of(mpi, path):
         set_by, value = _value(entry, mpi)
         number = bytes_of(value)
         if number is None:
@@ -266,26 +225,24 @@ def _settings(mpi: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
         last = number + offset
         sides = (
             f"last eager byte {last}, first rendezvous byte {last + 1}"
-            if entry["ends_eager"]
+            if entry.ends_eager
             else f"last size {last}, first past it {last + 1}"
         )
         yield _suspect(entry, value, set_by, last, offset) | {
-            "reason": f"{entry['variable']} = {value} {offset_is}: {sides}"
+            "reason": f"{entry.variable} = {value} {offset_is}: {sides}"
         }
 
 
 def _segments(mpi: dict[str, Any], proof: Proof) -> Iterator[dict[str, Any]]:
     """What fills whole TCP segments on the path that the run is proved to have taken."""
     if segment := proof.tcp_segment:
-        for entry in _entries(mpi, proof.path, "segments"):
-            for count in range(1, entry["most_segments"] + 1):
+        for entry in segments_of(mpi, proof.path):
+            for count in range(1, entry.most_segments + 1):
                 yield _segment_suspect(entry, proof, segment, count)
 
 
-def _segment_suspect(
-    entry: dict[str, Any], proof: Proof, segment: int, count: int
-) -> dict[str, Any]:
-    last = count * segment - entry["message_header"]
+def _segment_suspect(entry: Segment, proof: Proof, segment: int, count: int) -> dict[str, Any]:
+    last = count * segment - entry.message_header
     segments = "a TCP segment" if count == 1 else f"{count} TCP segments"
     holds = "holds" if count == 1 else "hold"
     where = "one segment" if count == 1 else f"{count} segments"
@@ -295,10 +252,10 @@ def _segment_suspect(
         "set_by": "interface",
         "last_size": last,
         "first_size": last + 1,
-        "governs": entry["governs"],
+        "governs": entry.governs,
         "reason": f"{segments} on {proof.interface} (MTU {proof.mtu}) {holds} {count * segment} B,"
-        f" {entry['message_header']} B of them header: last size in {where} {last}",
-        "source": entry["source"],
+        f" {entry.message_header} B of them header: last size in {where} {last}",
+        "source": entry.source,
         "ends_eager": False,
         "environment": None,
         "last_size_offset": None,
@@ -309,15 +266,11 @@ def _segment_suspect(
     }
 
 
-def _on_path(where: str, path: str) -> bool:
-    return where == "any" or path in {"unknown", where}
-
-
-def _value(entry: dict[str, Any], mpi: dict[str, Any]) -> tuple[str, object]:
+def _value(entry: Setting, mpi: dict[str, Any]) -> tuple[str, object]:
     cvars = mpi.get("cvars", {})
-    if entry["variable"] in cvars:
-        return "MPI_T", cvars[entry["variable"]]
-    value = mpi.get("environment", {}).get(entry["environment"])
-    if value is None and "default" in entry:
-        return "default", entry["default"]
+    if entry.variable in cvars:
+        return "MPI_T", cvars[entry.variable]
+    value = mpi.get("environment", {}).get(entry.environment)
+    if value is None and entry.default is not None:
+        return "default", entry.default
     return "environment", value

@@ -14,7 +14,8 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.explanation.suspects import eager_suspects, governing, suspects_of_run
-from switchpoint.tables.measurements import ZOOM, Measurements
+from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.sweeps import ZOOM
 
 #: What pairs a zoom with the sweep of the same curve, the mode aside.
 PLACE = ["site", "partition", "mpi", "environ", "kernel", "placement"]

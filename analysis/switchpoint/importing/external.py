@@ -14,7 +14,7 @@ import pandas as pd
 from switchpoint.errors import InputError
 from switchpoint.importing.labels import IDENTITY_LABELS, Surroundings, read_labels
 from switchpoint.printable import path_text
-from switchpoint.records.record import open_maybe_gzip
+from switchpoint.records.lines import open_maybe_gzip
 from switchpoint.tables.columns import IDENTITY, PASSING_LABELS, RUN_COLUMNS
 from switchpoint.tables.measurements import (
     Measurements,
@@ -76,14 +76,7 @@ def as_measurements(
     labels = around.complete(read_labels(path, data))
     if "mpi" in labels:
         labels["mpi"] = mpi_name(labels["mpi"])
-    columns: dict[str, Any] = {str(name): column.array for name, column in samples.items()}
-    told = {name: labels[name] for name in IDENTITY_LABELS if name in labels} | own_labels(labels)
-    for name, text in told.items():
-        if name not in columns:
-            columns[name] = constant(text, len(samples))
-    content_hash = hashlib.sha256(data)
-    if labels:
-        content_hash.update(json.dumps(labels, sort_keys=True).encode())
+    columns = _columns(samples, labels)
     shared: dict[str, object] = {name: labels.get(name) for name in PASSING_LABELS}
     shared |= {
         "format": form,
@@ -98,21 +91,9 @@ def as_measurements(
     if len(kernels) > 1:
         order = np.argsort(code, kind="stable")
         columns, code = {name: column[order] for name, column in columns.items()}, code[order]
-    run_ids = []
-    for kernel in kernels:
-        identity = content_hash.copy()
-        if len(kernels) > 1:
-            identity.update(kernel.encode())
-        run_ids.append(identity.hexdigest()[:32])
+    run_ids = _run_ids(data, labels, kernels)
     columns["run_id"] = repeated(run_ids, np.bincount(code))
-    alike = [column for name, column in columns.items() if name not in {"time_us", "iterations"}]
-    measures = {
-        "size_bytes": columns["size_bytes"].astype("int64"),
-        "pass": columns.get("pass", np.zeros_like(code)).astype("int32"),
-        "sample": times_before(alike).astype("int32"),
-        "iterations": columns.get("iterations", np.ones_like(code)).astype("int64"),
-        "time_us": columns["time_us"],
-    }
+    measures = _measures(columns, code)
     identity_of = {name: column for name, column in columns.items() if name not in measures}
     runs = [
         dict.fromkeys(RUN_COLUMNS)
@@ -124,6 +105,41 @@ def as_measurements(
     return Measurements(
         pd.DataFrame(identity_of | measures), pd.DataFrame(runs, columns=RUN_COLUMNS)
     )
+
+
+def _columns(samples: pd.DataFrame, labels: dict[str, str]) -> dict[str, Any]:
+    """Columns of samples, and those that labels tell and the samples do not."""
+    columns: dict[str, Any] = {str(name): column.array for name, column in samples.items()}
+    told = {name: labels[name] for name in IDENTITY_LABELS if name in labels} | own_labels(labels)
+    return columns | {
+        name: constant(text, len(samples)) for name, text in told.items() if name not in columns
+    }
+
+
+def _run_ids(data: bytes, labels: dict[str, str], kernels: list[str]) -> list[str]:
+    """Identity of each kernel's run: the content, the labels and, of several, the kernel."""
+    content_hash = hashlib.sha256(data)
+    if labels:
+        content_hash.update(json.dumps(labels, sort_keys=True).encode())
+    run_ids = []
+    for kernel in kernels:
+        identity = content_hash.copy()
+        if len(kernels) > 1:
+            identity.update(kernel.encode())
+        run_ids.append(identity.hexdigest()[:32])
+    return run_ids
+
+
+def _measures(columns: dict[str, Any], code: npt.NDArray[np.int64]) -> dict[str, Any]:
+    """Columns that are no identity; samples that are alike in all else are numbered."""
+    alike = [column for name, column in columns.items() if name not in {"time_us", "iterations"}]
+    return {
+        "size_bytes": columns["size_bytes"].astype("int64"),
+        "pass": columns.get("pass", np.zeros_like(code)).astype("int32"),
+        "sample": times_before(alike).astype("int32"),
+        "iterations": columns.get("iterations", np.ones_like(code)).astype("int64"),
+        "time_us": columns["time_us"],
+    }
 
 
 def _kernels(columns: dict[str, Any], count: int) -> tuple[list[str], npt.NDArray[np.int64]]:

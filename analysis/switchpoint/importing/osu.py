@@ -100,6 +100,22 @@ def read(path: Path, around: Surroundings) -> Measurements:
     With it goes what the output says of pairs, windows, threads, buffers and datatypes.
     """
     data = content(path)
+    tables, kernels, versions = _tables(data)
+    if not tables and kernels <= _WITHOUT_SIZES:
+        raise NotRecognisedError(
+            path,
+            f"holds {', '.join(sorted(kernels))}, which times no messages; leave it out",
+            Reason.NO_SIZES,
+        )
+    tool = "OSU Micro-Benchmarks"
+    if len(versions) == 1 and (version := versions.pop()):
+        tool += f" {version}"
+    plain = [part for table in tables for part in _plain(table)]
+    return as_runs(path, around, "osu", tool, data, plain, _COLUMNS)
+
+
+def _tables(data: bytes) -> tuple[list[Table], set[str], set[str]]:
+    """Tables as they are printed, and the kernels and versions that titles name."""
     tables: list[Table] = []
     kernels, versions = set(), set()
     identity: dict[str, str] = {}
@@ -135,17 +151,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
             open_table.lines.append(number)
         elif line.startswith("#") and open_table is not None and open_table.rows:
             open_table = None  # what follows is another tool's
-    if not tables and kernels <= _WITHOUT_SIZES:
-        raise NotRecognisedError(
-            path,
-            f"holds {', '.join(sorted(kernels))}, which times no messages; leave it out",
-            Reason.NO_SIZES,
-        )
-    tool = "OSU Micro-Benchmarks"
-    if len(versions) == 1 and (version := versions.pop()):
-        tool += f" {version}"
-    plain = [part for table in tables for part in _plain(table)]
-    return as_runs(path, around, "osu", tool, data, plain, _COLUMNS)
+    return tables, kernels, versions
 
 
 def _facts(patterns: dict[str, re.Pattern[str]], line: str) -> dict[str, str]:

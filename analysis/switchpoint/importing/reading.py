@@ -9,17 +9,17 @@ from __future__ import annotations
 import codecs
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from switchpoint.errors import InputError, NotRecognisedError, Reason
-from switchpoint.importing import imb, labels, lock, netpipe, osu, record, reframe, tidy
+from switchpoint.importing import imb, lock, netpipe, osu, record, reframe, tidy
+from switchpoint.importing.files import Found, find_files
 from switchpoint.importing.labels import FolderLabels, Surroundings
-from switchpoint.importing.layout import PathPattern, names_by_pattern, reframe_names
-from switchpoint.records.record import open_maybe_gzip
-from switchpoint.spack.lock import NAME as LOCK
+from switchpoint.importing.layout import PathPattern, reframe_names
+from switchpoint.records.lines import open_maybe_gzip
 from switchpoint.tables import measurements
 from switchpoint.tables.measurements import Measurements
 
@@ -42,34 +42,6 @@ READERS: list[Reader] = [record, tidy, reframe, netpipe, osu, imb]
 _HEAD_BYTES = 2**16
 
 
-@dataclass(frozen=True)
-class Found:
-    """A file to read.
-
-    Attributes
-    ----------
-    path : Path
-    names : dict or None
-        What a `--path` pattern reads from where it lies, None where none matches.
-    """
-
-    path: Path
-    names: dict[str, str] | None = None
-
-
-@dataclass
-class Files:
-    """What lies under the paths that were given: files to read, and what cannot be one."""
-
-    found: list[Found] = field(default_factory=list)
-    failures: list[InputError] = field(default_factory=list)
-
-    @property
-    def count(self) -> int:
-        """How many files were there, those that cannot be read too."""
-        return len(self.found) + len(self.failures)
-
-
 @dataclass
 class Gathered:
     """What could be read from several files, and each file that could not."""
@@ -90,98 +62,6 @@ def read(path: str | os.PathLike[str]) -> Measurements:
     if path.is_dir():
         raise InputError(path, "is a folder; give a file, such as one of its *.record")
     return _read(Found(path), FolderLabels())
-
-
-def find_files(
-    paths: Iterable[str | os.PathLike[str]],
-    patterns: Sequence[PathPattern] = (),
-    without: Iterable[Path] = (),
-) -> Files:
-    """Replace each folder by the files under it, in order of name.
-
-    Hidden files and folders, links to folders, and what is read together with another file, are
-    left out.
-
-    Parameters
-    ----------
-    paths
-        Files and folders.
-    patterns
-        How to name a file by its path below its folder; of a file that was given itself, by its
-        path below the current folder.
-    without
-        Folders to leave out where they lie below one of the paths, such as the store's own.
-
-    Raises
-    ------
-    InputError
-        If a pattern matches no file.
-    """
-    placed: list[tuple[Path, PurePath]] = []
-    failures: list[InputError] = []
-    left_out = {folder.resolve() for folder in without}
-    for path in map(Path, paths):
-        if not path.is_dir():
-            absolute = path.absolute()
-            here = Path.cwd()
-            below = absolute.relative_to(here if absolute.is_relative_to(here) else "/")
-            placed.append((path, below))
-            continue
-        placed += ((file, file.relative_to(path)) for file in _walk(path, failures, left_out))
-    if not patterns:
-        return Files([Found(path) for path, _ in placed], failures)
-    names = names_by_pattern(placed, patterns)
-    return Files([Found(path, names.get(path)) for path, _ in placed], failures)
-
-
-def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterator[Path]:
-    """Files under a folder, in order of name; folders that cannot be opened become failures."""
-
-    def refuse(error: OSError) -> None:
-        failures.append(InputError(error.filename or root, f"{error.strerror}; check the path"))
-
-    for folder, folders, names in os.walk(root, onerror=refuse):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".")
-            and not (left_out and Path(folder, name).resolve() in left_out)
-        )
-        failures += (
-            NotRecognisedError(Path(folder, name), "is a link to a folder; give that", Reason.LINK)
-            for name in folders
-            if Path(folder, name).is_symlink()
-        )
-        skipped = _REFRAMES_OWN if _kept_curves(Path(folder), names) else ()
-        yield from (
-            Path(folder, name)
-            for name in sorted(names)
-            if not name.startswith((".", *skipped)) and not name.endswith((labels.SUFFIX, LOCK))
-        )
-
-
-#: Beginnings of what ReFrame itself writes of a test's job and build.
-_REFRAMES_OWN = ("rfm_job.", "rfm_build.")
-
-
-def _kept_curves(folder: Path, names: list[str]) -> bool:
-    """Whether a check of ours kept its curves in a folder: what its job printed is no other one.
-
-    Other projects' checks may keep nothing but what the job printed.
-    """
-    for name in names:
-        if name.startswith(_REFRAMES_OWN):
-            continue
-        if name.endswith(".record"):
-            return True
-        if name.endswith(".out"):
-            try:
-                with Path(folder, name).open("rb") as stream:
-                    if stream.read(len(labels.COMMENT)) == labels.COMMENT:
-                        return True
-            except OSError:
-                continue
-    return False
 
 
 def read_files(

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.detection.boundaries import prominent
 from switchpoint.errors import InputError
-from switchpoint.tables.columns import BOUNDARIES, identity_columns, none_for_nulls
+from switchpoint.explanation.causes import prominent
+from switchpoint.tables.columns import identity_columns, none_for_nulls
+from switchpoint.tables.findings import BOUNDARIES, KINDS
 
 #: What names a place, in the order in which people read it.
 PLACE = ["site", "partition", "mpi", "environ"]
@@ -31,12 +32,6 @@ _LIKE = ("kernel", "placement")
 
 #: Brackets are of one boundary if they share so much of the narrower, in octaves.
 _SHARED = 0.5
-
-#: What `detect` finds, and what `--only` calls it.
-KINDS = (
-    "step", "slope_change", "outlier", "noise_burst", "placement_inversion", "mode_inversion",
-    "asymmetry",
-)  # fmt: skip
 
 #: How lines can be sorted, and what `--sort` calls it.
 SORTS = ("cost", "time", "confidence", "curves", "size")

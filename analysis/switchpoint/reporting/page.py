@@ -16,10 +16,13 @@ from plotly.offline import get_plotlyjs
 
 from switchpoint import __name__ as _package
 from switchpoint.comparison.baselines import baseline_runs, pairings
-from switchpoint.detection.boundaries import detect
 from switchpoint.errors import InputError
-from switchpoint.explanation.switches import explain, note
-from switchpoint.reporting import figures, tables
+from switchpoint.explanation.causes import detect
+from switchpoint.explanation.notes import note
+from switchpoint.explanation.switches import explain
+from switchpoint.reporting import tables
+from switchpoint.reporting.figures.activity import draw_activity
+from switchpoint.reporting.figures.curves import draw, draw_again, draw_pairing
 from switchpoint.reproduction.again import runs_again
 from switchpoint.tables.curves import noise_warnings, summarise
 from switchpoint.tables.measurements import Measurements
@@ -67,19 +70,19 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
     found = pairings(measurements)
     pairs = [
         {
-            "figure": figures.draw_pairing(f"baseline-{index}", pairing),
+            "figure": draw_pairing(f"baseline-{index}", pairing),
             "ratios": tables.ratio_table(pairing),
         }
         for index, pairing in enumerate(found)
     ]
     activities = [
-        figures.draw_activity(f"activity-{index}", title, table, hosts)
+        draw_activity(f"activity-{index}", title, table, hosts)
         for index, (title, table, hosts) in enumerate(tables.activities(measurements))
     ]
     repeated = list(runs_again(measurements))
     again = [
         {
-            "figure": figures.draw_again(
+            "figure": draw_again(
                 f"again-{index}",
                 tables.again_title(measurements, pair),
                 curves,
@@ -89,8 +92,8 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
         }
         for index, pair in enumerate(repeated)
     ]
-    beside_others = baseline_runs(found) | {pair.second for pair in repeated}
-    drawn = curves[~curves["run_id"].isin(beside_others)]
+    drawn_beside = baseline_runs(found) | {pair.second for pair in repeated}
+    drawn = curves[~curves["run_id"].isin(drawn_beside)]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(_package, "reporting/templates"),
         autoescape=True,
@@ -106,7 +109,7 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
     return environment.get_template("index.html").render(
         written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         plotly=Markup(get_plotlyjs()),  # noqa: S704, it is the library's own script
-        figures=figures.draw(drawn, findings),
+        figures=draw(drawn, findings),
         pairs=pairs,
         again=again,
         activities=activities,

@@ -10,15 +10,15 @@ import pandas as pd
 
 from switchpoint.comparison.baselines import Pairing, ratios
 from switchpoint.comparison.tools import has_echo, tools
-from switchpoint.detection.boundaries import prominent
+from switchpoint.explanation.causes import prominent
 from switchpoint.records.activity import activity_table
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.records.run_facts import prove
 from switchpoint.reproduction.again import Again
 from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.findings import SHOWN
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import plain_columns, shared_words, short, telling_columns
-from switchpoint.tables.units import place_text
 
 #: Sizes that people quote: smallest latency, a cache line's order, both sides of 64 KiB, streaming.
 CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
@@ -45,14 +45,10 @@ def finding_table(findings: pd.DataFrame) -> dict[str, Any]:
     rows = _records(findings)
     for row in rows:
         row["curve"] = [short(name, row[name]) for name in columns]
-        row["place"] = place_text(
-            row["kind"],
-            row["last_size_before"],
-            row["size_bytes"],
-            row["evidence"].get("last_size_bytes"),
-        )
+        row["shown"] = [column.text(row) for column in SHOWN]
     return {
         "columns": [_heading(name) for name in columns],
+        "shown": [(column.heading, column.json_type == "string") for column in SHOWN],
         "common": shared_words(findings),
         "main": [row for row, head in zip(rows, heads, strict=True) if head],
         "minor": [row for row, head in zip(rows, heads, strict=True) if not head],
@@ -93,6 +89,7 @@ def size_table(curves: pd.DataFrame) -> dict[str, Any]:
         )
     return {
         "columns": [_heading(name) for name in columns],
+        "shown": [(column.heading, column.json_type == "string") for column in SHOWN],
         "common": shared_words(curves),
         "sizes": sizes,
         "rows": rows,
@@ -205,19 +202,13 @@ def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list
     kernel, clock, plan, mpi = (header[name] for name in ("kernel", "clock", "plan", "mpi"))
     proof = prove(header, footer)
     ranks = header["ranks"]
-    where = "; ".join(
-        f"rank {rank['rank']} on {rank['host']}"
-        + (f" ({rank['topology_address']})" if rank.get("topology_address") else "")
-        + f", CPUs {_cpu_list(rank['cpus_allowed'])}"
-        for rank in ranks
-    )
     path = f"{proof.path}: {proof.evidence}"
     if proof.interface:
         path += f"; {proof.interface}, MTU {proof.mtu}"
     terms = [
         ("Started", header["start_utc"]),
         ("Labels (claims)", _pairs(header["labels"])),
-        ("Ranks (proof)", where),
+        ("Ranks (proof)", _where(ranks)),
         ("Path of the payload (proof)", path),
         (
             "Kernel",
@@ -237,22 +228,29 @@ def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list
         ("Machine", "; ".join(sorted({_machine(rank) for rank in ranks}))),
         ("Conditions", _conditions(proof, ranks)),
     ]
-    if footer is not None:
-        checks = footer.get("verification", {})
-        terms.append(
-            (
-                "Verification",
-                f"{checks.get('checks')} payloads compared, {checks.get('errors')} errors",
-            )
+    return terms if footer is None else [*terms, *_verification_terms(footer)]
+
+
+def _verification_terms(footer: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    checks = footer.get("verification", {})
+    yield (
+        "Verification",
+        f"{checks.get('checks')} payloads compared, {checks.get('errors')} errors",
+    )
+    if "bytes_between_nodes" in checks:
+        yield (
+            "Between nodes",
+            f"{checks['bytes_between_nodes']:,} of {checks['bytes_moved']:,} B sent",
         )
-        if "bytes_between_nodes" in checks:
-            terms.append(
-                (
-                    "Between nodes",
-                    f"{checks['bytes_between_nodes']:,} of {checks['bytes_moved']:,} B sent",
-                )
-            )
-    return terms
+
+
+def _where(ranks: list[dict[str, Any]]) -> str:
+    return "; ".join(
+        f"rank {rank['rank']} on {rank['host']}"
+        + (f" ({rank['topology_address']})" if rank.get("topology_address") else "")
+        + f", CPUs {_cpu_list(rank['cpus_allowed'])}"
+        for rank in ranks
+    )
 
 
 def _conditions(proof: Any, ranks: list[dict[str, Any]]) -> str:

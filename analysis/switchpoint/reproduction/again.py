@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from switchpoint.importing import lock as locks
-from switchpoint.reproduction.recipe import Difference, Recipe
+from switchpoint.reproduction.differences import Difference
+from switchpoint.reproduction.recipe import Recipe
 from switchpoint.tables.columns import REPRODUCES, none_for_nulls
 from switchpoint.tables.measurements import Measurements
 

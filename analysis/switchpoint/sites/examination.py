@@ -13,17 +13,10 @@ from typing import Any
 
 from switchpoint.sites.doctor import Fact, program_output
 from switchpoint.sites.environments import FAMILIES, Compiler, ask_compiler
+from switchpoint.sites.extras import environment_extras, misspelt
 from switchpoint.sites.launching import interfaces_of
 from switchpoint.sites.requests import examine_requests, option
-from switchpoint.sites.settings_file import (
-    Site,
-    dicts,
-    environment_extras,
-    file_problems,
-    misspelt,
-    problem,
-    system_here,
-)
+from switchpoint.sites.settings_file import Site, dicts, file_problems, problem, system_here
 from switchpoint.sites.slurm import Slurm, ask_slurm
 from switchpoint.sites.trial import try_two_ranks
 

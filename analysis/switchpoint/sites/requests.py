@@ -20,32 +20,20 @@ _SLURM_SCHEDULERS = {"slurm", "squeue", "scontrol"}
 
 def examine_requests(site: Site, partition: Mapping[str, Any], slurm: Slurm) -> Iterator[Fact]:
     """Compare a partition and its placements with what the scheduler has."""
-    topic = f"partition '{partition.get('name')}'"
-    uses_slurm = partition.get("scheduler") in _SLURM_SCHEDULERS
     nodes = slurm.nodes
-    if uses_slurm and not nodes:
-        yield Fact(
-            "Slurm", "missing", f"{topic}: scontrol shows no nodes",
-            "run this where the site's scontrol answers", str(site.settings),
-        )  # fmt: skip
-        return
-    access = partition.get("access", [])
-    wanted = option(access, "--partition", "-p")
-    if uses_slurm and wanted:
-        if wanted not in slurm.partitions:
-            yield problem(
-                site.line(f"--partition={wanted}", f"-p {wanted}", f"-p{wanted}", wanted),
-                f"partition '{wanted}' does not exist",
-                f"this cluster has: {', '.join(slurm.partitions)}", topic,
-            )  # fmt: skip
+    if partition.get("scheduler") in _SLURM_SCHEDULERS:
+        access = partition.get("access", [])
+        wanted = option(access, "--partition", "-p")
+        if lack := _lack(site, partition, slurm, wanted):
+            yield lack
             return
-        nodes = [node for node in nodes if wanted in node.partitions]
-    if uses_slurm and option(access, "--constraint", "-C"):
-        yield problem(
-            site.line("--constraint", "-C"),
-            f"{topic}: a constraint in `access` cannot go with those of placements",
-            "leave it to placements.yaml",
-        )
+        nodes = [node for node in nodes if not wanted or wanted in node.partitions]
+        if option(access, "--constraint", "-C"):
+            yield problem(
+                site.line("--constraint", "-C"),
+                f"{_topic(partition)}: a constraint in `access` cannot go with those of placements",
+                "leave it to placements.yaml",
+            )
     here = Slurm(nodes, None, dict(slurm.switches), slurm.launch_types)
     pattern = partition.get("extras", {}).get("switch_from_node_name")
     if not here.switches and pattern:
@@ -53,36 +41,71 @@ def examine_requests(site: Site, partition: Mapping[str, Any], slurm: Slurm) -> 
             if switch := re.search(pattern, node.name):
                 here.switches.setdefault(switch[1], set()).add(node.name)
     for name, content in partition.get("extras", {}).get("placements", {}).items():
-        try:
-            placement = Placement.model_validate(content)
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            yield problem(
-                site.placement(name, str(wrong["loc"][0]) if wrong["loc"] else ""),
-                f"placement '{name}': {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}",
-                "see docs/reference/placements.md",
-            )
-            continue
-        problems = list(
-            _placement_problems(placement, here) if uses_slurm else _alone(placement, partition)
+        yield from _examine_placement(site, partition, here, name, content)
+
+
+def _topic(partition: Mapping[str, Any]) -> str:
+    return f"partition '{partition.get('name')}'"
+
+
+def _lack(
+    site: Site, partition: Mapping[str, Any], slurm: Slurm, wanted: str | None
+) -> Fact | None:
+    """Tell that Slurm has no nodes or not the wanted partition; then nothing more can be told."""
+    topic = _topic(partition)
+    if not slurm.nodes:
+        return Fact(
+            "Slurm", "missing", f"{topic}: scontrol shows no nodes",
+            "run this where the site's scontrol answers", str(site.settings),
+        )  # fmt: skip
+    if wanted and wanted not in slurm.partitions:
+        return problem(
+            site.line(f"--partition={wanted}", f"-p {wanted}", f"-p{wanted}", wanted),
+            f"partition '{wanted}' does not exist",
+            f"this cluster has: {', '.join(slurm.partitions)}", topic,
+        )  # fmt: skip
+    return None
+
+
+def _examine_placement(
+    site: Site, partition: Mapping[str, Any], slurm: Slurm, name: str, content: object
+) -> Iterator[Fact]:
+    try:
+        placement = Placement.model_validate(content)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        yield problem(
+            site.placement(name, str(wrong["loc"][0]) if wrong["loc"] else ""),
+            f"placement '{name}': {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}",
+            "see docs/reference/placements.md",
         )
-        families = {
-            str(environment.get("extras", {}).get("mpi"))
-            for environment in dicts(site.content.get("environments"))
-        }
-        problems += [
-            ("environment", f"no environment is of the MPI family '{family}'",
-             f"write one of any, {', '.join(sorted(families | set(FAMILIES)))}")
-            for family in placement.environment
-            if family not in {"any", *families, *FAMILIES}
-        ]  # fmt: skip
-        if not problems:
-            yield Fact(
-                f"{partition.get('name')}: {name}", "ok",
-                f"{_count(placement.nodes, 'node')}, {placement.path}",
+        return
+    uses_slurm = partition.get("scheduler") in _SLURM_SCHEDULERS
+    problems = list(
+        _placement_problems(placement, slurm) if uses_slurm else _alone(placement, partition)
+    )
+    problems += _unknown_families(site, placement)
+    if not problems:
+        yield Fact(
+            f"{partition.get('name')}: {name}", "ok",
+            f"{_count(placement.nodes, 'node')}, {placement.path}",
+        )  # fmt: skip
+    for key, found, fix in problems:
+        yield problem(site.placement(name, key), f"placement '{name}' {found}", fix)
+
+
+def _unknown_families(site: Site, placement: Placement) -> Iterator[tuple[str, str, str]]:
+    """MPI families that a placement has settings for and no environment is of."""
+    families = {
+        str(environment.get("extras", {}).get("mpi"))
+        for environment in dicts(site.content.get("environments"))
+    }
+    for family in placement.environment:
+        if family not in {"any", *families, *FAMILIES}:
+            yield (
+                "environment", f"no environment is of the MPI family '{family}'",
+                f"write one of any, {', '.join(sorted(families | set(FAMILIES)))}",
             )  # fmt: skip
-        for key, found, fix in problems:
-            yield problem(site.placement(name, key), f"placement '{name}' {found}", fix)
 
 
 def _alone(placement: Placement, partition: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

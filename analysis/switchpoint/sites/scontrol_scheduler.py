@@ -2,6 +2,9 @@
 
 Unlike ``squeue`` it knows a finished job's exit code, node list and reason, and unlike ``slurm``
 it needs no slurmdbd. An abnormal end becomes an error in words.
+
+A scheduler sets a job's ``_state``, ``_nodespec``, ``_exitcode`` and ``_exception``, as those of
+ReFrame do: ReFrame 4.10 has public properties that read them, and none that set them.
 """
 
 from __future__ import annotations

@@ -11,8 +11,9 @@ import pandas as pd
 
 from switchpoint.cores import workers
 from switchpoint.errors import InputError
+from switchpoint.importing.files import Files, Found, find_files
 from switchpoint.importing.layout import PathPattern
-from switchpoint.importing.reading import Files, Found, find_files, read_found, unforeseen
+from switchpoint.importing.reading import read_found, unforeseen
 from switchpoint.store.store import EncodedRun, Store
 from switchpoint.tables.measurements import concat_values, no_values
 

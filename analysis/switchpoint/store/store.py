@@ -7,8 +7,6 @@ store when its row in `runs` is. Many writers never touch the same file, so none
 from __future__ import annotations
 
 import hashlib
-import io
-import json
 import os
 import uuid
 from collections.abc import Hashable, Iterator, Mapping
@@ -25,56 +23,29 @@ import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
 from switchpoint.errors import InputError
+from switchpoint.store.tables import (
+    PARTITIONS,
+    RUNS,
+    SAMPLES,
+    VALUE_PARTITIONS,
+    VALUES,
+    parquet,
+    samples_frame,
+    samples_table,
+    with_own_dictionaries,
+)
 from switchpoint.tables.builds import RUN_IDENTITY, build_words, tell_builds
 from switchpoint.tables.columns import (
-    IDENTITY,
-    MEASURES,
     REPRODUCES,
     RUN_COLUMNS,
     VALUE_COLUMNS,
-    identity_columns,
     lasting_labels,
     none_for_nulls,
 )
-from switchpoint.tables.measurements import Measurements, constant
+from switchpoint.tables.measurements import Measurements
 
-_PARTITIONS = pa.schema([("site", pa.string()), ("date", pa.string())])
 _REPRODUCED = f'"{REPRODUCES}": ?"([^"]*)"'  # in the labels' JSON
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # Hive's name for null, which Arrow reads back as null
-
-_TEXT = pa.dictionary(pa.int32(), pa.string())
-
-#: Identity columns that are not ours travel as one JSON text, so that every file has one schema.
-_OTHER = "other_identity"
-
-_SAMPLES = pa.schema(
-    [(name, _TEXT) for name in IDENTITY if name != "site"]
-    + [
-        (_OTHER, _TEXT),
-        ("size_bytes", pa.int64()),
-        ("pass", pa.int32()),
-        ("sample", pa.int32()),
-        ("iterations", pa.int64()),
-        ("time_us", pa.float64()),
-    ]
-)
-_RUNS = pa.schema(
-    [
-        (name, pa.bool_() if name == "complete" else pa.string())
-        for name in RUN_COLUMNS
-        if name not in _PARTITIONS.names
-    ]
-)
-
-#: Single values lie by site alone: a log may be of a year of nights.
-_VALUE_PARTITIONS = pa.schema([("site", pa.string())])
-_VALUES = pa.schema(
-    [
-        (name, pa.float64() if name in {"value", "reference", "lower", "upper"} else pa.string())
-        for name in VALUE_COLUMNS
-        if name not in _VALUE_PARTITIONS.names
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -135,19 +106,19 @@ class Store:
 
     def encode(self, measurements: Measurements) -> Iterator[EncodedRun]:
         """Turn what `add` would write into bytes, which takes most of its time, run by run."""
-        table = _samples_table(measurements.samples)
+        table = samples_table(measurements.samples)
         alone = len(measurements.runs) == 1
         rows = {} if alone else measurements.samples.groupby("run_id", observed=True).indices
         for run in none_for_nulls(measurements.runs).to_dict("records"):
-            place = {name: run[name] for name in ("run_id", *_PARTITIONS.names, "complete")}
+            place = {name: run[name] for name in ("run_id", *PARTITIONS.names, "complete")}
             if self._holds(place):
                 yield EncodedRun(place)
                 continue
             own = table
             if not alone:
-                own = _with_own_dictionaries(table.take(rows.get(run["run_id"], [])))
-            described = pa.Table.from_pylist([run], schema=_RUNS)
-            yield EncodedRun(place, _parquet(own), _parquet(described))
+                own = with_own_dictionaries(table.take(rows.get(run["run_id"], [])))
+            described = pa.Table.from_pylist([run], schema=RUNS)
+            yield EncodedRun(place, parquet(own), parquet(described))
 
     def keep(self, run: EncodedRun) -> bool:
         """Write a run as `add` does; says whether that was needed."""
@@ -170,9 +141,9 @@ class Store:
         for site, part in fresh.groupby("site", dropna=False):
             name = hashlib.sha256("".join(sorted(part["value_id"])).encode()).hexdigest()[:32]
             folder = f"{self._root}/values/site={_partition_text(site)}"
-            rows = none_for_nulls(part[_VALUES.names]).to_dict("records")
-            table = pa.Table.from_pylist(rows, schema=_VALUES)
-            self._write(f"{folder}/{name}.parquet", _parquet(table))
+            rows = none_for_nulls(part[VALUES.names]).to_dict("records")
+            table = pa.Table.from_pylist(rows, schema=VALUES)
+            self._write(f"{folder}/{name}.parquet", parquet(table))
         return fresh
 
     def single_values(self, **wanted: str) -> pd.DataFrame:
@@ -188,7 +159,7 @@ class Store:
         self._check_access(folder)
         if not self._files.isdir(folder):
             return pd.DataFrame(columns=VALUE_COLUMNS)
-        table = self._scan(folder, _VALUES, condition, _VALUE_PARTITIONS)
+        table = self._scan(folder, VALUES, condition, VALUE_PARTITIONS)
         values: pd.DataFrame = table.select(VALUE_COLUMNS).to_pandas()
         values = values.sort_values(["time_utc", "value_id"]).drop_duplicates("value_id")
         return values.reset_index(drop=True)
@@ -207,7 +178,7 @@ class Store:
             raise InputError(
                 self.url, "is no store yet; fill it with `switchpoint import FILE...` first"
             )
-        table = self._scan(folder, _RUNS, _equals(wanted, _RUN_FILTERS))
+        table = self._scan(folder, RUNS, _equals(wanted, _RUN_FILTERS))
         runs: pd.DataFrame = table.select(RUN_COLUMNS).to_pandas()
         return runs.sort_values(["start_utc", "run_id"], ignore_index=True)
 
@@ -222,7 +193,7 @@ class Store:
     def latest(self, **wanted: str) -> Measurements:
         """Read as `read`, of every curve only the newest run, and all runs without a date.
 
-        A run that one of them runs again is read as well, to be compared with it.
+        If one of them runs another run again, that one is read as well, to compare the two.
         """
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         runs = self.runs(**wanted)
@@ -240,8 +211,8 @@ class Store:
         if runs.empty:
             raise InputError(self.url, "holds no run that matches; see what it holds with `report`")
         paths = [self._path("samples", run) for run in runs.to_dict("records")]
-        table = self._scan(paths, _SAMPLES, _equals(wanted, _RUN_FILTERS))
-        return tell_builds(Measurements(_samples_frame(table), runs.reset_index(drop=True)))
+        table = self._scan(paths, SAMPLES, _equals(wanted, _RUN_FILTERS))
+        return tell_builds(Measurements(samples_frame(table), runs.reset_index(drop=True)))
 
     def _check_access(self, folder: str) -> None:
         """Raise InputError where a folder may not be read, which else seems empty or not there."""
@@ -260,7 +231,7 @@ class Store:
         source: str | list[str],
         schema: pa.Schema,
         condition: Any,
-        partitions: pa.Schema = _PARTITIONS,
+        partitions: pa.Schema = PARTITIONS,
     ) -> pa.Table:
         dictionaries = [field.name for field in schema if pa.types.is_dictionary(field.type)]
         try:
@@ -290,7 +261,7 @@ class Store:
         return bool(stored) or not run["complete"]
 
     def _path(self, table: str, run: Mapping[Hashable, Any]) -> str:
-        site, date = (_partition_text(run[name]) for name in _PARTITIONS.names)
+        site, date = (_partition_text(run[name]) for name in PARTITIONS.names)
         name = quote(run["run_id"], safe="")
         return f"{self._root}/{table}/site={site}/date={date}/{name}.parquet"
 
@@ -316,62 +287,8 @@ def _partition_text(value: Any) -> str:
     return quote(value, safe="") if isinstance(value, str) else _NO_VALUE
 
 
-def _parquet(table: pa.Table) -> bytes:
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
-    return buffer.getvalue()
-
-
-def _samples_table(samples: pd.DataFrame) -> pa.Table:
-    """Arrow table of samples in the store's schema."""
-    own = [name for name in identity_columns(samples) if name not in IDENTITY]
-    columns = {
-        name: samples[name] if name in samples else constant(None, len(samples))
-        for name in _SAMPLES.names
-        if name != _OTHER
-    }
-    frame = pd.DataFrame(columns, index=samples.index, copy=False)
-    frame[_OTHER] = _pack(samples, own) if own else constant(None, len(samples))
-    return pa.Table.from_pandas(frame[_SAMPLES.names], preserve_index=False).cast(_SAMPLES)
-
-
-def _with_own_dictionaries(table: pa.Table) -> pa.Table:
-    """Leave out of dictionaries what no row uses: the table may be a part of a larger one."""
-    for number, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            texts = table.column(number).cast(field.type.value_type)
-            table = table.set_column(number, field, texts.dictionary_encode())
-    return table
-
-
-def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Series[Any]:
-    """One JSON text for each combination of the file's own identity columns."""
-    code = samples.groupby(own, dropna=False, observed=True, sort=False).ngroup()
-    combinations = samples[own].assign(code=code).drop_duplicates("code").set_index("code")
-    texts = {
-        code: json.dumps({name: value for name, value in row.items() if isinstance(value, str)})
-        for code, row in combinations.to_dict("index").items()
-    }
-    return code.map(texts).astype("category")
-
-
-def _samples_frame(table: pa.Table) -> pd.DataFrame:
-    """Samples in the shape of `Measurements`, without identity columns that no run has."""
-    table = table.unify_dictionaries()
-    frame: pd.DataFrame = table.select(_SAMPLES.names).to_pandas()
-    site = table.column("site").dictionary_encode().unify_dictionaries()
-    frame["site"] = pd.Series(site.to_pandas())
-    other = frame.pop(_OTHER)
-    unpacked = [json.loads(text) for text in other.cat.categories]
-    for name in dict.fromkeys(key for entry in unpacked for key in entry):
-        values = pd.Series([entry.get(name) for entry in unpacked], dtype="object")
-        frame[name] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
-    identity = [name for name in identity_columns(frame) if frame[name].notna().any()]
-    return frame[[*identity, *MEASURES]]
-
-
 #: What runs and their samples can be asked for by.
-_RUN_FILTERS = [*_RUNS.names, *_PARTITIONS.names, "mode"]
+_RUN_FILTERS = [*RUNS.names, *PARTITIONS.names, "mode"]
 
 
 def _equals(wanted: dict[str, str], known: list[str]) -> Any:

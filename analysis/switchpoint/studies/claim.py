@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from switchpoint.studies.evidence import Data, Evidence
+from switchpoint.studies.evidence import Evidence
+from switchpoint.studies.points import Data
 
 
 @dataclass(frozen=True)

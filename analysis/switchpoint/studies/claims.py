@@ -15,7 +15,8 @@ import pandas as pd
 from switchpoint.errors import InputError
 from switchpoint.studies import study_000, study_001, study_002, study_003, study_004
 from switchpoint.studies.claim import Claim
-from switchpoint.studies.evidence import Data, Evidence, NotTestableError, data_of
+from switchpoint.studies.evidence import Evidence
+from switchpoint.studies.points import Data, NotTestableError, data_of
 from switchpoint.tables.columns import none_for_nulls
 from switchpoint.tables.measurements import Measurements
 

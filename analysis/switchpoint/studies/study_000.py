@@ -7,19 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from switchpoint.studies.claim import Claim
-from switchpoint.studies.evidence import (
-    Data,
-    Evidence,
-    Floats,
-    NotTestableError,
-    Point,
-    Wanted,
-    alike,
-    judge,
-    point_of,
-    slower,
-    uncrowded,
-)
+from switchpoint.studies.evidence import Evidence, Floats, Wanted, alike, judge, slower
+from switchpoint.studies.points import Data, NotTestableError, Point, point_of, uncrowded
 
 _KERNEL = "mergesort"
 _ARRAY_BYTES = 200_000

@@ -11,19 +11,15 @@ from switchpoint.sites.placements import BUILT_IN
 from switchpoint.studies.claim import Claim
 from switchpoint.studies.evidence import (
     SAME,
-    Data,
     Evidence,
     Floats,
-    NotTestableError,
-    Point,
     Wanted,
     conclude,
     judge,
-    narrowed,
-    point_of,
     resampled_rows,
     slower,
 )
+from switchpoint.studies.points import Data, NotTestableError, Point, narrowed, point_of
 from switchpoint.tables.units import size_text
 
 _KERNEL = "pingpong"

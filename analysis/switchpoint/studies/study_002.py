@@ -11,21 +11,23 @@ import pandas as pd
 from switchpoint.studies.claim import Claim
 from switchpoint.studies.efficiency import LITERATURE, WORD_BYTES, Link, efficiency, fit_link
 from switchpoint.studies.evidence import (
-    LAUNCHES,
     SAME,
     SAME_EFFICIENCY,
-    Data,
     Evidence,
     Floats,
-    NotTestableError,
-    Point,
     Wanted,
     conclude,
     judge,
-    narrowed,
-    point_of,
     resampled_medians,
     resampled_rows,
+)
+from switchpoint.studies.points import (
+    LAUNCHES,
+    Data,
+    NotTestableError,
+    Point,
+    narrowed,
+    point_of,
     uncrowded,
 )
 

@@ -7,20 +7,15 @@ from collections.abc import Iterator
 import pandas as pd
 
 from switchpoint.studies.claim import Claim
-from switchpoint.studies.evidence import (
-    SAME,
+from switchpoint.studies.evidence import SAME, Evidence, Wanted, judge, ratio, slower
+from switchpoint.studies.points import (
     Data,
-    Evidence,
     NotTestableError,
     Point,
-    Wanted,
-    judge,
     most_ranks,
     narrowed,
     one_variant,
     point_of,
-    ratio,
-    slower,
     uncrowded,
 )
 from switchpoint.tables.units import size_text

@@ -9,20 +9,14 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.studies.claim import Claim
-from switchpoint.studies.evidence import (
-    SAME,
+from switchpoint.studies.evidence import SAME, Evidence, Floats, Wanted, judge, ratio, slower
+from switchpoint.studies.points import (
     Data,
-    Evidence,
-    Floats,
     NotTestableError,
     Point,
-    Wanted,
-    judge,
     most_ranks,
     narrowed,
     point_of,
-    ratio,
-    slower,
     uncrowded,
 )
 from switchpoint.tables.units import size_text

@@ -1,4 +1,4 @@
-"""The columns of every table, stage by stage: samples, runs, curves, findings.
+"""The columns of every table, stage by stage: samples, runs, curves; `findings` has its own.
 
 A curve is a metric against message size for one site, MPI, kernel, mode and placement, in one run;
 whatever column is none of the measured ones is part of its identity.
@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
+
+from switchpoint.tables.findings import FINDING_COLUMNS
 
 #: What tells one curve of a run record from another, in the order in which people read it.
 IDENTITY = ["site", "partition", "mpi", "environ", "kernel", "placement", "mode", "run_id"]
@@ -54,17 +56,8 @@ VALUE_COLUMNS = [
     "labels", "source",
 ]  # fmt: skip
 
-#: Findings: the identity and what is asserted.
-FINDING_COLUMNS = [
-    "kind", "size_bytes", "last_size_before", "magnitude", "confidence", "evidence", "suspects",
-    "origin",
-]  # fmt: skip
-
 #: Findings in a report: what is known of each, as sentences.
 NOTES = "notes"
-
-#: Kinds of findings that lie between two neighbouring sizes of one curve.
-BOUNDARIES = ("step", "slope_change")
 
 #: Names that no column of a curve's identity may have.
 RESERVED = frozenset([*MEASURES, *CURVE_COLUMNS, *FINDING_COLUMNS, NOTES])

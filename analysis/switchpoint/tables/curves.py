@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.tables.columns import CURVE_COLUMNS, identity_columns
-from switchpoint.tables.measurements import Measurements, swept
+from switchpoint.tables.measurements import Measurements, sweeps_of
+from switchpoint.tables.sweeps import Floats, Indices, Sweeps
 
 #: Relative standard error of a curve's typical median from which it is called noisy.
 _TOO_NOISY = 0.1
@@ -24,9 +23,6 @@ _FEWEST_SIZES = 6
 _ERROR_PER_MAD = np.array(
     [0, 0, 2.09, 3.21, 2.42, 2.38, 2.13, 2.18, 2.03, 2.09, 1.97, 2.03, 1.95, 2.00, 1.93, 1.98, 1.92]
 )
-
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.integer[Any]]
 
 
 def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
@@ -50,10 +46,10 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
         and the worst sample (Hariri et al., study 004), of two or less the mean; `count` of
         samples; `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
     """
-    samples = swept(source.samples if isinstance(source, Measurements) else source)
-    if samples.empty:
-        return pd.DataFrame(columns=[*identity_columns(samples), *CURVE_COLUMNS])
-    return summarise_passes(samples, compare_passes(samples))
+    sweeps = sweeps_of(source)
+    if not len(sweeps.curve):
+        return pd.DataFrame(columns=[*sweeps.identity, *CURVE_COLUMNS])
+    return summarise_passes(sweeps, compare_passes(sweeps))
 
 
 @dataclass
@@ -64,6 +60,8 @@ class Passes:
     ----------
     point : array of int
         Of each sample: which size of which curve it is of, from 0 in the order of the summary.
+    point_curve : array of int
+        Of each size of each curve: its curve.
     turn : array of int
         Of each sample: which pass of which curve it is of, from 0.
     curve, number : array of int
@@ -79,6 +77,7 @@ class Passes:
     """
 
     point: Indices
+    point_curve: Indices
     turn: Indices
     curve: Indices
     number: Indices
@@ -89,36 +88,28 @@ class Passes:
     cell_slower: Floats
 
 
-def compare_passes(samples: pd.DataFrame) -> Passes:
-    """Compare the passes over each curve, size by size.
-
-    Parameters
-    ----------
-    samples
-        Of any number of curves, at least one row.
-    """
-    identity = identity_columns(samples)
-    curve = (
-        samples.groupby(identity, dropna=False, observed=True, sort=True).ngroup().to_numpy()
-        if identity
-        else np.zeros(len(samples), dtype=int)
-    )
-    point = _numbered(curve, samples["size_bytes"].to_numpy())
-    turn = _numbered(curve, samples["pass"].to_numpy())
+def compare_passes(sweeps: Sweeps) -> Passes:
+    """Compare the passes over each curve, size by size; there is at least one sample."""
+    curve = sweeps.curve
+    point = _numbered(curve, sweeps.size_bytes)
+    point_curve = np.empty(point.max() + 1, dtype=np.intp)
+    point_curve[point] = curve
+    turn = _numbered(curve, sweeps.number)
     cell = _numbered(point, turn)
     _, of_cell = np.unique(cell, return_index=True)
     _, of_turn = np.unique(turn, return_index=True)
     cell_point, cell_turn = point[of_cell], turn[of_cell]
-    logs = np.log(median_by(cell, samples["time_us"].to_numpy(dtype=float)))
+    logs = np.log(median_by(cell, sweeps.time_us.astype(float)))
     logs -= median_by(cell_point, logs)[cell_point]
     slower, sizes = median_by(cell_turn, logs), np.bincount(cell_turn)
     logs -= np.where(sizes >= _FEWEST_SIZES, slower, 0.0)[cell_turn]
     scatter = median_by(curve[of_turn][cell_turn], np.abs(logs))
     return Passes(
         point=point,
+        point_curve=point_curve,
         turn=turn,
         curve=curve[of_turn],
-        number=samples["pass"].to_numpy()[of_turn],
+        number=sweeps.number[of_turn],
         slower=np.where(sizes >= _FEWEST_SIZES, slower, 0.0),
         scatter=scatter[curve[of_turn]],
         sizes=sizes,
@@ -127,17 +118,17 @@ def compare_passes(samples: pd.DataFrame) -> Passes:
     )
 
 
-def summarise_passes(samples: pd.DataFrame, passes: Passes) -> pd.DataFrame:
+def summarise_passes(sweeps: Sweeps, passes: Passes) -> pd.DataFrame:
     """Summarise samples whose passes were compared: see `summarise`."""
-    identity = identity_columns(samples)
-    time = samples["time_us"].to_numpy(dtype=float)
+    time = sweeps.time_us.astype(float)
     order, starts, counts = _order_by(passes.point, time)
     sorted_time = time[order]
     below = _interval_rank(counts)
     median = _median_of_sorted(sorted_time, starts, counts)
     within = _error_of_median(passes.point, np.log(time) - passes.slower[passes.turn])
     between = _error_of_median(passes.cell_point, passes.cell_slower)
-    table = samples.iloc[order[starts]][[*identity, "size_bytes"]].reset_index(drop=True)
+    table = sweeps.curves.iloc[passes.point_curve].reset_index(drop=True)
+    table["size_bytes"] = sweeps.size_bytes[order[starts]]
     table["time_us"] = median
     table["low_us"] = sorted_time[starts + below]
     table["high_us"] = sorted_time[starts + counts - 1 - below]

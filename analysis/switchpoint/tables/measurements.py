@@ -26,6 +26,7 @@ from switchpoint.tables.columns import (
     RUN_COLUMNS,
     VALUE_COLUMNS,
 )
+from switchpoint.tables.sweeps import Sweeps
 
 if TYPE_CHECKING:
     from switchpoint.records.record import Facts, Record
@@ -69,16 +70,15 @@ class Measurements:
             json.loads(footer) if isinstance(footer, str) else None
         )
 
+    @functools.cached_property
+    def sweeps(self) -> Sweeps:
+        """The samples sorted into curves."""
+        return Sweeps.of(self.samples)
 
-#: The kernel whose samples lie where its search led it: they make no curve.
-ZOOM = "zoom"
 
-
-def swept(samples: pd.DataFrame) -> pd.DataFrame:
-    """Leave out samples that a search took, which make no curve."""
-    if "kernel" not in samples or not (samples["kernel"] == ZOOM).any():
-        return samples
-    return samples[samples["kernel"] != ZOOM]
+def sweeps_of(source: Measurements | pd.DataFrame) -> Sweeps:
+    """Sort measurements, or a table of samples, into curves."""
+    return source.sweeps if isinstance(source, Measurements) else Sweeps.of(source)
 
 
 def concat(parts: Iterable[Measurements]) -> Measurements:

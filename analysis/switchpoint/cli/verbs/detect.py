@@ -1,0 +1,112 @@
+"""`switchpoint detect`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.inputs import load, warn
+from switchpoint.cli.options import Files, Json, Store
+from switchpoint.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from switchpoint.tables.measurements import Measurements
+
+
+def command(
+    files: Files = None,
+    store: Store = "results",
+    show_all: Annotated[
+        bool,
+        typer.Option("--all", help="Print each finding and each warning; --json always does."),
+    ] = False,
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            "--sort",
+            metavar="KEY",
+            help="Order by cost (default), time, confidence, curves or size.",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only", metavar="KIND", help="Only this kind, such as step.", show_default=False
+        ),
+    ] = None,
+    curve: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--curve",
+            metavar="NAME=VALUE",
+            help="Only these curves, such as mpi=MPICH; or any that have a word in their names.",
+            show_default=False,
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FOLDER", help="Write the HTML page there too."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Find steps and other anomalies in the curves of FILEs, or of the store's newest runs."""
+    with user_mistakes():
+        from switchpoint.reporting.digest import SORTS, select_curves, select_kinds
+        from switchpoint.reporting.json import findings_as_json, print_json
+
+        if sort is not None and sort not in SORTS:
+            raise InputError("--sort", f"'{sort}' is no order; use one of {', '.join(SORTS)}")
+        measurements = load(files, store, verbose=show_all)
+        findings, curves = _find(measurements, curve or [], show_all=show_all)
+        shown = select_kinds(select_curves(findings, curve or []), only or [])
+        if as_json:
+            print_json({"findings": findings_as_json(shown)})
+        else:
+            from switchpoint.reporting.terminal.findings import print_findings
+
+            switches = _switches(measurements, findings, curve or [])
+            print_findings(shown, curves, switches, show_all=show_all, sort=sort)
+        if report is not None:
+            from switchpoint.reporting.page import report as write_report
+
+            page = write_report(measurements, report, findings)
+            if not as_json:
+                print(page)
+
+
+def _find(
+    measurements: Measurements, wanted: list[str], *, show_all: bool
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return all findings and the points of the wanted curves; warnings go to stderr."""
+    from switchpoint.detection.launches import FEWEST_SIZES
+    from switchpoint.explanation.causes import detect
+    from switchpoint.reporting.digest import select_curves
+    from switchpoint.reporting.terminal.progress import progress
+    from switchpoint.tables.curves import few_sizes_warning, noise_warnings, summarise
+
+    with progress("detecting", len(measurements.sweeps.curves)) as advance:
+        findings = detect(measurements, advance)
+    curves = select_curves(summarise(measurements), wanted)
+    if wanted and curves.empty:
+        raise InputError("--curve", f"no curve matches {' and '.join(wanted)}")
+    warnings = [*measurements.warnings, *noise_warnings(curves)]
+    warn([*warnings, *few_sizes_warning(curves, FEWEST_SIZES)], verbose=show_all)
+    return findings, curves
+
+
+def _switches(
+    measurements: Measurements, findings: pd.DataFrame, wanted: list[str]
+) -> pd.DataFrame | None:
+    """Explain the wanted curves' switches where zooms have searched for any."""
+    from switchpoint.explanation.switches import explain
+    from switchpoint.reporting.digest import select_curves
+    from switchpoint.tables.sweeps import ZOOM
+
+    if not (measurements.runs["kernel"] == ZOOM).any():
+        return None
+    return select_curves(explain(measurements, findings), wanted)

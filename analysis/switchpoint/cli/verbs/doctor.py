@@ -1,0 +1,130 @@
+"""`switchpoint doctor`: of this machine, of a site, or of what Spack may take from here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from switchpoint.cli.exits import FAILED, say, user_mistakes
+from switchpoint.cli.options import Json
+from switchpoint.errors import InputError
+
+if TYPE_CHECKING:
+    from switchpoint.sites.doctor import Fact
+
+_WAIT_S = 60.0  # of `doctor --site`, for a job to start
+
+
+def command(
+    site: Annotated[
+        str | None,
+        typer.Option(
+            "--site",
+            metavar="SITE",
+            help="Check a site instead, by its name, folder or settings file; exit code 1 if there"
+            " is a problem. With --spack: complete the site's packages.yaml.",
+        ),
+    ] = None,
+    trial: Annotated[
+        bool,
+        typer.Option(
+            "--trial/--no-trial", help="With --site: let a job of two ranks start in each MPI."
+        ),
+    ] = True,
+    wait: Annotated[
+        float | None,
+        typer.Option(
+            "--wait",
+            metavar="SECONDS",
+            min=1,
+            help="How long such a job may wait to start; default 60.",
+        ),
+    ] = None,
+    spack: Annotated[
+        bool, typer.Option("--spack", help="Look for what Spack may take from this machine.")
+    ] = False,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write", metavar="DIR", help="With --spack: write packages.yaml and prefixes there."
+        ),
+    ] = None,
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            "--mpi", metavar="SPEC", help="With --spack: fail unless this MPI is what it says."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what this machine, or a site, has and lacks for measuring MPI, with fixes."""
+    with user_mistakes():
+        if not spack and (write or mpi):
+            raise InputError("--write" if write else "--mpi", "goes with --spack; add that")
+        if site is None and (wait is not None or not trial):
+            raise InputError(
+                "--no-trial" if wait is None else "--wait", "goes with --site; add that"
+            )
+        if spack:
+            _doctor_spack(site, write, mpi, as_json)
+        elif site is not None:
+            _doctor_site(site, (wait or _WAIT_S) if trial else None, as_json)
+        else:
+            from switchpoint.sites.doctor import examine
+
+            _print_facts(examine(), as_json)
+
+
+def _doctor_site(site: str, wait_s: float | None, as_json: bool) -> None:
+    from switchpoint.sites.examination import examine_site
+    from switchpoint.sites.settings_path import find_settings
+
+    facts = examine_site(find_settings(site), wait_s)
+    if not as_json:
+        from switchpoint.reporting.terminal.examination import print_examination
+
+        problems = print_examination(facts)
+    else:
+        listed = list(facts)
+        _print_facts(listed, as_json)
+        problems = sum(fact.state == "missing" for fact in listed)
+    if problems:
+        raise typer.Exit(FAILED)
+
+
+def _doctor_spack(site: str | None, target: Path | None, mpi: str | None, as_json: bool) -> None:
+    from switchpoint.sites.settings_path import find_settings
+    from switchpoint.spack.externals import examine_spack, survey, write
+
+    home = None
+    if site is not None:
+        home = Path(site) if Path(site).is_dir() else find_settings(site).parent
+    surveyed = survey(home, mpi)
+    facts = [*examine_spack(home), *surveyed.facts]
+    _print_facts(facts, as_json)
+    if target is not None:
+        path = write(surveyed, target.absolute())
+        if not as_json:
+            print(path)
+    missing = [fact for fact in facts if fact.state == "missing"]
+    if missing:
+        first = missing[0]
+        more = f" (and {len(missing) - 1} more)" if missing[1:] else ""
+        place = f"{first.place}: " if first.place else ""
+        words = f"{place}{first.topic}: {first.found}; {first.fix}{more}"
+        say(words)
+        raise typer.Exit(FAILED)
+
+
+def _print_facts(facts: Iterable[Fact], as_json: bool) -> None:
+    if as_json:
+        from switchpoint.reporting.json import facts_as_json, print_json
+
+        print_json(facts_as_json(facts))
+    else:
+        from switchpoint.reporting.terminal.doctor import print_facts
+
+        print_facts(facts)

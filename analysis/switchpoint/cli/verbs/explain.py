@@ -1,0 +1,95 @@
+"""`switchpoint explain`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.inputs import load, warn
+from switchpoint.cli.options import Files, Json, Store
+from switchpoint.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def command(
+    files: Files = None,
+    store: Store = "results",
+    near: Annotated[
+        str | None,
+        typer.Option("--near", metavar="SIZE", help="Only switches within 10 % of SIZE, in words."),
+    ] = None,
+    placement: Annotated[
+        str | None, typer.Option("--placement", metavar="NAME", help="Only this placement.")
+    ] = None,
+    mode: Annotated[
+        str | None, typer.Option("--mode", metavar="NAME", help="Only this mode, such as send.")
+    ] = None,
+    show_all: Annotated[
+        bool, typer.Option("--all", help="Print small steps without a cause too; --json does.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Say where each switch is, to the byte, and why; from sweeps, zooms and interventions."""
+    with user_mistakes():
+        from switchpoint.explanation.eager import stayed_eager
+        from switchpoint.explanation.switches import explain, near_size
+        from switchpoint.reporting.json import eager_as_json, print_json, switches_as_json
+
+        size = _size(near)
+        measurements = load(files, store)
+        switches = explain(measurements)
+        eager = stayed_eager(measurements)
+        warn(measurements.warnings)
+        for column, wanted in (("placement", placement), ("mode", mode)):
+            if wanted is not None:
+                # A zoom tells of modes that it has no samples of.
+                _check_known(column, wanted, [measurements.samples, switches, eager])
+                switches = switches[switches[column] == wanted]
+                eager = eager[eager[column] == wanted]
+        if size is not None:
+            switches = near_size(switches, size)
+        if as_json:
+            print_json(
+                {"switches": switches_as_json(switches), "stayed_eager": eager_as_json(eager)}
+            )
+        else:
+            _print(switches, eager, size, show_all=show_all)
+
+
+def _size(near: str | None) -> int | None:
+    from switchpoint.tables.units import bytes_of
+
+    size = None if near is None else bytes_of(near)
+    if near is not None and size is None:
+        raise InputError("--near", f"'{near}' is no size; write it as 65536 or 64k")
+    return size
+
+
+def _check_known(column: str, wanted: str, tables: list[pd.DataFrame]) -> None:
+    """Raise InputError where none of the tables has the wanted value in a column."""
+    there = sorted(
+        {value for table in tables if column in table for value in table[column].dropna().unique()}
+    )
+    if wanted not in there:
+        known = ", ".join(there) or "none"
+        raise InputError(f"--{column}", f"no run has {column} '{wanted}'; they have: {known}")
+
+
+def _print(
+    switches: pd.DataFrame, eager: pd.DataFrame, size: int | None, *, show_all: bool
+) -> None:
+    from switchpoint.reporting.terminal.switches import (
+        print_sentences,
+        print_stayed_eager,
+        print_switches,
+    )
+
+    if size is None:
+        print_switches(switches, show_all=show_all)
+    elif eager.empty or not switches.empty:
+        print_sentences(switches, size)
+    print_stayed_eager(eager)

@@ -1,0 +1,59 @@
+"""`switchpoint import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from switchpoint.cli.exits import BAD, user_mistakes
+from switchpoint.cli.inputs import list_failures, warn
+from switchpoint.cli.options import Json, Store
+from switchpoint.printable import printable
+
+
+def command(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="What to keep.", show_default=False)
+    ],
+    store: Store = "results",
+    paths: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--path",
+            metavar="PATTERN",
+            help="Name files by where they lie below a folder given, such as"
+            " '{site}/{environ}/{test}'. Repeat it for other layouts.",
+            show_default=False,
+        ),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="List every file left out, and every warning.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Recognise FILEs, and files in folders, by content and keep them; a run counts once."""
+    with user_mistakes():
+        from switchpoint.importing.files import find_files
+        from switchpoint.importing.layout import PathPattern
+        from switchpoint.reporting.json import import_as_json, print_json
+        from switchpoint.reporting.terminal.imports import import_lines
+        from switchpoint.reporting.terminal.progress import progress
+        from switchpoint.store.importing import import_found
+        from switchpoint.store.store import Store
+
+        patterns = [PathPattern.parse(text) for text in paths or []]
+        kept = Store(store)
+        found = find_files(files, patterns, kept.folders)
+        with progress("importing", len(found.found)) as advance:
+            outcome = import_found(found, kept, advance)
+        list_failures(outcome.failures, files, found.count, verbose=verbose)
+        if outcome.nothing:
+            raise typer.Exit(BAD)
+        warn(outcome.warnings, verbose=verbose)
+        if as_json:
+            print_json(import_as_json(outcome))
+        else:
+            for line in import_lines(outcome, store):
+                print(printable(line))

@@ -1,0 +1,43 @@
+"""`switchpoint plan`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.options import Json
+
+
+def command(
+    record: Annotated[
+        Path, typer.Argument(metavar="RECORD", help="The record of a sweep or of a zoom.")
+    ],
+    modes: Annotated[
+        str, typer.Option("--mode", metavar="NAMES", help="Modes that the zoom times.")
+    ] = "send,ssend",
+    setting: Annotated[
+        str | None,
+        typer.Option("--setting", metavar="NAME", help="After a zoom: move this setting."),
+    ] = None,
+    value: Annotated[
+        int | None,
+        typer.Option("--value", metavar="BYTES", help="After a zoom: the setting's new value."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what to measure after RECORD: a zoom into a sweep's steps, or a setting to move."""
+    with user_mistakes():
+        from switchpoint.explanation.plan import plan
+
+        planned = plan(record, modes.split(","), setting, value)
+        if as_json:
+            from switchpoint.reporting.json import plan_as_json, print_json
+
+            print_json(plan_as_json(planned))
+        else:
+            from switchpoint.reporting.terminal.plan import print_plan
+
+            print_plan(planned)

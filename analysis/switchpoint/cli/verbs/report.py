@@ -1,0 +1,35 @@
+"""`switchpoint report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.inputs import load, warn
+from switchpoint.cli.options import Files, Json, Store
+
+
+def command(
+    files: Files = None,
+    store: Store = "results",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where index.html goes.")
+    ] = Path("report"),
+    as_json: Json = False,
+) -> None:
+    """Write one HTML page that works offline, from FILEs or the store's newest runs."""
+    with user_mistakes():
+        measurements = load(files, store)
+        from switchpoint.reporting.page import report
+
+        page = report(measurements, output)
+        warn(measurements.warnings)
+        if as_json:
+            from switchpoint.reporting.json import print_json
+
+            print_json({"report": str(page)})
+        else:
+            print(page)

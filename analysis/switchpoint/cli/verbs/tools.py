@@ -1,0 +1,25 @@
+"""`switchpoint tools`."""
+
+from __future__ import annotations
+
+from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.inputs import load, warn
+from switchpoint.cli.options import Files, Json, Store
+
+
+def command(files: Files = None, store: Store = "results", as_json: Json = False) -> None:
+    """Hold MPI, TCP sockets and PVM against one another by their echo (study 004)."""
+    with user_mistakes():
+        measurements = load(files, store)
+        from switchpoint.comparison.tools import tools
+
+        table = tools(measurements)
+        warn(measurements.warnings)
+        if as_json:
+            from switchpoint.reporting.json import print_json, tools_as_json
+
+            print_json(tools_as_json(table))
+        else:
+            from switchpoint.reporting.terminal.tools import print_tools
+
+            print_tools(table)

@@ -1,0 +1,92 @@
+"""Finds single sizes that are off a curve alone, which no protocol explains."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from switchpoint.tables.sweeps import Floats
+
+#: Smaller changes of a single size are not reported, relative.
+SMALLEST_OUTLIER = 0.2
+
+
+def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats]:
+    """Find single sizes that are off the curve while their neighbours on both sides agree.
+
+    The first point past a step is off only the line through the points before it, and stays.
+
+    Parameters
+    ----------
+    size, time, noise : array of float, shape (n,)
+        Bytes, ascending, each once; microseconds; relative standard errors.
+
+    Returns
+    -------
+    change, errors : array of float, shape (n,)
+        Relative distance from the lines through the three points on either side where a point is
+        alone off both, and off the line between its two neighbours, else 0; and the same in
+        standard errors. Three points at either end are 0.
+    """
+    change, errors = np.zeros_like(time), np.zeros_like(time)
+    if len(size) < 7:
+        return change, errors
+    here = slice(3, len(size) - 3)
+    left, left_error = _aimed(size, time, noise, np.arange(-3, 0))
+    right, right_error = _aimed(size, time, noise, np.arange(1, 4))
+    share = (size[3:-3] - size[2:-4]) / (size[4:-2] - size[2:-4])
+    between = (1 - share) * time[2:-4] + share * time[4:-2]
+    usual, off = (left + right) / 2, time[here] - np.stack([left, right, between])
+    nearer = np.abs(off).min(axis=0)
+    error = np.hypot(noise[here] * usual, np.maximum(left_error, right_error))
+    outside = (off > 0).all(axis=0) | (off < 0).all(axis=0)
+    alone = outside & (nearer > 5 * error) & (np.abs(left - right) < nearer / 2)
+    alone &= np.minimum(left, right) > 0  # wild neighbours aim lines below any time
+    errors[here] = np.where(alone, nearer / error, 0.0)
+    # An odd size pulls its neighbours' lines, and makes them look odd too.
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(errors, 3), 7)
+    errors = np.where(errors == windows.max(axis=1), errors, 0.0)
+    change[here] = np.where(errors[here] > 0, time[here] / usual - 1, 0.0)
+    return change, errors
+
+
+def outliers(size: Floats, change: Floats, errors: Floats, noise: float) -> list[dict[str, Any]]:
+    """Give what `off_alone` found the shape of findings."""
+    return [
+        {
+            "kind": "outlier",
+            "size_bytes": int(size[place]),
+            "last_size_before": int(size[place - 1]),
+            "magnitude": float(change[place]),
+            "confidence": sure_of_none_in(len(size), float(errors[place])),
+            "evidence": {"standard_errors": float(errors[place]), "noise": noise},
+        }
+        for place in np.flatnonzero(np.abs(change) >= SMALLEST_OUTLIER)
+    ]
+
+
+def sure_of_none_in(number: int, errors: float) -> float:
+    """Probability that none of so many normal values lies so many standard errors off."""
+    return math.erf(errors / math.sqrt(2)) ** number
+
+
+def _aimed(
+    size: Floats, time: Floats, noise: Floats, shifts: npt.NDArray[np.int_]
+) -> tuple[Floats, Floats]:
+    """Where the weighted line through neighbours, as shifts say, aims at each inner point.
+
+    Returns the times and their standard errors, for all points but three at either end.
+    """
+    around = np.arange(3, len(size) - 3)[:, None] + shifts[None, :]
+    x, y = size[around], time[around]
+    weight = 1 / (noise[around] * y) ** 2
+    total = weight.sum(1)
+    centre = (weight * x).sum(1) / total
+    mean = (weight * y).sum(1) / total
+    spread = (weight * (x - centre[:, None]) ** 2).sum(1)
+    slope = (weight * (x - centre[:, None]) * (y - mean[:, None])).sum(1) / spread
+    ahead = size[3 : len(size) - 3] - centre
+    return mean + np.maximum(slope, 0) * ahead, np.sqrt(1 / total + ahead**2 / spread)

@@ -1,0 +1,127 @@
+"""Searches every curve for anomalies, many curves at once, and compares curves with each other."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.cores import workers
+from switchpoint.detection.bursts import noise_bursts
+from switchpoint.detection.inversions import inversions
+from switchpoint.detection.launches import detect_launches
+from switchpoint.records.run_facts import conditions
+from switchpoint.tables.curves import compare_passes, summarise_passes
+from switchpoint.tables.findings import ANOMALY_COLUMNS
+from switchpoint.tables.measurements import Measurements, sweeps_of
+from switchpoint.tables.sweeps import Floats, Indices, Sweeps
+
+#: About so many curves are searched at once, and so many are worth starting processes for.
+CURVES_AT_ONCE = 100
+WORTH_A_POOL = 600
+
+#: So many launches of one curve are cut together: more take memory and tell little more.
+LAUNCHES_TOGETHER = 10
+
+
+def find_anomalies(
+    source: Measurements | pd.DataFrame, progress: Callable[[], object] = lambda: None
+) -> pd.DataFrame:
+    """Find what timing shows in every curve and between curves; it names no cause.
+
+    Parameters
+    ----------
+    source
+        Measurements or their samples table.
+    progress
+        Called after each curve.
+
+    Returns
+    -------
+    DataFrame
+        One row per finding: the curve's identity columns and `ANOMALY_COLUMNS`, as from
+        `switchpoint.detect`, which adds suspects and origins.
+    """
+    sweeps = sweeps_of(source)
+    tables: list[pd.DataFrame] = []
+    rows: list[dict[str, Any]] = []
+    with workers(worthwhile=len(sweeps.curves) >= WORTH_A_POOL) as apply:
+        for table, found, curves in apply(_search, _parts(sweeps)):
+            tables.append(table)
+            rows += found
+            for _ in range(curves):
+                progress()
+    if isinstance(source, Measurements):
+        _add_conditions(source, rows)
+    if tables:
+        rows += inversions(pd.concat(tables, ignore_index=True))
+    return pd.DataFrame(rows, columns=[*sweeps.identity, *ANOMALY_COLUMNS])
+
+
+def _parts(sweeps: Sweeps) -> Iterator[Sweeps]:
+    """Split into parts of about `CURVES_AT_ONCE` curves.
+
+    Launches that are cut together stay together.
+    """
+    same = sweeps.same_but_for_the_run()
+    order = np.argsort(same, kind="stable")
+    number = np.arange(len(order))
+    launch = number - np.searchsorted(same[order], same[order])
+    may_split = launch % LAUNCHES_TOGETHER == 0
+    part_of_curve = np.empty_like(order)
+    part_of_curve[order] = np.maximum.accumulate(np.where(may_split, number // CURVES_AT_ONCE, 0))
+    part = part_of_curve[sweeps.curve]
+    by_part = np.argsort(part, kind="stable")
+    for rows in np.split(by_part, np.cumsum(np.bincount(part))[:-1]):
+        if len(rows):
+            yield sweeps.take(rows)
+
+
+def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], int]:
+    """Summarise some curves and find what each of them shows by itself or with its launches.
+
+    Returned with how many curves there are.
+    """
+    passes = compare_passes(sweeps)
+    table = summarise_passes(sweeps, passes)
+    identities = sweeps.identities()
+    rows = [
+        identities[curve] | finding
+        for curves, size, launches in _families(sweeps, table, passes.point_curve)
+        for curve, found in zip(curves, detect_launches(size, launches), strict=True)
+        for finding in found
+    ]
+    return table, rows + noise_bursts(sweeps, passes), len(sweeps.curves)
+
+
+def _families(
+    sweeps: Sweeps, table: pd.DataFrame, point_curve: Indices
+) -> Iterator[tuple[list[int], Floats, list[tuple[Floats, Floats]]]]:
+    """Yield launches of one curve at the same sizes: the curves, sizes, times with their errors."""
+    size = table["size_bytes"].to_numpy(dtype=float)
+    time = table["time_us"].to_numpy(dtype=float)
+    error = table["error_us"].to_numpy(dtype=float) / time
+    edges = np.searchsorted(point_curve, np.arange(len(sweeps.curves) + 1))
+    points = [slice(first, end) for first, end in itertools.pairwise(edges)]
+    families: dict[tuple[int, bytes], list[int]] = {}
+    for curve, same in enumerate(sweeps.same_but_for_the_run()):
+        families.setdefault((int(same), size[points[curve]].tobytes()), []).append(curve)
+    for members in families.values():
+        for first in range(0, len(members), LAUNCHES_TOGETHER):
+            some = members[first : first + LAUNCHES_TOGETHER]
+            launches = [(time[points[curve]], error[points[curve]]) for curve in some]
+            yield some, size[points[some[0]]], launches
+
+
+def _add_conditions(measurements: Measurements, rows: list[dict[str, Any]]) -> None:
+    """Say of each noise burst what else the machine did during its run."""
+    during: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        if row["kind"] == "noise_burst":
+            run_id = row["run_id"]
+            if run_id not in during:
+                during[run_id] = conditions(*measurements.facts(run_id))
+            row["evidence"] |= during[run_id]

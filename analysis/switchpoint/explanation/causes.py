@@ -1,0 +1,123 @@
+"""Finds anomalies in curves and says what may have caused each: suspected settings, likely origins.
+
+A suspicion or a guess is never a proof: `switches` has the proofs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.detection.search import find_anomalies
+from switchpoint.explanation.origins import Origins, origins_of_run
+from switchpoint.explanation.suspects import Suspects, suspects_of_run
+from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.findings import BOUNDARIES
+from switchpoint.tables.measurements import Measurements
+
+#: From these on a finding is shown first; a suspect lifts a smaller one.
+PROMINENT_MAGNITUDE = 0.2
+PROMINENT_CONFIDENCE = 0.9
+
+#: What sibling curves have in common, and from how many on their silence refutes a guess.
+_SIBLING = ["site", "partition", "mpi", "kernel", "placement"]
+_ENOUGH_SIBLINGS = 2
+
+
+def detect(
+    source: Measurements | pd.DataFrame, progress: Callable[[], object] = lambda: None
+) -> pd.DataFrame:
+    """Find steps, changes of slope, and other anomalies in every curve and between curves.
+
+    Parameters
+    ----------
+    source
+        Measurements or their samples table.
+    progress
+        Called after each curve.
+
+    Returns
+    -------
+    DataFrame
+        One row per finding: the curve's identity columns and `tables.findings.COLUMNS`, which
+        says what each means, as `tables.findings.KINDS` does of the kinds. A boundary's
+        `confidence` says how often one like it proved real and in exactly this bracket on labelled
+        curves (`detection.confidence`); that of other kinds is the probability that noise shows no
+        such thing. It says nothing of the cause.
+    """
+    anomalies = find_anomalies(source, progress)
+    if isinstance(source, Measurements):
+        return add_causes(anomalies, source)
+    return _with_causes(anomalies, [{"suspects": [], "origin": None} for _ in anomalies.index])
+
+
+def add_causes(anomalies: pd.DataFrame, measurements: Measurements) -> pd.DataFrame:
+    """Add suspects and origins to what was found in these measurements."""
+    rows: list[dict[Any, Any]] = none_for_nulls(anomalies).to_dict("records")
+    runs: dict[str, tuple[Suspects, Origins]] = {}
+    for row in rows:
+        run_id = row["run_id"]
+        if run_id not in runs:
+            facts = measurements.facts(run_id)
+            runs[run_id] = suspects_of_run(*facts), origins_of_run(*facts)
+        suspects, origin = runs[run_id]
+        boundary, step = row["kind"] in BOUNDARIES, row["kind"] == "step"
+        row["suspects"] = suspects(row["last_size_before"], row["size_bytes"]) if boundary else []
+        row["origin"] = origin(row) if step else None
+    _count_siblings(measurements, rows)
+    return _with_causes(anomalies, rows)
+
+
+def _with_causes(anomalies: pd.DataFrame, rows: list[dict[Any, Any]]) -> pd.DataFrame:
+    columns = {
+        name: pd.Series([row[name] for row in rows], index=anomalies.index, dtype=object)
+        for name in ("suspects", "origin")
+    }
+    return anomalies.assign(**columns)
+
+
+def prominent(findings: pd.DataFrame) -> pd.Series[bool]:
+    """Tell the findings that a reader wants first: large and sure, or with a suspect."""
+    large = findings["magnitude"].abs() >= PROMINENT_MAGNITUDE
+    sure = findings["confidence"] >= PROMINENT_CONFIDENCE
+    return (large & sure) | findings["suspects"].map(bool)
+
+
+def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> None:
+    """Say of each guessed origin in how many sibling curves a step recurs; drop what does not.
+
+    Siblings are curves of the same site, MPI, kernel and placement: other modes, launches,
+    settings.
+    """
+    identity = measurements.sweeps.identity
+    guessed = [row for row in rows if row.get("origin")]
+    alike = [name for name in _SIBLING if name in identity]
+    if not guessed or not alike:
+        return
+    curves = none_for_nulls(measurements.sweeps.curves).to_dict("records")
+    family = Counter(_key(curve, alike) for curve in curves)
+    steps: dict[Any, list[dict[Any, Any]]] = {}
+    for row in rows:
+        if row["kind"] == "step":
+            steps.setdefault(_key(row, alike), []).append(row)
+    for row in guessed:
+        key = _key(row, alike)
+        others = family[key] - 1
+        recurs = {
+            _key(other, identity)
+            for other in steps[key]
+            if _key(other, identity) != _key(row, identity)
+            and other["last_size_before"] <= row["size_bytes"]
+            and row["last_size_before"] <= other["size_bytes"]
+        }
+        if others >= _ENOUGH_SIBLINGS and len(recurs) < others / 2:
+            row["origin"] = None
+        elif others:
+            row["origin"]["evidence"].append(f"recurs in {len(recurs)} of {others} sibling curves")
+
+
+def _key(row: Mapping[Any, Any], names: list[str]) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in names)

@@ -1,0 +1,47 @@
+"""Notes beside findings, for people: where each is to the byte and why, or what is suspected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.explanation.places import curve_columns, key_of, records
+from switchpoint.tables.columns import NOTES
+from switchpoint.tables.naming import other_curve
+
+
+def note(findings: pd.DataFrame, switches: pd.DataFrame) -> pd.DataFrame:
+    """Add `notes` to findings: where each is to the byte and why, or else what is suspected.
+
+    Parameters
+    ----------
+    findings, switches
+        As from `detect` and `explain`, of the same measurements.
+    """
+    pinned = switches[switches["exact"]]
+    curve = curve_columns(findings)
+    by_curve: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in records(pinned):
+        by_curve.setdefault(key_of(row, curve), []).append(row)
+    notes = []
+    for row in records(findings):
+        inside = [
+            f"to the byte: {switch['last_size_bytes']:,} to {switch['first_size_bytes']:,}"
+            f" ({switch['kind'].replace('_', ' ')}); {switch['status']}: {switch['reason']}"
+            for switch in by_curve.get(key_of(row, curve), [])
+            if row["last_size_before"] <= switch["last_size_bytes"] < row["size_bytes"]
+        ]
+        notes.append(inside or _guesses(row))
+    return findings.assign(**{NOTES: pd.Series(notes, index=findings.index, dtype=object)})
+
+
+def _guesses(finding: dict[str, Any]) -> list[str]:
+    """What is suspected, else guessed, of a finding, or what its curve is slower than."""
+    if other := other_curve(finding["evidence"]):
+        return [f"slower than {other}"]
+    if finding["suspects"]:
+        return [f"suspect: {suspect['reason']}" for suspect in finding["suspects"]]
+    if origin := finding["origin"]:
+        return [f"perhaps {origin['guess'].replace('_', ' ')}: {'; '.join(origin['evidence'])}"]
+    return []

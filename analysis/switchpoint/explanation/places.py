@@ -1,0 +1,130 @@
+"""Gathers what sweeps and zooms say of each place, and the switches that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.explanation.zooms import PLACE
+from switchpoint.tables.columns import identity_columns, none_for_nulls
+
+#: The curve of a switch, beside what else tells curves apart, such as a label of their own.
+CURVE = [*PLACE, "mode"]
+
+#: What is asserted of each switch, after its curve.
+EXPLANATION_COLUMNS = [
+    "kind", "last_size_bytes", "first_size_bytes", "exact", "magnitude",
+    "cause", "value", "status", "reason", "causes", "evidence",
+]  # fmt: skip
+
+
+def curve_columns(table: pd.DataFrame) -> list[str]:
+    """Columns of findings or of switches that name the curve, the run aside."""
+    others = [
+        name for name in identity_columns(table)
+        if name not in {*CURVE, *EXPLANATION_COLUMNS, "run_id", "intervention"}
+    ]  # fmt: skip
+    return [*CURVE, *others]
+
+
+@dataclass
+class Place:
+    """All that is known of one mode at one placement, MPI and site."""
+
+    identity: dict[str, Any]
+    steps: list[dict[str, Any]]
+    searches: list[dict[str, Any]]  # of this mode, without intervention
+    moved: list[dict[str, Any]]  # of this mode, with one
+    eager_end: int | None = None  # last size sent eagerly, as the probe found it
+
+
+@dataclass
+class Switch:
+    """One switch or step, and what speaks for it."""
+
+    last: int
+    first: int
+    probed: bool = False
+    magnitude: float | None = None
+    run_id: str | None = None  # whose settings explain it
+    evidence: list[dict[str, Any]] = field(default_factory=list)
+
+    def tell(self, run_id: str, method: str, says: str) -> None:
+        """Add a piece of evidence."""
+        self.evidence.append({"run_id": run_id, "method": method, "says": says})
+
+
+def places_of(steps: pd.DataFrame, found: pd.DataFrame, curve: list[str]) -> Iterator[Place]:
+    """Gather steps and searches by the curve that they are of, in order."""
+    known = steps.reindex(columns=[*steps.columns, *set(curve).difference(steps.columns)])
+    ends = {
+        key_of(row, PLACE): row["last_size_bytes"]
+        for row in records(found)
+        if row["method"] == "late_receiver" and row["verdict"] == "exact"
+        and not row["intervention"]
+    }  # fmt: skip
+    places: dict[tuple[Any, ...], Place] = {}
+
+    def place_of(row: dict[str, Any]) -> Place:
+        key = key_of(row, curve)
+        if key not in places:
+            identity = dict(zip(curve, key, strict=True))
+            places[key] = Place(identity, [], [], [], ends.get(key_of(row, PLACE)))
+        return places[key]
+
+    for row in records(known):
+        place_of(row).steps.append(row)
+    for row in records(found):
+        place = place_of(row)
+        (place.moved if row["intervention"] else place.searches).append(row)
+    yield from (places[key] for key in sorted(places, key=lambda key: [str(part) for part in key]))
+
+
+def switches_of(place: Place) -> list[Switch]:
+    """Every switch of a place, by size: pinned ones, then steps that nothing pinned."""
+    pinned: dict[tuple[int, int], Switch] = {}
+    for search in place.searches:
+        if search["verdict"] not in {"exact", "interval"}:
+            continue
+        last, first = int(search["last_size_bytes"]), int(search["first_size_bytes"])
+        switch = pinned.setdefault((last, first), Switch(last, first, run_id=search["run_id"]))
+        switch.probed |= search["method"] == "late_receiver"
+        if search["jump"] is not None and switch.magnitude is None:
+            switch.magnitude = float(search["jump"])
+        switch.tell(search["run_id"], search["method"], search["reason"])
+    switches = list(pinned.values())
+    for step in place.steps:
+        last, first = int(step["last_size_before"]), int(step["size_bytes"])
+        inside = [switch for switch in pinned.values() if last <= switch.last < first]
+        if not inside:
+            inside = [Switch(last, first, run_id=step["run_id"])]
+            switches += inside
+            _tell_searches_in_vain(place, inside[0])
+        for switch in inside:
+            if switch.magnitude is None:
+                switch.magnitude = float(step["magnitude"])
+            switch.tell(
+                step["run_id"], "sweep",
+                f"time changes by {100 * step['magnitude']:+.0f} % from {last:,} to {first:,} B,"
+                f" confidence {100 * step['confidence']:.0f} %",
+            )  # fmt: skip
+    return sorted(switches, key=lambda switch: (switch.last, switch.first))
+
+
+def _tell_searches_in_vain(place: Place, switch: Switch) -> None:
+    for search in place.searches:
+        if (search["low_bytes"], search["high_bytes"]) == (switch.last, switch.first):
+            switch.tell(search["run_id"], search["method"], search["reason"])
+
+
+def key_of(row: dict[str, Any], names: list[str]) -> tuple[Any, ...]:
+    """Identity of a row, with every null alike."""
+    return tuple(row[name] if isinstance(row.get(name), str) else None for name in names)
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table, with None for every null."""
+    return none_for_nulls(table).to_dict("records")  # type: ignore[return-value]

@@ -1,0 +1,117 @@
+"""Shapes results as JSON for other programs: what `--json` of each verb prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from switchpoint.explanation.plan import Plan
+    from switchpoint.reproduction.differences import Difference
+    from switchpoint.reproduction.recipe import Recipe
+    from switchpoint.sites.doctor import Fact
+    from switchpoint.store.importing import Imported
+
+
+def print_json(content: object) -> None:
+    """Print what one of the functions below shaped."""
+    print(json.dumps(content, indent=2))
+
+
+def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
+    """Shape findings as in docs/reference/findings.md, the curve as an object of its own."""
+    from switchpoint.tables.columns import identity_columns
+    from switchpoint.tables.findings import FINDING_COLUMNS
+
+    curve_columns = [name for name in identity_columns(findings) if name != "run_id"]
+    shaped = []
+    for row in findings.to_dict("records"):
+        finding = {name: row[name] for name in FINDING_COLUMNS}
+        curve = {name: row[name] for name in curve_columns if isinstance(row[name], str)}
+        shaped.append(finding | {"curve": curve, "run_id": row["run_id"]})
+    return shaped
+
+
+def switches_as_json(switches: pd.DataFrame) -> list[dict[str, Any]]:
+    """Shape switches as in docs/reference/findings.md, the curve as an object of its own."""
+    from switchpoint.explanation.places import EXPLANATION_COLUMNS, curve_columns
+    from switchpoint.tables.columns import none_for_nulls
+
+    curve = curve_columns(switches)
+    return [
+        {"curve": {name: row[name] for name in curve if isinstance(row[name], str)}}
+        | {name: row[name] for name in EXPLANATION_COLUMNS}
+        for row in none_for_nulls(switches).to_dict("records")
+    ]
+
+
+def eager_as_json(eager: pd.DataFrame) -> list[dict[str, Any]]:
+    """Shape what `stayed_eager` says as in docs/reference/findings.md."""
+    from switchpoint.explanation.eager import EAGER_COLUMNS
+    from switchpoint.explanation.places import CURVE
+
+    return [
+        {"curve": {name: row[name] for name in CURVE if isinstance(row[name], str)}}
+        | {name: row[name] for name in EAGER_COLUMNS}
+        for row in eager.to_dict("records")
+    ]
+
+
+def import_as_json(outcome: Imported) -> dict[str, Any]:
+    """Shape what became of imported files."""
+    return {
+        "added": outcome.added,
+        "already_stored": outcome.already_stored,
+        "values_added": outcome.values_added,
+        "values_already_stored": outcome.values_already_stored,
+        "failed": [str(failure) for failure in outcome.failures],
+    }
+
+
+def claims_as_json(claims: pd.DataFrame, efficiencies: pd.DataFrame) -> dict[str, Any]:
+    """Shape the studies' claims and the efficiencies that some of them rest on."""
+    tables = {"claims": claims, "efficiency": efficiencies}
+    return {name: table.to_dict("records") for name, table in tables.items()}
+
+
+def tools_as_json(table: pd.DataFrame) -> dict[str, Any]:
+    """Shape the round trips of each tool, and name the tools that were not measured."""
+    from switchpoint.comparison.tools import missing_tools
+
+    rows = json.loads(table.to_json(orient="records"))
+    return {"tools": rows, "not_measured": missing_tools(table)}
+
+
+def recipe_as_json(
+    recipe: Recipe, differences: Iterable[Difference], written: Path | None
+) -> dict[str, Any]:
+    """Shape what a run needs, what differs here, and where a folder was written, if one was."""
+    return {
+        "run_id": recipe.run_id,
+        "facts": dict(recipe.facts()),
+        "arguments": recipe.arguments,
+        "environment": recipe.environment,
+        "differences": [vars(difference) for difference in differences],
+        "written": None if written is None else str(written),
+    }
+
+
+def plan_as_json(planned: Plan) -> dict[str, Any]:
+    """Shape what to measure next, as the checks read it."""
+    moved = planned.intervention
+    return {
+        "brackets": [
+            {"mode": mode, "last_size_before": last, "size_bytes": first}
+            for mode, last, first in planned.brackets
+        ],
+        "intervention": moved and vars(moved),
+    }
+
+
+def facts_as_json(facts: Iterable[Fact]) -> dict[str, Any]:
+    """Shape what `doctor` found."""
+    return {"facts": [vars(fact) for fact in facts]}

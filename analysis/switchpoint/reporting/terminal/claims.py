@@ -1,0 +1,59 @@
+"""Prints what the studies claim, with verdict and figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from switchpoint.reporting.terminal.tables import safe_text, show_table
+from switchpoint.tables.units import significant
+
+_VERDICT_STYLES = {"holds": "green", "does not hold": "red", "not testable here": "yellow"}
+
+#: So many figures of a claim, and of their runs, are printed; --json has them all.
+_FIGURES = 4
+_RUNS = 8
+
+
+def print_claims(claims: pd.DataFrame) -> None:
+    """Print each place's claims with verdict, figures, and what is missing where it is open."""
+    console = Console(highlight=False)
+    for place, group in claims.groupby(["site", "partition", "mpi"], dropna=False, sort=False):
+        words = [word for word in place if isinstance(word, str)]
+        console.print(safe_text(", ".join(words) or "nowhere measured", style="bold"))
+        table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True)
+        table.add_column()
+        for claim in group.to_dict("records"):
+            verdict = safe_text(claim["verdict"], style=_VERDICT_STYLES[claim["verdict"]])
+            table.add_row(f"{claim['study']}.{claim['number']}", verdict, safe_text(claim["claim"]))
+            for line in _figures(claim["evidence"]):
+                table.add_row("", "", safe_text(line, style="dim"))
+            if claim["reason"] is not None:
+                table.add_row("", "", safe_text(f"{claim['reason']}; mend: {claim['mend']}"))
+        show_table(console, table)
+        console.print()
+    counts = claims["verdict"].value_counts()
+    console.print(", ".join(f"{counts.get(verdict, 0)} {verdict}" for verdict in _VERDICT_STYLES))
+
+
+def _figures(evidence: list[dict[str, Any]]) -> list[str]:
+    """Lines for the figures of a claim, those first that speak against it; then their runs."""
+    ordered = sorted(evidence, key=lambda figure: [False, None, True].index(figure["holds"]))
+    lines = []
+    for figure in ordered[:_FIGURES]:
+        numbers = [significant(figure[name]) for name in ("value", "low", "high")]
+        unit = f" {figure['unit']}" if figure["unit"] else ""
+        interval = f"{numbers[0]} [{numbers[1]}, {numbers[2]}]{unit}"
+        lines.append(f"{figure['what']}: {interval}, wanted {figure['wanted']}")
+    if len(ordered) > _FIGURES:
+        lines.append(f"and {len(ordered) - _FIGURES} more figures: --json has them all")
+    runs = sorted({run[:8] for figure in evidence for run in figure["runs"]})
+    if runs:
+        more = f" and {len(runs) - _RUNS} more" if len(runs) > _RUNS else ""
+        lines.append(f"runs {', '.join(runs[:_RUNS])}{more}")
+    return lines

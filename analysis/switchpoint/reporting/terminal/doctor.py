@@ -1,0 +1,35 @@
+"""Prints what `doctor` found of this machine or of a site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from switchpoint.reporting.terminal.tables import safe_text, show_table
+from switchpoint.reporting.terminal.words import counted
+
+if TYPE_CHECKING:
+    from switchpoint.sites.doctor import Fact
+
+_STATE_STYLES = {"ok": "green", "poor": "yellow", "missing": "red"}
+
+
+def print_facts(facts: Iterable[Fact]) -> None:
+    """Print what `doctor` found as a table, each fix under its problem."""
+    console = Console(highlight=False)
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    problems = 0
+    for fact in facts:
+        table.add_row(
+            safe_text(fact.state, style=_STATE_STYLES[fact.state]),
+            safe_text(fact.topic),
+            safe_text(fact.found),
+        )
+        if fact.fix:
+            problems += 1
+            table.add_row("", "", safe_text(f"fix: {fact.fix}", style="bold"))
+    show_table(console, table)
+    console.print(f"{counted(problems, 'problem')} found." if problems else "No problem found.")

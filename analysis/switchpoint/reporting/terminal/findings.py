@@ -1,0 +1,132 @@
+"""Prints what `detect` found: what is confirmed, then the findings, in few lines."""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+from rich.cells import cell_len
+from rich.console import Console
+
+from switchpoint.reporting.digest import (
+    Line,
+    digest,
+    first_of_each_place,
+    sort_findings,
+    sort_lines,
+)
+from switchpoint.reporting.terminal.confirmed import confirmed_causes, show_confirmed
+from switchpoint.reporting.terminal.each_finding import print_each
+from switchpoint.reporting.terminal.folded import show_lines
+from switchpoint.reporting.terminal.tables import safe_text
+from switchpoint.reporting.terminal.words import counted, kind_text
+from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.units import range_text
+
+#: Nobody reads more lines than these; --all prints the rest.
+MOST_LINES = 36
+
+
+def print_findings(
+    findings: pd.DataFrame,
+    curves: pd.DataFrame,
+    switches: pd.DataFrame | None = None,
+    *,
+    show_all: bool = False,
+    sort: str | None = None,
+) -> None:
+    """Print confirmed causes, then the findings: folded, in at most `MOST_LINES` lines.
+
+    Parameters
+    ----------
+    findings, curves
+        As from `detect` and `summarise`.
+    switches
+        As from `explain`, where anything is known of them.
+    show_all
+        Print each finding of each curve instead, with what is suspected.
+    sort
+        One of `digest.SORTS`.
+    """
+    console = Console(highlight=False)
+    searched = counted(_curve_count(curves), "curve")
+    if findings.empty:
+        console.print(f"Nothing found in {searched}.")
+        return
+    confirmed = confirmed_causes(switches)
+    if show_all:
+        show_confirmed(console, confirmed)
+        print_each(console, sort_findings(findings, sort) if sort else findings)
+        console.print(f"{counted(len(findings), 'finding')} in {searched}.")
+        return
+    lines = sort_lines(digest(findings, curves), sort or "cost")
+    printed = _print_folded(console, lines, curves, confirmed)
+    rest = len(findings) - sum(len(line.magnitudes) for line in printed)
+    more = f"; {rest:,} of them not shown: --all prints every finding" if rest else ""
+    console.print(f"{counted(len(findings), 'finding')} in {searched}{more}.")
+
+
+def _print_folded(
+    console: Console,
+    lines: list[Line],
+    curves: pd.DataFrame,
+    confirmed: list[dict[Any, Any]],
+) -> list[Line]:
+    """Print confirmed causes and what fits of the lines; returns the lines that were printed."""
+    notable = [line for line in lines if line.notable]
+    # Confirmed causes have at most a third of the lines; then whatever fits, notes last.
+    del confirmed[MOST_LINES // 3 :]
+    printed = _rendered(console, lambda target: show_confirmed(target, confirmed))
+    left = MOST_LINES - printed - 3
+    shown = first_of_each_place(notable, left)
+    while True:
+        notes = _notes(shown)
+        needed = _rendered(console, functools.partial(show_lines, lines=shown, curves=curves))
+        if needed <= left or not shown:
+            break
+        shown = first_of_each_place(notable, len(shown) - max(1, (needed - left) // 3))
+    show_confirmed(console, confirmed)
+    show_lines(console, shown, curves)
+    for note in notes:
+        needed += _height(console, note)
+        if needed > left:
+            break
+        console.print(safe_text(note), soft_wrap=True)
+    return shown
+
+
+def _curve_count(curves: pd.DataFrame) -> int:
+    identity = identity_columns(curves)
+    return len(curves[identity].drop_duplicates()) if identity else min(len(curves), 1)
+
+
+def _rendered(console: Console, show: Callable[[Console], None]) -> int:
+    """How many lines something takes on the console."""
+    text = io.StringIO()
+    target = Console(
+        highlight=False,
+        width=console.width,
+        file=text,
+        force_terminal=console.is_terminal,
+        color_system=None,
+    )
+    show(target)
+    return sum(_height(console, line) for line in text.getvalue().splitlines())
+
+
+def _height(console: Console, line: str) -> int:
+    """How many lines a terminal makes of one."""
+    return max(1, -(-cell_len(line) // console.width)) if console.is_terminal else 1
+
+
+def _notes(lines: list[Line]) -> list[str]:
+    """What is suspected behind lines, each suspicion once with the sizes that it would explain."""
+    sizes: dict[str, dict[str, None]] = {}
+    for line in lines:
+        size = f"{kind_text(line.kind)} at {range_text(line.last_size_before, line.size_bytes)}"
+        for note in line.notes:
+            sizes.setdefault(note, {})[size] = None
+    return [f"{'; '.join(where)}: {note}" for note, where in sizes.items()]

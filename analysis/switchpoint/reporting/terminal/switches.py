@@ -1,0 +1,94 @@
+"""Prints what `explain` knows: where each switch is and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from switchpoint.explanation.switches import notable
+from switchpoint.reporting.terminal.tables import HEADING, cell_text, safe_text, show_table
+from switchpoint.tables.units import percent, size_text
+
+
+def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
+    """Print where each switch is and why, a table per MPI; without `show_all` the notable ones."""
+    console = Console(highlight=False)
+    total = len(switches)
+    if not show_all:
+        switches = switches[notable(switches)]
+    for values, group in switches.groupby(HEADING, dropna=False, sort=False):
+        console.print(safe_text(", ".join(v for v in values if isinstance(v, str)), style="bold"))
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for heading in ("placement", "mode"):
+            table.add_column(heading, no_wrap=True)
+        for heading in ("last / B", "first / B", "time"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for heading in ("kind", "cause"):
+            table.add_column(heading, no_wrap=True)
+        for row in group.to_dict("records"):
+            table.add_row(
+                safe_text(cell_text("placement", row["placement"])),
+                safe_text(cell_text("mode", row["mode"])),
+                f"{row['last_size_bytes']:,}",
+                f"{row['first_size_bytes']:,}",
+                "-" if pd.isna(row["magnitude"]) else percent(row["magnitude"]),
+                row["kind"].replace("_", " "),
+                safe_text(_cause(row)),
+            )
+        show_table(console, table)
+        _print_reasons(console, group)
+        console.print()
+    hidden = total - len(switches)
+    more = f", {hidden} of them small and without a cause: --all shows them" if hidden else ""
+    console.print(f"{total} switch{'' if total == 1 else 'es'} and steps{more}.")
+
+
+def print_sentences(switches: pd.DataFrame, size_bytes: int) -> None:
+    """Print what is known of the switches near a size, one paragraph for each."""
+    console = Console(highlight=False)
+    if switches.empty:
+        console.print(f"No switch and no step near {size_text(size_bytes)}.")
+    for row in switches.to_dict("records"):
+        words = [row[name] for name in (*HEADING, "placement", "mode") if name in row]
+        console.print(safe_text(", ".join(v for v in words if isinstance(v, str)), style="bold"))
+        last, first = f"{row['last_size_bytes']:,} B", f"{row['first_size_bytes']:,} B"
+        if row["kind"] == "protocol_switch" and row["exact"]:
+            says = f"the protocol switches after {last}: {first} is the first past it"
+        elif row["exact"]:
+            says = f"a step after {last}: {first} is the first past it"
+        else:
+            says = f"a step somewhere between {last} and {first}"
+        time = "" if pd.isna(row["magnitude"]) else f", time {percent(row['magnitude'])}"
+        console.print(safe_text(f"  {says}{time}"), soft_wrap=True)
+        console.print(safe_text(f"  cause {row['status']}: {row['reason']}"), soft_wrap=True)
+
+
+def _print_reasons(console: Console, switches: pd.DataFrame) -> None:
+    """Print each reason once, with the runs that it rests on."""
+    runs: dict[str, dict[str, None]] = {}
+    for row in switches.to_dict("records"):
+        if row["cause"] is not None or row["status"] == "refuted":
+            told = [f"{word['method']} {word['run_id'][:8]}" for word in row["evidence"]]
+            runs.setdefault(row["reason"], {}).update(dict.fromkeys(told))
+    for reason, evidence in runs.items():
+        words = ", ".join(word.replace("_", " ") for word in evidence)
+        console.print(safe_text(f"{reason} ({words})"), soft_wrap=True)
+
+
+def _cause(row: Mapping[Any, Any]) -> str:
+    if row["cause"] is None:
+        return "-" if row["status"] == "unknown" else f"{row['status']}"
+    return f"{row['cause']}, {row['status']}"
+
+
+def print_stayed_eager(eager: pd.DataFrame) -> None:
+    """Print a sentence for each place where MPI_Send never waited for its receiver."""
+    console = Console(highlight=False)
+    for row in eager.to_dict("records"):
+        words = [row[name] for name in (*HEADING, "placement", "mode") if name in row]
+        console.print(safe_text(", ".join(v for v in words if isinstance(v, str)), style="bold"))
+        console.print(safe_text(f"  {row['reason']}"), soft_wrap=True)

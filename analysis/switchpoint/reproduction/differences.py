@@ -1,0 +1,103 @@
+"""Tells what of this machine differs from where a run was measured."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from switchpoint.reproduction.checkout import has_commit
+from switchpoint.reproduction.recipe import Recipe, one_line
+from switchpoint.sites.doctor import mpi_libraries, program_output
+from switchpoint.spack.externals import problem_of_external
+from switchpoint.spack.lock import Lock
+from switchpoint.tables.measurements import mpi_name
+
+_STEERING = re.compile(r"(OMPI_MCA|PRTE_MCA|MPICH|MPIR|UCX|FI|I_MPI|PSM\w*|HCOLL)_\w+")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that is not here as it was there."""
+
+    topic: str
+    there: str
+    here: str
+
+
+def differences(recipe: Recipe) -> list[Difference]:
+    """Tell what of this machine differs from where the run was measured."""
+    return [found for found in _compared(recipe) if found.there != found.here]
+
+
+def _compared(recipe: Recipe) -> Iterator[Difference]:
+    header = recipe.header
+    library = mpi_name(header["mpi"].get("library", ""))
+    here = list(dict.fromkeys(name for name in mpi_libraries().values() if name))
+    if library not in here:
+        yield Difference("MPI library", library, ", ".join(here) or "no mpicc in PATH")
+    ranks = header["ranks"]
+    for topic, name, value in (
+        ("CPU model", "cpu_model", _cpu_model()),
+        ("cores online", "cores_online", str(os.cpu_count())),
+        ("kernel release", "kernel_release", platform.release()),
+    ):
+        there = sorted({str(rank.get(name)) for rank in ranks})
+        yield Difference(topic, one_line(", ".join(there)), value)
+    if recipe.lock is None:
+        yield Difference("compiler", str(header["kernel"].get("compiler")), _compiler())
+    yield Difference("hosts", str(len(recipe.hosts)), "1")
+    for name in sorted({*filter(_STEERING.fullmatch, os.environ)} - {*recipe.environment}):
+        yield Difference(f"setting {name}", "not set", one_line(os.environ[name]))
+    if str(header["kernel"].get("git_commit") or "").endswith("+"):
+        yield Difference("sources", f"changed since commit {recipe.commit[:12]}", "that commit")
+    if recipe.commit and not has_commit(recipe.commit):
+        yield Difference("commit", recipe.commit[:12], "not in this checkout")
+    if recipe.lock is not None:
+        yield from _compared_lock(recipe.lock)
+
+
+def _compared_lock(lock: Lock) -> Iterator[Difference]:
+    """Tell what of a lock is not on this machine: the system, externals, Spack and its store."""
+    system = platform.freedesktop_os_release() if Path("/etc/os-release").exists() else {}
+    here = f"{system.get('ID', 'unknown')}{system.get('VERSION_ID', '')}"
+    yield Difference("operating system", lock.root.platform_os, here)
+    for node in lock.nodes():
+        if problem := problem_of_external(node):
+            there = f"{node.name}@{node.version} in {node.external}"
+            yield Difference(f"external {node.name}", there, problem)
+    spack = shutil.which("spack")
+    if spack is None:
+        yield Difference("Spack", lock.spack_version or "used", "not in PATH")
+        return
+    version = program_output(spack, "--version", seconds=60).split()[:1]
+    yield Difference("Spack", lock.spack_version, "".join(version))
+    found = program_output(spack, "location", "--install-dir", f"/{lock.root.hash}", seconds=60)
+    if not found.startswith("/"):
+        yield Difference(
+            f"Spack's store: /{lock.root.hash[:7]}", "installed", "not installed: build it"
+        )
+
+
+def _cpu_model() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return "unknown"
+    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1].strip() if found else "unknown"
+
+
+def _compiler() -> str:
+    try:
+        done = subprocess.run(
+            ["gcc", "-dumpfullversion"], capture_output=True, text=True, check=True, timeout=10
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "no gcc in PATH"
+    return f"GNU {done.stdout.strip()}"

@@ -1,0 +1,200 @@
+"""Writes the settings of a new site: the template, filled with what Slurm and the MPIs here tell.
+
+What cannot be asked keeps its mark.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from switchpoint.errors import InputError
+from switchpoint.shipped import shipped
+from switchpoint.sites.marks import marked_places
+from switchpoint.sites.proposals import (
+    launcher_options,
+    modules_system,
+    propose_environments,
+    propose_placements,
+)
+from switchpoint.sites.settings_path import OWN_SITES
+from switchpoint.sites.slurm import Slurm, ask_slurm
+from switchpoint.sites.template import fill, split_placement, with_options, without_placement
+
+_TEMPLATE = "template-slurm"
+_FILES = ("settings.py", "placements.yaml", "packages.yaml")
+
+#: Where Linux lists network adapters that MPI drives without TCP.
+_FABRICS = ("/sys/class/infiniband", "/sys/class/cxi")
+
+_TCP = """\
+    # Nodes that share a kernel, as containers do, would else use shared memory.
+    environment:
+      mpich: {UCX_TLS: "tcp,self"}
+      intelmpi: {FI_PROVIDER: tcp}
+"""
+
+
+def init_site(
+    name: str, folder: Path | None = None, partition: str | None = None, *, ask: bool = True
+) -> Iterator[str]:
+    """Write a site's folder; say what was found and what is left to edit.
+
+    Parameters
+    ----------
+    name
+        The system's name.
+    folder
+        Where to, new or empty; by default ``site-configs/NAME``.
+    partition
+        Slurm's partition; by default Slurm's own default.
+    ask
+        Whether to ask Slurm, modules and compilers.
+
+    Yields
+    ------
+    str
+        Lines for people.
+
+    Raises
+    ------
+    InputError
+        If the name will not do, there is no such partition, or the folder cannot be written.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise InputError(name, "cannot be the name of a system: use letters, digits, - and _")
+    folder = OWN_SITES / name if folder is None else folder
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(folder, "is there already and stays as it is; name another folder")
+    texts = {
+        file: (shipped("site-configs") / _TEMPLATE / file).read_text("utf-8") for file in _FILES
+    }
+    settings = fill(texts["settings.py"], "name", json.dumps(name))
+    placements = texts["placements.yaml"]
+    said: list[str] = []
+    if ask:
+        slurm = ask_slurm()
+        settings, placements = _with_slurm(settings, placements, slurm, partition, said)
+        settings = _with_environments(settings, slurm, said)
+    texts |= {"settings.py": settings, "placements.yaml": placements}
+    _write(folder, texts)
+    yield from said
+    yield f"written: {', '.join(str(folder / file) for file in _FILES)}"
+    places = [place for file in _FILES[:2] for place in marked_places(folder / file)]
+    for place in places:
+        yield f"{place}: to be edited: {place.wanted}"
+    if not places:
+        both = " and ".join(_FILES[:2])
+        yield f"No place in {both} is marked for editing: look through them before you go on."
+    site = name if folder == OWN_SITES / name else folder
+    yield f"next: switchpoint doctor --site {site}"
+
+
+def _with_slurm(
+    settings: str, placements: str, slurm: Slurm, partition: str | None, said: list[str]
+) -> tuple[str, str]:
+    """Fill in what Slurm tells: the partition, and the nodes of each placement."""
+    if not slurm.nodes:
+        if partition is not None:
+            raise InputError("--partition", "Slurm does not answer here; run this where it does")
+        said.append("Slurm does not answer here: partition and placements are left to you")
+        return settings, placements
+    chosen = partition or slurm.default_partition or slurm.partitions[0]
+    if chosen not in slurm.partitions:
+        raise InputError(
+            "--partition",
+            f"partition '{chosen}' does not exist; this cluster has: {', '.join(slurm.partitions)}",
+        )
+    nodes = [node for node in slurm.nodes if chosen in node.partitions]
+    others = [other for other in slurm.partitions if other != chosen]
+    also = f"; others are {', '.join(others)}: --partition" if others else ""
+    said.append(f"partition: {chosen}, {len(nodes)} nodes{also}")
+    head, name_of_partition, tail = settings.partition('"partitions": [')
+    tail = fill(tail, "name", json.dumps(re.sub(r"[^\w-]", "-", chosen)))
+    tail = fill(tail, "access", json.dumps([f"--partition={chosen}"]))
+    settings = head + name_of_partition + tail
+    host = re.sub(r"\d+", r"\\d+", re.escape(socket.gethostname()))
+    settings = fill(settings, "hostnames", f'[r"{host}$"]')
+    settings = fill(settings, "modules_system", json.dumps(modules_system()))
+
+    proposal = propose_placements(nodes, slurm)
+    for name, why in proposal.dropped.items():
+        placements = without_placement(placements, name)
+        said.append(f"placement {name}: left out, {why}")
+    if proposal.unknown:
+        said.append(f"placements on two nodes: {proposal.unknown}, so they are left to you")
+    placements = with_options(placements, "two_nodes_one_host", proposal.near)
+    placements = with_options(placements, "two_nodes_two_hosts", proposal.far)
+    return settings, _with_fabric(placements, said)
+
+
+def _with_environments(settings: str, slurm: Slurm, said: list[str]) -> str:
+    """Put the MPIs that are here in the place of the template's."""
+    found = list(propose_environments())
+    if not found:
+        said.append("no MPI compiler wrapper on the path, nor a module of one: left to you")
+        return settings
+    head, start, rest = settings.partition('    "environments": [\n')
+    blocks, end, tail = rest.partition('    ],\n    "general"')
+    by_family = {
+        re.search(r'"mpi": "(\w+)"', block)[1]: block  # type: ignore[index]
+        for block in re.findall(r"        \{\n.*?\n        \},\n", blocks, re.DOTALL)
+    }
+    written = []
+    for environment in found:
+        family = environment.family
+        block = by_family.get(family) or by_family["mpich"].replace('"mpich"', f'"{family}"')
+        block = fill(block, "modules", json.dumps(environment.modules))
+        block = fill(block, "cc", json.dumps(environment.cc))
+        options = launcher_options(environment, slurm)
+        block = fill(block, "launcher_options", json.dumps(options)) if options else block
+        written.append(block)
+        loads = f", modules {' '.join(environment.modules)}" if environment.modules else ""
+        said.append(
+            f"environment: {family}, {environment.mpi.name} {environment.mpi.version} by "
+            f"{environment.cc}{loads}"
+        )
+    families = json.dumps([environment.family for environment in found])
+    return fill(head, "environs", families) + start + "".join(written) + end + tail
+
+
+def _with_fabric(placements: str, said: list[str]) -> str:
+    """Force TCP where no faster adapter is here; else say which, and leave it marked."""
+    adapters = [adapter.name for fabric in _FABRICS for adapter in _entries(Path(fabric))]
+    if adapters:
+        said.append(f"network: {', '.join(adapters)} here; say in placements.yaml how to force it")
+        return placements
+    said.append("network: no InfiniBand, Omni-Path or Slingshot here, so TCP is what is forced")
+    head, body, tail = split_placement(placements, "one_node_network")
+    placements = head + fill(body, "environment", "") + tail
+    for name in ("two_nodes_one_host", "two_nodes_two_hosts"):
+        head, body, tail = split_placement(placements, name)
+        if body:
+            stripped = body.rstrip("\n")
+            placements = f"{head}{stripped}\n{_TCP}{body[len(stripped) + 1 :]}{tail}"
+    return placements
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    """Write all files, or none."""
+    partial = {folder / file: folder / f".{file}.{os.getpid()}.partial" for file in texts}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in zip(partial.values(), texts.values(), strict=True):
+            path.write_text(text, encoding="utf-8")
+        for whole, path in partial.items():
+            path.replace(whole)
+    except OSError as error:
+        for path in partial.values():
+            with suppress(OSError):
+                path.unlink()
+        raise InputError(folder, f"cannot be written ({error.strerror}); name another") from None

@@ -1,0 +1,111 @@
+"""The store's tables as Arrow holds them: their schemas, and pandas' tables in that shape."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from switchpoint.tables.columns import (
+    IDENTITY,
+    MEASURES,
+    RUN_COLUMNS,
+    VALUE_COLUMNS,
+    identity_columns,
+)
+from switchpoint.tables.measurements import constant
+
+PARTITIONS = pa.schema([("site", pa.string()), ("date", pa.string())])
+
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+
+#: Identity columns that are not ours travel as one JSON text, so that every file has one schema.
+_OTHER = "other_identity"
+
+SAMPLES = pa.schema(
+    [(name, _TEXT) for name in IDENTITY if name != "site"]
+    + [
+        (_OTHER, _TEXT),
+        ("size_bytes", pa.int64()),
+        ("pass", pa.int32()),
+        ("sample", pa.int32()),
+        ("iterations", pa.int64()),
+        ("time_us", pa.float64()),
+    ]
+)
+RUNS = pa.schema(
+    [
+        (name, pa.bool_() if name == "complete" else pa.string())
+        for name in RUN_COLUMNS
+        if name not in PARTITIONS.names
+    ]
+)
+
+#: Single values lie by site alone: a log may be of a year of nights.
+VALUE_PARTITIONS = pa.schema([("site", pa.string())])
+VALUES = pa.schema(
+    [
+        (name, pa.float64() if name in {"value", "reference", "lower", "upper"} else pa.string())
+        for name in VALUE_COLUMNS
+        if name not in VALUE_PARTITIONS.names
+    ]
+)
+
+
+def parquet(table: pa.Table) -> bytes:
+    """Return a table as the bytes of a Parquet file."""
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def samples_table(samples: pd.DataFrame) -> pa.Table:
+    """Arrow table of samples in the store's schema."""
+    own = [name for name in identity_columns(samples) if name not in IDENTITY]
+    columns = {
+        name: samples[name] if name in samples else constant(None, len(samples))
+        for name in SAMPLES.names
+        if name != _OTHER
+    }
+    frame = pd.DataFrame(columns, index=samples.index, copy=False)
+    frame[_OTHER] = _pack(samples, own) if own else constant(None, len(samples))
+    return pa.Table.from_pandas(frame[SAMPLES.names], preserve_index=False).cast(SAMPLES)
+
+
+def with_own_dictionaries(table: pa.Table) -> pa.Table:
+    """Leave out of dictionaries what no row uses: the table may be a part of a larger one."""
+    for number, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            texts = table.column(number).cast(field.type.value_type)
+            table = table.set_column(number, field, texts.dictionary_encode())
+    return table
+
+
+def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Series[Any]:
+    """One JSON text for each combination of the file's own identity columns."""
+    code = samples.groupby(own, dropna=False, observed=True, sort=False).ngroup()
+    combinations = samples[own].assign(code=code).drop_duplicates("code").set_index("code")
+    texts = {
+        code: json.dumps({name: value for name, value in row.items() if isinstance(value, str)})
+        for code, row in combinations.to_dict("index").items()
+    }
+    return code.map(texts).astype("category")
+
+
+def samples_frame(table: pa.Table) -> pd.DataFrame:
+    """Samples in the shape of `Measurements`, without identity columns that no run has."""
+    table = table.unify_dictionaries()
+    frame: pd.DataFrame = table.select(SAMPLES.names).to_pandas()
+    site = table.column("site").dictionary_encode().unify_dictionaries()
+    frame["site"] = pd.Series(site.to_pandas())
+    other = frame.pop(_OTHER)
+    unpacked = [json.loads(text) for text in other.cat.categories]
+    for name in dict.fromkeys(key for entry in unpacked for key in entry):
+        values = pd.Series([entry.get(name) for entry in unpacked], dtype="object")
+        frame[name] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
+    identity = [name for name in identity_columns(frame) if frame[name].notna().any()]
+    return frame[[*identity, *MEASURES]]

@@ -1,0 +1,203 @@
+"""What a finding is: its columns and kinds, with types, units and words.
+
+The tables that stages exchange, JSON, the terminal, the HTML page and the tables of
+docs/reference/findings.md are made from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from switchpoint.tables.units import percent, place_text
+
+#: One finding: the values of its columns by name.
+Row = Mapping[Any, Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What one kind of finding asserts, in the words of the reference page."""
+
+    name: str
+    asserts: str
+    evidence: str
+    #: Whether it lies between two neighbouring sizes of one curve.
+    is_boundary: bool = False
+
+    @property
+    def words(self) -> str:
+        """The name as people read it."""
+        return self.name.replace("_", " ")
+
+    @property
+    def short(self) -> str:
+        """The same, for narrow tables."""
+        return self.words.removesuffix(" change")
+
+
+KINDS = {
+    kind.name: kind
+    for kind in [
+        Kind(
+            "step",
+            "the time jumps between two neighbouring sizes",
+            "the line on each side (time = `intercept_us` + bytes * `per_byte_us`, and the sizes"
+            " that it spans), `jump_us`, the typical relative `noise` of a point, the number of"
+            " `sizes` behind the lines, `posterior`, and how many `launches` of the curve show it",
+            is_boundary=True,
+        ),
+        Kind(
+            "slope_change",
+            "the time per byte changes without a jump",
+            "the same",
+            is_boundary=True,
+        ),
+        Kind(
+            "outlier",
+            "one size differs by 20 % or more and by five standard errors, while the three"
+            " neighbours on either side agree",
+            "`standard_errors`, `noise`",
+        ),
+        Kind(
+            "noise_burst",
+            "some passes over the shuffled sweep are slower than the others at all sizes: another"
+            " program ran",
+            "`passes`, how much `slower` each was, `of_passes`, `last_size_bytes`; for a run"
+            " record also `involuntary_switches`, `steal_ticks` and `load_before`: what the"
+            " machine did",
+        ),
+        Kind(
+            "placement_inversion",
+            "over at least three neighbouring sizes a nearer placement is slower than a farther"
+            " one. The order is `one_node`, `one_node_network`, `two_nodes_one_host`,"
+            " `two_nodes_two_hosts`",
+            "`first_size_bytes`, `last_size_bytes`, `sizes`, the `largest` ratio minus 1, what"
+            " differs in the `other` curve, `launch_scatter`",
+        ),
+        Kind(
+            "mode_inversion",
+            "`send` is slower than `ssend`, or `stream` is slower than `sstream`, in the same run",
+            "the same",
+        ),
+        Kind(
+            "asymmetry",
+            "one direction is slower than the other, for curves with columns `from` and `to`,"
+            " `source` and `target`, or `sender` and `receiver`",
+            "the same",
+        ),
+    ]
+}
+
+#: Names of the kinds that lie between two neighbouring sizes of one curve.
+BOUNDARIES = tuple(kind.name for kind in KINDS.values() if kind.is_boundary)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the findings.
+
+    Attributes
+    ----------
+    name : str
+        In tables and in JSON.
+    json_type : str
+        What it is in JSON.
+    unit : str
+        Of numbers; empty for what has none.
+    meaning : str
+        In the words of the reference page.
+    stage : str
+        Which stage fills it: `detection` with what timing shows, `explanation` with causes.
+    heading : str
+        In tables for people, which leave columns without one out.
+    text : callable
+        Given a finding, how such tables write it.
+    short : callable or None
+        The same where room is scarce, if it differs.
+    """
+
+    name: str
+    json_type: Literal["string", "integer", "number", "object", "array", "object or null"]
+    unit: str
+    meaning: str
+    stage: Literal["detection", "explanation"] = "detection"
+    heading: str = ""
+    text: Callable[[Row], str] = lambda row: ""
+    short: Callable[[Row], str] | None = None
+
+
+def place(row: Row) -> str:
+    """Write where a finding lies."""
+    last_size = row["evidence"].get("last_size_bytes")
+    return place_text(row["kind"], row["last_size_before"], row["size_bytes"], last_size)
+
+
+COLUMNS = [
+    Column(
+        "kind",
+        "string",
+        "",
+        "one of the [kinds](#kinds)",
+        heading="finding",
+        text=lambda row: KINDS[row["kind"]].words,
+        short=lambda row: KINDS[row["kind"]].short,
+    ),
+    Column(
+        "size_bytes",
+        "integer",
+        "B",
+        "for a boundary: the first measured size after it. The change happens at this size or"
+        " before. For other kinds: the first affected size",
+        heading="between sizes",
+        text=place,
+    ),
+    Column(
+        "last_size_before",
+        "integer",
+        "B",
+        "for a boundary: the last measured size before it. The change happens after this size."
+        " For other kinds: the measured size before the first affected one (0: none)",
+    ),
+    Column(
+        "magnitude",
+        "number",
+        "relative",
+        "change of time, positive when slower. For a step both lines are compared at"
+        " `size_bytes`; for a slope change at twice that size",
+        heading="time",
+        text=lambda row: percent(row["magnitude"]),
+    ),
+    Column(
+        "confidence",
+        "number",
+        "0 to 1",
+        "see [below](#what-the-confidence-means)",
+        heading="confidence",
+        text=lambda row: f"{100 * row['confidence']:.0f} %",
+    ),
+    Column("evidence", "object", "", "depends on the kind, see [below](#kinds)"),
+    Column(
+        "suspects",
+        "array",
+        "",
+        "settings of that run whose value predicts a step in this bracket. Never proof",
+        stage="explanation",
+    ),
+    Column(
+        "origin",
+        "object or null",
+        "",
+        "a guess at the origin of a step: `guess`, `means`, `evidence` (sentences), `source`."
+        " Never proof",
+        stage="explanation",
+    ),
+]
+
+#: Names of all columns, beside the identity of the curve; and of those that timing alone fills.
+FINDING_COLUMNS = [column.name for column in COLUMNS]
+ANOMALY_COLUMNS = [column.name for column in COLUMNS if column.stage == "detection"]
+
+#: The columns of tables for people.
+SHOWN = [column for column in COLUMNS if column.heading]

@@ -1,0 +1,31 @@
+/* Allocations that end the job when they fail. */
+#include "memory.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static _Noreturn void out_of_memory(size_t bytes)
+{
+    fprintf(stderr, "switchpoint: out of memory for %zu bytes\n", bytes);
+    MPI_Abort(MPI_COMM_WORLD, 2);
+    exit(2);
+}
+
+void *allocate(size_t count, size_t size)
+{
+    void *block = calloc(count > 0 ? count : 1, size);
+    if (block == NULL) {
+        out_of_memory(count * size);
+    }
+    return block;
+}
+
+void *reallocate(void *block, size_t bytes)
+{
+    void *grown = realloc(block, bytes);
+    if (grown == NULL) {
+        out_of_memory(bytes);
+    }
+    return grown;
+}

@@ -1,0 +1,80 @@
+/* How many repetitions fill a block, and how many blocks fit a pass. */
+#include "calibration.h"
+
+#include <math.h>
+
+#include "agreement.h"
+#include "clock.h"
+#include "mpi_check.h"
+
+static long longer_block(const struct options *options, long iterations, double block_us);
+static long blocks_that_fit(const struct options *options, double block_us);
+
+double messages_of(const struct mode *mode, const struct task *task)
+{
+    return mode->messages != NULL ? (double)mode->messages(task) : 1;
+}
+
+void repeat(const struct mode *mode, struct task *task, long iterations)
+{
+    mode->run(task, iterations);
+    task->turn += iterations;
+}
+
+/* The fastest sample decides: a slow moment during calibration says nothing about the point. */
+bool known_slow(const struct session *session, const struct point *point)
+{
+    const struct options *options = &session->options;
+    bool slow = false;
+    if (session->task.rank == 0 && point->iterations == 1 && point->samples.count > 0) {
+        const double fastest_us = point->samples.min_us * messages_of(point->mode, &session->task);
+        slow = fastest_us >= (double)options->pass_time_ms * 1e3 / (double)options->samples &&
+               fastest_us >= (double)options->block_time_us;
+    }
+    return root_says(session->task.comm, slow);
+}
+
+/* Starts from what the last pass found and only grows, so that a slow moment cannot leave short
+ * blocks behind. */
+long calibrate(struct session *session, struct point *point)
+{
+    const bool alone = session->kernel->timing == TIME_OF_SLOWEST_ALONE;
+    long spent = 0;
+    long next = point->iterations;
+    double block_us = 0;
+    while (next > 0) {
+        point->iterations = next;
+        const double start = clock_us();
+        repeat(point->mode, &session->task, point->iterations);
+        block_us = clock_us() - start;
+        spent += point->iterations;
+        next = alone ? 0 : longer_block(&session->options, point->iterations, block_us);
+        MPI_CHECK(MPI_Bcast(&next, 1, MPI_LONG, 0, session->task.comm));
+    }
+    point->blocks = blocks_that_fit(&session->options, block_us);
+    MPI_CHECK(MPI_Bcast(&point->blocks, 1, MPI_LONG, 0, session->task.comm));
+    return spent;
+}
+
+/* How many iterations to try next, or 0 when a block is long enough. */
+static long longer_block(const struct options *options, long iterations, double block_us)
+{
+    static const long ITERATIONS_MAX = 1L << 30;
+    static const double GROWTH_MAX = 16; /* in one step: short measurements mislead */
+    static const double MARGIN = 1.2;    /* over the least block time, so that most reach it */
+
+    const double target_us = (double)options->block_time_us;
+    if (block_us >= target_us || iterations == ITERATIONS_MAX) {
+        return 0;
+    }
+    const double growth =
+        block_us > 0 ? fmin(MARGIN * target_us / block_us, GROWTH_MAX) : GROWTH_MAX;
+    return (long)fmin((double)iterations * growth + 1, (double)ITERATIONS_MAX);
+}
+
+static long blocks_that_fit(const struct options *options, double block_us)
+{
+    const double pass_us = (double)options->pass_time_ms * 1e3;
+    const double fitting = block_us > 0 ? floor(pass_us / block_us) : (double)options->samples;
+    return (long)fmax(1, fmin(fitting, (double)options->samples));
+}

@@ -1,0 +1,22 @@
+/* How many repetitions fill a block, and how many blocks fit a pass. */
+#ifndef SWITCHPOINT_CALIBRATION_H
+#define SWITCHPOINT_CALIBRATION_H
+
+#include <stdbool.h>
+
+#include "session.h"
+
+/* Collective. Whether earlier passes show that one repetition already takes its share of a pass.
+ * Another warm-up and calibration would then take most of the sweep's time and change nothing. */
+bool known_slow(const struct session *session, const struct point *point);
+
+/* Collective. Sets the point's repetitions and blocks. Returns the repetitions that it ran. */
+long calibrate(struct session *session, struct point *point);
+
+/* Runs a mode, and lets the copies of its buffers take their turns. */
+void repeat(const struct mode *mode, struct task *task, long iterations);
+
+/* Messages by which one repetition's time is divided. */
+double messages_of(const struct mode *mode, const struct task *task);
+
+#endif

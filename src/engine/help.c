@@ -1,0 +1,114 @@
+/* The text of --help. */
+#include "help.h"
+
+#include <string.h>
+
+#include "options.h"
+
+static void print_usage(FILE *out, const struct kernel *kernel);
+static void print_modes(FILE *out, const struct kernel *kernel);
+static void print_measuring(FILE *out, const struct kernel *kernel);
+static const char *modes_default(const struct kernel *kernel);
+static void print_sizes(FILE *out, const struct kernel *kernel);
+static void print_output(FILE *out);
+static void help_line(FILE *out, const char *name, const char *value_name, const char *help);
+
+void help_print(FILE *out, const struct kernel *kernel)
+{
+    fprintf(out, "%s: %s\n\n", kernel->name, kernel->summary);
+    print_usage(out, kernel);
+    print_modes(out, kernel);
+    print_measuring(out, kernel);
+    print_output(out);
+    fprintf(out,
+            "\nTimes are in us, bandwidths in MB/s (10^6 bytes/s). Exit code: 0 measured and "
+            "verified,\n1 payload errors, 2 bad usage or an unwritable record, 3 an MPI error.\n");
+}
+
+static void print_usage(FILE *out, const struct kernel *kernel)
+{
+    if (kernel->ranks_max == kernel->ranks_min) {
+        fprintf(out, "usage: mpirun -n %d %s [options]\n\n", kernel->ranks_min, kernel->name);
+        return;
+    }
+    fprintf(out, "usage: mpirun -n RANKS %s [options]\n\nRANKS: %d or more", kernel->name,
+            kernel->ranks_min);
+    if (kernel->ranks_even) {
+        fprintf(out, ", even");
+    }
+    if (kernel->ranks_max > 0) {
+        fprintf(out, ", at most %d", kernel->ranks_max);
+    }
+    fprintf(out, "\n\n");
+}
+
+static void print_modes(FILE *out, const struct kernel *kernel)
+{
+    fprintf(out, "modes (the table and the record show time_us):\n");
+    for (const struct mode *mode = kernel->modes; mode->name != NULL; mode++) {
+        fprintf(out, "  %-17s %s\n  %-17s source: %s\n", mode->name, mode->summary, "",
+                mode->source);
+    }
+}
+
+static void print_measuring(FILE *out, const struct kernel *kernel)
+{
+    struct options defaults;
+    options_defaults(kernel, &defaults);
+    fprintf(out, "\nwhat to measure:\n");
+    help_line(out, "--mode", "M[,M..]", "modes");
+    fprintf(out, " (%s)\n", modes_default(kernel));
+    print_sizes(out, kernel);
+    for (const struct kernel_option *o = NUMBER_OPTIONS; o->name != NULL; o++) {
+        help_line(out, o->name, o->value_name, o->help);
+        fprintf(out, " (%ld)\n", *number_field(&defaults, o));
+    }
+    help_line(out, "--seed", "N", "seed of the sweep's random order (random, recorded)\n");
+    if (kernel->timing != TIME_AT_ROOT) {
+        help_line(out, "--round-time", "",
+                  "start each block at an agreed time, not from a barrier; repeat blocks that "
+                  "start late\n");
+    }
+    for (const struct kernel_option *o = kernel->options; o != NULL && o->name != NULL; o++) {
+        help_line(out, o->name, o->value_name, o->help);
+        fprintf(out, "\n");
+    }
+    options_free(&defaults);
+}
+
+static const char *modes_default(const struct kernel *kernel)
+{
+    static const char PREFIX[] = "--mode=";
+    for (const char *const *word = kernel->defaults; word != NULL && *word != NULL; word++) {
+        if (strncmp(*word, PREFIX, strlen(PREFIX)) == 0) {
+            return *word + strlen(PREFIX);
+        }
+    }
+    return "all";
+}
+
+static void print_sizes(FILE *out, const struct kernel *kernel)
+{
+    help_line(out, "--sizes", "SPEC", "message sizes in bytes: a list of\n");
+    help_line(out, "", "", "  N       one size\n");
+    help_line(out, "", "", "  A:B     A, 2A, 4A, ... up to B\n");
+    help_line(out, "", "", "  A:B/n   n sizes per octave\n");
+    help_line(out, "", "", "  A:B:+S  A, A+S, A+2S, ... up to B\n");
+    help_line(out, "", "", "with K, M, G for 1024, 1024^2, 1024^3");
+    fprintf(out, " (%s)\n", sizes_default(kernel));
+}
+
+static void print_output(FILE *out)
+{
+    fprintf(out, "\nwhat to write:\n");
+    help_line(out, "--record", "PATH", "write the run record to this file (none)\n");
+    help_line(out, "--label", "KEY=VALUE", "add a label to the record; repeatable\n");
+    help_line(out, "--quiet", "", "print the last line only\n");
+    help_line(out, "--help", "", "print this text\n");
+    help_line(out, "--version", "", "print version, commit, compiler and MPI\n");
+}
+
+static void help_line(FILE *out, const char *name, const char *value_name, const char *help)
+{
+    fprintf(out, "  %-13s %-9s %s", name, value_name, help);
+}

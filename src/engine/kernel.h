@@ -1,0 +1,144 @@
+/* The interface between a kernel and the engine.
+ * A kernel fills one `struct kernel` and calls engine_main; the engine does everything else.
+ * docs/how-to/new-kernel.md shows a complete kernel. */
+#ifndef SWITCHPOINT_KERNEL_H
+#define SWITCHPOINT_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "json.h"
+#include "mpi_check.h"
+#include "refusal.h"
+#include "task.h"
+
+struct explorer;
+
+/* Bytes that one repetition leaves in this rank's receive buffer, and where they come from. */
+struct arrival {
+    size_t offset; /* in the receive buffer */
+    size_t bytes;
+    int sender;
+    size_t sent_offset; /* in the sender's send buffer */
+};
+
+/* How many parts of a result this rank compared, and how many of them were wrong. */
+struct verdict {
+    int64_t compared;
+    int64_t wrong;
+};
+
+/* What a mode computes, for modes that do more than deliver payload. `size_bytes` is then the size
+ * of the problem's data. Each repetition computes the result from the input in the send buffer,
+ * which it does not change. The result, and everything else that travels, is in the receive buffer.
+ * Before the timed blocks every byte of the receive buffer is 0xFF (an integer -1, a NaN): a result
+ * that no repetition computed is therefore wrong. */
+struct result {
+    /* Bytes of receive buffer that this rank needs: result and work space. */
+    size_t (*bytes)(const struct task *task);
+
+    /* Writes this rank's part of the input; called before the mode's `prepare`. The key changes
+     * with size and pass and is the same on every rank. */
+    void (*fill)(const struct task *task, uint64_t key);
+
+    /* Collective. Compares this rank's part of the result with what the input of `key` must give;
+     * called after the mode's `release`. */
+    struct verdict (*check)(const struct task *task, uint64_t key);
+};
+
+/* One way to run the kernel's pattern. */
+struct mode {
+    const char *name;
+    const char *summary; /* one line that says what time_us means */
+    const char *source;  /* paper, equation or program that it follows */
+
+    /* Runs the pattern `iterations` times. The timed section holds this call and nothing else. */
+    void (*run)(const struct task *task, long iterations);
+
+    /* What distinguishes this mode from others with the same functions; the task shows it. */
+    const void *variant;
+
+    /* Messages by which one iteration's time is divided; NULL: 1. */
+    long (*messages)(const struct task *task);
+
+    /* The index-th arrival at this rank, for verification and for the size of the receive buffer;
+     * false when there is none. Arrivals do not overlap. NULL when the mode has a result. */
+    bool (*arrival)(const struct task *task, int index, struct arrival *arrival);
+
+    /* NULL when the arrivals are everything that can be verified. */
+    const struct result *result;
+
+    /* Bytes of send buffer that this rank needs; NULL: one message. */
+    size_t (*send_bytes)(const struct task *task);
+
+    /* MPI requests that this rank needs; NULL: one for each message in flight. */
+    size_t (*requests)(const struct task *task);
+
+    /* Whether the mode works with these ranks, this size and the kernel's options: the same answer
+     * on every rank. If not, it refuses and says what would work. Called before anything runs;
+     * NULL: the mode always works. */
+    bool (*suits)(const struct task *task, struct refusal *refusal);
+
+    /* Called before and after the runs at one point of one pass, untimed; NULL: nothing to do. */
+    void (*prepare)(const struct task *task);
+    void (*release)(const struct task *task);
+
+    bool once;    /* a block is one repetition, without warm-up and calibration */
+    bool at_root; /* rank 0 works alone: its clock counts, whatever the kernel's timing says */
+    bool rotates; /* each repetition takes its buffers from `sent` and `received` */
+};
+
+/* An option that one kernel adds. Its value is a whole number, unless `accept` is set. */
+struct kernel_option {
+    const char *name;       /* with its dashes: "--grain" */
+    const char *value_name; /* "US" */
+    const char *help;       /* with unit and default */
+
+    /* For a number: the `long` that stores it, as its offset in the settings, and its bounds. */
+    size_t field;
+    long least;
+    long most;
+
+    /* Stores any other value in the settings, or refuses it and says what would work. */
+    bool (*accept)(void *settings, const char *value, struct refusal *refusal);
+};
+
+/* Which rank's time counts. */
+enum timing {
+    TIME_AT_ROOT,         /* rank 0's, for patterns that end where they start */
+    TIME_OF_SLOWEST,      /* the slowest rank's; each block starts from a barrier */
+    TIME_OF_SLOWEST_ALONE /* the same with one repetition in a block, for patterns whose next
+                             repetition could start before the slowest rank ends this one */
+};
+
+struct kernel {
+    const char *name;
+    const char *summary; /* one line */
+    int ranks_min;
+    int ranks_max;     /* 0: no bound */
+    bool ranks_even;   /* the number of ranks must be even */
+    const char *sizes; /* default of --sizes; NULL: the engine's default */
+    enum timing timing;
+    const struct mode *modes;  /* ends with an entry without a name */
+    const char *const *phases; /* extra columns, names ending in _us, NULL at the end; or NULL */
+    bool timeline;             /* record what each rank did when, as `phase_end` reports it */
+    const struct kernel_option *options; /* ends with an entry without a name; or NULL */
+    void *settings;                      /* the options write it; a task shows it as `settings` */
+    void *state;                         /* the modes write it; a task shows it as `state` */
+    const char *const *defaults;         /* arguments before the user's, NULL at the end; or NULL */
+
+    /* Collective, in place of the sweep; NULL for a sweep. It keeps what it finds in the state,
+     * from where the others write it into the record's footer and print it in place of the table.
+     */
+    void (*explore)(struct explorer *explorer);
+    void (*write_findings)(struct json *json, const void *state);
+    void (*print_findings)(FILE *out, const void *state);
+};
+
+/* Runs the kernel: options, sweep, verification, record, table. Returns the exit code:
+ * 0 measured and verified, 1 payload errors, 2 bad usage or an unwritable record. */
+int engine_main(int argc, char **argv, const struct kernel *kernel);
+
+#endif

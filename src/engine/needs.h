@@ -1,0 +1,30 @@
+/* What a point needs on this rank: buffers, their copies, and requests. */
+#ifndef SWITCHPOINT_NEEDS_H
+#define SWITCHPOINT_NEEDS_H
+
+#include <stddef.h>
+
+#include "kernel.h"
+#include "options.h"
+#include "plan.h"
+
+/* Sets the task to a point: its mode's variant, its message size, the window that this size allows,
+ * and how many copies of its buffers take turns. */
+void task_turn_to(struct task *task, const struct options *options, const struct point *point);
+
+/* The same task with one copy of the buffers. */
+struct task with_copy(const struct task *task, size_t copy);
+
+/* Bytes of one copy of the send buffer. */
+size_t sending_bytes(const struct mode *mode, const struct task *task);
+
+struct needs {
+    size_t send_bytes; /* all copies */
+    size_t receive_bytes;
+    size_t requests;
+};
+
+/* The most that any point of the plan needs. */
+struct needs needs_of(const struct plan *plan, const struct options *options, struct task task);
+
+#endif

@@ -1,0 +1,71 @@
+/* What standard output and standard error say about a run when it ends. */
+#include "outcome.h"
+
+#include <stdio.h>
+
+static void print_table(const struct plan *plan);
+static void print_precision(const struct options *options, const struct plan *plan);
+static void print_payload_errors(const struct session *session);
+
+void outcome_print(const struct session *session, const struct totals *totals)
+{
+    const struct kernel *kernel = session->kernel;
+    const struct options *options = &session->options;
+    const struct plan *plan = &session->plan;
+    if (!options->quiet && kernel->print_findings != NULL) {
+        kernel->print_findings(stdout, kernel->state);
+    } else if (!options->quiet) {
+        print_table(plan);
+        print_precision(options, plan);
+    }
+    if (!options->quiet && session->shortened) {
+        printf("the time budget of %ld s ended the sweep before all %ld passes were complete\n",
+               options->time_budget_s, options->passes);
+    }
+    print_payload_errors(session);
+    printf(
+        "switchpoint: complete kernel=%s points=%zu samples=%lld payload_errors=%lld record=%s\n",
+        kernel->name, plan->count, (long long)totals->samples_kept,
+        (long long)totals->payload_errors, options->record != NULL ? options->record : "none");
+}
+
+/* One line per point: quantiles over the samples kept, which are sorted, in us per message. */
+static void print_table(const struct plan *plan)
+{
+    printf("%-17s %12s %13s %13s %27s %13s %8s\n", "mode", "size_bytes", "median_us", "min_us",
+           "95 % of samples, us", "MB/s", "samples");
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct point *point = &plan->points[i];
+        const struct samples *samples = &point->samples;
+        const double median_us = samples_quantile_us(samples, 0.5);
+        printf("%-17s %12d %13.3f %13.3f %13.3f %13.3f %13.2f %8ld\n", point->mode->name,
+               point->size_bytes, median_us, samples->min_us, samples_quantile_us(samples, 0.025),
+               samples_quantile_us(samples, 0.975), point->size_bytes / median_us, samples->count);
+    }
+}
+
+static void print_precision(const struct options *options, const struct plan *plan)
+{
+    if (options->precision_percent == 0) {
+        return;
+    }
+    size_t known = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        known += point_known_within(&plan->points[i], options->precision_percent);
+    }
+    printf("%zu of %zu medians are known to +-%ld %%; the other points took all %ld passes\n",
+           known, plan->count, options->precision_percent, options->passes);
+}
+
+static void print_payload_errors(const struct session *session)
+{
+    for (size_t i = 0; i < session->plan.count; i++) {
+        const struct point *point = &session->plan.points[i];
+        if (point->counts.payload_errors > 0) {
+            fprintf(stderr, "%s: payload errors: mode %s, %d bytes: %lld of %lld %s wrong\n",
+                    session->kernel->name, point->mode->name, point->size_bytes,
+                    (long long)point->counts.payload_errors, (long long)point->counts.payloads,
+                    point->mode->result != NULL ? "results" : "payloads");
+        }
+    }
+}

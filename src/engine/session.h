@@ -1,0 +1,38 @@
+/* One run of a kernel: what all its stages work on. */
+#ifndef SWITCHPOINT_SESSION_H
+#define SWITCHPOINT_SESSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel.h"
+#include "options.h"
+#include "plan.h"
+#include "record.h"
+#include "start.h"
+
+/* What the visit in progress has measured; the times are valid on rank 0. */
+struct visit {
+    long blocks;
+    /* Per block, in us per message: the time, then the kernel's phases. Has room for
+     * options.samples blocks. */
+    double *values_us;
+    size_t columns; /* 1, and one per phase */
+};
+
+struct session {
+    int argc;
+    char **argv;
+    const struct kernel *kernel;
+    struct options options;
+    struct task task;
+    struct plan plan;
+    struct record record; /* opened on rank 0 */
+    struct visit visit;
+    struct start start;  /* for blocks that start at an agreed time */
+    int64_t bytes_moved; /* to this rank or from it, warm-up included; over all ranks each byte
+                            counts once */
+    bool shortened;      /* the time budget ended the sweep */
+};
+
+#endif

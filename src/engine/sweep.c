@@ -1,0 +1,53 @@
+/* The sweep: passes over all points, each pass in an order of its own. */
+#include "sweep.h"
+
+#include "agreement.h"
+#include "clock.h"
+#include "measure.h"
+#include "rows.h"
+
+static void make_pass(struct session *session, int pass, double start_us);
+static bool budget_spent(const struct session *session, double start_us);
+static bool precise_enough(const struct session *session, const struct point *point);
+
+bool sweep(struct session *session)
+{
+    const double start_us = clock_us();
+    bool writable = true;
+    for (int pass = 0; writable && !session->shortened && pass < session->options.passes; pass++) {
+        make_pass(session, pass, start_us);
+        writable = root_says(session->task.comm, record_flush(&session->record));
+    }
+    return writable;
+}
+
+static void make_pass(struct session *session, int pass, double start_us)
+{
+    struct plan *plan = &session->plan;
+    plan_shuffle(plan, (uint64_t)session->options.seed, pass);
+    for (size_t i = 0; i < plan->count; i++) {
+        session->shortened = budget_spent(session, start_us);
+        if (session->shortened) {
+            return;
+        }
+        struct point *point = &plan->points[plan->order[i]];
+        if (!precise_enough(session, point)) {
+            measure(session, point, pass);
+            rows_add(session, point, pass);
+        }
+    }
+}
+
+/* Collective. Whether the sweep, which began at `start_us`, has used its time. */
+static bool budget_spent(const struct session *session, double start_us)
+{
+    const double budget_us = (double)session->options.time_budget_s * 1e6;
+    return budget_us > 0 && root_says(session->task.comm, clock_us() - start_us > budget_us);
+}
+
+/* Collective. Whether further passes may skip the point. */
+static bool precise_enough(const struct session *session, const struct point *point)
+{
+    const long percent = session->options.precision_percent;
+    return percent > 0 && root_says(session->task.comm, point_known_within(point, percent));
+}

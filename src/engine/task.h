@@ -1,0 +1,66 @@
+/* What a mode works on: one message size, in buffers that the engine owns. */
+#ifndef SWITCHPOINT_TASK_H
+#define SWITCHPOINT_TASK_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct timeline;
+
+/* What one rank sent to another. */
+struct traffic {
+    int64_t messages;
+    int64_t bytes;
+};
+
+struct task {
+    MPI_Comm comm;
+    int rank;
+    int ranks;
+    int size_bytes;            /* message size; always fits an MPI count */
+    const void *variant;       /* the mode's `variant` */
+    const void *settings;      /* the values of the kernel's own options */
+    void *state;               /* the kernel's own, kept for the whole run */
+    int window;                /* messages in flight, for modes that stream */
+    unsigned char *send;       /* page-aligned, holds this rank's payload */
+    unsigned char *receive;    /* page-aligned, does not overlap `send` */
+    size_t copies;             /* of each of the two, a power of two; 1 unless they rotate */
+    size_t copy_bytes;         /* from one copy to the next */
+    long turn;                 /* repetitions that the copies have seen */
+    MPI_Request *requests;     /* as many as the mode asks for */
+    double *phase_us;          /* one per phase of the kernel; zero when a block starts */
+    struct traffic *traffic;   /* one per rank: what this rank has sent to it; see `count_sent` */
+    const int *nodes;          /* one per rank: the lowest rank on the same node */
+    struct timeline *timeline; /* where `phase_end` keeps the phases; NULL most of the time */
+};
+
+/* Offset of the copies whose turn it is in the i-th repetition of a run; for modes that rotate. */
+static inline size_t turn_offset(const struct task *task, long i)
+{
+    return ((size_t)(task->turn + i) & (task->copies - 1)) * task->copy_bytes;
+}
+
+/* The send buffer and the receive buffer of the i-th repetition of a run, for modes that rotate. */
+static inline unsigned char *sent(const struct task *task, long i)
+{
+    return task->send + turn_offset(task, i);
+}
+
+static inline unsigned char *received(const struct task *task, long i)
+{
+    return task->receive + turn_offset(task, i);
+}
+
+/* Modes with a `result` call this for each message that they send. */
+static inline void count_sent(const struct task *task, size_t bytes, int to)
+{
+    task->traffic[to].messages++;
+    task->traffic[to].bytes += (int64_t)bytes;
+}
+
+/* Ends a phase that began at MPI_Wtime() `start`: adds its time to `phase_us`, and adds it to the
+ * timeline while the engine keeps one. */
+void phase_end(const struct task *task, int phase, double start);
+
+#endif

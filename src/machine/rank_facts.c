@@ -1,0 +1,140 @@
+/* Where each rank really runs: host, CPUs, operating system, network; gathered on rank 0. */
+#include "rank_facts.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "conditions.h"
+#include "memory.h"
+#include "mpi_check.h"
+#include "system_files.h"
+
+enum { CPUS_MAX = 8192 };
+
+static void write_ranks(MPI_Comm comm, struct json *json, const char *key,
+                        void (*write)(struct json *), const char *conditions);
+static void write_facts(struct json *json);
+static void write_cpus_allowed(struct json *json);
+static void write_cpu_model(struct json *json);
+static void write_net_namespace(struct json *json);
+static void gather_objects(MPI_Comm comm, const char *object, struct json *json, const char *key);
+
+void ranks_write_before(MPI_Comm comm, struct json *json, const char *key)
+{
+    write_ranks(comm, json, key, write_facts, "before");
+}
+
+void ranks_write_after(MPI_Comm comm, struct json *json, const char *key)
+{
+    write_ranks(comm, json, key, NULL, "after");
+}
+
+/* Writes one object per rank: its number, facts if `write` is not NULL, and its conditions. */
+static void write_ranks(MPI_Comm comm, struct json *json, const char *key,
+                        void (*write)(struct json *), const char *conditions)
+{
+    int rank = 0;
+    MPI_CHECK(MPI_Comm_rank(comm, &rank));
+    struct json mine = {0};
+    json_open(&mine, NULL, '{');
+    json_integer(&mine, "rank", rank);
+    if (write != NULL) {
+        write(&mine);
+    }
+    conditions_write(&mine, conditions);
+    json_close(&mine, '}');
+    gather_objects(comm, mine.text, json, key);
+    json_free(&mine);
+}
+
+static void write_facts(struct json *json)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    json_string(json, "host", host);
+    json_string(json, "topology_address", getenv("SLURM_TOPOLOGY_ADDR"));
+    json_string(json, "topology_pattern", getenv("SLURM_TOPOLOGY_ADDR_PATTERN"));
+    write_cpus_allowed(json);
+    json_integer(json, "cpu", sched_getcpu());
+    write_cpu_model(json);
+    json_integer(json, "cores_online", sysconf(_SC_NPROCESSORS_ONLN));
+    struct utsname kernel;
+    json_string(json, "kernel_release", uname(&kernel) == 0 ? kernel.release : NULL);
+    json_integer(json, "pid", getpid());
+    write_net_namespace(json);
+    char boot_id[64];
+    const bool booted = system_line("/proc/sys/kernel/random/boot_id", "", boot_id, sizeof boot_id);
+    json_string(json, "boot_id", booted ? boot_id : NULL);
+}
+
+/* The CPUs that this process may use, as the operating system reports them. */
+static void write_cpus_allowed(struct json *json)
+{
+    const size_t bytes = CPU_ALLOC_SIZE(CPUS_MAX);
+    cpu_set_t *allowed = allocate(bytes, 1);
+    json_open(json, "cpus_allowed", '[');
+    if (sched_getaffinity(0, bytes, allowed) == 0) {
+        for (size_t cpu = 0; cpu < CPUS_MAX; cpu++) {
+            if (CPU_ISSET_S(cpu, bytes, allowed)) {
+                json_integer(json, NULL, (int64_t)cpu);
+            }
+        }
+    }
+    json_close(json, ']');
+    free(allowed);
+}
+
+static void write_cpu_model(struct json *json)
+{
+    char line[256];
+    const char *model = NULL;
+    if (system_line("/proc/cpuinfo", "model name", line, sizeof line)) {
+        model = strchr(line, ':');
+        model = model != NULL ? model + 1 + strspn(model + 1, " ") : NULL;
+    }
+    json_string(json, "cpu_model", model);
+}
+
+static void write_net_namespace(struct json *json)
+{
+    struct stat status;
+    if (stat("/proc/self/ns/net", &status) == 0) {
+        json_integer(json, "net_namespace", (int64_t)status.st_ino);
+    } else {
+        json_string(json, "net_namespace", NULL);
+    }
+}
+
+static void gather_objects(MPI_Comm comm, const char *object, struct json *json, const char *key)
+{
+    int rank = 0;
+    int ranks = 0;
+    MPI_CHECK(MPI_Comm_rank(comm, &rank));
+    MPI_CHECK(MPI_Comm_size(comm, &ranks));
+
+    const int length = (int)strlen(object) + 1;
+    int *lengths = allocate((size_t)ranks, sizeof *lengths);
+    int *offsets = allocate((size_t)ranks, sizeof *offsets);
+    MPI_CHECK(MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, comm));
+    int total = 0;
+    for (int i = 0; i < ranks; i++) {
+        offsets[i] = total;
+        total += lengths[i];
+    }
+    char *objects = allocate((size_t)total, 1);
+    MPI_CHECK(MPI_Gatherv(object, length, MPI_CHAR, objects, lengths, offsets, MPI_CHAR, 0, comm));
+    if (rank == 0) {
+        json_open(json, key, '[');
+        for (int i = 0; i < ranks; i++) {
+            json_raw(json, NULL, objects + offsets[i]);
+        }
+        json_close(json, ']');
+    }
+    free(objects);
+    free(offsets);
+    free(lengths);
+}

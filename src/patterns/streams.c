@@ -1,0 +1,78 @@
+/* Streams: windows of messages in flight within each pair. */
+#include "streams.h"
+
+#include "pair.h"
+
+enum { TAG = 1 };
+
+const struct streaming WITH_ISEND = {MPI_Isend};
+const struct streaming WITH_ISSEND = {MPI_Issend};
+
+void run_stream(const struct task *t, long iterations)
+{
+    isend_function *const isend = ((const struct streaming *)t->variant)->isend;
+    const int peer = peer_of(t);
+    for (long i = 0; i < iterations; i++) {
+        if (leads(t)) {
+            for (int k = 0; k < t->window; k++) {
+                MPI_CHECK(
+                    isend(t->send, t->size_bytes, MPI_BYTE, peer, TAG, t->comm, &t->requests[k]));
+            }
+            MPI_CHECK(MPI_Waitall(t->window, t->requests, MPI_STATUSES_IGNORE));
+            MPI_CHECK(MPI_Recv(NULL, 0, MPI_BYTE, peer, TAG, t->comm, MPI_STATUS_IGNORE));
+        } else {
+            for (int k = 0; k < t->window; k++) {
+                MPI_CHECK(MPI_Irecv(t->receive + slot_at(t, k), t->size_bytes, MPI_BYTE, peer, TAG,
+                                    t->comm, &t->requests[k]));
+            }
+            MPI_CHECK(MPI_Waitall(t->window, t->requests, MPI_STATUSES_IGNORE));
+            MPI_CHECK(MPI_Send(NULL, 0, MPI_BYTE, peer, TAG, t->comm));
+        }
+    }
+}
+
+/* Counts the messages of all pairs, so that size over time is their bandwidth together. */
+long stream_messages(const struct task *t)
+{
+    return (long)t->window * (t->ranks / 2);
+}
+
+bool arrival_stream(const struct task *t, int index, struct arrival *arrival)
+{
+    *arrival = (struct arrival){
+        .offset = slot_at(t, index), .bytes = (size_t)t->size_bytes, .sender = peer_of(t)};
+    return !leads(t) && index < t->window;
+}
+
+void run_bistream(const struct task *t, long iterations)
+{
+    const int peer = peer_of(t);
+    MPI_Request *sends = t->requests + t->window;
+    for (long i = 0; i < iterations; i++) {
+        for (int k = 0; k < t->window; k++) {
+            MPI_CHECK(MPI_Irecv(t->receive + slot_at(t, k), t->size_bytes, MPI_BYTE, peer, TAG,
+                                t->comm, &t->requests[k]));
+        }
+        for (int k = 0; k < t->window; k++) {
+            MPI_CHECK(MPI_Isend(t->send, t->size_bytes, MPI_BYTE, peer, TAG, t->comm, &sends[k]));
+        }
+        MPI_CHECK(MPI_Waitall(2 * t->window, t->requests, MPI_STATUSES_IGNORE));
+    }
+}
+
+size_t bistream_requests(const struct task *t)
+{
+    return 2 * (size_t)t->window;
+}
+
+long bistream_messages(const struct task *t)
+{
+    return 2 * stream_messages(t);
+}
+
+bool arrival_bistream(const struct task *t, int index, struct arrival *arrival)
+{
+    *arrival = (struct arrival){
+        .offset = slot_at(t, index), .bytes = (size_t)t->size_bytes, .sender = peer_of(t)};
+    return index < t->window;
+}

@@ -1,0 +1,191 @@
+/* Zoom: finds switches to the byte. The late-receiver probe finds the end of the eager protocol by
+ * itself; timing bisection finds a switch within each bracket that it is given. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bisection.h"
+#include "brackets.h"
+#include "clock.h"
+#include "cores.h"
+#include "findings.h"
+#include "jump.h"
+#include "late_receiver.h"
+#include "memory.h"
+#include "pair_modes.h"
+
+/* Bytes on either side of the probe's switch between which its step in time is searched for. */
+enum { BESIDE_BYTES = 8 };
+
+/* A bisection is not believed when more than one visit in this many was interrupted. */
+enum { VISITS_PER_PREEMPTION = 10 };
+
+struct state {
+    struct findings findings; /* first, so that findings.h can write and print the state */
+    struct late_receiver late;
+};
+
+static bool is_probe(const struct explorer *explorer, const struct mode *mode)
+{
+    const struct state *state = explorer->task->state;
+    return mode == state->findings.probe;
+}
+
+/* Collective. Involuntary context switches of all ranks so far. */
+static long preemptions(MPI_Comm comm)
+{
+    struct rusage usage = {0};
+    getrusage(RUSAGE_SELF, &usage);
+    long all = 0;
+    MPI_CHECK(MPI_Allreduce(&usage.ru_nivcsw, &all, 1, MPI_LONG, MPI_SUM, comm));
+    return all;
+}
+
+/* Turns that agree are right on a busy machine too. Turns that were disturbed may have missed what
+ * a search did not find. */
+static bool is_firm(const struct search *search)
+{
+    return search->outcome == EXACT ||
+           (search->outcome == NONE && search->high_bytes - search->low_bytes <= NARROW_BYTES);
+}
+
+/* Timings of ranks that wait for a core say nothing about the library. */
+static void doubt(struct search *search, bool enough_cores)
+{
+    if (!enough_cores) {
+        search->outcome = UNSURE;
+        snprintf(search->reason, sizeof search->reason,
+                 "the ranks of one machine have fewer cores than ranks; give each rank its own");
+    } else if (!is_firm(search) && search->preemptions * VISITS_PER_PREEMPTION > search->visits) {
+        search->outcome = UNSURE;
+        snprintf(search->reason, sizeof search->reason,
+                 "ranks were switched off their cores %ld times in %ld visits; measure again on"
+                 " quieter cores",
+                 search->preemptions, search->visits);
+    }
+}
+
+static struct search conduct(struct explorer *explorer, const struct mode *mode, int low_bytes,
+                             int high_bytes)
+{
+    struct state *state = explorer->task->state;
+    struct search *search = findings_add(&state->findings, mode, low_bytes, high_bytes);
+    MPI_Comm comm = explorer->task->comm;
+    const bool probing = is_probe(explorer, mode);
+    const long before = preemptions(comm);
+    const double start = clock_us();
+    if (probing) {
+        late_receiver_search(explorer, &state->late, search);
+    } else {
+        bisect(explorer, search);
+    }
+    search->time_us = clock_us() - start;
+    search->preemptions = preemptions(comm) - before;
+    if (!probing) {
+        doubt(search, cores_suffice(comm));
+    }
+    return *search;
+}
+
+static int within(long bytes, const struct explorer *explorer)
+{
+    const long least = explorer->smallest_bytes;
+    const long most = explorer->largest_bytes;
+    return (int)(bytes < least ? least : bytes > most ? most : bytes);
+}
+
+static void conduct_brackets(struct explorer *explorer, const struct mode *mode)
+{
+    const struct brackets *brackets = explorer->task->settings;
+    for (size_t i = 0; i < brackets->count; i++) {
+        const struct bracket *bracket = &brackets->items[i];
+        const int low = within(bracket->last_bytes, explorer);
+        const int high = within(bracket->first_bytes, explorer);
+        if (low < high && (bracket->mode == NULL || bracket->mode == mode)) {
+            conduct(explorer, mode, low, high);
+        }
+    }
+}
+
+/* The probe comes first, so that every mode can be timed at the switch that it found. */
+static void zoom(struct explorer *explorer)
+{
+    struct search probed = {.outcome = NONE};
+    for (size_t m = 0; m < explorer->mode_count; m++) {
+        if (is_probe(explorer, explorer->modes[m])) {
+            probed = conduct(explorer, explorer->modes[m], explorer->smallest_bytes,
+                             explorer->largest_bytes);
+        }
+    }
+    for (size_t m = 0; m < explorer->mode_count; m++) {
+        const struct mode *mode = explorer->modes[m];
+        if (is_probe(explorer, mode)) {
+            continue;
+        }
+        conduct_brackets(explorer, mode);
+        if (probed.outcome == EXACT) {
+            conduct(explorer, mode, within(probed.last_bytes - BESIDE_BYTES, explorer),
+                    within(probed.first_bytes + BESIDE_BYTES, explorer));
+        }
+    }
+}
+
+static bool accept_brackets(void *settings, const char *value, struct refusal *refusal)
+{
+    return brackets_parse(settings, value, refusal);
+}
+
+static const struct kernel_option OPTIONS[] = {
+    {.name = "--brackets",
+     .value_name = "B[,B..]",
+     .help = "[MODE:]LAST-FIRST, in bytes: bisect between these sizes (none)",
+     .accept = accept_brackets},
+    {0},
+};
+
+static const char *const DEFAULTS[] = {"--mode=late,send", "--samples=1", "--block-time=100",
+                                       "--pass-time=1", NULL};
+
+/* The probe, then the modes of a pair; ends with an entry without a name. Free with free(). */
+static struct mode *all_modes(const struct late_receiver *late)
+{
+    size_t count = 0;
+    while (PAIR_MODES[count].name != NULL) {
+        count++;
+    }
+    struct mode *modes = allocate(1 + count + 1, sizeof *modes);
+    modes[0] = late_receiver_mode(late);
+    memcpy(modes + 1, PAIR_MODES, (count + 1) * sizeof *modes);
+    return modes;
+}
+
+int main(int argc, char **argv)
+{
+    struct state state = {0};
+    struct mode *modes = all_modes(&state.late);
+    struct brackets brackets = {.modes = modes + 1};
+    state.findings.probe = modes;
+    const struct kernel kernel = {
+        .name = "zoom",
+        .summary = "finds switches to the byte, between the smallest and the largest of --sizes",
+        .ranks_min = 2,
+        .ranks_max = 2,
+        .timing = TIME_AT_ROOT,
+        .modes = modes,
+        .phases = LATE_RECEIVER_PHASES,
+        .options = OPTIONS,
+        .settings = &brackets,
+        .state = &state,
+        .sizes = "1,1M",
+        .defaults = DEFAULTS,
+        .explore = zoom,
+        .write_findings = findings_write,
+        .print_findings = findings_print,
+    };
+    const int exit_code = engine_main(argc, argv, &kernel);
+    free(state.findings.searches);
+    free(brackets.items);
+    free(modes);
+    return exit_code;
+}

@@ -1,0 +1,64 @@
+"""What a finding is has one definition, from which all that shows findings is made."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import RECORDS
+from switchpoint import detect, read, report
+from switchpoint.reporting.json import findings_as_json
+from switchpoint.reporting.reference import renewed
+from switchpoint.tables.findings import COLUMNS, KINDS, SHOWN
+from typer.testing import Result
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "findings.md"
+RENEW = ".venv/bin/python -m switchpoint.reporting.reference docs/reference/findings.md"
+
+RECORD = RECORDS / "openmpi-network-limit-65536.record.gz"
+
+#: Of each type that a column may have, the types of Python's json module.
+TYPES = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "object": dict,
+    "array": list,
+    "object or null": (dict, type(None)),
+}
+
+
+def test_the_reference_page_shows_the_definition() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+
+    assert page == renewed(page), f"the tables are out of date; renew them: {RENEW}"
+
+
+@pytest.mark.parametrize("path", sorted(RECORDS.glob("*mem*.gz")), ids=lambda path: path.stem)
+def test_json_has_each_column_in_its_type(path: Path) -> None:
+    findings = json.loads(json.dumps(findings_as_json(detect(read(path)))))
+
+    assert findings
+    for finding in findings:
+        assert list(finding) == [*(column.name for column in COLUMNS), "curve", "run_id"]
+        assert finding["kind"] in KINDS
+        for column in COLUMNS:
+            assert isinstance(finding[column.name], TYPES[column.json_type]), column.name
+
+
+def test_the_terminal_and_the_page_show_the_same_columns(
+    switchpoint: Callable[..., Result], tmp_path: Path
+) -> None:
+    headings = [column.heading for column in SHOWN]
+    assert headings
+
+    printed = switchpoint("detect", RECORD, "--all").stdout
+    assert re.search(r" +".join(headings), printed)
+
+    page = report(read(RECORD), tmp_path).read_text(encoding="utf-8")
+    table = page[page.index('<table id="findings-table">') :]
+    heads = re.findall(r"<th[^>]*>([^<]*)</th>", table[: table.index("</thead>")])
+    assert heads[-len(headings) - 1 : -1] == headings

@@ -1,0 +1,70 @@
+"""`switchpoint plan` says where a zoom should search, and which setting proves a cause."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import RECORDS
+from switchpoint import InputError, plan
+from typer.testing import Result
+
+Run = Callable[..., Result]
+
+SWEEP = RECORDS / "openmpi-network-limit-65536.record.gz"
+ZOOM = RECORDS / "explain" / "openmpi-tcp-zoom.record.gz"
+
+
+def test_after_a_sweep_comes_a_zoom_into_its_step_and_beside_its_suspect() -> None:
+    planned = plan(SWEEP)
+
+    assert planned.intervention is None
+    assert ("send", 52016, 65536) in planned.brackets
+    narrow = [(last, first) for mode, last, first in planned.brackets if first - last < 100]
+    assert any(last < 65480 < first for last, first in narrow)
+    assert {mode for mode, _, _ in planned.brackets} <= {"send", "ssend"}
+
+
+def test_after_a_zoom_comes_an_intervention_and_a_search_where_the_switch_should_go() -> None:
+    planned = plan(ZOOM)
+
+    assert planned.intervention is not None
+    assert planned.intervention.environment == "OMPI_MCA_btl_tcp_eager_limit"
+    target = planned.intervention.last_size_bytes
+    assert any(last <= target < first for _, last, first in planned.brackets)
+    assert any(last <= 65480 < first for _, last, first in planned.brackets)
+
+
+def test_a_value_that_is_asked_for_moves_the_search(switchpoint: Run) -> None:
+    result = switchpoint("plan", ZOOM, "--value", "32768", "--json")
+
+    content = json.loads(result.stdout)
+    assert content["intervention"]["value"] == 32768
+    assert any(
+        bracket["last_size_before"] <= 32768 - 56 < bracket["size_bytes"]
+        for bracket in content["brackets"]
+    )
+
+
+def test_the_plan_for_people_is_a_command_line(switchpoint: Run) -> None:
+    line = switchpoint("plan", ZOOM).stdout
+
+    assert line.startswith("OMPI_MCA_btl_tcp_eager_limit=")
+    assert " zoom --mode=late,send,ssend --brackets=send:" in line
+
+
+def test_where_no_setting_is_known_there_is_nothing_to_move(switchpoint: Run) -> None:
+    result = switchpoint("plan", ZOOM, "--setting", "no_such_setting")
+
+    assert result.exit_code == 0
+    assert "Nothing to measure next" in result.stdout
+
+
+def test_a_table_of_another_tool_is_refused(tmp_path: Path) -> None:
+    table = tmp_path / "osu.out"
+    table.write_text("# OSU MPI Latency Test v7.4\n# Size  Latency (us)\n1 1.0\n2 1.1\n4 1.2\n")
+
+    with pytest.raises(InputError, match="is not a run record; give a record of our kernels"):
+        plan(table)

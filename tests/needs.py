@@ -1,0 +1,44 @@
+"""What each test needs besides the package, as markers: pytest loads this file as a plugin.
+
+Most follow from the fixtures that a test uses, the rest from its folder; a test that takes long for
+another reason is marked `slow` where it stands. `make check` runs those that need nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+MARKERS = {
+    "cluster": "needs a testbed or runs ReFrame",
+    "browser": "needs Chromium",
+    "build": "compiles, or installs a package",
+    "spack": "needs Spack, in SPACK_ROOT",
+    "slow": "takes more than two seconds of a core",
+}
+
+#: Fixtures that give what a test needs.
+FIXTURES = {"browser": "browser", "spack": "spack", "wheel": "build", "project": "build"}
+
+#: Folders all of whose tests need the same.
+FOLDERS = {"bench": "cluster", "checks": "cluster", "testbed": "cluster"}
+
+TESTS = Path(__file__).parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the markers known."""
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test by what it needs."""
+    for item in items:
+        if not item.path.is_relative_to(TESTS):
+            continue
+        needed = {FIXTURES[name] for name in getattr(item, "fixturenames", []) if name in FIXTURES}
+        needed |= {FOLDERS[part] for part in item.path.relative_to(TESTS).parts if part in FOLDERS}
+        for name in sorted(needed):
+            item.add_marker(name)
