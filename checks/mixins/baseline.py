@@ -9,11 +9,12 @@ from pathlib import Path
 
 import reframe as rfm
 import reframe.utility.sanity as sn
-from reframe.core.builtins import deferrable, run_after, run_before, variable
+from reframe.core.builtins import deferrable, fixture, run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 from switchpoint.records.run_facts import switch_of
 
 from . import mpi_library
+from .build import BuildsEnded
 from .placement import PlacementMixin
 
 #: The file with the labels that are written above a curve.
@@ -39,6 +40,9 @@ class BaselineMixin(PlacementMixin):
     #:
     #: :type: :class:`str`
     table = variable(str, value="")
+
+    #: Nothing is measured beside a build.
+    builds_ended = fixture(BuildsEnded, scope="session")
 
     @run_before("run")
     def begin_curve(self):

@@ -1,5 +1,9 @@
-"""Builds what the checks run, once for each programming environment, with CMake or with Spack."""
+"""Builds what the checks run, once for each programming environment, with CMake or with Spack.
 
+`BuildsEnded` keeps whatever is measured waiting until all builds of the session have ended.
+"""
+
+import fcntl
 import re
 import shlex
 import shutil
@@ -9,7 +13,7 @@ from pathlib import Path
 import reframe as rfm
 import reframe.core.runtime as rt
 import reframe.utility.sanity as sn
-from reframe.core.builtins import run_before, sanity_function, variable
+from reframe.core.builtins import run_after, run_before, sanity_function, variable
 from reframe.core.exceptions import ReframeError, SanityError
 from reframe.core.logging import getlogger
 from switchpoint.cores import free_cores
@@ -21,6 +25,9 @@ from switchpoint.spack.specs import parse
 
 #: The program that makes Spack's environments.
 ENVIRONMENT = Path(__file__).with_name("spack_environment.py")
+
+#: File in the folder of the build trees that every build holds a shared lock of while it lasts.
+BUILDING = ".building"
 
 
 class ProgramBuild(rfm.CompileOnlyRegressionTest):
@@ -57,32 +64,45 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
     #: Name of the option that gives `spack_spec`, for messages.
     spec_option = "spack_spec"
 
+    #: Builds of this session, from their setup phase on.
+    of_session = []
+
+    #: Whether this build's turn has come; until then it waits for one of ReFrame's local slots.
+    begun = False
+
     #: Where the build trees are; empty for ``build`` in the checkout, or, where the package is
     #: installed, beside ReFrame's own ``stage``.
     #:
     #: :type: :class:`str`
     build_root = variable(str, value="")
 
+    @run_after("setup")
+    def join_session(self):
+        """Let `BuildsEnded` know of this build before any build of the session starts."""
+        self.of_session.append(self)
+
     @run_before("compile")
     def prepare_build(self):
         """Hand over to the builder that was chosen, and to no other."""
+        self.begun = True
         if self.builder not in ("cmake", "spack"):
             raise ReframeError(f"there is no builder '{self.builder}': -S builder=cmake or spack")
         if self.by_spack:
             self.prepare_spack_build()
         else:
             self.prepare_other_build()
-        # What is measured must not share cores with a build of the same session: all that build at
-        # once (ReFrame lets as many as max_local_jobs) end together. Who waits for the others has
-        # let go of its tree, or one that waits for that tree would wait for ever; and nobody waits
-        # for longer than a build may take.
-        building = self.builds / ".building"
+        # Held until the script ends, however it does; see `other_sessions_build`.
         self.build_system.commands = [
-            f"mkdir -p {self.builds} && exec 8>{building} && flock --shared 8",
+            f"mkdir -p {self.builds} && exec 8>{self.builds / BUILDING} && flock --shared 8",
             *self.build_system.commands,
-            "exec 9>&-",
-            "flock --unlock 8 && { flock --exclusive --timeout 900 8 || true; }",
         ]
+
+    @property
+    def has_ended(self):
+        """Whether the build's script has ended, or never started since something was wrong."""
+        return self.begun and (
+            self.build_job.jobid is None or self.build_job.completion_time is not None
+        )
 
     @property
     def builds(self):
@@ -93,6 +113,18 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
             return shipped("build")
         # The stage folder is PREFIX/stage/SYSTEM/PARTITION/ENVIRON/TEST.
         return Path(self.stagedir).resolve().parents[4] / "build"
+
+    @property
+    def other_sessions_build(self):
+        """Whether a build of any session that has this folder of build trees is under way."""
+        try:
+            with Path(self.builds, BUILDING).open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except BlockingIOError:
+            return True
+        return False
 
     @property
     def by_spack(self):
@@ -183,6 +215,47 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
     def lockfile(self):
         """What Spack concretized."""
         return self.directory / LOCK
+
+
+class BuildsEnded(rfm.RunOnlyRegressionTest, special=True):
+    """Ends when all builds of the session have ended, well or not, and those of other sessions too.
+
+    What measures has this as a fixture of scope ``session``: where nodes are shared, a build beside
+    a measurement would be measured with it. ReFrame sets up all tests without dependencies, which
+    builds are, before it starts any; from then on this test takes part in nothing but being polled,
+    so however many builds there are, and however short, none is missed, and nothing is left behind
+    by a session that is killed.
+    """
+
+    descr = "wait for the builds to end"
+    valid_systems = ["*"]
+    valid_prog_environs = ["*"]
+    sourcesdir = None
+    local = True
+    executable = "true"
+
+    @run_before("run")
+    def leave_a_slot(self):
+        """Refuse a site where this test would keep the builds from starting."""
+        if rt.runtime().get_option("systems/0/max_local_jobs") < 2:
+            raise ReframeError(
+                f"max_local_jobs of system '{self.current_system.name}' is 1; 2 are needed, since "
+                "the wait for the builds takes one"
+            )
+
+    def run_complete(self):
+        """Tell whether there is nothing more to wait for; ReFrame asks again and again."""
+        builds = ProgramBuild.of_session
+        return (
+            super().run_complete()
+            and all(build.has_ended for build in builds)
+            and not any(build.other_sessions_build for build in builds[-1:])
+        )
+
+    @sanity_function
+    def validate_wait(self):
+        """Take builds that failed for what they are: a reason for their own tests to fail."""
+        return True
 
 
 class KernelBuild(ProgramBuild):

@@ -18,7 +18,7 @@ from reframe.core.builtins import (
 from reframe.core.exceptions import SanityError
 from switchpoint.records.record import RecordError, read_facts
 
-from .build import KernelBuild
+from .build import BuildsEnded, KernelBuild
 from .placement import PlacementMixin
 
 
@@ -92,6 +92,9 @@ class KernelMixin(PlacementMixin):
 
     #: The kernels, built once for each programming environment.
     build = fixture(KernelBuild, scope="environment")
+
+    #: Nothing is measured beside a build.
+    builds_ended = fixture(BuildsEnded, scope="session")
 
     @run_after("init")
     def describe(self):

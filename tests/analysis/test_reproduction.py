@@ -151,7 +151,7 @@ def test_no_label_says_what_the_new_program_has_to_prove(switchpoint: Run, tmp_p
     script = (folder / "run.sh").read_text()
     assert "--label=placement=one_node" in script
     assert "--label=grain_us=5" in script
-    for name in ("environ", "builder", "spack_spec", "spack_hash", "launch", "site=there"):
+    for name in ("environ", "builder", "spack_spec", "spack_hash", "site=there"):
         assert f"--label={name}" not in script
 
 
@@ -193,6 +193,9 @@ def test_the_script_starts_the_ranks_as_the_run_did(
     told = done.stdout.splitlines()
     assert told[: len(words)] == words
     assert told[len(words)] == "pingpong"
+    assert [f"--label={name}={LABELS[name]}" for name in ("launch", "scheduler_options")] == told[
+        -2:
+    ]
 
 
 def test_a_prefix_that_names_no_run_or_several_is_one_line(
@@ -300,4 +303,7 @@ def test_the_script_measures_the_same_again(switchpoint: Run, tmp_path: Path) ->
     assert header["plan"]["seed"] == 7
     assert header["plan"]["sizes_bytes"] == [8, 64]
     assert header["mpi"]["environment"]["OMPI_MCA_btl"] == "self,vader"
-    assert header["labels"] == {"site": platform.node(), "placement": "one_node"}
+    assert header["labels"] == {
+        "site": platform.node(), "placement": "one_node", "reproduces": f"{1:032x}",
+        "launch": "mpiexec.openmpi --oversubscribe -n 2",
+    }  # fmt: skip

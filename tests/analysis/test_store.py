@@ -89,6 +89,16 @@ def test_the_latest_run_of_each_curve_is_found(tmp_path: Path, url: str) -> None
     assert set(store.latest().runs["run_id"]) == {f"{2:032x}", f"{3:032x}"}
 
 
+def test_a_run_that_was_run_again_is_read_beside_the_newest(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    for number, again in [(1, {}), (2, {}), (3, {}), (4, {"reproduces": f"{2:032x}"})]:
+        labels = {"site": "a", "placement": "one_node", **again}
+        start = f"2026-11-{number:02}T10:00:00.000000Z"
+        store.add(read(record(tmp_path, number, labels=labels, start_utc=start)))
+
+    assert set(store.latest().runs["run_id"]) == {f"{number:032x}" for number in (2, 3, 4)}
+
+
 def test_a_smoke_run_or_another_grain_does_not_hide_the_latest_sweep(tmp_path: Path) -> None:
     store = Store(str(tmp_path / "store"))
     place = {"site": "here", "placement": "one_node"}

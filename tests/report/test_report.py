@@ -159,6 +159,32 @@ def test_each_mpi_has_its_own_panel(browser: webdriver.Chrome, tmp_path: Path) -
     assert panels == ["<b>MPICH 4.0.2</b>", "<b>Open MPI 4.1.4</b>"]
 
 
+def test_a_run_and_the_one_that_runs_it_again_are_drawn_together(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    first = json.loads(gzip.decompress(NETWORK.read_bytes()).splitlines()[0])["run_id"]
+    labels = {"reproduces": first, "site": "elsewhere"}
+    again = relabelled(tmp_path, NETWORK, labels=labels, host="other")
+
+    page = opened(browser, tmp_path, NETWORK, again)
+
+    curves = [
+        trace["name"]
+        for figure in figures(page)
+        for trace in figure["traces"]
+        if trace["mode"] == "lines+markers"
+    ]
+    second = again.stem
+    place = "one_node_network"
+    assert curves[:2] == [place, place]
+    assert set(curves[2:]) == {f"{first[:8]}, first", f"{second[:8]}, again"}
+    rows = [row.text for row in page.find_elements(By.CSS_SELECTOR, "table.again tbody tr")]
+    assert {row.split()[0] for row in rows} == {"started", "site", "ranks"}
+    assert any(row.endswith("elsewhere") for row in rows)
+    same = page.find_element(By.CSS_SELECTOR, "table.again").find_element(By.XPATH, "../..").text
+    assert "The same in both: placement, MPI, MPI settings, kernel" in same
+
+
 def test_provenance_and_proof_of_placement_are_shown(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:

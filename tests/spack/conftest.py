@@ -46,7 +46,7 @@ class Spack:
             text=True,
             env=self.environment,
             check=False,
-            timeout=600,
+            timeout=1800,
         )
 
     def settings_with_store(self, folder: Path, store: Path) -> str:

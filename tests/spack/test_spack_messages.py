@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -305,6 +306,19 @@ def test_what_spack_lacks_fails_the_gate(tmp_path, facts, words):
     lacking(run(*DOCTOR, path=path), words)
 
 
+def test_the_sites_own_configuration_counts(tmp_path):
+    """Spack is asked with it, and what Spack says of a file that it cannot read is passed on."""
+    where = site(tmp_path / "site", {"gcc": {}})
+    told = json.dumps(FACTS | {"install_tree": "/etc/passwd/a"})
+    answer = f"[ \"$1 $2\" = '-C {where}' ] && echo 'told: {told}'"
+    for script, words in (
+        (answer, "install tree: /etc/passwd/a cannot be written"),
+        (f"echo '==> Error: {where}/config.yaml:1: no mapping'; exit 1", "config.yaml:1: no mapp"),
+    ):
+        spack = program(tmp_path / "bin/spack", f'[ "$1" = --version ] && echo 1.1.0\n{script}')
+        lacking(run(*DOCTOR, "--site", where, path=f"{spack.parent}:/usr/bin:/bin"), words)
+
+
 def test_problems_of_a_build_cache_are_told_where_there_is_one(tmp_path):
     told = spack_that_tells(tmp_path, binary_mirrors=["shared"])
     done = run(*DOCTOR, path=f"{told}:/usr/bin:/bin")
@@ -455,6 +469,29 @@ def test_looking_writes_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_slurm_and_pmix_are_taken_where_an_mpi_can_be_built_for_them(tmp_path):
+    program(tmp_path / "bin/srun", "echo 'srun: fatal: no configuration' >&2; exit 1")
+    pmix = tmp_path / "pmix2"
+    answers = f"--modversion*) echo 4.2.2rc2 ;; --variable*) echo {pmix} ;;"
+    program(tmp_path / "bin/pkg-config", f'case "$*" in *pmix) case "$1" in {answers} esac esac')
+    path = f"{spack_that_tells(tmp_path)}:{tmp_path / 'bin'}:/usr/bin:/bin"
+
+    def found():
+        done = run(*DOCTOR, "--write", tmp_path / "out", path=path)
+        assert done.returncode == 0, done.stderr
+        packages = yaml.safe_load((tmp_path / "out/packages.yaml").read_text())["packages"]
+        return [packages[name]["externals"] for name in ("slurm", "pmix") if name in packages]
+
+    assert found() == []
+    for header in (tmp_path / "include/slurm/slurm_version.h", pmix / "include/pmix.h"):
+        header.parent.mkdir(parents=True)
+        header.write_text("#define SLURM_VERSION_NUMBER 0x160508\n")
+    assert found() == [
+        [{"spec": "slurm@22.05.8", "prefix": str(tmp_path)}],
+        [{"spec": "pmix@4.2.2rc2", "prefix": str(pmix)}],
+    ]
+
+
 def test_a_packages_file_of_somebodys_own_is_not_replaced(tmp_path):
     own = site(tmp_path, {"mpich": {"buildable": False}}) / "packages.yaml"
     before = own.read_text()
@@ -501,3 +538,35 @@ def test_a_check_whose_builder_is_not_there_fails_in_one_line(tmp_path, builder,
     assert words in reasons[0]
     assert "Traceback" not in done.stdout
     assert not list(tmp_path.rglob("pingpong"))
+
+
+def test_the_job_that_fills_a_build_cache_runs_as_the_docs_have_it(tmp_path):
+    """It completes the site, makes the environment, and pushes just that with an index."""
+    docs = (ROOT / "docs/how-to/spack.md").read_text()
+    (job,) = re.findall(r"^```bash\n(.*?)^```", docs, re.MULTILINE | re.DOTALL)
+    (tmp_path / "checks").symlink_to(ROOT / "checks")
+    site(tmp_path / "mysite", {"openmpi": {"buildable": False}})
+    head = subprocess.run(
+        ["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    lock = tmp_path / "made.lock"
+    lock.write_text(LOCK.read_text().replace(LOCKED.partition("commit=")[2], head))
+    facts = f"case \"$*\" in *facts) echo 'told: {json.dumps(FACTS)}'; exit ;; esac\n"
+    made = spack_that_concretizes('mkdir "$3/view"', lock)
+    program(tmp_path / "bin/spack", f'echo "$*" >>{tmp_path}/said\n{facts}{made}')
+
+    own = Path(sys.executable).parent
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", job],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{tmp_path / 'bin'}:{own}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    (environment,) = (tmp_path / "build/spack/mysite/openmpi").iterdir()
+    pushed = (tmp_path / "said").read_text().splitlines()[-1]
+    wanted = "buildcache push --unsigned --update-index /shared/buildcache"
+    assert pushed == f"-e {environment} {wanted}"

@@ -22,7 +22,8 @@ from switchpoint.explanation.notes import note
 from switchpoint.explanation.switches import explain
 from switchpoint.reporting import tables
 from switchpoint.reporting.figures.activity import draw_activity
-from switchpoint.reporting.figures.curves import draw, draw_pairing
+from switchpoint.reporting.figures.curves import draw, draw_again, draw_pairing
+from switchpoint.reproduction.again import runs_again
 from switchpoint.tables.curves import noise_warnings, summarise
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import percent, significant, size_text
@@ -80,7 +81,21 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
         draw_activity(f"activity-{index}", title, table, hosts)
         for index, (title, table, hosts) in enumerate(tables.activities(measurements))
     ]
-    drawn = curves[~curves["run_id"].isin(baseline_runs(found))]
+    repeated = list(runs_again(measurements))
+    again = [
+        {
+            "figure": draw_again(
+                f"again-{index}",
+                tables.again_title(measurements, pair),
+                curves,
+                {pair.first: f"{pair.first[:8]}, first", pair.second: f"{pair.second[:8]}, again"},
+            ),
+            "pair": pair,
+        }
+        for index, pair in enumerate(repeated)
+    ]
+    drawn_beside = baseline_runs(found) | {pair.second for pair in repeated}
+    drawn = curves[~curves["run_id"].isin(drawn_beside)]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(_package, "reporting/templates"),
         autoescape=True,
@@ -98,6 +113,7 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
         plotly=Markup(get_plotlyjs()),  # noqa: S704, it is the library's own script
         figures=draw(drawn, findings),
         pairs=pairs,
+        again=again,
         activities=activities,
         summary=tables.summary(measurements, findings),
         findings=tables.finding_table(findings),

@@ -14,6 +14,7 @@ from switchpoint.explanation.causes import prominent
 from switchpoint.records.activity import activity_table
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.records.run_facts import prove
+from switchpoint.reproduction.again import Again
 from switchpoint.tables.findings import SHOWN
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import plain_columns, shared_words, short, telling_columns
@@ -146,6 +147,15 @@ def run_rows(measurements: Measurements) -> list[dict[str, Any]]:
             }
         )  # fmt: skip
     return rows
+
+
+def again_title(measurements: Measurements, pair: Again) -> str:
+    """Name a run that was run again by where it was run, as far as the two agree."""
+    runs = measurements.runs
+    both = runs[runs["run_id"].isin([pair.first, pair.second])]
+    names = ("site", "mpi", "kernel", "placement")
+    shared = [str(both[name].iloc[0]) for name in names if len(set(both[name].dropna())) == 1]
+    return ", ".join([*shared, f"run {pair.first[:8]} and again {pair.second[:8]}"])
 
 
 def activities(

@@ -75,7 +75,7 @@ def _compared_lock(lock: Lock) -> Iterator[Difference]:
     if spack is None:
         yield Difference("Spack", lock.spack_version or "used", "not in PATH")
         return
-    version = program_output(spack, "--version").split()[:1]
+    version = program_output(spack, "--version", seconds=60).split()[:1]
     yield Difference("Spack", lock.spack_version, "".join(version))
     found = program_output(spack, "location", "--install-dir", f"/{lock.root.hash}", seconds=60)
     if not found.startswith("/"):

@@ -20,15 +20,16 @@ from switchpoint.importing import lock as locks
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import Lock, parse_lock
-from switchpoint.tables.columns import PASSING_LABELS
+from switchpoint.tables.columns import PASSING_LABELS, REPRODUCES
 from switchpoint.tables.measurements import Measurements
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 
 #: Labels that say where the old run was made and from which build. For a new run the program itself
-#: names its build, and the lock beside its record gives the spec.
-_OLD_LABELS = frozenset({"site", "partition", "environ"} | PASSING_LABELS)
+#: names its build and its MPI, and the lock beside its record gives the spec. ReFrame's partition
+#: and environment are not involved.
+_OLD_LABELS = frozenset({"site", "partition", "environ", REPRODUCES} | PASSING_LABELS)
 
 
 @dataclass

@@ -5,13 +5,18 @@ from __future__ import annotations
 import shlex
 
 from switchpoint.reproduction.recipe import Recipe, one_line
+from switchpoint.tables.columns import REPRODUCES
+
+#: Labels that say how a run was started; the script does the same.
+_LAUNCH_LABELS = ("launch", "scheduler_options")
 
 
 def script_text(recipe: Recipe) -> str:
     """Return the text of the shell script."""
     program = shlex.quote(recipe.kernel)
     exports = [f"export {name}={shlex.quote(value)}" for name, value in recipe.environment.items()]
-    words = " \\\n  ".join(shlex.quote(word) for word in recipe.arguments)
+    given = [f"--label={REPRODUCES}={recipe.run_id}", *recipe.arguments]
+    words = " \\\n  ".join(shlex.quote(word) for word in given)
     modules = shlex.join(recipe.words("modules"))
     load = [f"if command -v module >/dev/null; then module load {modules}; fi"] if modules else []
     return "\n".join(
@@ -36,12 +41,23 @@ def script_text(recipe: Recipe) -> str:
             f'set -- "$KERNEL" "--label=site=${{SITE:-$(uname -n)}}" \\\n  {words}',
             'if [ -n "${LAUNCHER-}" ]; then',
             "  # shellcheck disable=SC2086 # the launcher is several words",
-            '  exec $LAUNCHER "$@"',
+            '  exec $LAUNCHER "$@" "--label=launch=$LAUNCHER"',
             "fi",
+            *_launch_labels(recipe),
             *_launch(recipe),
             "",
         ]
     )
+
+
+def _launch_labels(recipe: Recipe) -> list[str]:
+    """Line that lets the new record contain how it was started, as the old one does."""
+    labels = [
+        f"--label={name}={recipe.header['labels'][name]}"
+        for name in _LAUNCH_LABELS
+        if recipe.words(name)
+    ]
+    return [f'set -- "$@" {shlex.join(labels)}'] if labels else []
 
 
 def _launch(recipe: Recipe) -> list[str]:

@@ -145,14 +145,17 @@ def find_spack() -> tuple[str, str]:
 
 def ask_spack(*words: str, options: Sequence[str] = (), seconds: float = 120) -> Any:
     """Let Spack's own Python answer, see `in_spack`; None where it does not."""
-    spack = shutil.which("spack") or "spack"
-    told = program_output(spack, *options, "python", str(_IN_SPACK), *words, seconds=seconds)
-    answer = re.search(r"^told: (.*)$", told, re.MULTILINE)
+    answer = re.search(r"^told: (.*)$", _said_by_spack(words, options, seconds), re.MULTILINE)
     return json.loads(answer[1]) if answer else None
 
 
-def examine_spack() -> Iterator[Fact]:
-    """Say which Spack is here, and whether it can concretize and install."""
+def _said_by_spack(words: Sequence[str], options: Sequence[str], seconds: float) -> str:
+    spack = shutil.which("spack") or "spack"
+    return program_output(spack, *options, "python", str(_IN_SPACK), *words, seconds=seconds)
+
+
+def examine_spack(site: Path | None = None) -> Iterator[Fact]:
+    """Say which Spack is here, and whether it can concretize and install for a site."""
     try:
         path, version = find_spack()
     except SpackError as error:
@@ -160,11 +163,14 @@ def examine_spack() -> Iterator[Fact]:
         yield Fact("Spack", "missing", found, fix)
         return
     yield Fact("Spack", "ok", f"{version.split()[0]}, {path}")
-    facts = ask_spack("facts")
+    options = [] if site is None else ["-C", str(site)]
+    facts = ask_spack("facts", options=options)
     if facts is None:
+        reason = re.search(r"Error: (.*)", _said_by_spack(["facts"], options, seconds=120))
         yield Fact(
-            "Spack's setup", "poor", "Spack does not tell its configuration",
-            f"see what `spack python {_IN_SPACK} facts` says",
+            "Spack's setup", "missing" if reason else "poor",
+            reason[1] if reason else "Spack does not tell its configuration",
+            f"see what `{shlex.join(['spack', *options, 'python', str(_IN_SPACK), 'facts'])}` says",
         )  # fmt: skip
         return
     if facts["clingo"]:
@@ -229,7 +235,9 @@ def survey(site: Path | None, mpi: str | None = None) -> Survey:
     facts: list[Fact] = []
     found: list[External] = []
     if site is None or any(lacks(packages, package) for package in packages):
-        found = [*find_tools(), *find_libraries(), *find_mpis(facts)]
+        found = [
+            *find_tools(), *find_libraries(), *find_process_managers(), *find_mpis(facts)
+        ]  # fmt: skip
     if site is None:
         packages = {"c": {"require": ["gcc"]}, "cxx": {"require": ["gcc"]}}
         names = [*TOOLS, *(external.package for external in found)]
@@ -246,7 +254,7 @@ def survey(site: Path | None, mpi: str | None = None) -> Survey:
 
 
 def find_tools() -> Iterator[External]:
-    """The C compiler, CMake, make and Slurm in PATH."""
+    """The C compiler, CMake and make in PATH."""
     gcc = shutil.which("gcc")
     if gcc:
         compilers = {
@@ -270,11 +278,24 @@ def find_tools() -> Iterator[External]:
             version = re.search(r"\d+(\.\d+)+", program_output(path, "--version"))
             if version:
                 yield External(package, version.group(), Path(path).parent.parent, Path(path))
+
+
+def find_process_managers() -> Iterator[External]:
+    """Slurm and PMIx, for an MPI that Spack builds; where headers lack, none can be built."""
     srun = Path(shutil.which("srun") or "/")
-    if (srun.parent.parent / "include/slurm").is_dir():  # without it no MPI can be built for it
-        version = re.search(r"slurm\S* (\d+(?:\.\d+)+)", program_output(str(srun), "--version"))
-        if version:
-            yield External("slurm", version[1], srun.parent.parent, srun)
+    header = srun.parent.parent / "include/slurm/slurm_version.h"
+    if header.is_file():  # `srun --version` ends in an error where there is no slurm.conf
+        number = re.search(r"SLURM_VERSION_NUMBER\s+0x(\w\w)(\w\w)(\w\w)", header.read_text())
+        if number:
+            major, minor, micro = (int(digits, 16) for digits in number.groups())
+            yield External("slurm", f"{major}.{minor:02}.{micro}", srun.parent.parent, srun)
+    program = shutil.which("pkg-config")
+    if program is not None:
+        version = re.match(r"\d+(\.\d+)+(rc\d+)?$", program_output(program, "--modversion", "pmix"))
+        prefix = Path(program_output(program, "--variable=prefix", "pmix").strip() or "/")
+        # The library that Slurm's plugin is of, so that srun and the MPI speak one version.
+        if version and (prefix / "include/pmix.h").exists():
+            yield External("pmix", version[0], prefix, prefix)
 
 
 def find_libraries() -> Iterator[External]:

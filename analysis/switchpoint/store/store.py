@@ -35,9 +35,16 @@ from switchpoint.store.tables import (
     with_own_dictionaries,
 )
 from switchpoint.tables.builds import RUN_IDENTITY, build_words, tell_builds
-from switchpoint.tables.columns import RUN_COLUMNS, VALUE_COLUMNS, lasting_labels, none_for_nulls
+from switchpoint.tables.columns import (
+    REPRODUCES,
+    RUN_COLUMNS,
+    VALUE_COLUMNS,
+    lasting_labels,
+    none_for_nulls,
+)
 from switchpoint.tables.measurements import Measurements
 
+_REPRODUCED = f'"{REPRODUCES}": ?"([^"]*)"'  # in the labels' JSON
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # Hive's name for null, which Arrow reads back as null
 
 
@@ -184,7 +191,10 @@ class Store:
         return self._samples_of(self.runs(**wanted), mode)
 
     def latest(self, **wanted: str) -> Measurements:
-        """Read the newest run of every curve, and all runs without a date."""
+        """Read the newest run of every curve, and all runs without a date.
+
+        If one of them repeats another run, that run is read as well, so that both can be compared.
+        """
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         runs = self.runs(**wanted)
         dated = runs[runs["start_utc"].notna()]
@@ -192,7 +202,9 @@ class Store:
         telling = dated[RUN_IDENTITY].assign(
             labels=dated["labels"].map(lasting_labels), build=builds
         )
-        newest = dated[~telling.duplicated(keep="last")]
+        is_newest = ~telling.duplicated(keep="last")
+        again = dated.loc[is_newest, "labels"].str.extract(_REPRODUCED, expand=False)
+        newest = dated[is_newest | dated["run_id"].isin(again)]
         return self._samples_of(pd.concat([newest, runs[runs["start_utc"].isna()]]), mode)
 
     def _samples_of(self, runs: pd.DataFrame, wanted: dict[str, str]) -> Measurements:

@@ -23,6 +23,9 @@ BUILD = "build"
 #: Samples: the identity and the measured values.
 MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
 
+#: Label of a run that repeats another one: the identity of that run.
+REPRODUCES = "reproduces"
+
 #: Labels that say when and from which build a run was made, not what it measured. Every other
 #: label, such as a kernel's grain, is part of the identity of its curves.
 PASSING_LABELS = frozenset(

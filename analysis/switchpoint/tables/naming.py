@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.columns import REPRODUCES, identity_columns
 
 #: A curve's name always contains these, if it has them.
 _ALWAYS = ("mpi", "placement", "mode")
 
 #: And these, unless all curves of a table agree in them.
-_WHERE_DIFFERENT = ("site", "kernel")
+_WHERE_DIFFERENT = ("site", "kernel", REPRODUCES)
 
 
 def telling_columns(table: pd.DataFrame, told: Sequence[str] = ()) -> list[str]:
@@ -81,4 +81,6 @@ def short(column: str, value: object) -> str:
     """Write one value of a curve's identity. A run is its first eight digits."""
     if not isinstance(value, str):
         return "-"
+    if column == REPRODUCES:
+        return f"run {value[:8]} again"
     return value[:8] if column == "run_id" else value

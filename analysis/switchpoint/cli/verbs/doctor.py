@@ -103,7 +103,7 @@ def _doctor_spack(site: str | None, target: Path | None, mpi: str | None, as_jso
     if site is not None:
         home = Path(site) if Path(site).is_dir() else find_settings(site).parent
     surveyed = survey(home, mpi)
-    facts = [*examine_spack(), *surveyed.facts]
+    facts = [*examine_spack(home), *surveyed.facts]
     _print_facts(facts, as_json)
     if target is not None:
         path = write(surveyed, target.absolute())

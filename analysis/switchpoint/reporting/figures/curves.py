@@ -15,7 +15,7 @@ from switchpoint.reporting.figures.metrics import BANDWIDTH, STREAMING, TIME, Me
 from switchpoint.reporting.figures.panels import panel_layout
 from switchpoint.reporting.figures.styles import Styles
 from switchpoint.reporting.figures.traces import curve_traces, finding_traces
-from switchpoint.tables.columns import MEASURES
+from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES
 from switchpoint.tables.curves import summarise
 
 
@@ -52,6 +52,24 @@ def draw_pairing(name: str, pairing: Pairing) -> Figure:
     metric = BANDWIDTH if pairing.mode in STREAMING else TIME
     title = f"{', '.join(pairing.place.values())}: {pairing.mode} and its baselines"
     return _figure(name, title, curves, None, metric, "placement", told)
+
+
+def draw_again(name: str, title: str, curves: pd.DataFrame, names: dict[str, str]) -> Figure:
+    """Draw a run and the one that runs it again, a panel for each mode.
+
+    Parameters
+    ----------
+    name, title
+        Of the figure.
+    curves
+        As from `summarise`.
+    names
+        What the legend calls each of the runs.
+    """
+    own = curves[curves["run_id"].isin(names) & (curves["size_bytes"] > 0)]
+    kept = [*_present(own, "mode"), *(column for column in CURVE_COLUMNS if column in own)]
+    named = own[kept].assign(run=own["run_id"].astype(object).map(names))
+    return _figure(name, title, named, None, TIME, "mode", [])
 
 
 def _figure(

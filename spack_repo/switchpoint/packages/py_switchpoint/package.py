@@ -6,8 +6,9 @@ part.
 
 from pathlib import Path
 
-from spack.package import depends_on, license, variant, version
 from spack_repo.builtin.build_systems.python import PythonPackage
+
+from spack.package import depends_on, license, variant, version
 
 
 class PySwitchpoint(PythonPackage):

@@ -7,6 +7,8 @@ import os
 import re
 from pathlib import Path
 
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+
 from spack.package import (
     Executable,
     InstallError,
@@ -18,18 +20,17 @@ from spack.package import (
     variant,
     version,
 )
-from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 #: Sonames of libmpi in Open MPI 3 to 5 and in its descendants.
 OPEN_MPI = r"libmpi\.so\.40$"
 OPEN_MPI_FAMILY = ("openmpi", "hpcx-mpi", "spectrum-mpi")
-#: All others keep the MPICH ABI (https://www.mpich.org/abi/), under names such as Debian's libmpich
-#: and Cray's libmpi_gnu.
+#: All others keep the MPICH ABI (https://www.mpich.org/abi/), under names such as Debian's
+#: libmpich and Cray's libmpi_gnu.
 MPICH_ABI = r"libmpi(ch)?(_\w+)?\.so\.12$"
 
 
 class SwitchpointKernels(CMakePackage):
-    """MPI kernels that measure one communication pattern each and write self-describing records."""
+    """MPI kernels that measure one communication pattern each and write run records."""
 
     git = Path(__file__).resolve().parents[4].as_uri()
 

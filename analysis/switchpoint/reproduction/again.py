@@ -1,0 +1,73 @@
+"""Finds runs that run another one again, and says in what the two differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from switchpoint.importing import lock as locks
+from switchpoint.reproduction.differences import Difference
+from switchpoint.reproduction.recipe import Recipe
+from switchpoint.tables.columns import REPRODUCES, none_for_nulls
+from switchpoint.tables.measurements import Measurements
+
+#: Facts that always differ.
+_PASSING = ("run", "started")
+
+
+@dataclass(frozen=True)
+class Again:
+    """A run and the one that runs it again.
+
+    Attributes
+    ----------
+    first, second : str
+        Their identities.
+    started : tuple of str
+        When each was measured.
+    differences : list of Difference
+        What else of the two is not the same.
+    same : list of str
+        Names of the facts that are.
+    """
+
+    first: str
+    second: str
+    started: tuple[str, str]
+    differences: list[Difference]
+    same: list[str]
+
+
+def runs_again(measurements: Measurements) -> Iterator[Again]:
+    """Each run that runs again another one of these."""
+    runs = {str(run["run_id"]): run for run in none_for_nulls(measurements.runs).to_dict("records")}
+    for identity, run in runs.items():
+        first = str(json.loads(run["labels"] or "{}").get(REPRODUCES))
+        if first in runs:
+            yield _compared(first, identity, *(_facts(measurements, runs[one]) for one in
+                                               (first, identity)))  # fmt: skip
+
+
+def _compared(first: str, second: str, there: Mapping[str, str], here: Mapping[str, str]) -> Again:
+    names = [name for name in dict.fromkeys([*there, *here]) if name not in _PASSING]
+    pairs = {name: (there.get(name, "none"), here.get(name, "none")) for name in names}
+    return Again(
+        first,
+        second,
+        (there["started"], here["started"]),
+        [Difference(name, *pair) for name, pair in pairs.items() if pair[0] != pair[1]],
+        [name for name, pair in pairs.items() if pair[0] == pair[1]],
+    )
+
+
+def _facts(measurements: Measurements, run: Mapping[Any, Any]) -> dict[str, str]:
+    """What a run was run with, and on which machines."""
+    header = measurements.facts(run["run_id"])[0]
+    lock = locks.unpack(run["lock"]) if run["lock"] else None
+    facts = dict(Recipe(header, str(run["source"]), lock).facts())
+    for term, name in (("CPU model", "cpu_model"), ("kernel release", "kernel_release")):
+        told = sorted({str(rank[name]) for rank in header["ranks"] if rank.get(name)})
+        facts |= {term: ", ".join(told)} if told else {}
+    return facts
