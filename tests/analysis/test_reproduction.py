@@ -300,10 +300,11 @@ def test_the_script_measures_the_same_again(switchpoint: Run, tmp_path: Path) ->
 
     again = read(folder / "pingpong.record")
     header = again.facts(again.runs["run_id"].iloc[0])[0]
+    before = json.loads((folder / "header.json").read_text())
     assert header["plan"]["seed"] == 7
     assert header["plan"]["sizes_bytes"] == [8, 64]
     assert header["mpi"]["environment"]["OMPI_MCA_btl"] == "self,vader"
     assert header["labels"] == {
-        "site": platform.node(), "placement": "one_node", "reproduces": f"{1:032x}",
+        "site": platform.node(), "placement": "one_node", "reproduces": before["run_id"],
         "launch": "mpiexec.openmpi --oversubscribe -n 2",
     }  # fmt: skip

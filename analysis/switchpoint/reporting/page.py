@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import pandas as pd
@@ -81,34 +82,10 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
         draw_activity(f"activity-{index}", title, table, hosts)
         for index, (title, table, hosts) in enumerate(tables.activities(measurements))
     ]
-    repeated = list(runs_again(measurements))
-    again = [
-        {
-            "figure": draw_again(
-                f"again-{index}",
-                tables.again_title(measurements, pair),
-                curves,
-                {pair.first: f"{pair.first[:8]}, first", pair.second: f"{pair.second[:8]}, again"},
-            ),
-            "pair": pair,
-        }
-        for index, pair in enumerate(repeated)
-    ]
-    drawn_beside = baseline_runs(found) | {pair.second for pair in repeated}
+    again = _runs_beside_their_first(measurements, curves)
+    drawn_beside = baseline_runs(found) | {shown["pair"].second for shown in again}
     drawn = curves[~curves["run_id"].isin(drawn_beside)]
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader(_package, "reporting/templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "size": size_text,
-        "number": significant,
-        "percent": percent,
-    }
-    return environment.get_template("index.html").render(
+    return _template().render(
         written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         plotly=Markup(get_plotlyjs()),  # noqa: S704, it is the library's own script
         figures=draw(drawn, findings),
@@ -124,3 +101,38 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
         warnings=measurements.warnings,
         noisy=noise_warnings(curves),
     )
+
+
+def _runs_beside_their_first(
+    measurements: Measurements, curves: pd.DataFrame
+) -> list[dict[str, Any]]:
+    """Draw each run that repeats another one beside that one."""
+    return [
+        {
+            "figure": draw_again(
+                f"again-{index}",
+                tables.again_title(measurements, pair),
+                curves,
+                {pair.first: f"{pair.first[:8]}, first", pair.second: f"{pair.second[:8]}, again"},
+            ),
+            "pair": pair,
+        }
+        for index, pair in enumerate(runs_again(measurements))
+    ]
+
+
+def _template() -> jinja2.Template:
+    """Load the page's template with its filters."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(_package, "reporting/templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "size": size_text,
+        "number": significant,
+        "percent": percent,
+    }
+    return environment.get_template("index.html")

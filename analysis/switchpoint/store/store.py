@@ -30,6 +30,7 @@ from switchpoint.store.tables import (
     VALUE_PARTITIONS,
     VALUES,
     parquet,
+    partition_text,
     samples_frame,
     samples_table,
     with_own_dictionaries,
@@ -45,7 +46,6 @@ from switchpoint.tables.columns import (
 from switchpoint.tables.measurements import Measurements
 
 _REPRODUCED = f'"{REPRODUCES}": ?"([^"]*)"'  # in the labels' JSON
-_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # Hive's name for null, which Arrow reads back as null
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Store:
         fresh = values[~values["value_id"].isin(known)].drop_duplicates("value_id")
         for site, part in fresh.groupby("site", dropna=False):
             name = hashlib.sha256("".join(sorted(part["value_id"])).encode()).hexdigest()[:32]
-            folder = f"{self._root}/values/site={_partition_text(site)}"
+            folder = f"{self._root}/values/site={partition_text(site)}"
             rows = none_for_nulls(part[VALUES.names]).to_dict("records")
             table = pa.Table.from_pylist(rows, schema=VALUES)
             self._write(f"{folder}/{name}.parquet", parquet(table))
@@ -263,7 +263,7 @@ class Store:
         return bool(stored) or not run["complete"]
 
     def _path(self, table: str, run: Mapping[Hashable, Any]) -> str:
-        site, date = (_partition_text(run[name]) for name in PARTITIONS.names)
+        site, date = (partition_text(run[name]) for name in PARTITIONS.names)
         name = quote(run["run_id"], safe="")
         return f"{self._root}/{table}/site={site}/date={date}/{name}.parquet"
 
@@ -282,11 +282,6 @@ class Store:
             raise InputError(
                 self.url, f"cannot be written ({error.strerror or error}); choose another --store"
             ) from None
-
-
-def _partition_text(value: Any) -> str:
-    """Return the name of a partition's folder for one value, in Hive's notation."""
-    return quote(value, safe="") if isinstance(value, str) else _NO_VALUE
 
 
 #: Columns that can select runs and samples.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pandas as pd
 import pyarrow as pa
@@ -20,6 +21,9 @@ from switchpoint.tables.columns import (
 from switchpoint.tables.measurements import constant
 
 PARTITIONS = pa.schema([("site", pa.string()), ("date", pa.string())])
+
+#: Hive's name for null, which Arrow reads back as null.
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 
@@ -109,3 +113,8 @@ def samples_frame(table: pa.Table) -> pd.DataFrame:
         frame[name] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
     identity = [name for name in identity_columns(frame) if frame[name].notna().any()]
     return frame[[*identity, *MEASURES]]
+
+
+def partition_text(value: Any) -> str:
+    """Return the name of a partition's folder for one value, in Hive's notation."""
+    return quote(value, safe="") if isinstance(value, str) else _NO_VALUE
