@@ -29,6 +29,7 @@ from switchpoint.store.tables import (
     SAMPLES,
     VALUE_PARTITIONS,
     VALUES,
+    equals,
     parquet,
     partition_text,
     samples_frame,
@@ -155,7 +156,7 @@ class Store:
             Columns and the value that each must have, such as `test="Stream"`.
         """
         folder = f"{self._root}/values"
-        condition = _equals(wanted, VALUE_COLUMNS)
+        condition = equals(wanted, VALUE_COLUMNS)
         self._check_access(folder)
         if not self._files.isdir(folder):
             return pd.DataFrame(columns=VALUE_COLUMNS)
@@ -178,7 +179,7 @@ class Store:
             raise InputError(
                 self.url, "is not a store yet; fill it with `switchpoint import FILE...` first"
             )
-        table = self._scan(folder, RUNS, _equals(wanted, _RUN_FILTERS))
+        table = self._scan(folder, RUNS, equals(wanted, _RUN_FILTERS))
         runs: pd.DataFrame = table.select(RUN_COLUMNS).to_pandas()
         return runs.sort_values(["start_utc", "run_id"], ignore_index=True)
 
@@ -213,7 +214,7 @@ class Store:
                 self.url, "contains no run that matches; `report` shows what it contains"
             )
         paths = [self._path("samples", run) for run in runs.to_dict("records")]
-        table = self._scan(paths, SAMPLES, _equals(wanted, _RUN_FILTERS))
+        table = self._scan(paths, SAMPLES, equals(wanted, _RUN_FILTERS))
         return tell_builds(Measurements(samples_frame(table), runs.reset_index(drop=True)))
 
     def _check_access(self, folder: str) -> None:
@@ -286,16 +287,3 @@ class Store:
 
 #: Columns that can select runs and samples.
 _RUN_FILTERS = [*RUNS.names, *PARTITIONS.names, "mode"]
-
-
-def _equals(wanted: dict[str, str], known: list[str]) -> Any:
-    """Return Arrow's filter expression; raises InputError for a column that cannot be used."""
-    condition = None
-    for name, value in wanted.items():
-        if name not in known:
-            raise InputError(
-                name, f"is not a column of the store; use one of {', '.join(sorted(known))}"
-            )
-        term = ds.field(name) == value
-        condition = term if condition is None else condition & term
-    return condition

@@ -9,8 +9,10 @@ from urllib.parse import quote
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from switchpoint.errors import InputError
 from switchpoint.tables.columns import (
     IDENTITY,
     MEASURES,
@@ -118,3 +120,16 @@ def samples_frame(table: pa.Table) -> pd.DataFrame:
 def partition_text(value: Any) -> str:
     """Return the name of a partition's folder for one value, in Hive's notation."""
     return quote(value, safe="") if isinstance(value, str) else _NO_VALUE
+
+
+def equals(wanted: dict[str, str], known: list[str]) -> Any:
+    """Return Arrow's filter expression; raises InputError for a column that cannot be used."""
+    condition = None
+    for name, value in wanted.items():
+        if name not in known:
+            raise InputError(
+                name, f"is not a column of the store; use one of {', '.join(sorted(known))}"
+            )
+        term = ds.field(name) == value
+        condition = term if condition is None else condition & term
+    return condition
