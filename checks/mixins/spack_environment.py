@@ -22,9 +22,10 @@ from pathlib import Path
 import yaml
 from switchpoint.cores import free_cores
 from switchpoint.errors import InputError, SpackError
-from switchpoint.spack.externals import KERNELS, ask_spack, find_spack, problem_of_external
+from switchpoint.spack.installation import ask_spack, find_spack
 from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import Lock, read_lock
+from switchpoint.spack.packages import KERNELS, problem_of_external
 from switchpoint.spack.specs import Request, contradictions, not_default, parse
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -97,7 +97,8 @@ def _doctor_site(site: str, wait_s: float | None, as_json: bool) -> None:
 
 def _doctor_spack(site: str | None, target: Path | None, mpi: str | None, as_json: bool) -> None:
     from switchpoint.sites.settings_path import find_settings
-    from switchpoint.spack.externals import examine_spack, survey, write
+    from switchpoint.spack.installation import examine_spack
+    from switchpoint.spack.survey import survey, write
 
     home = None
     if site is not None:

@@ -1,0 +1,143 @@
+"""What Spack may use on this machine, for one site: found, checked and written.
+
+See docs/how-to/spack.md.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from switchpoint.errors import InputError
+from switchpoint.sites.doctor import Fact
+from switchpoint.spack.externals import (
+    External,
+    find_libraries,
+    find_mpis,
+    find_process_managers,
+    find_tools,
+)
+from switchpoint.spack.packages import check_packages, complete, lacks, read_packages
+
+#: What the checks' specs need besides an MPI.
+TOOLS = ("gcc", "cmake", "gmake")
+
+#: Files of Spack's configuration that a site may have beside its packages.yaml.
+SITE_FILES = (
+    "bootstrap.yaml", "compilers.yaml", "concretizer.yaml", "config.yaml", "mirrors.yaml",
+    "modules.yaml", "repos.yaml", "toolchains.yaml", "upstreams.yaml",
+)  # fmt: skip
+
+_WRITTEN = "# Written by `switchpoint doctor --spack` for this machine.\n"
+
+
+@dataclass
+class Survey:
+    """What Spack may take from this machine.
+
+    Attributes
+    ----------
+    packages : dict
+        The ``packages`` of a packages.yaml, completed.
+    found : list of External
+        All that was found, whether the site asks for it or not.
+    facts : list of Fact
+        What there is to say of it.
+    site : Path or None
+        Folder of the site.
+    """
+
+    packages: dict[str, Any]
+    found: list[External]
+    facts: list[Fact]
+    site: Path | None = None
+
+
+def survey(site: Path | None, mpi: str | None = None) -> Survey:
+    """Look for what a site neither builds nor names, or without a site for all that is known here.
+
+    Parameters
+    ----------
+    site
+        Folder with the packages.yaml to complete.
+    mpi
+        Spec of the one MPI that is needed; by default all that are named are.
+
+    Raises
+    ------
+    InputError
+        If the site's packages.yaml cannot be used.
+    """
+    packages = {} if site is None else read_packages(site)
+    facts: list[Fact] = []
+    found: list[External] = []
+    if site is None or any(lacks(packages, package) for package in packages):
+        found = [
+            *find_tools(), *find_libraries(), *find_process_managers(), *find_mpis(facts)
+        ]  # fmt: skip
+    if site is None:
+        packages = {"c": {"require": ["gcc"]}, "cxx": {"require": ["gcc"]}}
+        names = [*TOOLS, *(external.package for external in found)]
+        packages |= {name: {"buildable": False} for name in dict.fromkeys(names)}
+    for external in found:
+        own = f"; prefix of its own: {external.prefix}" if external.shims else ""
+        facts.append(Fact(external.package, "ok", f"{external.version}, by {external.origin}{own}"))
+    named = {name: entry for name, entry in packages.items() if (entry or {}).get("externals")}
+    packages = complete(packages, found)
+    place = "" if site is None else str(site / "packages.yaml")
+    # The prefixes of what was found here are only made when they are written.
+    facts += check_packages(named, packages, mpi, place)
+    return Survey(packages, found, facts, site)
+
+
+def write(surveyed: Survey, folder: Path) -> Path:
+    """Write packages.yaml into `folder` and the programs of the prefixes that are ours.
+
+    What else of Spack's configuration the site has is copied beside it.
+
+    Raises
+    ------
+    InputError
+        If there is a packages.yaml that somebody else wrote, or the folder cannot be written.
+    """
+    path = folder / "packages.yaml"
+    if path.exists() and not path.read_text(encoding="utf-8").startswith(_WRITTEN):
+        raise InputError(
+            path, "is there already and stays as it is; --write another folder, and name this one "
+            "with --site to complete it there",
+        )  # fmt: skip
+    try:
+        for external in surveyed.found:
+            for name, program in external.shims.items():
+                shim = external.prefix / "bin" / name
+                shim.parent.mkdir(parents=True, exist_ok=True)
+                _write_whole(shim, f'#!/bin/sh\nexec {program} "$@"\n', mode=0o755)
+            if external.include:
+                partial = external.prefix / f"include.{os.getpid()}.partial"
+                partial.symlink_to(external.include)
+                partial.replace(external.prefix / "include")
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in SITE_FILES:
+            if surveyed.site is not None and (surveyed.site / name).exists():
+                _write_whole(folder / name, (surveyed.site / name).read_text(encoding="utf-8"))
+            else:
+                (folder / name).unlink(missing_ok=True)
+        _write_whole(
+            path, _WRITTEN + yaml.safe_dump({"packages": surveyed.packages}, sort_keys=False)
+        )
+    except OSError as error:
+        raise InputError(
+            folder, f"cannot be written ({error.strerror}); choose another folder"
+        ) from None
+    return path
+
+
+def _write_whole(path: Path, text: str, mode: int = 0o644) -> None:
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.chmod(mode)
+    partial.replace(path)
