@@ -46,7 +46,8 @@ def break_a_run(fault, prefix, extra, break_it, fix_it):
     try:
         site = "site-configs/testbed/settings.py"
         process = start_reframe(name, prefix, *LONG, *extra, site=site)
-        wait_for(lambda: slurm(name, "squeue", "-h", "-t", "RUNNING", "-o", "%i").strip(), 60)
+        # The three sessions build in one folder, and each waits for the builds of the others.
+        wait_for(lambda: slurm(name, "squeue", "-h", "-t", "RUNNING", "-o", "%i").strip(), 180)
         time.sleep(1)
         broken_at = time.monotonic()
         break_it(name)

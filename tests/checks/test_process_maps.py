@@ -19,7 +19,7 @@ def test_a_map_is_followed_or_the_check_says_why_not(outcome):
     disobeyed = outcome["Disobeyed", "ABA"]
     assert "asked for the process map ABA, but ranks ran on AAB (A is " in disobeyed
     assert (
-        "process map 'ABC' takes 3 node(s), but placement 'two_nodes_one_host' (two nodes under "
+        "process map 'ABC' needs 3 node(s), but placement 'two_nodes_one_host' (two nodes under "
         "the bridge of one host) has 2" in outcome["Impossible", "ABC"]
     )
     assert "'ACB' is not a process map: give each rank a letter" in outcome["Impossible", "ACB"]
