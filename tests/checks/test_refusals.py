@@ -43,7 +43,7 @@ def test_a_missing_program_is_named(reframe):
 
 
 def test_an_imb_that_is_not_there_is_named(reframe):
-    select = ("-r", "-p", "openmpi", "-n", "Imb .*%placement=one_node .*=PingPong$")
+    select = ("-r", "-p", "openmpi", "-n", "Imb.*%placement=one_node%.*=PingPong$")
     session = reframe(*select, "-S", "imb=/nowhere/IMB-MPI1")
     assert session.exit_code == 1
     assert "there is no program /nowhere/IMB-MPI1: correct -S imb" in session.failures[0]
@@ -51,7 +51,7 @@ def test_an_imb_that_is_not_there_is_named(reframe):
 
 def test_an_imb_of_another_mpi_does_not_pass(reframe):
     """Its ranks do not find each other, or measure nothing."""
-    select = ("-r", "-p", "openmpi", "-n", "Imb .*%placement=one_node .*=PingPong$")
+    select = ("-r", "-p", "openmpi", "-n", "Imb.*%placement=one_node%.*=PingPong$")
     session = reframe(*select, "-S", "imb=true")
     assert session.exit_code == 1
     assert "IMB printed sizes []" in session.failures[0]

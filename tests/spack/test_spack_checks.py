@@ -70,7 +70,7 @@ def test_a_session_after_the_first_builds_nothing(kernels):
 
 
 def test_osu_runs_beside_the_kernels(spack, cluster, tmp_path, lacking):
-    select = ("-n", "Osu .*%placement=two_nodes_two_hosts .*=osu_latency$")
+    select = ("-n", "Osu.*%placement=two_nodes_two_hosts%.*=osu_latency$")
     done = run_checks(spack, cluster, tmp_path, *select)
     if "FetchError" in done.stdout:
         lacking("the sources of osu-micro-benchmarks cannot be fetched: add a mirror of them")
