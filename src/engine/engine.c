@@ -143,11 +143,13 @@ static bool points_suit(const struct session *session, struct refusal *refusal)
 static void allocate_all(struct session *session, struct refusal *refusal)
 {
     struct task *task = &session->task;
-    const struct needs needs = needs_of(&session->plan, &session->options, *task);
+    session->room = session->kernel->explore != NULL
+                        ? needs_up_to(&session->plan, &session->options, *task)
+                        : needs_of(&session->plan, &session->options, *task);
     int *nodes = allocate((size_t)task->ranks, sizeof *nodes);
     nodes_find(task->comm, nodes);
     task->nodes = nodes;
-    task->requests = allocate(needs.requests, sizeof(MPI_Request));
+    task->requests = allocate(session->room.requests, sizeof(MPI_Request));
     task->traffic = allocate((size_t)task->ranks, sizeof *task->traffic);
     struct visit *visit = &session->visit;
     visit->columns = 1;
@@ -156,8 +158,8 @@ static void allocate_all(struct session *session, struct refusal *refusal)
         visit->columns++;
     }
     visit->values_us = allocate((size_t)session->options.samples * visit->columns, sizeof(double));
-    message_buffers(task->comm, needs.send_bytes, needs.receive_bytes, &task->send, &task->receive,
-                    refusal);
+    message_buffers(task->comm, session->room.send_bytes, session->room.receive_bytes, &task->send,
+                    &task->receive, refusal);
 }
 
 static void free_all(struct session *session)

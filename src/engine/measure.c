@@ -1,6 +1,7 @@
 /* One visit to one point: warm up, calibrate, poison, time the blocks, verify. */
 #include "measure.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,7 +12,10 @@
 #include "timeline.h"
 #include "verification.h"
 
+enum { EXIT_NO_ROOM = 4 };
+
 static long prepare(struct session *session, struct point *point, int pass);
+static void require_room(const struct session *session, const struct mode *mode);
 static void poison(struct task *task, const struct mode *mode, int pass);
 static long time_blocks(struct session *session, struct point *point);
 static void time_block(struct session *session, const struct point *point, double *values_us);
@@ -42,6 +46,7 @@ static long prepare(struct session *session, struct point *point, int pass)
     struct task *task = &session->task;
     const struct mode *mode = point->mode;
     task_turn_to(task, &session->options, point);
+    require_room(session, mode);
     task->phase_us = session->visit.values_us + 1; /* the timed blocks overwrite it */
     memset(task->traffic, 0, (size_t)task->ranks * sizeof *task->traffic);
     for (size_t copy = 0; copy < task->copies; copy++) {
@@ -64,6 +69,17 @@ static long prepare(struct session *session, struct point *point, int pass)
         untimed += timeline_watch(task, mode->run, most, &point->activity);
     }
     return untimed;
+}
+
+/* Whatever chose the point, no message may overwrite what lies beyond the buffers. */
+static void require_room(const struct session *session, const struct mode *mode)
+{
+    const struct task *task = &session->task;
+    if (!needs_fit(task, mode, &session->room)) {
+        fprintf(stderr, "%s: mode %s at %d bytes does not fit the buffers; report this as a bug\n",
+                session->kernel->name, mode->name, task->size_bytes);
+        MPI_Abort(task->comm, EXIT_NO_ROOM);
+    }
 }
 
 /* Poisons after the last untimed transfer, so that only a timed one can put the bytes right. The

@@ -68,17 +68,55 @@ static size_t requests_needed(const struct mode *mode, const struct task *task)
     return mode->requests != NULL ? mode->requests(task) : (size_t)task->window;
 }
 
+/* Of all copies together. */
+static struct needs needs_at(const struct task *task, const struct mode *mode)
+{
+    const size_t other_copies = (task->copies - 1) * task->copy_bytes;
+    return (struct needs){
+        .send_bytes = other_copies + sending_bytes(mode, task),
+        .receive_bytes = other_copies + receiving_bytes(mode, task),
+        .requests = requests_needed(mode, task),
+    };
+}
+
+static struct needs larger_needs(struct needs a, struct needs b)
+{
+    return (struct needs){
+        .send_bytes = larger(a.send_bytes, b.send_bytes),
+        .receive_bytes = larger(a.receive_bytes, b.receive_bytes),
+        .requests = larger(a.requests, b.requests),
+    };
+}
+
 struct needs needs_of(const struct plan *plan, const struct options *options, struct task task)
 {
     struct needs needs = {0};
     for (size_t i = 0; i < plan->count; i++) {
-        const struct mode *mode = plan->points[i].mode;
         task_turn_to(&task, options, &plan->points[i]);
-        const size_t other_copies = (task.copies - 1) * task.copy_bytes;
-        needs.send_bytes = larger(needs.send_bytes, other_copies + sending_bytes(mode, &task));
-        needs.receive_bytes =
-            larger(needs.receive_bytes, other_copies + receiving_bytes(mode, &task));
-        needs.requests = larger(needs.requests, requests_needed(mode, &task));
+        needs = larger_needs(needs, needs_at(&task, plan->points[i].mode));
     }
     return needs;
+}
+
+/* Of one copy, a mode needs most at its largest size with the widest window. Copies are doubled
+ * until they fill the bytes to rotate through: together they are less than twice that, and one copy
+ * more than fills it where a message is larger. */
+struct needs needs_up_to(const struct plan *plan, const struct options *options, struct task task)
+{
+    const size_t rotated_bytes = (size_t)options->rotate_mib << 20;
+    struct needs needs = {.send_bytes = 2 * rotated_bytes, .receive_bytes = 2 * rotated_bytes};
+    for (size_t i = 0; i < plan->count; i++) {
+        task_turn_to(&task, options, &plan->points[i]);
+        task.window = (int)options->window;
+        task.copies = 1;
+        needs = larger_needs(needs, needs_at(&task, plan->points[i].mode));
+    }
+    return needs;
+}
+
+bool needs_fit(const struct task *task, const struct mode *mode, const struct needs *room)
+{
+    const struct needs needs = needs_at(task, mode);
+    return needs.send_bytes <= room->send_bytes && needs.receive_bytes <= room->receive_bytes &&
+           needs.requests <= room->requests;
 }

@@ -2,6 +2,7 @@
 #ifndef SWITCHPOINT_NEEDS_H
 #define SWITCHPOINT_NEEDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "kernel.h"
@@ -26,5 +27,12 @@ struct needs {
 
 /* The most that any point of the plan needs. */
 struct needs needs_of(const struct plan *plan, const struct options *options, struct task task);
+
+/* The most that any of the plan's modes needs at any size up to the plan's largest. What a mode
+ * needs for one copy and one window must not shrink as its size grows. */
+struct needs needs_up_to(const struct plan *plan, const struct options *options, struct task task);
+
+/* Whether a mode, at the size that the task is set to, finds room for all that it needs. */
+bool needs_fit(const struct task *task, const struct mode *mode, const struct needs *room);
 
 #endif

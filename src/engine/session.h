@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "kernel.h"
+#include "needs.h"
 #include "options.h"
 #include "plan.h"
 #include "record.h"
@@ -27,6 +28,7 @@ struct session {
     struct options options;
     struct task task;
     struct plan plan;
+    struct needs room;    /* in the task's buffers and requests */
     struct record record; /* opened on rank 0 */
     struct visit visit;
     struct start start;  /* for blocks that start at an agreed time */

@@ -958,6 +958,24 @@ class TheZoom(InAFolder):
             self.assertIn(found["verdict"], ("exact", "interval", "none", "unsure"))
             self.assertTrue(found["reason"])
 
+    def test_there_is_room_at_every_size_between_the_ends(self):
+        # More messages are in flight, or more copies rotate, between the ends than at the ends.
+        for arguments in (
+            ("--sizes", "1,1000000", "--mode", "stream,bistream", "--brackets", "60000-60020"),
+            ("--sizes", "1,65535", "--mode", "send", "--rotate", "1", "--brackets", "59990-60000"),
+        ):
+            with self.subTest(arguments=arguments):
+                record = self.measured(ZOOM, *arguments)
+                self.assertTrue(record.footer["switches"])
+                self.assertEqual(record.footer["verification"]["errors"], 0)
+
+    def test_a_size_that_the_buffers_do_not_hold_ends_the_run(self):
+        beyond = ("--mode", "send", "--sizes", "8,4096", "--record", self.path)
+        done = run(TEST_KERNELS / "overreach", *beyond)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("mode send at 4097 bytes does not fit the buffers", done.stderr)
+        self.assertFalse(self.path.exists())
+
     def test_brackets_that_make_no_sense_are_refused(self):
         words = "is not [MODE:]LAST-FIRST"
         assert_each_refused(
