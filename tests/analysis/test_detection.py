@@ -578,3 +578,17 @@ def test_a_pass_that_is_slower_at_all_sizes_widens_no_error() -> None:
     assert errors.median() == pytest.approx(
         (summarise(clean)["error_us"] / summarise(clean)["time_us"]).median(), rel=0.2
     )
+
+
+def test_one_point_of_enormous_time_and_noise_leaves_every_piece_a_finite_misfit() -> None:
+    """On crowded cores a point once took 340,000 times as long, with as large an error."""
+    time, noise = line(THIRDS), np.full(len(THIRDS), 0.08)
+    time[8] *= 3.4e5
+    noise[8] = 3.3e5
+
+    table = PieceTable(THIRDS.astype(float), time, noise, penalty=14.0)
+
+    pieces = np.triu_indices(len(THIRDS))
+    assert np.isfinite(table.misfit[pieces]).all()
+    assert table.misfit[8, 8] == pytest.approx(0, abs=1e-6)
+    assert table.line(8, 8, 10.0)[1] > 1e9

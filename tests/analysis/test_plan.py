@@ -55,8 +55,25 @@ def test_the_plan_for_people_is_a_command_line(switchpoint: Run) -> None:
     assert " zoom --mode=late,send,ssend --brackets=send:" in line
 
 
-def test_where_no_setting_is_known_there_is_nothing_to_move(switchpoint: Run) -> None:
-    result = switchpoint("plan", ZOOM, "--setting", "no_such_setting")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--setting", "no_such"], "--setting: no step of this zoom is suspected of 'no_such'"),
+        (["--value", "-5"], "--value: btl_tcp_eager_limit = -5 would put the switch at -61 B"),
+        (["--value", "0"], "--value: btl_tcp_eager_limit = 0 would put the switch at -56 B"),
+        (["--value", "99999999999"], "choose a value that puts it between 1 B and 2,147,483,647 B"),
+        (["--mode", "send,"], "--mode: an empty name"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(switchpoint: Run, words: list[str], says: str) -> None:
+    result = switchpoint("plan", ZOOM, *words)
+
+    assert result.exit_code == 2
+    assert says in result.stderr
+
+
+def test_where_nothing_was_found_there_is_nothing_to_measure(switchpoint: Run) -> None:
+    result = switchpoint("plan", RECORDS / "explain" / "mpich-fifo-zoom.record.gz")
 
     assert result.exit_code == 0
     assert "Nothing to measure next" in result.stdout

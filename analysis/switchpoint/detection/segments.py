@@ -115,9 +115,13 @@ def cut(cost: Floats, price: Floats) -> list[Piece]:
 
 
 def _sums_over_runs(values: Floats) -> Floats:
-    """Return the sum of values[i..j], both included, for every i (rows) and j (columns)."""
-    prefix = np.r_[0.0, np.cumsum(values)]
-    return np.asarray(prefix[None, 1:] - prefix[:-1, None])
+    """Return the sum of values[i..j], both included, for every i (rows) and j (columns).
+
+    Each row is summed by itself: in differences of one cumulative sum, values that are many orders
+    of magnitude smaller than others would be lost. Below the diagonal the sums are 0.
+    """
+    rows = np.broadcast_to(values, (len(values), len(values)))
+    return np.asarray(np.cumsum(np.triu(rows), axis=1))
 
 
 def _constrained_lines(

@@ -13,6 +13,7 @@ from switchpoint.explanation.zooms import (
     Intervention,
     beside,
     brackets_to_search,
+    movable_settings,
     plan_intervention,
 )
 from switchpoint.importing.reading import read
@@ -20,6 +21,9 @@ from switchpoint.tables.sweeps import ZOOM
 
 #: Modes that the kernel `zoom` times by default.
 ZOOM_MODES = ("send", "ssend")
+
+#: The largest message of our kernels: sizes are MPI counts.
+MOST_BYTES = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,11 @@ def plan(
     Raises
     ------
     InputError
-        If the file is not a run record, or cannot be read.
+        If the file is not a run record, or cannot be read; if there is no such mode, setting or
+        value.
     """
+    if not all(modes):
+        raise InputError("--mode", "an empty name; write the modes as send,ssend")
     measurements = read(record)
     header, footer = measurements.facts(measurements.runs["run_id"].iloc[0])
     if not header:
@@ -69,8 +76,19 @@ def plan(
         return Plan(brackets_to_search(detect(measurements), list(modes)))
     moved = plan_intervention(header, footer, setting, value)
     if moved is None:
+        if setting is not None:
+            known = ", ".join(movable_settings(header, footer)) or "none"
+            raise InputError(
+                "--setting", f"no step of this zoom is suspected of '{setting}', but of: {known}"
+            )
         return Plan([])
     target = moved.last_size_bytes
+    if not 0 < target <= MOST_BYTES:
+        raise InputError(
+            "--value",
+            f"{moved.variable} = {moved.value} would put the switch at {target:,} B; choose a value"
+            f" that puts it between 1 B and {MOST_BYTES:,} B",
+        )
     expected = [beside(mode, target, target + 1) for mode in modes]
     return Plan(list(dict.fromkeys([*_found_before(footer), *expected])), moved)
 

@@ -184,6 +184,11 @@ def _target(
     return up
 
 
+def movable_settings(header: dict[str, Any], footer: dict[str, Any] | None) -> list[str]:
+    """Return the settings that `plan_intervention` can change, the likeliest first."""
+    return list(dict.fromkeys(suspect["name"] for _, suspect in _movable(header, footer)))
+
+
 def _movable(
     header: dict[str, Any], footer: dict[str, Any] | None
 ) -> Iterator[tuple[int | None, dict[str, Any]]]:
