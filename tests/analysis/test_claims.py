@@ -18,6 +18,8 @@ from switchpoint.studies.study_000 import bytes_over_network
 from switchpoint.tables.columns import IDENTITY, MEASURES, RUN_COLUMNS
 from typer.testing import Result
 
+pytestmark = pytest.mark.slow
+
 PLACEMENTS = ["one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts"]
 HOSTS = "two_nodes_two_hosts"
 OPEN_MPI, MPICH = "Open MPI 4.1.4", "MPICH 4.0.2"

@@ -13,6 +13,8 @@ from switchpoint import InputError, detect, read_files, summarise
 from switchpoint.reporting.digest import digest, first_of_each_place, select_curves, sort_lines
 from typer.testing import Result
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Result]
 
 #: A step at 64 KiB, of 0.5, 5 and 50 us on top of what a byte takes, for each of three MPIs.

@@ -132,7 +132,7 @@ def test_what_a_lock_names_and_is_not_here_is_told(switchpoint: Run, tmp_path: P
     result = switchpoint("reproduce", measured(tmp_path, kernel=BUILT_BY_SPACK), "--json")
 
     found = {entry["topic"]: entry["here"] for entry in json.loads(result.stdout)["differences"]}
-    assert "which is not there" in found["external openmpi"]
+    assert "which does not exist" in found["external openmpi"]
     assert "operating system" in found
 
 

@@ -413,7 +413,7 @@ def test_a_lock_whose_externals_are_not_there_is_one_line(tmp_path):
     text = LOCK.read_text().replace(LOCKED.partition("commit=")[2], head)
     (tmp_path / "other.lock").write_text(text)
     done = from_lock(tmp_path, tmp_path / "other.lock")
-    refused(done, "openmpi@4.1.4 is to be in /home/user/.local", "not there", "spack_lock")
+    refused(done, "openmpi@4.1.4 should be in /home/user/.local", "does not exist", "spack_lock")
 
 
 def test_a_lock_of_a_commit_that_is_not_there_is_one_line(tmp_path):

@@ -212,18 +212,18 @@ def problem_of_external(node: Node) -> str | None:
     if node.external is None:
         return None
     if not node.external.is_dir():
-        return f"{spec} is to be in {node.external}, which is not there"
+        return f"{spec} should be in {node.external}, which does not exist"
     for path in node.compilers.values():
         if not os.access(path, os.X_OK):
-            return f"{spec} is to have the compiler {path}, which is not there"
+            return f"{spec} should have the compiler {path}, which does not exist"
     if "c" in node.compilers:
         told = program_output(str(node.compilers["c"]), "-dumpfullversion").strip()
         if re.fullmatch(r"\d+(\.\d+)+", told) and not satisfies(node.version, told):
-            return f"{spec} is to be {node.compilers['c']}, which is version {told}"
+            return f"{spec} should be {node.compilers['c']}, which is version {told}"
     if node.name in MPI_MACROS and node.name != "intel-oneapi-mpi":
         mpicc = node.external / "bin/mpicc"
         is_of = mpi_of(mpicc)
         if is_of is None or (is_of.name, is_of.version) != (node.name, node.version):
             known = f"is {is_of.name}@{is_of.version}" if is_of else "compiles for no MPI"
-            return f"{spec} is to be in {node.external}, whose bin/mpicc {known}"
+            return f"{spec} should be in {node.external}, whose bin/mpicc {known}"
     return None
