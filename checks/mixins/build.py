@@ -158,7 +158,9 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
             *(sys.executable, str(ENVIRONMENT), f"--site={externals}", f"--mpi={mpi}"),
             *(f"--environments={self.builds.joinpath('spack', *here)}", *wanted),
         ]
-        self.build_system.commands = [f"{shlex.join(complete)} && {shlex.join(install)} || true"]
+        self.build_system.commands = [
+            f"if {shlex.join(complete)} && {shlex.join(install)}; then echo 'Spack is done'; fi"
+        ]
 
     def spec_words(self, mpi):
         """What is to be installed, as options; skips what is not of the lock that was given."""

@@ -42,7 +42,7 @@ def test_kill_9_of_the_supervisor_ends_everything(new_bed: Callable[[str], Bed])
     assert bed.testbed("status").returncode == 1
     wrapper = bed.slurm("sinfo")
     assert wrapper.returncode == 2
-    assert "the testbed killed is not up" in wrapper.stderr
+    assert "the testbed killed is down" in wrapper.stderr
     assert bed.testbed("down").stdout == "ended: killed\n"
     assert not bed.folder.exists()
 
@@ -178,7 +178,7 @@ def test_a_command_that_is_killed_outside_ends_inside(bed: Bed) -> None:
     wait_until(lambda: "sleep" in bed.slurm("squeue", "-h", "-tR", "-o%j").stdout)
     srun.kill()
     srun.wait()
-    wait_until(lambda: bed.slurm("squeue", "-h").stdout == "")
+    wait_until(lambda: bed.slurm("squeue", "-h").stdout == "", 30)
 
 
 def test_verbs_say_that_the_testbed_is_down(parent: Path) -> None:
