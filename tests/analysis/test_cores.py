@@ -12,6 +12,8 @@ from switchpoint import Store, detect, import_files, read
 from switchpoint.cores import EXECUTORS, VARIABLE, workers
 from typer.testing import Result
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., Result]
 
 MANY = 30

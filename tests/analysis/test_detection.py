@@ -97,6 +97,7 @@ def test_a_limit_just_outside_the_bracket_is_no_suspect(tmp_path) -> None:
 # Curves whose truth is known, with fixed seeds.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "noise", "height", "least"),
     [(OCTAVES, 0.01, 0.3, 95), (THIRDS, 0.03, 0.3, 97), (NINTHS, 0.03, 0.2, 97)],
