@@ -8,7 +8,8 @@
 
 static void write_body(struct json *json, const struct session *session,
                        const struct totals *totals);
-static void write_point(struct json *json, const struct point *point);
+static void write_point(struct json *json, const struct point *point,
+                        const struct options *options);
 static void write_traffic(struct json *json, const struct point *point);
 static void write_verification(struct json *json, const struct plan *plan,
                                const struct totals *totals);
@@ -45,7 +46,7 @@ static void write_body(struct json *json, const struct session *session,
     json_raw(json, "shortened", session->shortened ? "true" : "false");
     json_open(json, "points", '[');
     for (size_t i = 0; i < plan->count; i++) {
-        write_point(json, &plan->points[i]);
+        write_point(json, &plan->points[i], &session->options);
     }
     json_close(json, ']');
     if (kernel->write_findings != NULL) {
@@ -60,12 +61,15 @@ static void write_body(struct json *json, const struct session *session,
     }
 }
 
-static void write_point(struct json *json, const struct point *point)
+static void write_point(struct json *json, const struct point *point, const struct options *options)
 {
     const struct samples *samples = &point->samples;
     json_open(json, NULL, '{');
     json_string(json, "mode", point->mode->name);
     json_integer(json, "size_bytes", point->size_bytes);
+    if (point->mode->streams) {
+        json_integer(json, "window", window_of(options));
+    }
     json_integer(json, "count", samples->count);
     json_integer(json, "kept", (int64_t)samples->kept);
     json_integer(json, "stride", samples->stride);

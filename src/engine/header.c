@@ -118,6 +118,13 @@ static void write_plan(struct json *json, const struct options *options)
     json_integer(json, "warmup", options->warmup);
     json_integer(json, "window", options->window);
     json_integer(json, "window_kib", options->window_kib);
+    json_open(json, "windows", '{');
+    for (size_t m = 0; m < options->mode_count; m++) {
+        if (options->modes[m]->streams) {
+            json_integer(json, options->modes[m]->name, window_of(options));
+        }
+    }
+    json_close(json, '}');
     json_integer(json, "rotate_mib", options->rotate_mib);
     json_integer(json, "pause_us", options->pause_us);
     json_raw(json, "round_time", options->round_time ? "true" : "false");

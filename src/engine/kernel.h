@@ -87,6 +87,7 @@ struct mode {
 
     bool once;    /* a block is one repetition, without warm-up and calibration */
     bool at_root; /* rank 0 works alone: its clock counts, whatever the kernel's timing says */
+    bool streams; /* keeps a window of messages in flight */
     bool rotates; /* each repetition takes its buffers from `sent` and `received` */
 };
 

@@ -23,7 +23,7 @@ struct options {
     long pause_us;          /* idle before each timed block */
     long seed;              /* negative: draw one */
     long window;            /* messages in flight, at most */
-    long window_kib;        /* payload in flight, at most, but at least one message */
+    long window_kib;        /* payload in flight at the largest size, at most */
     long rotate_mib;        /* 0: the same buffers again and again */
     long kept;              /* samples written per point, at most */
     const char *record;     /* NULL: none */

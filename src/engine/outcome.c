@@ -5,6 +5,7 @@
 
 static void print_table(const struct plan *plan);
 static void print_precision(const struct options *options, const struct plan *plan);
+static void print_window(const struct options *options);
 static void print_payload_errors(const struct session *session);
 
 void outcome_print(const struct session *session, const struct totals *totals)
@@ -17,6 +18,9 @@ void outcome_print(const struct session *session, const struct totals *totals)
     } else if (!options->quiet) {
         print_table(plan);
         print_precision(options, plan);
+    }
+    if (!options->quiet) {
+        print_window(options);
     }
     if (!options->quiet && session->shortened) {
         printf("the time budget of %ld s ended the sweep before all %ld passes were complete\n",
@@ -55,6 +59,19 @@ static void print_precision(const struct options *options, const struct plan *pl
     }
     printf("%zu of %zu medians are known to +-%ld %%; the other points took all %ld passes\n",
            known, plan->count, options->precision_percent, options->passes);
+}
+
+static void print_window(const struct options *options)
+{
+    bool streaming = false;
+    for (size_t m = 0; m < options->mode_count; m++) {
+        streaming = streaming || options->modes[m]->streams;
+    }
+    if (streaming && window_of(options) < options->window) {
+        printf("streams have %d messages in flight at every size, not %ld: --window-kib %ld holds "
+               "no more of the largest size\n",
+               window_of(options), options->window, options->window_kib);
+    }
 }
 
 static void print_payload_errors(const struct session *session)

@@ -12,6 +12,7 @@ import pytest
 from conftest import RECORDS, SIZES, write_record
 from switchpoint import RecordError, read_facts, read_header, read_record
 from switchpoint.records.activity import activity_table
+from switchpoint.tables.measurements import from_record
 
 
 def test_a_record_gives_header_samples_and_footer(tmp_path: Path) -> None:
@@ -55,6 +56,16 @@ def test_real_records_are_read_without_a_warning(path: Path) -> None:
         (point["mode"], point["size_bytes"]): point["kept"] for point in record.footer["points"]
     }
     assert counted.to_dict() == told
+
+
+def test_the_window_of_a_stream_is_part_of_its_curve(tmp_path: Path) -> None:
+    plan = {"seed": 1, "passes": 3, "window": 64, "windows": {"stream": 16}}
+    streamed = tmp_path / "stream.record"
+    text = write_record(tmp_path / "send.record", plan=plan).read_text()
+    streamed.write_text(text.replace("\nsend,", "\nstream,"), encoding="utf-8")
+
+    assert set(from_record(read_record(streamed)).samples["window_size"]) == {"16"}
+    assert from_record(read_record(tmp_path / "send.record")).samples["window_size"].isna().all()
 
 
 def test_gzip_is_unpacked_whatever_the_name(tmp_path: Path) -> None:

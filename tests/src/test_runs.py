@@ -203,7 +203,8 @@ class ACompleteRun(unittest.TestCase):
                 "time_budget_s": 0,
                 "warmup": 1,
                 "window": 4,
-                "window_kib": 4096,
+                "window_kib": 262144,
+                "windows": {"stream": 4, "sstream": 4, "bistream": 4},
                 "rotate_mib": 0,
                 "pause_us": 0,
                 "round_time": False,
@@ -406,6 +407,27 @@ class TheSweep(InAFolder):
         for point in record.footer["points"]:
             self.assertGreater(point["passes"], 1)
             self.assertLess(point["passes"], 1000000)
+
+    def test_one_window_serves_every_size_of_a_stream(self):
+        # Four messages of the largest size fit, and many more of the smallest.
+        sweep = ("--mode", "send,stream", "--sizes", "1,64K,1M", "--samples", "1", "--passes", "1")
+        done = run(
+            PINGPONG, *sweep, "--window", "8", "--window-kib", "4096", "--record", self.path
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = Record(self.path)
+        self.assertEqual(record.header["plan"]["window"], 8)
+        self.assertEqual(record.header["plan"]["windows"], {"stream": 4})
+        windows = {(p["mode"], p["size_bytes"]): p.get("window") for p in record.footer["points"]}
+        for size in (1, 65536, 1048576):
+            self.assertIsNone(windows["send", size])
+            self.assertEqual(windows["stream", size], 4)
+        self.assertEqual(record.footer["verification"]["checks"], 3 * (2 + 4))
+        self.assertIn("streams have 4 messages in flight at every size, not 8", done.stdout)
+
+        record = self.measured(PINGPONG, *sweep)
+        self.assertEqual(record.header["plan"]["windows"], {"stream": 64})
+        self.assertEqual(record.footer["verification"]["checks"], 3 * (2 + 64))
 
     def test_buffers_that_take_turns_are_all_verified(self):
         # A page for each copy of 1 byte, 18 pages of 4 KiB for 70,000: powers of two of copies.
@@ -959,7 +981,7 @@ class TheZoom(InAFolder):
             self.assertTrue(found["reason"])
 
     def test_there_is_room_at_every_size_between_the_ends(self):
-        # More messages are in flight, or more copies rotate, between the ends than at the ends.
+        # More copies rotate between the ends than at the ends, and streams have a window.
         for arguments in (
             ("--sizes", "1,1000000", "--mode", "stream,bistream", "--brackets", "60000-60020"),
             ("--sizes", "1,65535", "--mode", "send", "--rotate", "1", "--brackets", "59990-60000"),
