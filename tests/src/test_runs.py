@@ -411,9 +411,7 @@ class TheSweep(InAFolder):
     def test_one_window_serves_every_size_of_a_stream(self):
         # Four messages of the largest size fit, and many more of the smallest.
         sweep = ("--mode", "send,stream", "--sizes", "1,64K,1M", "--samples", "1", "--passes", "1")
-        done = run(
-            PINGPONG, *sweep, "--window", "8", "--window-kib", "4096", "--record", self.path
-        )
+        done = run(PINGPONG, *sweep, "--window", "8", "--window-kib", "4096", "--record", self.path)
         self.assertEqual(done.returncode, 0, done.stderr)
         record = Record(self.path)
         self.assertEqual(record.header["plan"]["window"], 8)
