@@ -7,7 +7,7 @@
 #include "session.h"
 
 /* Collective. Whether earlier passes show that one repetition already takes its share of a pass.
- * Another warm-up and calibration would then take most of the sweep's time and change nothing. */
+ * Another calibration would then take most of the sweep's time and change nothing. */
 bool known_slow(const struct session *session, const struct point *point);
 
 /* Collective. Sets the point's repetitions and blocks. Returns the repetitions that it ran. */

@@ -1,4 +1,4 @@
-/* One visit to one point: warm up, calibrate, poison, time the blocks, verify. */
+/* One visit to one point: poison, warm up, calibrate, mark, time the blocks, verify. */
 #include "measure.h"
 
 #include <stdio.h>
@@ -16,7 +16,9 @@ enum { EXIT_NO_ROOM = 4 };
 
 static long prepare(struct session *session, struct point *point, int pass);
 static void require_room(const struct session *session, const struct mode *mode);
-static void poison(struct task *task, const struct mode *mode, int pass);
+static long warm_up(struct session *session, struct point *point);
+static long warm_up_again(struct task *task, const struct mode *mode);
+static void mark(struct task *task, const struct mode *mode, int pass);
 static long time_blocks(struct session *session, struct point *point);
 static void time_block(struct session *session, const struct point *point, double *values_us);
 static void idle(const struct task *task, long pause_us);
@@ -29,9 +31,10 @@ void measure(struct session *session, struct point *point, int pass)
 {
     struct task *task = &session->task;
     const struct mode *mode = point->mode;
-    const long untimed = prepare(session, point, pass);
-    poison(task, mode, pass);
+    long untimed = prepare(session, point, pass);
     MPI_CHECK(MPI_Barrier(task->comm));
+    untimed += warm_up_again(task, mode);
+    mark(task, mode, pass);
     const long blocks = time_blocks(session, point);
     if (mode->release != NULL) {
         mode->release(task);
@@ -52,6 +55,7 @@ static long prepare(struct session *session, struct point *point, int pass)
     for (size_t copy = 0; copy < task->copies; copy++) {
         const struct task turned = with_copy(task, copy);
         input_fill(&turned, mode, pass);
+        output_poison(&turned, mode, pass);
     }
     if (mode->prepare != NULL) {
         mode->prepare(task);
@@ -59,9 +63,8 @@ static long prepare(struct session *session, struct point *point, int pass)
     long untimed = 0;
     if (mode->once) {
         point->blocks = 1;
-    } else if (!known_slow(session, point)) {
-        repeat(mode, task, session->options.warmup);
-        untimed = session->options.warmup + (point->settled ? 0 : calibrate(session, point));
+    } else {
+        untimed = warm_up(session, point);
     }
     session->visit.blocks = point->blocks;
     if (session->kernel->timeline && point->repetitions == 0) {
@@ -82,13 +85,36 @@ static void require_room(const struct session *session, const struct mode *mode)
     }
 }
 
-/* Poisons after the last untimed transfer, so that only a timed one can put the bytes right. The
- * next turn is then the first copy's, which has been out of use for longest. */
-static void poison(struct task *task, const struct mode *mode, int pass)
+/* A point that is known to be slow gets only the repetition of warm_up_again. Explorations compare
+ * points, so that all of theirs get the same. Returns the repetitions that it ran. */
+static long warm_up(struct session *session, struct point *point)
+{
+    if (!point->settled && known_slow(session, point)) {
+        return 0;
+    }
+    repeat(point->mode, &session->task, session->options.warmup);
+    return session->options.warmup + (point->settled ? 0 : calibrate(session, point));
+}
+
+/* The first block then follows a repetition, as the others do, and neither a barrier, which ranks
+ * leave one after another, nor bytes that the processor has written. A mode with a result starts
+ * from poison in any case. Returns the repetitions that it ran. */
+static long warm_up_again(struct task *task, const struct mode *mode)
+{
+    if (mode->once || mode->result != NULL) {
+        return 0;
+    }
+    repeat(mode, task, 1);
+    return 1;
+}
+
+/* Marks after the last untimed transfer, so that only a timed one can put all bytes right. The next
+ * turn is then the first copy's, which has been out of use for longest. */
+static void mark(struct task *task, const struct mode *mode, int pass)
 {
     for (size_t copy = 0; copy < task->copies; copy++) {
         const struct task turned = with_copy(task, copy);
-        output_poison(&turned, mode, pass);
+        output_mark(&turned, mode, pass);
     }
     task->turn = 0;
 }

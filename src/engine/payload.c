@@ -54,6 +54,17 @@ void payload_poison(unsigned char *buffer, size_t bytes, uint64_t key, size_t se
     write_pattern(buffer, bytes, key, sent_offset, UINT64_MAX);
 }
 
+void payload_mark(unsigned char *buffer, size_t bytes, uint64_t key, size_t sent_offset)
+{
+    enum { APART = 4096 };
+    for (size_t i = 0; i < bytes; i += APART) {
+        payload_poison(buffer + i, 1, key, sent_offset + i);
+    }
+    if (bytes > 0) {
+        payload_poison(buffer + bytes - 1, 1, key, sent_offset + bytes - 1);
+    }
+}
+
 size_t payload_differences(const unsigned char *buffer, size_t bytes, uint64_t key,
                            size_t sent_offset)
 {

@@ -35,6 +35,19 @@ void output_poison(const struct task *task, const struct mode *mode, int pass)
     }
 }
 
+void output_mark(const struct task *task, const struct mode *mode, int pass)
+{
+    if (mode->result != NULL) {
+        output_poison(task, mode, pass);
+        return;
+    }
+    struct arrival arrival;
+    for (int i = 0; mode->arrival(task, i, &arrival); i++) {
+        payload_mark(task->receive + arrival.offset, arrival.bytes,
+                     payload_key(arrival.sender, task->size_bytes, pass), arrival.sent_offset);
+    }
+}
+
 void output_verify(const struct task *task, struct point *point, int pass)
 {
     if (point->mode->result != NULL) {

@@ -408,6 +408,19 @@ class TheSweep(InAFolder):
             self.assertGreater(point["passes"], 1)
             self.assertLess(point["passes"], 1000000)
 
+    def test_every_block_finds_its_buffers_as_the_repetition_before_left_them(self):
+        # All but a few bytes that are wrong so that nothing from before passes for a transfer.
+        record = self.measured(
+            TEST_KERNELS / "warmth", "--sizes", "8,1M", "--block-time", "0", "--samples", "3",
+            "--passes", "3", "--pass-time", "30", ranks=1,
+        )  # fmt: skip
+        self.assertEqual(len({(r["mode"], r["size_bytes"], r["pass"]) for r in record.rows}), 12)
+        for row in record.rows:
+            changed, first = float(row["changed_us"]), row["sample"] == "0"
+            self.assertLessEqual(changed, 2 + int(row["size_bytes"]) / 1000 if first else 0)
+            self.assertGreaterEqual(changed, 1 if first else 0)
+            self.assertGreaterEqual(float(row["earlier_us"]), 1)
+
     def test_one_window_serves_every_size_of_a_stream(self):
         # Four messages of the largest size fit, and many more of the smallest.
         sweep = ("--mode", "send,stream", "--sizes", "1,64K,1M", "--samples", "1", "--passes", "1")
