@@ -33,7 +33,7 @@ void outcome_print(const struct session *session, const struct totals *totals)
         (long long)totals->payload_errors, options->record != NULL ? options->record : "none");
 }
 
-/* One line per point: quantiles over the samples kept, which are sorted, in us per message. */
+/* One line per point: quantiles over all samples, which are sorted, in us per message. */
 static void print_table(const struct plan *plan)
 {
     printf("%-17s %12s %13s %13s %27s %13s %8s\n", "mode", "size_bytes", "median_us", "min_us",

@@ -1,4 +1,4 @@
-/* One point's samples: exact statistics over all of them, of which a bounded number is kept. */
+/* One point's samples: statistics over all of them, and which of them the record keeps. */
 #include "samples.h"
 
 #include <math.h>
@@ -6,11 +6,13 @@
 
 #include "memory.h"
 #include "order.h"
+#include "random.h"
 
-void samples_start(struct samples *samples, long planned, long kept_max)
+void samples_start(struct samples *samples, long planned, long kept_max, uint64_t seed)
 {
     *samples = (struct samples){
         .stride = (planned + kept_max - 1) / kept_max,
+        .random = seed,
         .min_us = INFINITY,
         .max_us = -INFINITY,
     };
@@ -18,14 +20,17 @@ void samples_start(struct samples *samples, long planned, long kept_max)
 
 bool samples_add(struct samples *samples, double time_us)
 {
-    const bool keep = samples->count % samples->stride == 0;
-    if (keep) {
-        if ((samples->kept & (samples->kept - 1)) == 0) {
-            const size_t capacity = samples->kept > 0 ? 2 * samples->kept : 1;
-            samples->kept_us = reallocate(samples->kept_us, capacity * sizeof *samples->kept_us);
-        }
-        samples->kept_us[samples->kept++] = time_us;
+    const long place = samples->count % samples->stride;
+    if (place == 0) {
+        samples->next = (long)random_below(&samples->random, (uint64_t)samples->stride);
     }
+    const bool keep = place == samples->next;
+    samples->kept += keep;
+    if ((samples->count & (samples->count - 1)) == 0) {
+        const size_t capacity = samples->count > 0 ? 2 * (size_t)samples->count : 1;
+        samples->times_us = reallocate(samples->times_us, capacity * sizeof *samples->times_us);
+    }
+    samples->times_us[samples->count] = time_us;
     samples->count++;
     const double distance = time_us - samples->mean_us;
     samples->mean_us += distance / (double)samples->count;
@@ -42,19 +47,19 @@ double samples_variance_us2(const struct samples *samples)
 
 void samples_sort(struct samples *samples)
 {
-    sort_doubles(samples->kept_us, samples->kept);
+    sort_doubles(samples->times_us, (size_t)samples->count);
 }
 
 double samples_quantile_us(const struct samples *samples, double probability)
 {
-    if (samples->kept == 0) {
+    if (samples->count == 0) {
         return NAN;
     }
-    const double position = probability * (double)(samples->kept - 1);
+    const double position = probability * (double)(samples->count - 1);
     const size_t below = (size_t)position;
-    const size_t above = below + 1 < samples->kept ? below + 1 : below;
+    const size_t above = below + 1 < (size_t)samples->count ? below + 1 : below;
     const double share = position - (double)below;
-    return samples->kept_us[below] * (1 - share) + samples->kept_us[above] * share;
+    return samples->times_us[below] * (1 - share) + samples->times_us[above] * share;
 }
 
 /* How many of `count` values to leave out at each end; negative when there are too few values. */
@@ -78,17 +83,17 @@ static long left_out(size_t count)
 
 bool samples_median_interval_us(const struct samples *samples, double *low_us, double *high_us)
 {
-    const long out = left_out(samples->kept);
+    const long out = left_out((size_t)samples->count);
     if (out < 0) {
         return false;
     }
-    *low_us = samples->kept_us[out];
-    *high_us = samples->kept_us[samples->kept - 1 - (size_t)out];
+    *low_us = samples->times_us[out];
+    *high_us = samples->times_us[samples->count - 1 - out];
     return true;
 }
 
 void samples_free(struct samples *samples)
 {
-    free(samples->kept_us);
-    samples->kept_us = NULL;
+    free(samples->times_us);
+    samples->times_us = NULL;
 }
