@@ -113,6 +113,7 @@ static void write_plan(struct json *json, const struct options *options)
     json_integer(json, "samples_per_pass", options->samples);
     json_integer(json, "block_time_us", options->block_time_us);
     json_integer(json, "pass_time_us", options->pass_time_ms * 1000);
+    json_integer(json, "point_time_us", options->point_time_ms * 1000);
     json_integer(json, "precision_percent", options->precision_percent);
     json_integer(json, "time_budget_s", options->time_budget_s);
     json_integer(json, "warmup", options->warmup);

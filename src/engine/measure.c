@@ -20,7 +20,7 @@ static long warm_up(struct session *session, struct point *point);
 static long warm_up_again(struct task *task, const struct mode *mode);
 static void mark(struct task *task, const struct mode *mode, int pass);
 static long time_blocks(struct session *session, struct point *point);
-static void time_block(struct session *session, const struct point *point, double *values_us);
+static void time_block(struct session *session, struct point *point, double *values_us);
 static void idle(const struct task *task, long pause_us);
 static void verify(const struct task *task, struct point *point, int pass, size_t repetitions);
 static int64_t account(const struct task *task, struct point *point, int64_t repetitions);
@@ -151,7 +151,7 @@ static long time_blocks(struct session *session, struct point *point)
     return ran;
 }
 
-static void time_block(struct session *session, const struct point *point, double *values_us)
+static void time_block(struct session *session, struct point *point, double *values_us)
 {
     struct task *task = &session->task;
     const struct options *options = &session->options;
@@ -169,6 +169,7 @@ static void time_block(struct session *session, const struct point *point, doubl
     point->mode->run(task, point->iterations);
     values_us[0] = task->rank > 0 && point->mode->at_root ? 0 : clock_us() - start_us;
     task->turn += point->iterations;
+    point->blocks_us += values_us[0];
 
     for (size_t i = 0; i < columns; i++) {
         values_us[i] /= messages;

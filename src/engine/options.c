@@ -18,6 +18,10 @@ const struct kernel_option NUMBER_OPTIONS[] = {
      .field = offsetof(struct options, block_time_us), .least = 0, .most = 60000000},
     {"--pass-time", "MS", "longest time for one point's blocks in one pass in ms; at least 1 block",
      .field = offsetof(struct options, pass_time_ms), .least = 1, .most = 3600000},
+    {"--point-time", "MS",
+     "skip a point in further passes once its blocks took this long together, in ms;\n"
+     "                          0: never",
+     .field = offsetof(struct options, point_time_ms), .least = 0, .most = 10000000},
     {"--precision", "PCT",
      "skip a point in further passes once its median is known to +-PCT %; 0: never",
      .field = offsetof(struct options, precision_percent), .least = 0, .most = 100},

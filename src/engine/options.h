@@ -17,6 +17,7 @@ struct options {
     long samples; /* timed blocks per point and pass */
     long block_time_us;
     long pass_time_ms;
+    long point_time_ms;     /* of a point in all passes; 0: no limit */
     long precision_percent; /* 0: every pass */
     long time_budget_s;     /* of the sweep; 0: no limit */
     long warmup;            /* untimed iterations before the blocks of a pass */

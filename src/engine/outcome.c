@@ -5,6 +5,7 @@
 
 static void print_table(const struct plan *plan);
 static void print_precision(const struct options *options, const struct plan *plan);
+static void print_point_time(const struct options *options, const struct plan *plan);
 static void print_window(const struct options *options);
 static void print_payload_errors(const struct session *session);
 
@@ -18,6 +19,7 @@ void outcome_print(const struct session *session, const struct totals *totals)
     } else if (!options->quiet) {
         print_table(plan);
         print_precision(options, plan);
+        print_point_time(options, plan);
     }
     if (!options->quiet) {
         print_window(options);
@@ -59,6 +61,19 @@ static void print_precision(const struct options *options, const struct plan *pl
     }
     printf("%zu of %zu medians are known to +-%ld %%; the other points took all %ld passes\n",
            known, plan->count, options->precision_percent, options->passes);
+}
+
+static void print_point_time(const struct options *options, const struct plan *plan)
+{
+    size_t spent = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct point *point = &plan->points[i];
+        spent += point->passes.count < options->passes && point_is_spent(point, options);
+    }
+    if (spent > 0) {
+        printf("%zu of %zu points used their --point-time of %ld ms in fewer than %ld passes\n",
+               spent, plan->count, options->point_time_ms, options->passes);
+    }
 }
 
 static void print_window(const struct options *options)

@@ -60,6 +60,11 @@ void plan_shuffle(struct plan *plan, uint64_t seed, int pass)
     }
 }
 
+bool point_is_spent(const struct point *point, const struct options *options)
+{
+    return options->point_time_ms > 0 && point->blocks_us >= (double)options->point_time_ms * 1e3;
+}
+
 /* The medians of the passes decide, since passes are apart in time: samples of one pass agree with
  * one another more than with those of the next pass. */
 bool point_known_within(const struct point *point, long percent)

@@ -199,6 +199,7 @@ class ACompleteRun(unittest.TestCase):
                 "samples_per_pass": 3,
                 "block_time_us": 20,
                 "pass_time_us": 20000,
+                "point_time_us": 0,
                 "precision_percent": 0,
                 "time_budget_s": 0,
                 "warmup": 1,
@@ -398,6 +399,25 @@ class TheSweep(InAFolder):
         # One at least of four medians of single messages is known to 30 % within 60 passes: of 15
         # in each pass, for where others take the cores; and all 900 are kept in the record.
         self.assertLess(min(point["passes"] for point in record.footer["points"]), 60)
+
+    def test_a_point_that_has_used_its_time_is_left_out_of_later_passes(self):
+        # A block of either size takes 2 ms or more.
+        sweep = ("--mode", "send", "--sizes", "1,8", "--block-time", "2000", "--samples", "1",
+                 "--passes", "4")  # fmt: skip
+        done = run(PINGPONG, *sweep, "--point-time", "3", "--record", self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = Record(self.path)
+        self.assertEqual(record.header["plan"]["point_time_us"], 3000)
+        self.assertFalse(record.footer["shortened"])
+        for point in record.footer["points"]:
+            self.assertIn(point["passes"], [1, 2])
+        self.assertIn("2 of 2 points used their --point-time of 3 ms in fewer", done.stdout)
+
+        done = run(PINGPONG, *sweep, "--record", self.path)
+        record = Record(self.path)
+        self.assertEqual(record.header["plan"]["point_time_us"], 0)
+        self.assertEqual({point["passes"] for point in record.footer["points"]}, {4})
+        self.assertNotIn("--point-time", done.stdout)
 
     def test_a_time_budget_ends_a_sweep_with_a_whole_record(self):
         record = self.measured(
