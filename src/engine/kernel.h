@@ -33,8 +33,10 @@ struct verdict {
 /* What a mode computes, for modes that do more than deliver payload. `size_bytes` is then the size
  * of the problem's data. Each repetition computes the result from the input in the send buffer,
  * which it does not change. The result, and everything else that travels, is in the receive buffer.
- * Before the timed blocks every byte of the receive buffer is 0xFF (an integer -1, a NaN): a result
- * that no repetition computed is therefore wrong. */
+ * Before the warm-up every byte of the receive buffer is 0xFF (an integer -1, a NaN), and before
+ * the timed blocks the first 8 bytes and some at equal distances are so again: a result that no
+ * timed repetition computed is therefore wrong. So the result starts the buffer, or takes an eighth
+ * of it or more. */
 struct result {
     /* Bytes of receive buffer that this rank needs: result and work space. */
     size_t (*bytes)(const struct task *task);

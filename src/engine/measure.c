@@ -16,8 +16,7 @@ enum { EXIT_NO_ROOM = 4 };
 
 static long prepare(struct session *session, struct point *point, int pass);
 static void require_room(const struct session *session, const struct mode *mode);
-static long warm_up(struct session *session, struct point *point);
-static long warm_up_again(struct task *task, const struct mode *mode);
+static long calibrate_again(struct session *session, struct point *point);
 static void mark(struct task *task, const struct mode *mode, int pass);
 static long time_blocks(struct session *session, struct point *point);
 static void time_block(struct session *session, struct point *point, double *values_us);
@@ -31,9 +30,7 @@ void measure(struct session *session, struct point *point, int pass)
 {
     struct task *task = &session->task;
     const struct mode *mode = point->mode;
-    long untimed = prepare(session, point, pass);
-    MPI_CHECK(MPI_Barrier(task->comm));
-    untimed += warm_up_again(task, mode);
+    const long untimed = prepare(session, point, pass);
     mark(task, mode, pass);
     const long blocks = time_blocks(session, point);
     if (mode->release != NULL) {
@@ -60,18 +57,20 @@ static long prepare(struct session *session, struct point *point, int pass)
     if (mode->prepare != NULL) {
         mode->prepare(task);
     }
-    long untimed = 0;
-    if (mode->once) {
-        point->blocks = 1;
-    } else {
-        untimed = warm_up(session, point);
-    }
+    /* Explorations compare points, so all of theirs are prepared alike, however slow. */
+    const bool warm = !mode->once && (point->settled || !known_slow(session, point));
+    long untimed = warm && !point->settled ? calibrate_again(session, point) : 0;
+    point->blocks = mode->once ? 1 : point->blocks;
     session->visit.blocks = point->blocks;
     if (session->kernel->timeline && point->repetitions == 0) {
         const long most = point->blocks * point->iterations;
         untimed += timeline_watch(task, mode->run, most, &point->activity);
     }
-    return untimed;
+    /* The first block then follows a repetition, as the others do, not a barrier, which ranks leave
+     * one after another, nor a broadcast. */
+    MPI_CHECK(MPI_Barrier(task->comm));
+    repeat(mode, task, warm ? session->options.warmup : 0);
+    return untimed + (warm ? session->options.warmup : 0);
 }
 
 /* Whatever chose the point, no message may overwrite what lies beyond the buffers. */
@@ -85,31 +84,18 @@ static void require_room(const struct session *session, const struct mode *mode)
     }
 }
 
-/* A point that is known to be slow gets only the repetition of warm_up_again. Explorations compare
- * points, so that all of theirs get the same. Returns the repetitions that it ran. */
-static long warm_up(struct session *session, struct point *point)
+/* The very first repetitions connect the ranks and say nothing about the point. Returns the
+ * repetitions that it ran. */
+static long calibrate_again(struct session *session, struct point *point)
 {
-    if (!point->settled && known_slow(session, point)) {
-        return 0;
-    }
-    repeat(point->mode, &session->task, session->options.warmup);
-    return session->options.warmup + (point->settled ? 0 : calibrate(session, point));
+    const long first = point->repetitions == 0 ? session->options.warmup : 0;
+    repeat(point->mode, &session->task, first);
+    return first + calibrate(session, point);
 }
 
-/* The first block then follows a repetition, as the others do, and neither a barrier, which ranks
- * leave one after another, nor bytes that the processor has written. A mode with a result starts
- * from poison in any case. Returns the repetitions that it ran. */
-static long warm_up_again(struct task *task, const struct mode *mode)
-{
-    if (mode->once || mode->result != NULL) {
-        return 0;
-    }
-    repeat(mode, task, 1);
-    return 1;
-}
-
-/* Marks after the last untimed transfer, so that only a timed one can put all bytes right. The next
- * turn is then the first copy's, which has been out of use for longest. */
+/* Marks after the last untimed repetition, so that only a timed one can put all bytes right, and
+ * few bytes, so that caches stay as that repetition left them. The next turn is then the first
+ * copy's, which has been out of use for longest. */
 static void mark(struct task *task, const struct mode *mode, int pass)
 {
     for (size_t copy = 0; copy < task->copies; copy++) {

@@ -56,12 +56,9 @@ void payload_poison(unsigned char *buffer, size_t bytes, uint64_t key, size_t se
 
 void payload_mark(unsigned char *buffer, size_t bytes, uint64_t key, size_t sent_offset)
 {
-    enum { APART = 4096 };
-    for (size_t i = 0; i < bytes; i += APART) {
-        payload_poison(buffer + i, 1, key, sent_offset + i);
-    }
-    if (bytes > 0) {
-        payload_poison(buffer + bytes - 1, 1, key, sent_offset + bytes - 1);
+    for (size_t i = 0; i < MARKS && bytes > 0; i++) {
+        const size_t place = (bytes - 1) * i / (MARKS - 1);
+        payload_poison(buffer + place, 1, key, sent_offset + place);
     }
 }
 

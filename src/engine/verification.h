@@ -11,8 +11,8 @@ void input_fill(const struct task *task, const struct mode *mode, int pass);
 /* Makes sure that nothing in the receive buffer is right. */
 void output_poison(const struct task *task, const struct mode *mode, int pass);
 
-/* Makes sure of the same once repetitions have run, and leaves caches as they are where only
- * payload arrives: each payload then has wrong bytes, but few. A result is all wrong again. */
+/* Makes sure of the same once repetitions have run, and leaves caches as they are: each payload,
+ * and each result, then has wrong bytes, but few. */
 void output_mark(const struct task *task, const struct mode *mode, int pass);
 
 /* Collective. Compares what arrived, or the result, and counts it at the point. */

@@ -435,10 +435,11 @@ class TheSweep(InAFolder):
             TEST_KERNELS / "warmth", "--sizes", "8,1M", "--block-time", "0", "--samples", "3",
             "--passes", "3", "--pass-time", "30", ranks=1,
         )  # fmt: skip
-        self.assertEqual(len({(r["mode"], r["size_bytes"], r["pass"]) for r in record.rows}), 12)
+        self.assertEqual(len({(r["mode"], r["size_bytes"], r["pass"]) for r in record.rows}), 18)
         for row in record.rows:
             changed, first = float(row["changed_us"]), row["sample"] == "0"
-            self.assertLessEqual(changed, 2 + int(row["size_bytes"]) / 1000 if first else 0)
+            wrong = 17 * (8 if row["mode"] == "result" else 1)
+            self.assertLessEqual(changed, wrong if first else 0)
             self.assertGreaterEqual(changed, 1 if first else 0)
             self.assertGreaterEqual(float(row["earlier_us"]), 1)
 
@@ -897,7 +898,8 @@ class TheMergeSort(InAFolder):
                     self.assertLess(returned[1], up[2] + within)
 
     def test_an_order_that_nobody_made_is_caught(self):
-        for mutation in ("no_transfer", "stale_transfer"):
+        # What nobody sent is all wrong; what nobody sent again, at the places that were marked.
+        for mutation, least in (("no_transfer", 1000), ("stale_transfer", 1)):
             with self.subTest(mutation=mutation):
                 program = TEST_KERNELS / f"mergesort_{mutation}"
                 done = run(
@@ -907,7 +909,7 @@ class TheMergeSort(InAFolder):
                 self.assertEqual(done.returncode, 1, done.stderr)
                 verification = Record(self.path).footer["verification"]
                 self.assertEqual(verification["checks"], 1000)
-                self.assertEqual(verification["errors"], 1000)
+                self.assertGreaterEqual(verification["errors"], least)
 
     def test_trees_and_ranks_that_do_not_fit_are_refused_together(self):
         cases = [
