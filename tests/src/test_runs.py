@@ -433,8 +433,8 @@ class TheSweep(InAFolder):
     def test_every_block_finds_its_buffers_as_the_repetition_before_left_them(self):
         # All but a few bytes that are wrong so that nothing from before passes for a transfer.
         record = self.measured(
-            TEST_KERNELS / "warmth", "--sizes", "8,1M", "--block-time", "0", "--samples", "3",
-            "--passes", "3", "--pass-time", "30", ranks=1,
+            TEST_KERNELS / "warmth", "--sizes", "8,64K", "--block-time", "0", "--samples", "3",
+            "--passes", "3", "--pass-time", "12", ranks=1,
         )  # fmt: skip
         self.assertEqual(len({(r["mode"], r["size_bytes"], r["pass"]) for r in record.rows}), 18)
         for row in record.rows:
