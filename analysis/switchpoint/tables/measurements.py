@@ -139,9 +139,8 @@ def from_record(record: Record, labels: dict[str, str] | None = None) -> Measure
     told = {name: run.get(name) for name in IDENTITY} | own_labels(labels)
     columns: dict[str, Any] = {name: constant(text, len(samples)) for name, text in told.items()}
     modes = samples["mode"].array
-    columns["mode"] = modes.reorder_categories(
-        sorted(modes.categories)
-    )  # not in the order of the seed
+    in_order = sorted(modes.categories)  # not in the order of the seed
+    columns["mode"] = modes.reorder_categories(in_order)
     if windows := record.header["plan"].get("windows"):
         columns["window_size"] = _windows_of(columns["mode"], windows)
     columns |= {name: samples[name].array for name in MEASURES}
@@ -152,8 +151,7 @@ def from_record(record: Record, labels: dict[str, str] | None = None) -> Measure
 def _windows_of(modes: pd.Categorical, windows: dict[str, int]) -> pd.Categorical:
     """Return the window of each sample's mode, null where the mode does not stream."""
     texts = [str(windows[mode]) if mode in windows else None for mode in modes.categories]
-    of_mode = repeated(texts, np.ones(len(texts), dtype="int64"))
-    return pd.Categorical.from_codes(of_mode.codes[modes.codes], dtype=of_mode.dtype)
+    return repeated(texts, [1] * len(texts)).take(modes.codes)
 
 
 def own_labels(labels: dict[str, str]) -> dict[str, str]:
