@@ -35,6 +35,7 @@ struct point {
     struct activity activity; /* of the first pass; rank 0 of kernels with a timeline */
     int visits;               /* of an exploration */
     bool settled;             /* needs no further calibrating */
+    bool slow;                /* a repetition takes longer than memory takes to fill any cache */
 };
 
 struct plan {
