@@ -1238,6 +1238,23 @@ class WhenThingsGoWrong(InAFolder):
         first_pass = {tuple(r.split(",")[:2]) for r in rows if r.split(",")[2] == "0"}
         self.assertEqual(len(first_pass), len(MODES) * 5)
 
+    def test_a_run_that_is_killed_in_its_first_pass_leaves_what_it_has_measured(self):
+        partial = Path(f"{self.path}.partial")
+        slow = ["--mode", "send", "--sizes", "1:16M/2", "--samples", "1", "--pause", "300000"]
+        with subprocess.Popen(
+            [MPIEXEC, "-n", "2", PINGPONG, *slow, "--passes", "1", "--record", self.path],
+            env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        ) as job:  # fmt: skip
+            deadline = time.monotonic() + 30
+            rows: list[str] = []
+            while time.monotonic() < deadline and not rows:
+                time.sleep(0.05)
+                rows = partial.read_text().splitlines()[2:] if partial.exists() else []
+            job.send_signal(signal.SIGTERM)
+            job.wait(timeout=30)
+        self.assertGreater(len(rows), 0)
+        self.assertFalse(self.path.exists())
+
     def test_a_run_that_hangs_in_finalize_has_said_and_written_everything(self):
         program = TEST_KERNELS / "pingpong_endless_finalize"
         command = [MPIEXEC, "-n", "2", program, "--mode", "send", "--sizes", "1,8", *QUICK]
