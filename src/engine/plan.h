@@ -29,6 +29,7 @@ struct point {
     struct samples samples;   /* rank 0 only */
     struct samples passes;    /* the median of each pass so far; rank 0 only */
     struct counts counts;     /* this rank's; after the sweep, on rank 0, those of all ranks */
+    double visit_us;          /* the last visit with all that is untimed, by this rank's clock */
     double blocks_us;         /* all timed blocks so far, by this rank's clock */
     int64_t late_blocks;      /* not counted, since a rank started late; same on all ranks */
     int64_t repetitions;      /* all of them, untimed ones too; same on all ranks */

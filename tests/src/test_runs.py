@@ -430,6 +430,15 @@ class TheSweep(InAFolder):
             self.assertGreater(point["passes"], 1)
             self.assertLess(point["passes"], 1000000)
 
+    def test_a_visit_that_the_time_budget_does_not_cover_is_not_begun(self):
+        # Each visit takes 1.5 s: two fit into 4 s, and the third would end after them.
+        record = self.measured(
+            PINGPONG, "--mode", "send", "--sizes", "8", "--pause", "1500000", "--samples", "1",
+            "--passes", "5", "--time-budget", "4",
+        )  # fmt: skip
+        self.assertIs(record.footer["shortened"], True)
+        self.assertIn(record.footer["points"][0]["passes"], [1, 2])
+
     def test_every_block_finds_its_buffers_as_the_repetition_before_left_them(self):
         # All but a few bytes that are wrong so that nothing from before passes for a transfer.
         record = self.measured(
