@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core_times.h"
 #include "system_files.h"
 
 static void write_ticks(struct json *json);
@@ -30,6 +31,7 @@ void conditions_write(struct json *json, const char *key)
     }
     write_ticks(json);
     write_switches(json);
+    core_times_write(json);
     write_cpu(json);
     json_open(json, "interfaces", '[');
     write_network_devices(json);

@@ -25,6 +25,7 @@ SMALL = {
     "broadcast_library.py 1 openmpi": "openmpi",
     "sort_maps.py 1 openmpi": "figure 13",
     "zoom.py 1": "right",
+    "placement_order.py 1": "another program on each",
     "detection/noise.py 2": "10",
     "detection/score.py --ours": "recall",
 }
@@ -36,6 +37,7 @@ ELSEWHERE = {
     "mpi_libraries.py",  # test_mpi_libraries.py
     "detection/calibrate.py",
     "detection/record.py",  # records for half an hour
+    "detection/record_unseen.py",  # the same
 }
 
 #: What the others are made of.

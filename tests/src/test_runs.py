@@ -244,7 +244,9 @@ class ACompleteRun(unittest.TestCase):
         self.assertEqual([rank["rank"] for rank in self.record.footer["ranks"]], [0, 1])
         for before, after in zip(ranks, self.record.footer["ranks"], strict=True):
             self.assertEqual(before["before"].keys(), after["after"].keys())
-            for counter in ("voluntary_switches", "involuntary_switches", "softirq_ticks"):
+            counters = ("voluntary_switches", "involuntary_switches", "softirq_ticks",
+                        "cpu_time_us", "cores_busy_us", "cores_softirq_us")  # fmt: skip
+            for counter in counters:
                 self.assertGreaterEqual(after["after"][counter], before["before"][counter])
             loopback = [i for i in before["before"]["interfaces"] if i["name"] == "lo"]
             mtu = int(Path("/sys/class/net/lo/mtu").read_text())

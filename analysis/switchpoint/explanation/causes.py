@@ -13,6 +13,7 @@ import pandas as pd
 
 from switchpoint.detection.search import find_anomalies
 from switchpoint.explanation.origins import Origins, origins_of_run
+from switchpoint.explanation.slower_runs import slower_because
 from switchpoint.explanation.suspects import Suspects, suspects_of_run
 from switchpoint.tables.columns import none_for_nulls
 from switchpoint.tables.findings import BOUNDARIES
@@ -67,6 +68,9 @@ def add_causes(anomalies: pd.DataFrame, measurements: Measurements) -> pd.DataFr
         boundary, step = row["kind"] in BOUNDARIES, row["kind"] == "step"
         row["suspects"] = suspects(row["last_size_before"], row["size_bytes"]) if boundary else []
         row["origin"] = origin(row) if step else None
+        if row["kind"] == "placement_inversion":
+            other = measurements.facts(row["evidence"]["other"]["run_id"])
+            row["origin"] = slower_because(measurements.facts(run_id), other)
     _count_siblings(measurements, rows)
     return _with_causes(anomalies, rows)
 
@@ -93,7 +97,7 @@ def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> N
     settings.
     """
     identity = measurements.sweeps.identity
-    guessed = [row for row in rows if row.get("origin")]
+    guessed = [row for row in rows if row["kind"] == "step" and row["origin"]]
     alike = [name for name in _SIBLING if name in identity]
     if not guessed or not alike:
         return

@@ -76,6 +76,9 @@ class _Conditions(_Part):
     softirq_ticks: int | None = None
     voluntary_switches: int | None = None
     involuntary_switches: int
+    cpu_time_us: int | None = None
+    cores_busy_us: int | None = None
+    cores_softirq_us: int | None = None
     cpu_khz: float | None = None
     cpu: int | None = None
     interfaces: list[_Interface]

@@ -189,8 +189,8 @@ COLUMNS = [
         "origin",
         "object or null",
         "",
-        "a guess at the origin of a step: `guess`, `means`, `evidence` (sentences), `source`."
-        " Never proof",
+        "a guess at the origin of a step or of a `placement_inversion`: `guess`, `means`,"
+        " `evidence` (sentences), `source`. Never proof",
         stage="explanation",
     ),
 ]
