@@ -33,6 +33,7 @@ SMALL = {
 #: Those that need what is not installed here, or that write what the documentation quotes.
 ELSEWHERE = {
     "pingpong_peers.py",  # OSU's programs
+    "osu_peers.py",  # the same
     "study_001.py",  # writes docs/studies/001.md, from half an hour of runs
     "mpi_libraries.py",  # test_mpi_libraries.py
     "detection/calibrate.py",
