@@ -38,8 +38,8 @@ PASSING_LABELS = frozenset(
 #: Runs: the columns to filter by, then header and footer of the record as JSON.
 RUN_COLUMNS = [
     "run_id", "format", "source", "site", "date", "start_utc", "partition", "mpi", "environ",
-    "kernel", "placement", "session", "complete", "tool", "builder", "spec_hash", "spack_spec",
-    "spack_hash", "lock_hash", "lock", "labels", "header", "footer", "warnings",
+    "kernel", "placement", "session", "complete", "tool", "program", "builder", "spec_hash",
+    "spack_spec", "spack_hash", "lock_hash", "lock", "labels", "header", "footer", "warnings",
 ]  # fmt: skip
 
 #: Curves: the identity and one row per size.

@@ -218,6 +218,7 @@ def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
         "session": labels.get("session"),
         "complete": facts.complete,
         "tool": f"{kernel.get('name')} {kernel.get('version')}",
+        "program": json.dumps(kernel),
         "builder": kernel.get("builder"),
         "spec_hash": kernel.get("spec_hash"),
         # A label is a claim, and the program's own hash proves it.
