@@ -262,6 +262,15 @@ static const struct mode MODES[] = {
      .result = &SORTED,
      .send_bytes = input_on_root,
      .suits = suits_keys},
+    {.name = "one_rank",
+     .summary = "the parallel form on rank 0 alone while the other ranks sleep",
+     .source = "shows beside serial what the parallel form itself costs",
+     .run = run_on_one_rank,
+     .variant = &(const struct one_rank){sort_in_parallel, &SORTED_EVENLY},
+     .at_root = true,
+     .result = &RESULT_ON_ONE_RANK,
+     .send_bytes = input_on_root,
+     .suits = suits_keys},
     {0},
 };
 

@@ -7,6 +7,7 @@ An application whose library is absent was not built, and is passed over.
 
 from __future__ import annotations
 
+import re
 import unittest
 
 from test_runs import KERNELS, TEST_KERNELS, InAFolder, Record, assert_each_refused, run, together
@@ -26,8 +27,12 @@ ONE_SAMPLE = ["--passes", "1", "--samples", "1"]
 def modes_of(name: str) -> list[str]:
     """Every mode, those on rank 0 alone included."""
     parallel = APPLICATIONS[name][0]
-    serial = [f"{mode}_serial" for mode in parallel] if name == "linear" else ["serial"]
-    return [*parallel, *serial]
+    if name == "voting":  # on one rank there is one ballot, and nothing to vote on
+        return [*parallel, "serial"]
+    alone = ["serial", "one_rank"]
+    if name == "linear":
+        alone = [f"{mode}_{form}" for mode in parallel for form in alone]
+    return [*parallel, *alone]
 
 
 def built(name: str) -> bool:
@@ -74,6 +79,8 @@ class TheApplications(InAFolder):
                     self.assertLessEqual(max(compute, exchange, distribute), total)
                     if "serial" in row["mode"]:
                         self.assertEqual((exchange, distribute), (0, 0))
+                    elif "one_rank" in row["mode"]:  # it copies where others send
+                        self.assertLess(compute, total)
                     else:
                         self.assertGreater(exchange + distribute, 0)
 
@@ -86,6 +93,26 @@ class TheApplications(InAFolder):
         each = 4 * 4096 * 3 // 4
         runs = 1 + 1 + int(record.rows[0]["iterations"])
         self.assertEqual(record.footer["verification"]["bytes_moved"], runs * each)
+
+    def test_the_parallel_form_on_one_rank_sends_nothing(self):
+        for name in filter(built, APPLICATIONS):
+            modes = [mode for mode in modes_of(name) if "one_rank" in mode]
+            if not modes:
+                continue
+            size = APPLICATIONS[name][1].split(",")[-1]
+            record = self.measured(
+                KERNELS / name, "--mode", ",".join(modes), "--sizes", size, *ONE_SAMPLE, ranks=3
+            )
+            with self.subTest(name=name):
+                self.assertEqual(record.footer["verification"]["bytes_moved"], 0)
+                self.assertGreater(record.footer["verification"]["checks"], 0)
+
+    @unittest.skipUnless(built("fft"), "no FFTW")
+    def test_no_plan_is_a_guess(self):
+        done = run(TEST_KERNELS / "fft_plans", "--sizes", "1024", *ONE_SAMPLE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        plans = set(re.findall(r"^plan: (.*)$", done.stderr, re.MULTILINE))
+        self.assertEqual(plans, {"rows measured", "matrix measured"})
 
     def test_results_of_messages_that_never_move_are_caught(self):
         cases = [("fft", "parallel", 1024), ("linear", "mult", 968)]
