@@ -8,9 +8,21 @@ An application whose library is absent was not built, and is passed over.
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import unittest
 
-from test_runs import KERNELS, TEST_KERNELS, InAFolder, Record, assert_each_refused, run, together
+from test_runs import (
+    ENVIRONMENT,
+    KERNELS,
+    MPIEXEC,
+    TEST_KERNELS,
+    InAFolder,
+    Record,
+    assert_each_refused,
+    run,
+    together,
+)
 
 #: Of each application: modes in parallel, sizes that no number of ranks divides, some tiny.
 APPLICATIONS = {
@@ -106,6 +118,33 @@ class TheApplications(InAFolder):
             with self.subTest(name=name):
                 self.assertEqual(record.footer["verification"]["bytes_moved"], 0)
                 self.assertGreater(record.footer["verification"]["checks"], 0)
+
+    def test_a_rank_that_sorts_holds_its_share_and_not_all_keys(self):
+        size = 8 << 20
+        peaks = [self.second_largest_peak(sizes) for sizes in ("400", str(size))]
+        # A share of its own, and twice two shares to merge: 5/4 of all keys on four ranks.
+        self.assertLess(peaks[1] - peaks[0], 1.6 * size)
+
+    def second_largest_peak(self, sizes: str) -> int:
+        """Bytes of memory that a rank other than rank 0 holds at most."""
+        watched = (
+            "import resource, subprocess, sys\n"
+            "code = subprocess.call(sys.argv[1:], close_fds=False)\n"
+            "peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
+            "print('peak:', peak, flush=True)\n"
+            "sys.exit(code)"
+        )
+        done = subprocess.run(
+            [
+                *(MPIEXEC, "-n", "4", sys.executable, "-c", watched, KERNELS / "psrs"),
+                *("--mode", "parallel", "--sizes", sizes, "--warmup", "0", *ONE_SAMPLE),
+            ],
+            env=ENVIRONMENT, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        peaks = sorted(int(peak) for peak in re.findall(r"peak: (\d+)", done.stdout))
+        self.assertEqual(len(peaks), 4)
+        return peaks[-2] * 1024
 
     @unittest.skipUnless(built("fft"), "no FFTW")
     def test_no_plan_is_a_guess(self):
