@@ -636,11 +636,33 @@ class TheCompleteExchange(InAFolder):
 
     QUICK = ("--samples", "1", "--passes", "1", "--packet", "3000")
     SIZES = ("--sizes", "0,1,3000,7000")  # no packet, a short one, a whole one, several
+    SHUFFLES = (
+        "group_shuffle,synchronous_shuffle,group_shuffle_windowed,synchronous_shuffle_windowed"
+    )
+
+    def test_only_windowed_shuffles_wait_for_room_in_a_window(self):
+        # Three ranks exchange three packets with each of two peers: six are sent at each rank.
+        for mode, in_flight in (
+            ("synchronous_shuffle", 6),
+            ("group_shuffle", 6),
+            ("synchronous_shuffle_windowed", 2),
+            ("group_shuffle_windowed", 2),
+        ):
+            with self.subTest(mode=mode):
+                done = run(
+                    TEST_KERNELS / "alltoall_in_flight",
+                    *("--mode", mode, "--sizes", "9000", "--group", "3", *self.QUICK),
+                    ranks=3,
+                )
+                self.assertEqual(done.returncode, 0, done.stderr)
+                most = [int(line.split()[-1]) for line in done.stderr.splitlines()
+                        if line.startswith("most sends in flight: ")]  # fmt: skip
+                self.assertEqual(most, [in_flight] * 3)
 
     def test_all_pairs_get_their_messages(self):
         cases = [
-            (4, "shift,pairwise,group_shuffle,synchronous_shuffle", ["--send-window", "2"]),
-            (6, "shift,group_shuffle,synchronous_shuffle", ["--group", "3"]),
+            (4, f"shift,pairwise,{self.SHUFFLES}", ["--send-window", "2"]),
+            (6, f"shift,{self.SHUFFLES}", ["--group", "3"]),
         ]
         for ranks, modes, options in cases:
             with self.subTest(ranks=ranks):
@@ -688,7 +710,7 @@ class TheCompleteExchange(InAFolder):
             ALLTOALL,
             (["--packet", "0"], "--packet: '0' is not a whole number from 1"),
             (["--group", "0"], "--group: '0' is not a whole number from 1"),
-            (["--send-window", "-1"], "--send-window: '-1' is not a whole number from 0"),
+            (["--send-window", "0"], "--send-window: '0' is not a whole number from 1"),
         )
 
 
