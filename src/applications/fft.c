@@ -54,9 +54,9 @@ static size_t work_bytes(const struct task *t)
     return work_of(t).bytes;
 }
 
-/* Made before the runs, for buffers that do not move. All plans are measured: FFTW tries several and
- * keeps the fastest, for the serial base as for the rows. It overwrites the buffers meanwhile, and
- * later passes find what it has learnt. */
+/* Made before the runs, for buffers that do not move. All plans are measured: FFTW tries several
+ * and keeps the fastest, for the serial base as for the rows. It overwrites the buffers meanwhile,
+ * and later passes find what it has learnt. */
 struct state {
     fftw_plan plan;
 };
@@ -74,8 +74,8 @@ static void plan_rows(const struct task *t)
     const int rows = (int)share_count(n, t->ranks, t->rank);
     fftw_complex *mine = work_of(t).rows;
     struct state *state = t->state;
-    state->plan = fftw_plan_many_dft(1, &n, rows, mine, NULL, 1, n, mine, NULL, 1, n, FFTW_FORWARD,
-                                     PLANNING);
+    state->plan =
+        fftw_plan_many_dft(1, &n, rows, mine, NULL, 1, n, mine, NULL, 1, n, FFTW_FORWARD, PLANNING);
 }
 
 static void plan_rows_on_one_rank(const struct task *t)

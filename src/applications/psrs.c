@@ -34,9 +34,10 @@ struct work {
     size_t bytes; /* of all pieces */
 };
 
-/* Fewer keys than these arrive at a rank: twice its share. With distinct keys it is fewer than 2n / p
- * (Li et al. 1993, theorem 1). Where p^2 does not divide n, the next multiple of p^2 takes the place
- * of n: no two neighbouring samples of a rank are further apart than that multiple over p^2. */
+/* Fewer keys than these arrive at a rank: twice its share. With distinct keys it is fewer than 2n /
+ * p (Li et al. 1993, theorem 1). Where p^2 does not divide n, the next multiple of p^2 takes the
+ * place of n: no two neighbouring samples of a rank are further apart than that multiple over p^2.
+ */
 static size_t arriving_keys_limit(const struct task *t)
 {
     const size_t ranks = (size_t)t->ranks;
@@ -110,8 +111,8 @@ static void divide_by_pivots(const struct task *t, const struct work *w)
     }
 }
 
-/* Exchanges the lengths, then the keys. Returns the bytes that arrived. Lengths that the keys cannot
- * have are an MPI's mistake, and no message may overwrite what lies beyond the buffer. */
+/* Exchanges the lengths, then the keys. Returns the bytes that arrived. Lengths that the keys
+ * cannot have are an MPI's mistake, and no message may overwrite what lies beyond the buffer. */
 static size_t exchange_runs(const struct task *t, const struct work *w)
 {
     enum { EXIT_IMPOSSIBLE = 4 };
@@ -122,7 +123,8 @@ static size_t exchange_runs(const struct task *t, const struct work *w)
         w->from[rank] = (struct part){end, w->in_bytes[rank]};
         end += w->in_bytes[rank];
         if (w->in_bytes[rank] > room || end > room) {
-            fprintf(stderr, "psrs: more keys arrive at rank %d than possible: MPI_Sendrecv is wrong\n",
+            fprintf(stderr,
+                    "psrs: more keys arrive at rank %d than possible: MPI_Sendrecv is wrong\n",
                     t->rank);
             MPI_Abort(t->comm, EXIT_IMPOSSIBLE);
         }

@@ -8,7 +8,10 @@
 
 static void write_body(struct json *json, const struct session *session,
                        const struct totals *totals);
-static void write_point(struct json *json, const struct point *point);
+static void write_point(struct json *json, const struct session *session,
+                        const struct point *point);
+static void write_bandwidth(struct json *json, const struct session *session,
+                            const struct point *point);
 static void write_traffic(struct json *json, const struct point *point);
 static void write_verification(struct json *json, const struct plan *plan,
                                const struct totals *totals);
@@ -45,7 +48,7 @@ static void write_body(struct json *json, const struct session *session,
     json_raw(json, "shortened", session->shortened ? "true" : "false");
     json_open(json, "points", '[');
     for (size_t i = 0; i < plan->count; i++) {
-        write_point(json, &plan->points[i]);
+        write_point(json, session, &plan->points[i]);
     }
     json_close(json, ']');
     if (kernel->write_findings != NULL) {
@@ -60,7 +63,7 @@ static void write_body(struct json *json, const struct session *session,
     }
 }
 
-static void write_point(struct json *json, const struct point *point)
+static void write_point(struct json *json, const struct session *session, const struct point *point)
 {
     const struct samples *samples = &point->samples;
     json_open(json, NULL, '{');
@@ -74,6 +77,7 @@ static void write_point(struct json *json, const struct point *point)
     json_number(json, "min_us", samples->min_us);
     json_number(json, "max_us", samples->max_us);
     json_number(json, "median_us", samples_quantile_us(samples, 0.5));
+    write_bandwidth(json, session, point);
     double low_us = NAN;
     double high_us = NAN;
     samples_median_interval_us(&point->passes, &low_us, &high_us);
@@ -85,6 +89,17 @@ static void write_point(struct json *json, const struct point *point)
         write_traffic(json, point);
     }
     json_close(json, '}');
+}
+
+/* At the median. */
+static void write_bandwidth(struct json *json, const struct session *session,
+                            const struct point *point)
+{
+    const struct bandwidth bandwidth =
+        bandwidth_of(session->kernel->pattern, session->task.ranks, point->size_bytes,
+                     samples_quantile_us(&point->samples, 0.5));
+    json_number(json, "algorithm_MBps", bandwidth.algorithm_MBps);
+    json_number(json, "bus_MBps", bandwidth.bus_MBps);
 }
 
 /* What one repetition sends, on average: it may depend on the data. */

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bandwidth.h"
 #include "json.h"
 #include "mpi_check.h"
 #include "refusal.h"
@@ -121,6 +122,7 @@ struct kernel {
     bool ranks_even;   /* the number of ranks must be even */
     const char *sizes; /* default of --sizes; NULL: the engine's default */
     enum timing timing;
+    enum pattern pattern;      /* what a size is the size of, for the bandwidths */
     const struct mode *modes;  /* ends with an entry without a name */
     const char *const *phases; /* extra columns, names ending in _us, NULL at the end; or NULL */
     bool timeline;             /* record what each rank did when, as `phase_end` reports it */

@@ -1,9 +1,12 @@
 /* What standard output and standard error say about a run when it ends. */
 #include "outcome.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-static void print_table(const struct plan *plan);
+static void print_table(const struct session *session);
+static void print_bandwidth(struct bandwidth bandwidth);
 static void print_precision(const struct options *options, const struct plan *plan);
 static void print_payload_errors(const struct session *session);
 
@@ -15,7 +18,7 @@ void outcome_print(const struct session *session, const struct totals *totals)
     if (!options->quiet && kernel->print_findings != NULL) {
         kernel->print_findings(stdout, kernel->state);
     } else if (!options->quiet) {
-        print_table(plan);
+        print_table(session);
         print_precision(options, plan);
     }
     if (!options->quiet && session->shortened) {
@@ -29,18 +32,42 @@ void outcome_print(const struct session *session, const struct totals *totals)
         (long long)totals->payload_errors, options->record != NULL ? options->record : "none");
 }
 
-/* One line per point: quantiles over the samples kept, which are sorted, in us per message. */
-static void print_table(const struct plan *plan)
+static int name_width(const struct plan *plan)
 {
-    printf("%-17s %12s %13s %13s %27s %13s %8s\n", "mode", "size_bytes", "median_us", "min_us",
-           "95 % of samples, us", "MB/s", "samples");
+    int width = (int)strlen("mode");
+    for (size_t i = 0; i < plan->count; i++) {
+        const int length = (int)strlen(plan->points[i].mode->name);
+        width = length > width ? length : width;
+    }
+    return width;
+}
+
+/* One line per point: quantiles over the samples kept, which are sorted, in us per message. */
+static void print_table(const struct session *session)
+{
+    const struct plan *plan = &session->plan;
+    const enum pattern pattern = session->kernel->pattern;
+    const int width = name_width(plan);
+    printf("%-*s %12s %13s %13s %27s %13s %13s %8s\n", width, "mode", "size_bytes", "median_us",
+           "min_us", "95 % of samples, us", "MB/s", "bus MB/s", "samples");
     for (size_t i = 0; i < plan->count; i++) {
         const struct point *point = &plan->points[i];
         const struct samples *samples = &point->samples;
         const double median_us = samples_quantile_us(samples, 0.5);
-        printf("%-17s %12d %13.3f %13.3f %13.3f %13.3f %13.2f %8ld\n", point->mode->name,
-               point->size_bytes, median_us, samples->min_us, samples_quantile_us(samples, 0.025),
-               samples_quantile_us(samples, 0.975), point->size_bytes / median_us, samples->count);
+        printf("%-*s %12d %13.3f %13.3f %13.3f %13.3f", width, point->mode->name, point->size_bytes,
+               median_us, samples->min_us, samples_quantile_us(samples, 0.025),
+               samples_quantile_us(samples, 0.975));
+        print_bandwidth(bandwidth_of(pattern, session->task.ranks, point->size_bytes, median_us));
+        printf(" %8ld\n", samples->count);
+    }
+}
+
+static void print_bandwidth(struct bandwidth bandwidth)
+{
+    if (isnan(bandwidth.algorithm_MBps)) {
+        printf(" %13s %13s", "-", "-");
+    } else {
+        printf(" %13.2f %13.2f", bandwidth.algorithm_MBps, bandwidth.bus_MBps);
     }
 }
 

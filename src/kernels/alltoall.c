@@ -44,8 +44,8 @@ static struct packet packet_at(const struct task *t, struct slot slot)
 }
 
 /* How many packets a rank has in flight. The study's schedules have no waits between slots. The
- * default of a window is a rank's number of peers, one packet to each in a shuffle: no link then has
- * a queue in which packets overtake others. */
+ * default of a window is a rank's number of peers, one packet to each in a shuffle: no link then
+ * has a queue in which packets overtake others. */
 static int packets_in_flight(const struct task *t, bool windowed, int messages)
 {
     const struct settings *settings = t->settings;
@@ -285,6 +285,7 @@ int main(int argc, char **argv)
         .summary = "every rank has a message of the given size for every other rank",
         .ranks_min = 2,
         .timing = TIME_OF_SLOWEST_ALONE,
+        .pattern = PATTERN_ALLTOALL,
         .modes = MODES,
         .options = OPTIONS,
         .settings = &settings,

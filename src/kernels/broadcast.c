@@ -58,8 +58,8 @@ static int segment_at(const struct task *t, int offset)
     return left < settings->segment_bytes ? left : (int)settings->segment_bytes;
 }
 
-/* Segment by segment along a chain: each goes on as soon as it is there, and the receive of the next
- * one is posted by then. */
+/* Segment by segment along a chain: each goes on as soon as it is there, and the receive of the
+ * next one is posted by then. */
 static void send_segments(const struct task *t, const struct tree *tree)
 {
     const int child = tree->child(t->rank, t->ranks, 0);
@@ -263,6 +263,7 @@ int main(int argc, char **argv)
         .summary = "what it costs to bring rank 0's message to all others",
         .ranks_min = 2,
         .timing = TIME_OF_SLOWEST_ALONE,
+        .pattern = PATTERN_BROADCAST,
         .modes = MODES,
         .options = OPTIONS,
         .settings = &settings,

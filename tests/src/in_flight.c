@@ -1,5 +1,5 @@
-/* Stands between a kernel and MPI: says how many sends and receives of a rank were in flight at most.
- * A wait ends them. */
+/* Stands between a kernel and MPI: says how many sends and receives of a rank were in flight at
+ * most. A wait ends them. */
 #include <mpi.h>
 #include <stdio.h>
 

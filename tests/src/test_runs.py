@@ -281,6 +281,13 @@ class ACompleteRun(unittest.TestCase):
         ]
         self.assertGreaterEqual(statistics.median(blocks), 20)
 
+    def test_bandwidths_are_size_over_time(self):
+        self.assertEqual(self.record.header["kernel"]["pattern"], "message")
+        for point in self.record.footer["points"]:
+            expected = point["size_bytes"] / point["median_us"]
+            self.assertAlmostEqual(point["algorithm_MBps"] / (expected or 1), bool(expected))
+            self.assertEqual(point["algorithm_MBps"], point["bus_MBps"])
+
     def test_footer_sums_up_the_rows(self):
         footer = self.record.footer
         self.assertEqual(footer["end"], "switchpoint")
@@ -572,6 +579,15 @@ class TheRing(InAFolder):
         self.assertLess(computed[0]["alternate"], 0.75 * computed[0]["serial"])
         self.assertGreater(computed[100]["alternate"], 0.75 * computed[100]["serial"])
 
+    def test_time_to_compute_is_no_bandwidth(self):
+        arguments = ("--mode", "sendrecv", "--sizes", "8", "--grain", "10", *QUICK)
+        done = run(RING, *arguments, "--record", self.path)
+        (point,) = Record(self.path).footer["points"]
+        self.assertIsNone(point["algorithm_MBps"])
+        heading, row, _ = done.stdout.splitlines()
+        self.assertEqual(heading.split()[-4:], ["MB/s", "bus", "MB/s", "samples"])
+        self.assertEqual(row.split()[-3:-1], ["-", "-"])
+
     def test_an_odd_ring_needs_the_exchange_at_once(self):
         record = self.measured(
             RING, "--mode", "sendrecv,serial", "--sizes", "4", "--grain", "10", *QUICK, ranks=3
@@ -660,6 +676,13 @@ class TheCompleteExchange(InAFolder):
     SHUFFLES = (
         "group_shuffle,synchronous_shuffle,group_shuffle_windowed,synchronous_shuffle_windowed"
     )
+
+    def test_bandwidths_count_the_messages_of_all_pairs(self):
+        arguments = ("--mode", "library", "--sizes", "3000", *self.QUICK)
+        record = self.measured(ALLTOALL, *arguments, ranks=4)
+        (point,) = record.footer["points"]
+        for field, messages in (("algorithm_MBps", 4), ("bus_MBps", 3)):
+            self.assertAlmostEqual(point[field] * point["median_us"] / (messages * 3000), 1)
 
     def test_only_windowed_shuffles_wait_for_room_in_a_window(self):
         # Three ranks exchange three packets with each of two peers: six are sent at each rank.

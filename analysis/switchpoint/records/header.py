@@ -21,6 +21,7 @@ class _Part(BaseModel):
 
 class _Kernel(_Part):
     name: str | None = None
+    pattern: str | None = None
     version: str | None = None
     git_commit: str | None = None
     builder: str | None = None
