@@ -1,5 +1,4 @@
 /* Stands between fft and FFTW: says how each plan is made. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fftw3.h>
 #include <stdio.h>
