@@ -64,6 +64,12 @@ class KernelMixin(PlacementMixin):
     #: :type: :class:`int`
     pass_time_ms = variable(int, value=20)
 
+    #: Later passes skip a point when its blocks have taken this long together, in milliseconds;
+    #: 0: never.
+    #:
+    #: :type: :class:`int`
+    point_time_ms = variable(int, value=0)
+
     #: Time limit for one mode at one size in seconds, as passes of `pass_time_ms`; 0: `passes`.
     #:
     #: :type: :class:`int`
@@ -119,6 +125,7 @@ class KernelMixin(PlacementMixin):
             f"--samples={self.samples}",
             f"--block-time={self.block_time_us}",
             f"--pass-time={self.pass_time_ms}",
+            f"--point-time={self.point_time_ms}",
             f"--precision={self.precision_percent}",
             f"--time-budget={self.time_budget_s}",
             f"--rotate={self.rotate_mib}",

@@ -24,12 +24,13 @@ void repeat(const struct mode *mode, struct task *task, long iterations)
 /* The fastest sample decides: a slow moment during calibration says nothing about the point. */
 bool known_slow(const struct session *session, const struct point *point)
 {
+    static const double SLOW_US = 20e3;
+
     const struct options *options = &session->options;
     bool slow = false;
     if (session->task.rank == 0 && point->iterations == 1 && point->samples.count > 0) {
         const double fastest_us = point->samples.min_us * messages_of(point->mode, &session->task);
-        slow = fastest_us >= (double)options->pass_time_ms * 1e3 / (double)options->samples &&
-               fastest_us >= (double)options->block_time_us;
+        slow = fastest_us >= SLOW_US && fastest_us >= (double)options->block_time_us;
     }
     return root_says(session->task.comm, slow);
 }

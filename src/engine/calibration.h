@@ -6,8 +6,9 @@
 
 #include "session.h"
 
-/* Collective. Whether earlier passes show that one repetition already takes its share of a pass.
- * Another warm-up and calibration would then take most of the sweep's time and change nothing. */
+/* Collective. Whether earlier passes show that one repetition takes longer than memory takes to
+ * fill any cache (20 ms). Another warm-up and calibration would then take most of the sweep's time
+ * and change nothing. */
 bool known_slow(const struct session *session, const struct point *point);
 
 /* Collective. Sets the point's repetitions and blocks. Returns the repetitions that it ran. */

@@ -69,6 +69,9 @@ static void write_point(struct json *json, const struct session *session, const 
     json_open(json, NULL, '{');
     json_string(json, "mode", point->mode->name);
     json_integer(json, "size_bytes", point->size_bytes);
+    if (point->mode->streams) {
+        json_integer(json, "window", window_of(&session->options));
+    }
     json_integer(json, "count", samples->count);
     json_integer(json, "kept", (int64_t)samples->kept);
     json_integer(json, "stride", samples->stride);

@@ -114,11 +114,19 @@ static void write_plan(struct json *json, const struct options *options)
     json_integer(json, "samples_per_pass", options->samples);
     json_integer(json, "block_time_us", options->block_time_us);
     json_integer(json, "pass_time_us", options->pass_time_ms * 1000);
+    json_integer(json, "point_time_us", options->point_time_ms * 1000);
     json_integer(json, "precision_percent", options->precision_percent);
     json_integer(json, "time_budget_s", options->time_budget_s);
     json_integer(json, "warmup", options->warmup);
     json_integer(json, "window", options->window);
     json_integer(json, "window_kib", options->window_kib);
+    json_open(json, "windows", '{');
+    for (size_t m = 0; m < options->mode_count; m++) {
+        if (options->modes[m]->streams) {
+            json_integer(json, options->modes[m]->name, window_of(options));
+        }
+    }
+    json_close(json, '}');
     json_integer(json, "rotate_mib", options->rotate_mib);
     json_integer(json, "pause_us", options->pause_us);
     json_raw(json, "round_time", options->round_time ? "true" : "false");

@@ -34,8 +34,10 @@ struct verdict {
 /* What a mode computes, for modes that do more than deliver payload. `size_bytes` is then the size
  * of the problem's data. Each repetition computes the result from the input in the send buffer,
  * which it does not change. The result, and everything else that travels, is in the receive buffer.
- * Before the timed blocks every byte of the receive buffer is 0xFF (an integer -1, a NaN): a result
- * that no repetition computed is therefore wrong. */
+ * Before the warm-up every byte of the receive buffer is 0xFF (an integer -1, a NaN), and before
+ * the timed blocks the first 8 bytes and some at equal distances are so again: a result that no
+ * timed repetition computed is therefore wrong. So the result starts the buffer, or takes an eighth
+ * of it or more. */
 struct result {
     /* Bytes of receive buffer that this rank needs: result and work space. */
     size_t (*bytes)(const struct task *task);
@@ -88,6 +90,7 @@ struct mode {
 
     bool once;    /* a block is one repetition, without warm-up and calibration */
     bool at_root; /* rank 0 works alone: its clock counts, whatever the kernel's timing says */
+    bool streams; /* keeps a window of messages in flight */
     bool rotates; /* each repetition takes its buffers from `sent` and `received` */
 };
 

@@ -1,4 +1,4 @@
-/* One visit to one point: warm up, calibrate, poison, time the blocks, verify. */
+/* One visit to one point: poison, warm up, calibrate, mark, time the blocks, verify. */
 #include "measure.h"
 
 #include <stdio.h>
@@ -16,9 +16,10 @@ enum { EXIT_NO_ROOM = 4 };
 
 static long prepare(struct session *session, struct point *point, int pass);
 static void require_room(const struct session *session, const struct mode *mode);
-static void poison(struct task *task, const struct mode *mode, int pass);
+static long calibrate_again(struct session *session, struct point *point);
+static void mark(struct task *task, const struct mode *mode, int pass);
 static long time_blocks(struct session *session, struct point *point);
-static void time_block(struct session *session, const struct point *point, double *values_us);
+static void time_block(struct session *session, struct point *point, double *values_us);
 static void idle(const struct task *task, long pause_us);
 static void verify(const struct task *task, struct point *point, int pass, size_t repetitions);
 static int64_t account(const struct task *task, struct point *point, int64_t repetitions);
@@ -30,8 +31,7 @@ void measure(struct session *session, struct point *point, int pass)
     struct task *task = &session->task;
     const struct mode *mode = point->mode;
     const long untimed = prepare(session, point, pass);
-    poison(task, mode, pass);
-    MPI_CHECK(MPI_Barrier(task->comm));
+    mark(task, mode, pass);
     const long blocks = time_blocks(session, point);
     if (mode->release != NULL) {
         mode->release(task);
@@ -52,23 +52,25 @@ static long prepare(struct session *session, struct point *point, int pass)
     for (size_t copy = 0; copy < task->copies; copy++) {
         const struct task turned = with_copy(task, copy);
         input_fill(&turned, mode, pass);
+        output_poison(&turned, mode, pass);
     }
     if (mode->prepare != NULL) {
         mode->prepare(task);
     }
-    long untimed = 0;
-    if (mode->once) {
-        point->blocks = 1;
-    } else if (!known_slow(session, point)) {
-        repeat(mode, task, session->options.warmup);
-        untimed = session->options.warmup + (point->settled ? 0 : calibrate(session, point));
-    }
+    /* Explorations compare points, so all of theirs are prepared alike, however slow. */
+    const bool warm = !mode->once && (point->settled || !known_slow(session, point));
+    long untimed = warm && !point->settled ? calibrate_again(session, point) : 0;
+    point->blocks = mode->once ? 1 : point->blocks;
     session->visit.blocks = point->blocks;
     if (session->kernel->timeline && point->repetitions == 0) {
         const long most = point->blocks * point->iterations;
         untimed += timeline_watch(task, mode->run, most, &point->activity);
     }
-    return untimed;
+    /* The first block then follows a repetition, as the others do, not a barrier, which ranks leave
+     * one after another, nor a broadcast. */
+    MPI_CHECK(MPI_Barrier(task->comm));
+    repeat(mode, task, warm ? session->options.warmup : 0);
+    return untimed + (warm ? session->options.warmup : 0);
 }
 
 /* Whatever chose the point, no message may overwrite what lies beyond the buffers. */
@@ -82,13 +84,23 @@ static void require_room(const struct session *session, const struct mode *mode)
     }
 }
 
-/* Poisons after the last untimed transfer, so that only a timed one can put the bytes right. The
- * next turn is then the first copy's, which has been out of use for longest. */
-static void poison(struct task *task, const struct mode *mode, int pass)
+/* The very first repetitions connect the ranks and say nothing about the point. Returns the
+ * repetitions that it ran. */
+static long calibrate_again(struct session *session, struct point *point)
+{
+    const long first = point->repetitions == 0 ? session->options.warmup : 0;
+    repeat(point->mode, &session->task, first);
+    return first + calibrate(session, point);
+}
+
+/* Marks after the last untimed repetition, so that only a timed one can put all bytes right, and
+ * few bytes, so that caches stay as that repetition left them. The next turn is then the first
+ * copy's, which has been out of use for longest. */
+static void mark(struct task *task, const struct mode *mode, int pass)
 {
     for (size_t copy = 0; copy < task->copies; copy++) {
         const struct task turned = with_copy(task, copy);
-        output_poison(&turned, mode, pass);
+        output_mark(&turned, mode, pass);
     }
     task->turn = 0;
 }
@@ -125,7 +137,7 @@ static long time_blocks(struct session *session, struct point *point)
     return ran;
 }
 
-static void time_block(struct session *session, const struct point *point, double *values_us)
+static void time_block(struct session *session, struct point *point, double *values_us)
 {
     struct task *task = &session->task;
     const struct options *options = &session->options;
@@ -143,6 +155,7 @@ static void time_block(struct session *session, const struct point *point, doubl
     point->mode->run(task, point->iterations);
     values_us[0] = task->rank > 0 && point->mode->at_root ? 0 : clock_us() - start_us;
     task->turn += point->iterations;
+    point->blocks_us += values_us[0];
 
     for (size_t i = 0; i < columns; i++) {
         values_us[i] /= messages;

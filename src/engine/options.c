@@ -18,6 +18,10 @@ const struct kernel_option NUMBER_OPTIONS[] = {
      .field = offsetof(struct options, block_time_us), .least = 0, .most = 60000000},
     {"--pass-time", "MS", "longest time for one point's blocks in one pass in ms; at least 1 block",
      .field = offsetof(struct options, pass_time_ms), .least = 1, .most = 3600000},
+    {"--point-time", "MS",
+     "skip a point in further passes once its blocks took this long together, in ms;\n"
+     "                          0: never",
+     .field = offsetof(struct options, point_time_ms), .least = 0, .most = 10000000},
     {"--precision", "PCT",
      "skip a point in further passes once its median is known to +-PCT %; 0: never",
      .field = offsetof(struct options, precision_percent), .least = 0, .most = 100},
@@ -27,9 +31,11 @@ const struct kernel_option NUMBER_OPTIONS[] = {
      .field = offsetof(struct options, warmup), .least = 0, .most = 1000000},
     {"--pause", "US", "idle time before each timed block in us, so that a shaped link recovers",
      .field = offsetof(struct options, pause_us), .least = 0, .most = 60000000},
-    {"--window", "N", "messages in flight in streaming modes",
+    {"--window", "N", "messages in flight in streaming modes, at every size",
      .field = offsetof(struct options, window), .least = 1, .most = 65536},
-    {"--window-kib", "KIB", "most payload in flight in streaming modes, but at least one message",
+    {"--window-kib", "KIB",
+     "most payload in flight in streaming modes: if --window messages of the largest\n"
+     "                          size are more, all sizes get a smaller window, of at least one",
      .field = offsetof(struct options, window_kib), .least = 1, .most = 1L << 30},
     {"--rotate", "MIB",
      "rotate through this much send buffer and this much receive buffer; with more\n"
@@ -47,7 +53,7 @@ static const struct options DEFAULTS = {
     .pass_time_ms = 20,
     .warmup = 1,
     .window = 64,
-    .window_kib = 4096,
+    .window_kib = 262144, /* 64 messages of 4 MiB */
     .kept = 1000,
     .seed = -1,
 };

@@ -17,13 +17,14 @@ struct options {
     long samples; /* timed blocks per point and pass */
     long block_time_us;
     long pass_time_ms;
+    long point_time_ms;     /* of a point in all passes; 0: no limit */
     long precision_percent; /* 0: every pass */
     long time_budget_s;     /* of the sweep; 0: no limit */
     long warmup;            /* untimed iterations before the blocks of a pass */
     long pause_us;          /* idle before each timed block */
     long seed;              /* negative: draw one */
     long window;            /* messages in flight, at most */
-    long window_kib;        /* payload in flight, at most, but at least one message */
+    long window_kib;        /* payload in flight at the largest size, at most */
     long rotate_mib;        /* 0: the same buffers again and again */
     long kept;              /* samples written per point, at most */
     const char *record;     /* NULL: none */

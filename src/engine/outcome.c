@@ -8,6 +8,8 @@
 static void print_table(const struct session *session);
 static void print_bandwidth(struct bandwidth bandwidth);
 static void print_precision(const struct options *options, const struct plan *plan);
+static void print_point_time(const struct options *options, const struct plan *plan);
+static void print_window(const struct options *options);
 static void print_payload_errors(const struct session *session);
 
 void outcome_print(const struct session *session, const struct totals *totals)
@@ -20,6 +22,10 @@ void outcome_print(const struct session *session, const struct totals *totals)
     } else if (!options->quiet) {
         print_table(session);
         print_precision(options, plan);
+        print_point_time(options, plan);
+    }
+    if (!options->quiet) {
+        print_window(options);
     }
     if (!options->quiet && session->shortened) {
         printf("the time budget of %ld s ended the sweep before all %ld passes were complete\n",
@@ -42,7 +48,7 @@ static int name_width(const struct plan *plan)
     return width;
 }
 
-/* One line per point: quantiles over the samples kept, which are sorted, in us per message. */
+/* One line per point: quantiles over all samples, which are sorted, in us per message. */
 static void print_table(const struct session *session)
 {
     const struct plan *plan = &session->plan;
@@ -82,6 +88,32 @@ static void print_precision(const struct options *options, const struct plan *pl
     }
     printf("%zu of %zu medians are known to +-%ld %%; the other points took all %ld passes\n",
            known, plan->count, options->precision_percent, options->passes);
+}
+
+static void print_point_time(const struct options *options, const struct plan *plan)
+{
+    size_t spent = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct point *point = &plan->points[i];
+        spent += point->passes.count < options->passes && point_is_spent(point, options);
+    }
+    if (spent > 0) {
+        printf("%zu of %zu points used their --point-time of %ld ms in fewer than %ld passes\n",
+               spent, plan->count, options->point_time_ms, options->passes);
+    }
+}
+
+static void print_window(const struct options *options)
+{
+    bool streaming = false;
+    for (size_t m = 0; m < options->mode_count; m++) {
+        streaming = streaming || options->modes[m]->streams;
+    }
+    if (streaming && window_of(options) < options->window) {
+        printf("streams have %d messages in flight at every size, not %ld: --window-kib %ld holds "
+               "no more of the largest size\n",
+               window_of(options), options->window, options->window_kib);
+    }
 }
 
 static void print_payload_errors(const struct session *session)

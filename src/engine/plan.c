@@ -26,8 +26,9 @@ static void point_start(struct point *point, const struct mode *mode, int size_b
                         const struct options *options)
 {
     *point = (struct point){.mode = mode, .size_bytes = size_bytes, .iterations = 1};
-    samples_start(&point->samples, options->passes * options->samples, options->kept);
-    samples_start(&point->passes, options->passes, options->passes);
+    samples_start(&point->samples, options->passes * options->samples, options->kept,
+                  (uint64_t)options->seed + (uint64_t)size_bytes);
+    samples_start(&point->passes, options->passes, options->passes, 0);
 }
 
 struct point *plan_point(struct plan *plan, const struct mode *mode, int size_bytes,
@@ -57,6 +58,11 @@ void plan_shuffle(struct plan *plan, uint64_t seed, int pass)
         plan->order[k] = plan->order[i - 1];
         plan->order[i - 1] = swapped;
     }
+}
+
+bool point_is_spent(const struct point *point, const struct options *options)
+{
+    return options->point_time_ms > 0 && point->blocks_us >= (double)options->point_time_ms * 1e3;
 }
 
 /* The medians of the passes decide, since passes are apart in time: samples of one pass agree with

@@ -29,6 +29,7 @@ struct point {
     struct samples samples;   /* rank 0 only */
     struct samples passes;    /* the median of each pass so far; rank 0 only */
     struct counts counts;     /* this rank's; after the sweep, on rank 0, those of all ranks */
+    double blocks_us;         /* all timed blocks so far, by this rank's clock */
     int64_t late_blocks;      /* not counted, since a rank started late; same on all ranks */
     int64_t repetitions;      /* all of them, untimed ones too; same on all ranks */
     struct activity activity; /* of the first pass; rank 0 of kernels with a timeline */
@@ -51,6 +52,9 @@ struct point *plan_point(struct plan *plan, const struct mode *mode, int size_by
 
 /* Sets `order` for a pass. It depends only on the seed, the pass and the number of points. */
 void plan_shuffle(struct plan *plan, uint64_t seed, int pass);
+
+/* Whether the point's blocks have taken the time that the options allow for all passes together. */
+bool point_is_spent(const struct point *point, const struct options *options);
 
 /* Whether the 95 % confidence interval of the point's median lies within +-`percent` % of it. */
 bool point_known_within(const struct point *point, long percent);

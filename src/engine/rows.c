@@ -31,7 +31,7 @@ static void write_row(FILE *out, const struct point *point, int pass, long sampl
 static double median_us(const struct visit *visit)
 {
     struct samples times;
-    samples_start(&times, visit->blocks, visit->blocks);
+    samples_start(&times, visit->blocks, visit->blocks, 0);
     for (long block = 0; block < visit->blocks; block++) {
         samples_add(&times, visit->values_us[(size_t)block * visit->columns]);
     }

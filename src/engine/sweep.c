@@ -8,7 +8,7 @@
 
 static void make_pass(struct session *session, int pass, double start_us);
 static bool budget_spent(const struct session *session, double start_us);
-static bool precise_enough(const struct session *session, const struct point *point);
+static bool is_done(const struct session *session, const struct point *point);
 
 bool sweep(struct session *session)
 {
@@ -31,7 +31,7 @@ static void make_pass(struct session *session, int pass, double start_us)
             return;
         }
         struct point *point = &plan->points[plan->order[i]];
-        if (!precise_enough(session, point)) {
+        if (!is_done(session, point)) {
             measure(session, point, pass);
             rows_add(session, point, pass);
         }
@@ -45,9 +45,15 @@ static bool budget_spent(const struct session *session, double start_us)
     return budget_us > 0 && root_says(session->task.comm, clock_us() - start_us > budget_us);
 }
 
-/* Collective. Whether further passes may skip the point. */
-static bool precise_enough(const struct session *session, const struct point *point)
+/* Collective. Whether further passes may skip the point: it is known well enough, or has used its
+ * time. */
+static bool is_done(const struct session *session, const struct point *point)
 {
-    const long percent = session->options.precision_percent;
-    return percent > 0 && root_says(session->task.comm, point_known_within(point, percent));
+    const struct options *options = &session->options;
+    if (options->precision_percent == 0 && options->point_time_ms == 0) {
+        return false;
+    }
+    const bool precise =
+        options->precision_percent > 0 && point_known_within(point, options->precision_percent);
+    return root_says(session->task.comm, precise || point_is_spent(point, options));
 }

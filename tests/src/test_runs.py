@@ -210,11 +210,13 @@ class ACompleteRun(unittest.TestCase):
                 "samples_per_pass": 3,
                 "block_time_us": 20,
                 "pass_time_us": 20000,
+                "point_time_us": 0,
                 "precision_percent": 0,
                 "time_budget_s": 0,
                 "warmup": 1,
                 "window": 4,
-                "window_kib": 4096,
+                "window_kib": 262144,
+                "windows": {"stream": 4, "sstream": 4, "bistream": 4},
                 "rotate_mib": 0,
                 "pause_us": 0,
                 "round_time": False,
@@ -364,7 +366,7 @@ class TheSweep(InAFolder):
             self.measured(PINGPONG, *self.SWEEP, "--seed", seed).order(0), first.order(0)
         )
 
-    def test_thinning_keeps_every_stride_th_and_counts_all(self):
+    def test_thinning_keeps_one_of_each_stride_and_counts_all(self):
         record = self.measured(
             PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "4",
             "--samples", "25", "--kept", "30", "--pass-time", "60000",
@@ -372,7 +374,8 @@ class TheSweep(InAFolder):
         (point,) = record.footer["points"]
         self.assertEqual((point["count"], point["kept"], point["stride"]), (100, 25, 4))
         taken = [int(row["pass"]) * 25 + int(row["sample"]) for row in record.rows]
-        self.assertEqual(taken, list(range(0, 100, 4)))
+        self.assertEqual([place // 4 for place in taken], list(range(25)))
+        self.assertGreater(len({place % 4 for place in taken}), 1)
         self.assertEqual({row["iterations"] for row in record.rows}, {"1"})
 
     def test_pass_time_bounds_the_blocks_but_leaves_one(self):
@@ -415,6 +418,25 @@ class TheSweep(InAFolder):
         # in each pass, for where others take the cores; and all 900 are kept in the record.
         self.assertLess(min(point["passes"] for point in record.footer["points"]), 60)
 
+    def test_a_point_that_has_used_its_time_is_left_out_of_later_passes(self):
+        # A block of either size takes 2 ms or more.
+        sweep = ("--mode", "send", "--sizes", "1,8", "--block-time", "2000", "--samples", "1",
+                 "--passes", "4")  # fmt: skip
+        done = run(PINGPONG, *sweep, "--point-time", "3", "--record", self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = Record(self.path)
+        self.assertEqual(record.header["plan"]["point_time_us"], 3000)
+        self.assertFalse(record.footer["shortened"])
+        for point in record.footer["points"]:
+            self.assertIn(point["passes"], [1, 2])
+        self.assertIn("2 of 2 points used their --point-time of 3 ms in fewer", done.stdout)
+
+        done = run(PINGPONG, *sweep, "--record", self.path)
+        record = Record(self.path)
+        self.assertEqual(record.header["plan"]["point_time_us"], 0)
+        self.assertEqual({point["passes"] for point in record.footer["points"]}, {4})
+        self.assertNotIn("--point-time", done.stdout)
+
     def test_a_time_budget_ends_a_sweep_with_a_whole_record(self):
         record = self.measured(
             PINGPONG, "--mode", "send,ssend", "--sizes", "8", "--block-time", "20",
@@ -424,6 +446,39 @@ class TheSweep(InAFolder):
         for point in record.footer["points"]:
             self.assertGreater(point["passes"], 1)
             self.assertLess(point["passes"], 1000000)
+
+    def test_every_block_finds_its_buffers_as_the_repetition_before_left_them(self):
+        # All but a few bytes that are wrong so that nothing from before passes for a transfer.
+        record = self.measured(
+            TEST_KERNELS / "warmth", "--sizes", "8,1M", "--block-time", "0", "--samples", "3",
+            "--passes", "3", "--pass-time", "30", ranks=1,
+        )  # fmt: skip
+        self.assertEqual(len({(r["mode"], r["size_bytes"], r["pass"]) for r in record.rows}), 18)
+        for row in record.rows:
+            changed, first = float(row["changed_us"]), row["sample"] == "0"
+            wrong = 17 * (8 if row["mode"] == "result" else 1)
+            self.assertLessEqual(changed, wrong if first else 0)
+            self.assertGreaterEqual(changed, 1 if first else 0)
+            self.assertGreaterEqual(float(row["earlier_us"]), 1)
+
+    def test_one_window_serves_every_size_of_a_stream(self):
+        # Four messages of the largest size fit, and many more of the smallest.
+        sweep = ("--mode", "send,stream", "--sizes", "1,64K,1M", "--samples", "1", "--passes", "1")
+        done = run(PINGPONG, *sweep, "--window", "8", "--window-kib", "4096", "--record", self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = Record(self.path)
+        self.assertEqual(record.header["plan"]["window"], 8)
+        self.assertEqual(record.header["plan"]["windows"], {"stream": 4})
+        windows = {(p["mode"], p["size_bytes"]): p.get("window") for p in record.footer["points"]}
+        for size in (1, 65536, 1048576):
+            self.assertIsNone(windows["send", size])
+            self.assertEqual(windows["stream", size], 4)
+        self.assertEqual(record.footer["verification"]["checks"], 3 * (2 + 4))
+        self.assertIn("streams have 4 messages in flight at every size, not 8", done.stdout)
+
+        record = self.measured(PINGPONG, *sweep)
+        self.assertEqual(record.header["plan"]["windows"], {"stream": 64})
+        self.assertEqual(record.footer["verification"]["checks"], 3 * (2 + 64))
 
     def test_buffers_that_take_turns_are_all_verified(self):
         # A page for each copy of 1 byte, 18 pages of 4 KiB for 70,000: powers of two of copies.
@@ -905,7 +960,8 @@ class TheMergeSort(InAFolder):
                     self.assertLess(returned[1], up[2] + within)
 
     def test_an_order_that_nobody_made_is_caught(self):
-        for mutation in ("no_transfer", "stale_transfer"):
+        # What nobody sent is all wrong; what nobody sent again, at the places that were marked.
+        for mutation, least in (("no_transfer", 1000), ("stale_transfer", 1)):
             with self.subTest(mutation=mutation):
                 program = TEST_KERNELS / f"mergesort_{mutation}"
                 done = run(
@@ -915,7 +971,7 @@ class TheMergeSort(InAFolder):
                 self.assertEqual(done.returncode, 1, done.stderr)
                 verification = Record(self.path).footer["verification"]
                 self.assertEqual(verification["checks"], 1000)
-                self.assertEqual(verification["errors"], 1000)
+                self.assertGreaterEqual(verification["errors"], least)
 
     def test_trees_and_ranks_that_do_not_fit_are_refused_together(self):
         cases = [
@@ -1021,7 +1077,7 @@ class TheZoom(InAFolder):
             self.assertTrue(found["reason"])
 
     def test_there_is_room_at_every_size_between_the_ends(self):
-        # More messages are in flight, or more copies rotate, between the ends than at the ends.
+        # More copies rotate between the ends than at the ends, and streams have a window.
         for arguments in (
             ("--sizes", "1,1000000", "--mode", "stream,bistream", "--brackets", "60000-60020"),
             ("--sizes", "1,65535", "--mode", "send", "--rotate", "1", "--brackets", "59990-60000"),

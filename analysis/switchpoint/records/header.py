@@ -38,11 +38,13 @@ class _Plan(_Part):
     samples_per_pass: int | None = None
     block_time_us: float | None = None
     pass_time_us: float | None = None
+    point_time_us: float | None = None
     precision_percent: float | None = None
     time_budget_s: float | None = None
     warmup: int | None = None
     window: int | None = None
     window_kib: int | None = None
+    windows: dict[str, int] = {}
     rotate_mib: int | None = None
     pause_us: float | None = None
     round_time: bool | None = None

@@ -142,9 +142,18 @@ def from_record(record: Record, labels: dict[str, str] | None = None) -> Measure
     columns["mode"] = modes.reorder_categories(
         sorted(modes.categories)
     )  # not in the order of the seed
+    if windows := record.header["plan"].get("windows"):
+        columns["window_size"] = _windows_of(columns["mode"], windows)
     columns |= {name: samples[name].array for name in MEASURES}
     described = pd.DataFrame([run], columns=RUN_COLUMNS)
     return Measurements(pd.DataFrame(columns, copy=False), described)
+
+
+def _windows_of(modes: pd.Categorical, windows: dict[str, int]) -> pd.Categorical:
+    """Return the window of each sample's mode, null where the mode does not stream."""
+    texts = [str(windows[mode]) if mode in windows else None for mode in modes.categories]
+    of_mode = repeated(texts, np.ones(len(texts), dtype="int64"))
+    return pd.Categorical.from_codes(of_mode.codes[modes.codes], dtype=of_mode.dtype)
 
 
 def own_labels(labels: dict[str, str]) -> dict[str, str]:
