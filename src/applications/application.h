@@ -13,7 +13,7 @@ enum phase {
 
 /* Each lap belongs to a phase; the next lap begins where it ends. */
 struct stopwatch {
-    double since; /* MPI_Wtime() at the end of the last lap */
+    double since_us; /* the end of the last lap */
 };
 struct stopwatch stopwatch_start(void);
 void lap(struct stopwatch *watch, const struct task *t, enum phase phase);

@@ -5,6 +5,7 @@
 
 #include "agreement.h"
 #include "buffers.h"
+#include "clock.h"
 #include "exploration.h"
 #include "footer.h"
 #include "header.h"
@@ -57,6 +58,7 @@ static void start_mpi(struct session *session)
     task->comm = MPI_COMM_WORLD;
     task->settings = session->kernel->settings;
     task->state = session->kernel->state;
+    task->readings = &session->readings;
     MPI_CHECK(MPI_Comm_rank(task->comm, &task->rank));
     MPI_CHECK(MPI_Comm_size(task->comm, &task->ranks));
 }
@@ -185,6 +187,8 @@ static int measure_all(struct session *session)
 
 static bool start_record(struct session *session)
 {
+    session->clock = clock_measure();
+    session->readings.each_us = session->clock.overhead_ns / 1e3;
     struct json header = {0};
     header_write(&header, session);
     if (session->record.file != NULL) {

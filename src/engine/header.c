@@ -21,7 +21,7 @@ static void write_identity(struct json *json);
 static void write_kernel(struct json *json, const struct kernel *kernel);
 static void write_arguments(struct json *json, const struct session *session);
 static void write_plan(struct json *json, const struct options *options);
-static void write_clock(struct json *json);
+static void write_clock(struct json *json, const struct clock_facts *clock);
 static void write_mpi(struct json *json);
 static void write_columns(struct json *json, const struct kernel *kernel);
 
@@ -34,7 +34,7 @@ void header_write(struct json *json, const struct session *session)
         write_kernel(json, session->kernel);
         write_arguments(json, session);
         write_plan(json, &session->options);
-        write_clock(json);
+        write_clock(json, &session->clock);
         write_mpi(json);
         environment_write_slurm(json, "slurm");
         write_columns(json, session->kernel);
@@ -134,14 +134,14 @@ static void write_plan(struct json *json, const struct options *options)
     json_close(json, '}');
 }
 
-static void write_clock(struct json *json)
+static void write_clock(struct json *json, const struct clock_facts *clock)
 {
-    const struct clock_facts clock = clock_measure();
     json_open(json, "clock", '{');
-    json_string(json, "source", "MPI_Wtime");
-    json_number(json, "tick_ns", clock.tick_ns);
-    json_number(json, "step_ns", clock.step_ns);
-    json_number(json, "overhead_ns", clock.overhead_ns);
+    json_string(json, "source", CLOCK_SOURCE_NAME);
+    json_number(json, "tick_ns", clock->tick_ns);
+    json_number(json, "step_ns", clock->step_ns);
+    json_number(json, "overhead_ns", clock->overhead_ns);
+    json_raw(json, "overhead_taken_out", "true");
     json_close(json, '}');
 }
 

@@ -1,6 +1,7 @@
 /* One visit to one point: poison, warm up, calibrate, mark, time the blocks, verify. */
 #include "measure.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +21,7 @@ static long calibrate_again(struct session *session, struct point *point);
 static void mark(struct task *task, const struct mode *mode, int pass);
 static long time_blocks(struct session *session, struct point *point);
 static void time_block(struct session *session, struct point *point, double *values_us);
+static double without_readings(double time_us, const struct session *session);
 static void idle(const struct task *task, long pause_us);
 static void verify(const struct task *task, struct point *point, int pass, size_t repetitions);
 static int64_t account(const struct task *task, struct point *point, int64_t repetitions);
@@ -150,16 +152,31 @@ static void time_block(struct session *session, struct point *point, double *val
         MPI_CHECK(MPI_Barrier(task->comm));
     }
 
+    session->readings.count = 0;
     const double start_us =
         options->round_time ? start_together(task->comm, &session->start) : clock_us();
     point->mode->run(task, point->iterations);
-    values_us[0] = task->rank > 0 && point->mode->at_root ? 0 : clock_us() - start_us;
+    const double time_us = clock_us() - start_us;
+    const bool counts = task->rank == 0 || !point->mode->at_root;
+    values_us[0] = counts ? without_readings(time_us, session) : 0;
     task->turn += point->iterations;
     point->blocks_us += values_us[0];
 
     for (size_t i = 0; i < columns; i++) {
         values_us[i] /= messages;
     }
+}
+
+/* Between the first reading and the last one, the latter and all of the kernel's took their time. A
+ * block still lasts as long as each of its phases, and longer than nothing. */
+static double without_readings(double time_us, const struct session *session)
+{
+    const struct readings *readings = &session->readings;
+    double least_us = 0.001;
+    for (size_t phase = 0; phase + 1 < session->visit.columns; phase++) {
+        least_us = fmax(least_us, session->task.phase_us[phase]);
+    }
+    return fmax(time_us - (double)(readings->count + 1) * readings->each_us, least_us);
 }
 
 /* Sleeps, since a rank that spins would use up its time slice before the block; then waits for all

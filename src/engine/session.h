@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clock.h"
 #include "kernel.h"
 #include "needs.h"
 #include "options.h"
@@ -31,6 +32,8 @@ struct session {
     struct needs room;    /* in the task's buffers and requests */
     struct record record; /* opened on rank 0 */
     struct visit visit;
+    struct clock_facts clock;
+    struct readings readings;
     struct start start;  /* for blocks that start at an agreed time */
     int64_t bytes_moved; /* to this rank or from it, warm-up included; over all ranks each byte
                             counts once */

@@ -56,6 +56,7 @@ class _Clock(_Part):
     tick_ns: float | None = None
     step_ns: float | None = None
     overhead_ns: float | None = None
+    overhead_taken_out: bool | None = None
 
 
 class _Mpi(_Part):
