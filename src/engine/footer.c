@@ -16,8 +16,7 @@ static void write_traffic(struct json *json, const struct point *point);
 static void write_verification(struct json *json, const struct plan *plan,
                                const struct totals *totals);
 static void write_bytes_between_nodes(struct json *json, const struct plan *plan);
-static void write_round_time(struct json *json, const struct plan *plan,
-                             const struct totals *totals);
+static void write_start(struct json *json, const struct plan *plan, const struct totals *totals);
 static void write_activity(struct json *json, const struct kernel *kernel, const struct plan *plan);
 static void write_spans(struct json *json, const struct activity *activity);
 static double to_ns(double us);
@@ -55,8 +54,8 @@ static void write_body(struct json *json, const struct session *session,
         kernel->write_findings(json, kernel->state);
     }
     write_verification(json, plan, totals);
-    if (session->options.round_time) {
-        write_round_time(json, plan, totals);
+    if (session->options.start == START_AGREED) {
+        write_start(json, plan, totals);
     }
     if (kernel->timeline) {
         write_activity(json, kernel, plan);
@@ -80,6 +79,9 @@ static void write_point(struct json *json, const struct session *session, const 
     json_number(json, "min_us", samples->min_us);
     json_number(json, "max_us", samples->max_us);
     json_number(json, "median_us", samples_quantile_us(samples, 0.5));
+    for (int i = 0; has_rank_columns(session->kernel) && i < RANK_COLUMN_COUNT; i++) {
+        json_number(json, RANK_COLUMNS[i], samples_quantile_us(&point->ranks[i], 0.5));
+    }
     write_bandwidth(json, session, point);
     double low_us = NAN;
     double high_us = NAN;
@@ -142,15 +144,14 @@ static void write_bytes_between_nodes(struct json *json, const struct plan *plan
     json_integer(json, "bytes_between_nodes", bytes);
 }
 
-static void write_round_time(struct json *json, const struct plan *plan,
-                             const struct totals *totals)
+static void write_start(struct json *json, const struct plan *plan, const struct totals *totals)
 {
-    int64_t late_blocks = 0;
+    int64_t late_calls = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        late_blocks += plan->points[i].late_blocks;
+        late_calls += plan->points[i].late_calls;
     }
-    json_open(json, "round_time", '{');
-    json_integer(json, "late_blocks", late_blocks);
+    json_open(json, "start", '{');
+    json_integer(json, "late_calls", late_calls);
     json_number(json, "clock_error_us", to_ns(totals->clock_error_us));
     json_close(json, '}');
 }

@@ -88,10 +88,11 @@ struct mode {
     void (*prepare)(const struct task *task);
     void (*release)(const struct task *task);
 
-    bool once;    /* a block is one repetition, without warm-up and calibration */
-    bool at_root; /* rank 0 works alone: its clock counts, whatever the kernel's timing says */
-    bool streams; /* keeps a window of messages in flight */
-    bool rotates; /* each repetition takes its buffers from `sent` and `received` */
+    bool once;         /* a block is one repetition, without warm-up and calibration */
+    bool at_root;      /* rank 0 works alone: its clock counts */
+    bool ends_at_root; /* all ranks work, and rank 0 is the last to end: its clock counts */
+    bool streams;      /* keeps a window of messages in flight */
+    bool rotates;      /* each repetition takes its buffers from `sent` and `received` */
 };
 
 /* An option that one kernel adds. Its value is a whole number, unless `accept` is set. */
@@ -109,12 +110,12 @@ struct kernel_option {
     bool (*accept)(void *settings, const char *value, struct refusal *refusal);
 };
 
-/* Which rank's time counts. */
+/* Which rank's time counts, where the user does not ask for another. */
 enum timing {
     TIME_AT_ROOT,         /* rank 0's, for patterns that end where they start */
-    TIME_OF_SLOWEST,      /* the slowest rank's; each block starts from a barrier */
-    TIME_OF_SLOWEST_ALONE /* the same with one repetition in a block, for patterns whose next
-                             repetition could start before the slowest rank ends this one */
+    TIME_OF_SLOWEST,      /* the slowest rank's; all ranks start a block together */
+    TIME_OF_SLOWEST_ALONE /* the same where all ranks start each repetition together, for patterns
+                             whose next repetition could start before the slowest rank ends this */
 };
 
 struct kernel {

@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "columns.h"
+
 static void print_table(const struct session *session);
 static void print_bandwidth(struct bandwidth bandwidth);
+static void print_definition(const struct options *options);
 static void print_precision(const struct options *options, const struct plan *plan);
 static void print_point_time(const struct options *options, const struct plan *plan);
 static void print_window(const struct options *options);
@@ -54,8 +57,13 @@ static void print_table(const struct session *session)
     const struct plan *plan = &session->plan;
     const enum pattern pattern = session->kernel->pattern;
     const int width = name_width(plan);
-    printf("%-*s %12s %13s %13s %27s %13s %13s %8s\n", width, "mode", "size_bytes", "median_us",
-           "min_us", "95 % of samples, us", "MB/s", "bus MB/s", "samples");
+    const bool ranks = has_rank_columns(session->kernel);
+    printf("%-*s %12s %13s %13s %27s", width, "mode", "size_bytes", "median_us", "min_us",
+           "95 % of samples, us");
+    for (int i = 0; ranks && i < RANK_COLUMN_COUNT; i++) {
+        printf(" %13s", RANK_COLUMNS[i]);
+    }
+    printf(" %13s %13s %8s\n", "MB/s", "bus MB/s", "samples");
     for (size_t i = 0; i < plan->count; i++) {
         const struct point *point = &plan->points[i];
         const struct samples *samples = &point->samples;
@@ -63,8 +71,22 @@ static void print_table(const struct session *session)
         printf("%-*s %12d %13.3f %13.3f %13.3f %13.3f", width, point->mode->name, point->size_bytes,
                median_us, samples->min_us, samples_quantile_us(samples, 0.025),
                samples_quantile_us(samples, 0.975));
+        for (int k = 0; ranks && k < RANK_COLUMN_COUNT; k++) {
+            printf(" %13.3f", samples_quantile_us(&point->ranks[k], 0.5));
+        }
         print_bandwidth(bandwidth_of(pattern, session->task.ranks, point->size_bytes, median_us));
         printf(" %8ld\n", samples->count);
+    }
+    print_definition(&session->options);
+}
+
+/* How the calls started, since times depend on it. */
+static void print_definition(const struct options *options)
+{
+    if (options->start == START_AGREED) {
+        printf("calls started at an agreed time\n");
+    } else if (options->start == START_BARRIER) {
+        printf("calls started from a barrier\n");
     }
 }
 

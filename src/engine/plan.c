@@ -28,6 +28,10 @@ static void point_start(struct point *point, const struct mode *mode, int size_b
     *point = (struct point){.mode = mode, .size_bytes = size_bytes, .iterations = 1};
     samples_start(&point->samples, options->passes * options->samples, options->kept,
                   (uint64_t)options->seed + (uint64_t)size_bytes);
+    for (int i = 0; i < RANK_COLUMN_COUNT; i++) {
+        samples_start(&point->ranks[i], options->passes * options->samples, options->kept,
+                      (uint64_t)options->seed + (uint64_t)size_bytes);
+    }
     samples_start(&point->passes, options->passes, options->passes, 0);
 }
 
@@ -83,6 +87,9 @@ void plan_free(struct plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
         samples_free(&plan->points[i].samples);
+        for (int k = 0; k < RANK_COLUMN_COUNT; k++) {
+            samples_free(&plan->points[i].ranks[k]);
+        }
         samples_free(&plan->points[i].passes);
         free(plan->points[i].activity.spans);
     }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "columns.h"
 #include "kernel.h"
 #include "options.h"
 #include "samples.h"
@@ -26,11 +27,12 @@ struct point {
     int size_bytes;
     long iterations; /* repetitions that fill a block; same on all ranks; 1 until calibrated */
     long blocks;     /* timed blocks that fit a pass; same on all ranks; 0 until calibrated */
-    struct samples samples;   /* rank 0 only */
-    struct samples passes;    /* the median of each pass so far; rank 0 only */
+    struct samples samples;                  /* rank 0 only */
+    struct samples ranks[RANK_COLUMN_COUNT]; /* the columns RANK_COLUMNS; rank 0 only */
+    struct samples passes;                   /* the median of each pass so far; rank 0 only */
     struct counts counts;     /* this rank's; after the sweep, on rank 0, those of all ranks */
     double blocks_us;         /* all timed blocks so far, by this rank's clock */
-    int64_t late_blocks;      /* not counted, since a rank started late; same on all ranks */
+    int64_t late_calls;       /* repeated, since a rank started late; same on all ranks */
     int64_t repetitions;      /* all of them, untimed ones too; same on all ranks */
     struct activity activity; /* of the first pass; rank 0 of kernels with a timeline */
     int visits;               /* of an exploration */
