@@ -21,7 +21,7 @@ static double without_readings(double time_us, const struct session *session);
 static void add_up_calls(struct session *session, const struct point *point, long calls,
                          double *values_us);
 
-struct block_run block_time(struct session *session, const struct point *point, double *values_us)
+long block_time(struct session *session, struct point *point, double *values_us)
 {
     const struct task *task = &session->task;
     struct visit *visit = &session->visit;
@@ -31,20 +31,20 @@ struct block_run block_time(struct session *session, const struct point *point, 
     const size_t phases = visit->columns - visit->first_phase;
     double *calls_us = room_for_calls(visit, calls);
     double *phases_us = values_us + visit->first_phase;
-    struct block_run run = {0};
+    long repeated = 0;
 
     memset(values_us, 0, visit->columns * sizeof *values_us);
     idle(task, session->options.pause_us);
     for (long call = 0; call < calls; call++) {
         const long late = time_call_in_time(session, point->mode, repetitions, &calls_us[call]);
-        run.repetitions += (late + 1) * repetitions;
-        run.late_calls += late;
+        repeated += late;
         for (size_t phase = 0; phase < phases; phase++) {
             phases_us[phase] += visit->call_phases_us[phase];
         }
     }
     add_up_calls(session, point, calls, values_us);
-    return run;
+    point->late_calls += repeated;
+    return (calls + repeated) * repetitions;
 }
 
 /* Repeats a call that a rank starts late. Where other processes take the cores, a rank may be late

@@ -5,14 +5,9 @@
 
 #include "session.h"
 
-/* What a block ran, on every rank. */
-struct block_run {
-    long repetitions; /* those of late calls too */
-    long late_calls;  /* repeated, since a rank started late */
-};
-
-/* Collective. Times the point's repetitions into a row of the visit's values, which is valid on
- * rank 0. Needs `start_prepare` where calls start at an agreed time. */
-struct block_run block_time(struct session *session, const struct point *point, double *values_us);
+/* Collective. Times the point's repetitions into a row of the visit's values, which is valid on rank
+ * 0, and counts the point's late calls. Returns the repetitions that ran, those of late calls too.
+ * Needs `agree_on_start`. */
+long block_time(struct session *session, struct point *point, double *values_us);
 
 #endif

@@ -8,7 +8,7 @@
 #include "clock.h"
 #include "mpi_check.h"
 
-static long try_block(struct session *session, const struct point *point);
+static long try_block(struct session *session, struct point *point);
 static long longer_block(const struct options *options, long iterations, double block_us);
 static long blocks_that_fit(const struct options *options, double block_us);
 
@@ -67,10 +67,10 @@ long calibrate(struct session *session, struct point *point)
 
 /* Runs what a block will run, with the starts of its calls: they take time too. Returns the
  * repetitions. */
-static long try_block(struct session *session, const struct point *point)
+static long try_block(struct session *session, struct point *point)
 {
     if (session->kernel->timing == TIME_OF_SLOWEST_ALONE) {
-        return block_time(session, point, session->visit.values_us).repetitions;
+        return block_time(session, point, session->visit.values_us);
     }
     repeat(point->mode, &session->task, point->iterations);
     return point->iterations;

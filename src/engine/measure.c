@@ -111,9 +111,7 @@ static long time_blocks(struct session *session, struct point *point)
     agree_on_start(session);
     for (long block = 0; block < visit->blocks; block++) {
         double *values_us = visit->values_us + (size_t)block * visit->columns;
-        const struct block_run run = block_time(session, point, values_us);
-        repetitions += run.repetitions;
-        point->late_calls += run.late_calls;
+        repetitions += block_time(session, point, values_us);
         point->blocks_us += values_us[0] * messages;
     }
     return repetitions;

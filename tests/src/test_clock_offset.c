@@ -15,6 +15,8 @@ static const double HOUR_US = 3600e6;
 static int hours_ahead;
 static bool *asked; /* by rank: whether it sent a message to this rank */
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): those of the system are
+ * reserved */
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     const int code = (int)syscall(SYS_clock_gettime, clock, now);
