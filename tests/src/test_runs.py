@@ -848,7 +848,7 @@ class TheCompleteExchange(InAFolder):
                     self, TEST_KERNELS / "alltoall_in_flight",
                     "--mode", mode, "--sizes", "9000", "--group", "3", *self.QUICK,
                 )  # fmt: skip
-                self.assertEqual(most, {rank: (in_flight, 6) for rank in range(3)})
+                self.assertEqual(most, dict.fromkeys(range(3), (in_flight, 6)))
 
     def test_all_pairs_get_their_messages(self):
         cases = [

@@ -47,7 +47,9 @@ class _Plan(_Part):
     windows: dict[str, int] = {}
     rotate_mib: int | None = None
     pause_us: float | None = None
-    round_time: bool | None = None
+    round_time: bool | None = None  # before `start`
+    start: str | None = None
+    time_of: dict[str, str] = {}
     kept_per_point: int | None = None
 
 

@@ -142,16 +142,29 @@ def from_record(record: Record, labels: dict[str, str] | None = None) -> Measure
     columns["mode"] = modes.reorder_categories(
         sorted(modes.categories)
     )  # not in the order of the seed
-    if windows := record.header["plan"].get("windows"):
-        columns["window_size"] = _windows_of(columns["mode"], windows)
+    columns |= _definition(record.header["plan"], columns["mode"])
     columns |= {name: samples[name].array for name in MEASURES}
     described = pd.DataFrame([run], columns=RUN_COLUMNS)
     return Measurements(pd.DataFrame(columns, copy=False), described)
 
 
-def _windows_of(modes: pd.Categorical, windows: dict[str, int]) -> pd.Categorical:
-    """Return the window of each sample's mode, null where the mode does not stream."""
-    texts = [str(windows[mode]) if mode in windows else None for mode in modes.categories]
+def _definition(plan: dict[str, Any], modes: pd.Categorical) -> dict[str, pd.Categorical]:
+    """Return the columns that say what a time means, as far as a kernel could define it otherwise.
+
+    Old records do not say it, and their curves do not have the columns.
+    """
+    columns = {}
+    if windows := plan.get("windows"):
+        columns["window_size"] = _by_mode(modes, windows)
+    if start := plan.get("start"):
+        columns["start"] = constant(start, len(modes))
+        columns["time_of"] = _by_mode(modes, plan.get("time_of", {}))
+    return columns
+
+
+def _by_mode(modes: pd.Categorical, values: dict[str, Any]) -> pd.Categorical:
+    """Return the value of each sample's mode, null where the mode has none."""
+    texts = [str(values[mode]) if mode in values else None for mode in modes.categories]
     of_mode = repeated(texts, np.ones(len(texts), dtype="int64"))
     return pd.Categorical.from_codes(of_mode.codes[modes.codes], dtype=of_mode.dtype)
 
