@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "agreement.h"
+#include "budget.h"
 #include "buffers.h"
 #include "clock.h"
 #include "columns.h"
@@ -189,6 +190,7 @@ static void free_all(struct session *session)
 
 static int measure_all(struct session *session)
 {
+    budget_start(session);
     const bool measured =
         start_record(session) &&
         (session->kernel->explore != NULL ? explore_all(session) : sweep(session));

@@ -25,7 +25,7 @@ const struct kernel_option NUMBER_OPTIONS[] = {
     {"--precision", "PCT",
      "skip a point in further passes once its median is known to +-PCT %; 0: never",
      .field = offsetof(struct options, precision_percent), .least = 0, .most = 100},
-    {"--time-budget", "S", "end the sweep early after S seconds, with a complete record; 0: never",
+    {"--time-budget", "S", "end the run early after S seconds, with a complete record; 0: never",
      .field = offsetof(struct options, time_budget_s), .least = 0, .most = 10000000},
     {"--warmup", "N", "untimed repetitions before each point's blocks",
      .field = offsetof(struct options, warmup), .least = 0, .most = 1000000},

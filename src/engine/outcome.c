@@ -30,7 +30,9 @@ void outcome_print(const struct session *session, const struct totals *totals)
     if (!options->quiet) {
         print_window(options);
     }
-    if (!options->quiet && session->shortened) {
+    if (!options->quiet && session->shortened && kernel->explore != NULL) {
+        printf("the time budget of %ld s ended the searches\n", options->time_budget_s);
+    } else if (!options->quiet && session->shortened) {
         printf("the time budget of %ld s ended the sweep before all %ld passes were complete\n",
                options->time_budget_s, options->passes);
     }
@@ -39,6 +41,7 @@ void outcome_print(const struct session *session, const struct totals *totals)
         "switchpoint: complete kernel=%s points=%zu samples=%lld payload_errors=%lld record=%s\n",
         kernel->name, plan->count, (long long)totals->samples_kept,
         (long long)totals->payload_errors, options->record != NULL ? options->record : "none");
+    fflush(stdout); /* MPI_Finalize may hang */
 }
 
 static int name_width(const struct plan *plan)

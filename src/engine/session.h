@@ -44,7 +44,8 @@ struct session {
     struct start start;  /* for blocks that start at an agreed time */
     int64_t bytes_moved; /* to this rank or from it, warm-up included; over all ranks each byte
                             counts once */
-    bool shortened;      /* the time budget ended the sweep */
+    double begun_us;     /* when the time budget began */
+    bool shortened;      /* the time budget ended the run */
 };
 
 #endif

@@ -4,14 +4,14 @@
 #include <time.h>
 #include <unistd.h>
 
-int clock_gettime(clockid_t clock, struct timespec *now)
+int clock_gettime(clockid_t clock_id, struct timespec *tp)
 {
     static long readings;
-    if (clock != CLOCK_MONOTONIC_RAW) {
-        return (int)syscall(SYS_clock_gettime, clock, now);
+    if (clock_id != CLOCK_MONOTONIC_RAW) {
+        return (int)syscall(SYS_clock_gettime, clock_id, tp);
     }
     readings++;
-    now->tv_sec = readings / 1000000;
-    now->tv_nsec = readings % 1000000 * 1000;
+    tp->tv_sec = readings / 1000000;
+    tp->tv_nsec = readings % 1000000 * 1000;
     return 0;
 }

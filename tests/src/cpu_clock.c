@@ -4,8 +4,8 @@
 #include <time.h>
 #include <unistd.h>
 
-int clock_gettime(clockid_t clock, struct timespec *now)
+int clock_gettime(clockid_t clock_id, struct timespec *tp)
 {
-    const clockid_t taken = clock == CLOCK_MONOTONIC_RAW ? CLOCK_THREAD_CPUTIME_ID : clock;
-    return (int)syscall(SYS_clock_gettime, taken, now);
+    const clockid_t taken = clock_id == CLOCK_MONOTONIC_RAW ? CLOCK_THREAD_CPUTIME_ID : clock_id;
+    return (int)syscall(SYS_clock_gettime, taken, tp);
 }

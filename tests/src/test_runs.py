@@ -452,8 +452,8 @@ class TheSweep(InAFolder):
     def test_every_block_finds_its_buffers_as_the_repetition_before_left_them(self):
         # All but a few bytes that are wrong so that nothing from before passes for a transfer.
         record = self.measured(
-            TEST_KERNELS / "warmth", "--sizes", "8,1M", "--block-time", "0", "--samples", "3",
-            "--passes", "3", "--pass-time", "30", ranks=1,
+            TEST_KERNELS / "warmth", "--sizes", "8,64K", "--block-time", "0", "--samples", "3",
+            "--passes", "3", "--pass-time", "12", ranks=1,
         )  # fmt: skip
         self.assertEqual(len({(r["mode"], r["size_bytes"], r["pass"]) for r in record.rows}), 18)
         for row in record.rows:
@@ -1173,6 +1173,30 @@ class TheZoom(InAFolder):
             self.assertIn(found["verdict"], ("exact", "interval", "none", "unsure"))
             self.assertTrue(found["reason"])
 
+    def test_a_search_that_runs_out_of_time_says_so(self):
+        record = self.zoomed(
+            "network", 65536, "--mode", "send", "--brackets", "500-5000", "--search-time", "1"
+        )
+        (found,) = record.footer["switches"]
+        self.assertEqual((found["verdict"], found["first_size_bytes"]), ("unsure", None))
+        self.assertRegex(
+            found["reason"], "^ran out of time: --search-time 1 ms .* [1-9][0-9]* visits"
+        )
+        self.assertIs(record.footer["shortened"], False)
+
+    def test_a_time_budget_ends_the_searches_with_a_whole_record(self):
+        brackets = [f"{500 * k}-{500 * k + 400}" for k in range(1, 120)]
+        record = self.zoomed(
+            "network", 65536, "--mode", "send", "--brackets", ",".join(brackets),
+            "--time-budget", "1",
+        )  # fmt: skip
+        self.assertIs(record.footer["shortened"], True)
+        switches = record.footer["switches"]
+        self.assertEqual([f"{s['low_bytes']}-{s['high_bytes']}" for s in switches], brackets)
+        self.assertEqual((switches[-1]["verdict"], switches[-1]["visits"]), ("unsure", 0))
+        self.assertIn("ran out of time: --time-budget 1 s", switches[-1]["reason"])
+        self.assertGreater(switches[0]["visits"], 0)
+
     def test_there_is_room_at_every_size_between_the_ends(self):
         # More copies rotate between the ends than at the ends, and streams have a window.
         for arguments in (
@@ -1341,6 +1365,23 @@ class WhenThingsGoWrong(InAFolder):
         self.assertEqual(json.loads(header)["columns"], columns.split(","))
         first_pass = {tuple(r.split(",")[:2]) for r in rows if r.split(",")[2] == "0"}
         self.assertEqual(len(first_pass), len(MODES) * 5)
+
+    def test_a_run_that_hangs_in_finalize_has_said_and_written_everything(self):
+        program = TEST_KERNELS / "pingpong_endless_finalize"
+        command = [MPIEXEC, "-n", "2", program, "--mode", "send", "--sizes", "1,8", *QUICK]
+        printed = self.folder / "stdout"
+        with printed.open("w") as stdout, subprocess.Popen(
+            [*command, "--record", self.path],
+            env=ENVIRONMENT, stdout=stdout, stderr=subprocess.DEVNULL,
+        ) as job:  # fmt: skip
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline and "complete" not in printed.read_text():
+                time.sleep(0.05)
+            self.assertIsNone(job.poll())
+            self.assertRegex(printed.read_text(), "\nswitchpoint: complete kernel=pingpong ")
+            self.assertEqual(Record(self.path).footer["end"], "switchpoint")
+            job.send_signal(signal.SIGTERM)
+            job.wait(timeout=30)
 
     def test_messages_that_never_move_are_caught_in_every_mode(self):
         program = TEST_KERNELS / "pingpong_no_transfer"

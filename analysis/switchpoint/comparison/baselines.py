@@ -76,7 +76,7 @@ def pairings(measurements: Measurements) -> list[Pairing]:
         for (site, mpi, window), rows in shared.groupby(["site", "mpi", _WINDOW], observed=True):
             place = {"site": str(site), "mpi": str(mpi)}
             at = samples["site"].eq(place["site"]) & samples["mpi"].eq(place["mpi"])
-            at &= samples["placement"].isin(rows["placement"]) & samples[_WINDOW].eq(window)
+            at &= samples["placement"].isin(rows["placement"]) & samples[_WINDOW].eq(str(window))
             part = samples[at & (ours | theirs)].reset_index(drop=True)
             ours_first = [_OURS, *peers]
             part["kernel"] = pd.Categorical(part["kernel"].astype(str), ours_first)
