@@ -86,7 +86,7 @@ class KernelMixin(PlacementMixin):
     #: :type: :class:`str`
     start = variable(str, value="")
 
-    #: Whose time counts in a collective: ``slowest``, ``mean`` or ``root``. Empty: the mode decides.
+    #: Whose time counts in a collective: ``slowest``, ``mean`` or ``root``. Empty: the mode's.
     #:
     #: :type: :class:`str`
     time_of = variable(str, value="")
