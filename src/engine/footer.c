@@ -12,6 +12,7 @@ static void write_point(struct json *json, const struct session *session,
                         const struct point *point);
 static void write_bandwidth(struct json *json, const struct session *session,
                             const struct point *point);
+static void write_switches(struct json *json, const struct point *point);
 static void write_traffic(struct json *json, const struct point *point);
 static void write_verification(struct json *json, const struct plan *plan,
                                const struct totals *totals);
@@ -90,6 +91,7 @@ static void write_point(struct json *json, const struct session *session, const 
     json_number(json, "passes_low_us", low_us);
     json_number(json, "passes_high_us", high_us);
     json_integer(json, "payload_errors", point->counts.payload_errors);
+    write_switches(json, point);
     if (point->mode->result != NULL) {
         write_traffic(json, point);
     }
@@ -105,6 +107,21 @@ static void write_bandwidth(struct json *json, const struct session *session,
                      samples_quantile_us(&point->samples, 0.5));
     json_number(json, "algorithm_MBps", bandwidth.algorithm_MBps);
     json_number(json, "bus_MBps", bandwidth.bus_MBps);
+}
+
+/* Of each visit. */
+static void write_switches(struct json *json, const struct point *point)
+{
+    json_open(json, "voluntary_switches", '[');
+    for (long visit = 0; visit < point->switches_count; visit++) {
+        json_integer(json, NULL, point->switches[visit].voluntary);
+    }
+    json_close(json, ']');
+    json_open(json, "involuntary_switches", '[');
+    for (long visit = 0; visit < point->switches_count; visit++) {
+        json_integer(json, NULL, point->switches[visit].involuntary);
+    }
+    json_close(json, ']');
 }
 
 /* What one repetition sends, on average: it may depend on the data. */

@@ -18,6 +18,8 @@ static void require_room(const struct session *session, const struct mode *mode)
 static long calibrate_again(struct session *session, struct point *point);
 static void mark(struct task *task, const struct mode *mode, int pass);
 static long time_blocks(struct session *session, struct point *point);
+static void add_switches(const struct session *session, struct point *point,
+                         struct switches before);
 static void verify(const struct task *task, struct point *point, int pass, size_t repetitions);
 static int64_t account(const struct task *task, struct point *point, int64_t repetitions);
 static int64_t bytes_per_iteration(const struct mode *mode, const struct task *task);
@@ -29,7 +31,9 @@ void measure(struct session *session, struct point *point, int pass)
     const struct mode *mode = point->mode;
     const long untimed = prepare(session, point, pass);
     mark(task, mode, pass);
+    const struct switches before = switches_now();
     const long timed = time_blocks(session, point);
+    add_switches(session, point, before);
     if (mode->release != NULL) {
         mode->release(task);
     }
@@ -115,6 +119,19 @@ static long time_blocks(struct session *session, struct point *point)
         point->blocks_us += values_us[0] * messages;
     }
     return repetitions;
+}
+
+/* Those of all ranks since `before`. */
+static void add_switches(const struct session *session, struct point *point, struct switches before)
+{
+    const struct switches now = switches_now();
+    const struct switches own = {now.voluntary - before.voluntary,
+                                 now.involuntary - before.involuntary};
+    struct switches all = {0};
+    MPI_CHECK(MPI_Reduce(&own, &all, 2, MPI_INT64_T, MPI_SUM, 0, session->task.comm));
+    if (session->task.rank == 0) {
+        point_add_switches(point, all);
+    }
 }
 
 /* The copies that had a turn in these repetitions. */

@@ -83,6 +83,15 @@ bool point_known_within(const struct point *point, long percent)
     return low_us >= (1 - share) * median_us && high_us <= (1 + share) * median_us;
 }
 
+void point_add_switches(struct point *point, struct switches switches)
+{
+    if (point->switches_count < VISITS_KEPT_MAX) {
+        const size_t count = (size_t)point->switches_count + 1;
+        point->switches = reallocate(point->switches, count * sizeof *point->switches);
+        point->switches[point->switches_count++] = switches;
+    }
+}
+
 void plan_free(struct plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
@@ -91,6 +100,7 @@ void plan_free(struct plan *plan)
             samples_free(&plan->points[i].ranks[k]);
         }
         samples_free(&plan->points[i].passes);
+        free(plan->points[i].switches);
         free(plan->points[i].activity.spans);
     }
     free(plan->points);

@@ -265,6 +265,41 @@ class ACompleteRun(unittest.TestCase):
             mtu = int(Path("/sys/class/net/lo/mtu").read_text())
             self.assertEqual([i["mtu"] for i in loopback], [mtu])
 
+    def test_header_and_footer_tell_what_the_system_lets_messages_do(self):
+        def first_line(path: str) -> str | None:
+            try:
+                return Path(path).read_text().splitlines()[0]
+            except OSError:
+                return None
+
+        scope = first_line("/proc/sys/kernel/yama/ptrace_scope")
+        transparent = first_line("/sys/kernel/mm/transparent_hugepage/enabled")
+        for rank in self.record.header["ranks"]:
+            self.assertEqual(rank["ptrace_scope"], None if scope is None else int(scope))
+            pages = rank["huge_pages"]
+            self.assertEqual(
+                pages["transparent"],
+                None if transparent is None else re.search(r"\[(.*)\]", transparent)[1],
+            )
+            self.assertGreater(pages["size_bytes"], 0)
+            self.assertGreaterEqual(pages["total"], pages["free"])
+            for entry in rank["before"]["interfaces"]:
+                speed = first_line(f"/sys/class/net/{entry['name']}/speed")
+                known = speed is not None and int(speed) > 0
+                self.assertEqual(entry["speed_Mbps"], int(speed) if known else None)
+                self.assertIn("numa_node", entry)
+        for before, after in zip(
+            self.record.header["ranks"], self.record.footer["ranks"], strict=True
+        ):
+            for counter in ("tcp_segments", "tcp_retransmissions"):
+                self.assertGreaterEqual(after["after"][counter], before["before"][counter])
+
+    def test_footer_counts_context_switches_of_each_visit(self):
+        for point in self.record.footer["points"]:
+            for switches in ("voluntary_switches", "involuntary_switches"):
+                self.assertEqual(len(point[switches]), point["passes"])
+                self.assertGreaterEqual(min(point[switches]), 0)
+
     def test_columns_are_those_of_the_header(self):
         columns = ["mode", "size_bytes", "pass", "sample", "iterations", "time_us"]
         self.assertEqual(self.record.columns, columns)
@@ -386,6 +421,16 @@ class TheSweep(InAFolder):
             "--passes", "3", "--samples", "50",
         )  # fmt: skip
         self.assertEqual([(r["pass"], r["sample"]) for r in record.rows], [(p, "0") for p in "012"])
+
+    def test_context_switches_of_the_timed_blocks_are_counted(self):
+        record = self.measured(
+            PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "3",
+            "--samples", "4", "--pause", "1000", "--pass-time", "60000",
+        )  # fmt: skip
+        (point,) = record.footer["points"]
+        # Both ranks sleep before each of four blocks.
+        self.assertEqual(len(point["voluntary_switches"]), 3)
+        self.assertGreaterEqual(min(point["voluntary_switches"]), 2 * 4)
 
     def test_a_pause_before_each_block_is_no_part_of_its_time(self):
         record = self.measured(
