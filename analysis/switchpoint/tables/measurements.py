@@ -139,12 +139,32 @@ def from_record(record: Record, labels: dict[str, str] | None = None) -> Measure
     told = {name: run.get(name) for name in IDENTITY} | own_labels(labels)
     columns: dict[str, Any] = {name: constant(text, len(samples)) for name, text in told.items()}
     modes = samples["mode"].array
-    columns["mode"] = modes.reorder_categories(
-        sorted(modes.categories)
-    )  # not in the order of the seed
+    in_order = sorted(modes.categories)  # not in the order of the seed
+    columns["mode"] = modes.reorder_categories(in_order)
+    columns |= _definition(record.header["plan"], columns["mode"])
     columns |= {name: samples[name].array for name in MEASURES}
     described = pd.DataFrame([run], columns=RUN_COLUMNS)
     return Measurements(pd.DataFrame(columns, copy=False), described)
+
+
+def _definition(plan: dict[str, Any], modes: pd.Categorical) -> dict[str, pd.Categorical]:
+    """Return the columns that say what a time means, as far as a kernel could define it otherwise.
+
+    Old records do not say it, and their curves do not have the columns.
+    """
+    columns = {}
+    if windows := plan.get("windows"):
+        columns["window_size"] = _by_mode(modes, windows)
+    if start := plan.get("start"):
+        columns["start"] = constant(start, len(modes))
+        columns["time_of"] = _by_mode(modes, plan.get("time_of", {}))
+    return columns
+
+
+def _by_mode(modes: pd.Categorical, values: dict[str, Any]) -> pd.Categorical:
+    """Return the value of each sample's mode, null where the mode has none."""
+    texts = [str(values[mode]) if mode in values else None for mode in modes.categories]
+    return repeated(texts, [1] * len(texts)).take(modes.codes)
 
 
 def own_labels(labels: dict[str, str]) -> dict[str, str]:
