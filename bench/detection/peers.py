@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 from switchpoint.detection.noise import NOISE_FLOOR
+from switchpoint.tables.sweeps import Floats
 
-Floats = npt.NDArray[np.float64]
 Detector = Callable[[Floats, Floats, Floats], list[int]]
 
 

@@ -97,9 +97,7 @@ def test_all_launches_of_the_newest_sessions_are_read(tmp_path: Path, url: str) 
         labels = {"site": "a", "placement": place, "session": session}
         start = f"2026-11-{number:02}T10:00:00.000000Z"
         path = tmp_path / f"{number}.record"
-        store.add(
-            read(write_record(path, run_id=f"{number:032x}", labels=labels, start_utc=start))
-        )
+        store.add(read(write_record(path, run_id=f"{number:032x}", labels=labels, start_utc=start)))
 
     assert set(store.latest().runs["run_id"]) == {f"{number:032x}" for number in (3, 4, 5, 6)}
     assert len(store.latest(sessions=2).runs) == 6
