@@ -191,10 +191,19 @@ class Store:
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         return self._samples_of(self.runs(**wanted), mode)
 
-    def latest(self, **wanted: str) -> Measurements:
-        """Read the newest run of every curve, and all runs without a date.
+    def latest(self, sessions: int = 1, **wanted: str) -> Measurements:
+        """Read the newest sessions of every curve, and all runs without a date.
 
-        If one of them repeats another run, that run is read as well, so that both can be compared.
+        All runs of a curve in one session are launches of it. A run without a session is one by
+        itself. If a run repeats another run, that run is read as well, so that both can be
+        compared.
+
+        Parameters
+        ----------
+        sessions
+            How many sessions of each curve to read.
+        **wanted
+            As for `read`.
         """
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         runs = self.runs(**wanted)
@@ -203,10 +212,16 @@ class Store:
         telling = dated[RUN_IDENTITY].assign(
             labels=dated["labels"].map(lasting_labels), build=builds
         )
-        is_newest = ~telling.duplicated(keep="last")
+        session = dated["session"].fillna(dated["run_id"])
+        of_curve = pd.DataFrame(
+            {"curve": telling.groupby([*telling], dropna=False).ngroup(), "session": session}
+        )
+        # Runs are sorted by time, so a session is as new as its last run.
+        newest = of_curve.drop_duplicates(keep="last").groupby("curve").tail(sessions)
+        is_newest = pd.MultiIndex.from_frame(of_curve).isin(pd.MultiIndex.from_frame(newest))
         again = dated.loc[is_newest, "labels"].str.extract(_REPRODUCED, expand=False)
-        newest = dated[is_newest | dated["run_id"].isin(again)]
-        return self._samples_of(pd.concat([newest, runs[runs["start_utc"].isna()]]), mode)
+        chosen = dated[is_newest | dated["run_id"].isin(again)]
+        return self._samples_of(pd.concat([chosen, runs[runs["start_utc"].isna()]]), mode)
 
     def _samples_of(self, runs: pd.DataFrame, wanted: dict[str, str]) -> Measurements:
         if runs.empty:

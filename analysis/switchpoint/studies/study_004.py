@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.studies.claim import Claim
-from switchpoint.studies.evidence import SAME, Evidence, Floats, Wanted, judge, ratio, slower
+from switchpoint.studies.evidence import SAME, Evidence, Wanted, judge, ratio, slower
 from switchpoint.studies.points import (
     Data,
     NotTestableError,
@@ -19,6 +19,7 @@ from switchpoint.studies.points import (
     point_of,
     uncrowded,
 )
+from switchpoint.tables.sweeps import Floats
 from switchpoint.tables.units import size_text
 
 _BROADCAST = "broadcast"
