@@ -15,7 +15,7 @@ from reframe.core.builtins import (
 
 from .mixins.baseline import BuiltBaselineMixin, CrowdMixin
 from .mixins.build import OsuBuild
-from .mixins.sizes import LATENCY_BYTES
+from .mixins.sizes import LATENCY_BYTES, WINDOW
 
 #: Up to this size OSU repeats often, above it rarely. It is OSU's LARGE_MESSAGE_SIZE.
 SMALL_BYTES = 8192
@@ -82,6 +82,11 @@ class Osu(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
     #: :type: :class:`int`
     large_iterations = variable(int, value=0)
 
+    #: Messages in flight in streams; a label of the curve, because OSU does not print it.
+    #:
+    #: :type: :class:`int`
+    window = variable(int, value=WINDOW)
+
     #: Options that make OSU verify payloads; empty for programs before 5.7, which cannot.
     #:
     #: :type: :class:`List[str]`
@@ -135,7 +140,12 @@ class Osu(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
             f"-m {first_bytes}:{last_bytes}",
             f"-i {iterations}",
             f"-x {max(1, iterations // 10)}",
+            *([f"-W {self.window}"] if self.streams else []),
         ]
+
+    def build_labels(self):
+        """Builder, spec and hash, and the window of a stream."""
+        return super().build_labels() | ({"window_size": str(self.window)} if self.streams else {})
 
     @property
     def sizes_bytes(self):

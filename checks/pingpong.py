@@ -1,11 +1,11 @@
 """Ping-pong (study 001): latency and bandwidth between two ranks, and between pairs of them."""
 
 import reframe as rfm
-from reframe.core.builtins import performance_function, run_before
+from reframe.core.builtins import performance_function, run_before, variable
 
 from .mixins.baseline import CrowdMixin
 from .mixins.kernel import KernelMixin
-from .mixins.sizes import LATENCY_BYTES, points_per_octave
+from .mixins.sizes import LATENCY_BYTES, WINDOW, points_per_octave
 
 
 class PingPong(rfm.RunOnlyRegressionTest, KernelMixin):
@@ -14,6 +14,16 @@ class PingPong(rfm.RunOnlyRegressionTest, KernelMixin):
     kernel = "pingpong"
     modes = ["send", "ssend", "stream", "sstream"]
     num_tasks = 2
+
+    #: Messages in flight in streams, at every size.
+    #:
+    #: :type: :class:`int`
+    window = variable(int, value=WINDOW)
+
+    @run_before("run")
+    def set_window(self):
+        """Pass the window to the kernel, whose record makes it part of the curve's identity."""
+        self.executable_opts.append(f"--window={self.window}")
 
     @run_before("performance")
     def name_performance_variables(self):
@@ -56,6 +66,8 @@ class PingPongSweep(PingPong):
 
     tags = {"sweep", "study-001"}
     sizes_bytes = points_per_octave(1, 1 << 20, 3)
+    # On a link of 100 Mbit/s a window of 1 MiB messages takes 1.4 s: one pass must do there.
+    point_time_ms = 1000
     step_limit_s = 120
 
 

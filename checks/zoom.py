@@ -43,6 +43,11 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
     #: :type: :class:`List[Tuple[str, int, int]]`
     brackets = variable(typ.List[typ.Tuple[str, int, int]], value=[])
 
+    #: Time limit of one bisection in milliseconds.
+    #:
+    #: :type: :class:`int`
+    search_time_ms = variable(int, value=800)
+
     @run_after("init")
     def follow(self):
         """Depend on the other check at the same placement, partition and environment."""
@@ -88,7 +93,8 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
 
     @run_before("run")
     def pass_brackets_on(self):
-        """Pass the brackets to the kernel, if there are any."""
+        """Pass the brackets to the kernel, if there are any, and their time."""
+        self.executable_opts.append(f"--search-time={self.search_time_ms}")
         words = [f"{mode}:{last}-{first}" for mode, last, first in self.brackets]
         if words:
             self.executable_opts.append(f"--brackets={','.join(words)}")
@@ -178,6 +184,6 @@ class PingPongIntervention(Zoom):
         """Name the intervention and the run that it is compared with."""
         return {
             **super().run_labels,
-            "intervention": f"{self.moved['variable']}={self.moved['value']}",
+            "intervention": self.moved["label"],
             "base_run": read_facts(self.record_before).run_id,
         }

@@ -4,9 +4,11 @@
 #include <math.h>
 
 #include "agreement.h"
+#include "block.h"
 #include "clock.h"
 #include "mpi_check.h"
 
+static long try_block(struct session *session, struct point *point);
 static long longer_block(const struct options *options, long iterations, double block_us);
 static long blocks_that_fit(const struct options *options, double block_us);
 
@@ -24,36 +26,54 @@ void repeat(const struct mode *mode, struct task *task, long iterations)
 /* The fastest sample decides: a slow moment during calibration says nothing about the point. */
 bool known_slow(const struct session *session, const struct point *point)
 {
+    static const double SLOW_US = 20e3;
+
     const struct options *options = &session->options;
     bool slow = false;
     if (session->task.rank == 0 && point->iterations == 1 && point->samples.count > 0) {
         const double fastest_us = point->samples.min_us * messages_of(point->mode, &session->task);
-        slow = fastest_us >= (double)options->pass_time_ms * 1e3 / (double)options->samples &&
-               fastest_us >= (double)options->block_time_us;
+        slow = fastest_us >= SLOW_US && fastest_us >= (double)options->block_time_us;
     }
     return root_says(session->task.comm, slow);
+}
+
+void agree_on_start(struct session *session)
+{
+    if (session->options.start == START_AGREED) {
+        start_prepare(session->task.comm, session->task.kernels, &session->start);
+    }
 }
 
 /* Starts from what the last pass found and only grows, so that a slow moment cannot leave short
  * blocks behind. */
 long calibrate(struct session *session, struct point *point)
 {
-    const bool alone = session->kernel->timing == TIME_OF_SLOWEST_ALONE;
     long spent = 0;
     long next = point->iterations;
     double block_us = 0;
+    agree_on_start(session);
     while (next > 0) {
         point->iterations = next;
-        const double start = clock_us();
-        repeat(point->mode, &session->task, point->iterations);
-        block_us = clock_us() - start;
-        spent += point->iterations;
-        next = alone ? 0 : longer_block(&session->options, point->iterations, block_us);
+        const double start_us = clock_us();
+        spent += try_block(session, point);
+        block_us = clock_us() - start_us;
+        next = longer_block(&session->options, point->iterations, block_us);
         MPI_CHECK(MPI_Bcast(&next, 1, MPI_LONG, 0, session->task.comm));
     }
     point->blocks = blocks_that_fit(&session->options, block_us);
     MPI_CHECK(MPI_Bcast(&point->blocks, 1, MPI_LONG, 0, session->task.comm));
     return spent;
+}
+
+/* Runs what a block will run, with the starts of its calls: they take time too. Returns the
+ * repetitions. */
+static long try_block(struct session *session, struct point *point)
+{
+    if (session->kernel->timing == TIME_OF_SLOWEST_ALONE) {
+        return block_time(session, point, session->visit.values_us);
+    }
+    repeat(point->mode, &session->task, point->iterations);
+    return point->iterations;
 }
 
 /* How many iterations to try next, or 0 when a block is long enough. */

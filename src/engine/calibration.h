@@ -6,12 +6,16 @@
 
 #include "session.h"
 
-/* Collective. Whether earlier passes show that one repetition already takes its share of a pass.
- * Another warm-up and calibration would then take most of the sweep's time and change nothing. */
+/* Collective. Whether earlier passes show that one repetition takes longer than memory takes to
+ * fill any cache (20 ms). Another warm-up and calibration would then take most of the sweep's time
+ * and change nothing. */
 bool known_slow(const struct session *session, const struct point *point);
 
 /* Collective. Sets the point's repetitions and blocks. Returns the repetitions that it ran. */
 long calibrate(struct session *session, struct point *point);
+
+/* Collective. Compares the ranks' clocks where calls start at an agreed time. */
+void agree_on_start(struct session *session);
 
 /* Runs a mode, and lets the copies of its buffers take their turns. */
 void repeat(const struct mode *mode, struct task *task, long iterations);

@@ -4,7 +4,11 @@
 #include <time.h>
 
 #include "agreement.h"
+#include "budget.h"
 #include "buffers.h"
+#include "clock.h"
+#include "columns.h"
+#include "cores.h"
 #include "exploration.h"
 #include "footer.h"
 #include "header.h"
@@ -57,6 +61,7 @@ static void start_mpi(struct session *session)
     task->comm = MPI_COMM_WORLD;
     task->settings = session->kernel->settings;
     task->state = session->kernel->state;
+    task->readings = &session->readings;
     MPI_CHECK(MPI_Comm_rank(task->comm, &task->rank));
     MPI_CHECK(MPI_Comm_size(task->comm, &task->ranks));
 }
@@ -79,6 +84,9 @@ static int run(struct session *session, int started)
         return EXIT_USAGE;
     }
     agree_on_seed(task->comm, options);
+    if (options->start == START_BY_CORES) {
+        options->start = cores_suffice(task->comm) ? START_AGREED : START_BARRIER;
+    }
     plan_start(&session->plan, options);
     if (points_suit(session, &refusal)) {
         allocate_all(session, &refusal);
@@ -149,14 +157,15 @@ static void allocate_all(struct session *session, struct refusal *refusal)
     int *nodes = allocate((size_t)task->ranks, sizeof *nodes);
     nodes_find(task->comm, nodes);
     task->nodes = nodes;
+    int *kernels = allocate((size_t)task->ranks, sizeof *kernels);
+    kernels_find(task->comm, kernels);
+    task->kernels = kernels;
     task->requests = allocate(session->room.requests, sizeof(MPI_Request));
     task->traffic = allocate((size_t)task->ranks, sizeof *task->traffic);
     struct visit *visit = &session->visit;
-    visit->columns = 1;
-    const char *const *phases = session->kernel->phases;
-    while (phases != NULL && phases[visit->columns - 1] != NULL) {
-        visit->columns++;
-    }
+    visit->columns = column_count(session->kernel);
+    visit->first_phase = first_phase_column(session->kernel);
+    visit->call_phases_us = allocate(visit->columns - visit->first_phase, sizeof(double));
     visit->values_us = allocate((size_t)session->options.samples * visit->columns, sizeof(double));
     message_buffers(task->comm, session->room.send_bytes, session->room.receive_bytes, &task->send,
                     &task->receive, refusal);
@@ -166,17 +175,22 @@ static void free_all(struct session *session)
 {
     record_free(&session->record);
     free(session->visit.values_us);
+    free(session->visit.call_phases_us);
+    free(session->visit.calls_us);
+    free(session->visit.ranks_us);
     free(session->task.receive);
     free(session->task.send);
     free(session->task.traffic);
     free(session->task.requests);
     free((void *)session->task.nodes);
+    free((void *)session->task.kernels);
     plan_free(&session->plan);
     options_free(&session->options);
 }
 
 static int measure_all(struct session *session)
 {
+    budget_start(session);
     const bool measured =
         start_record(session) &&
         (session->kernel->explore != NULL ? explore_all(session) : sweep(session));
@@ -185,6 +199,8 @@ static int measure_all(struct session *session)
 
 static bool start_record(struct session *session)
 {
+    session->clock = clock_measure();
+    session->readings.each_us = session->clock.overhead_ns / 1e3;
     struct json header = {0};
     header_write(&header, session);
     if (session->record.file != NULL) {
@@ -201,6 +217,9 @@ static int finish(struct session *session)
     struct plan *plan = &session->plan;
     for (size_t i = 0; i < plan->count; i++) {
         samples_sort(&plan->points[i].samples);
+        for (int k = 0; k < RANK_COLUMN_COUNT; k++) {
+            samples_sort(&plan->points[i].ranks[k]);
+        }
     }
     const struct totals totals = add_up(session);
     struct json footer = {0};

@@ -2,6 +2,7 @@
 #include "explorer.h"
 
 #include "agreement.h"
+#include "budget.h"
 #include "exploration.h"
 #include "measure.h"
 #include "rows.h"
@@ -22,6 +23,16 @@ bool explore_all(struct session *session)
     session->plan.count = 0; /* the sizes asked for have told which buffers are needed */
     session->kernel->explore(&explorer);
     return root_says(session->task.comm, record_flush(&session->record));
+}
+
+bool explorer_is_out_of_time(struct explorer *explorer)
+{
+    return budget_is_spent(explorer->session);
+}
+
+long explorer_budget_s(const struct explorer *explorer)
+{
+    return explorer->session->options.time_budget_s;
 }
 
 struct blocks explore(struct explorer *explorer, const struct mode *mode, int size_bytes)

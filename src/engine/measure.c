@@ -1,12 +1,11 @@
-/* One visit to one point: warm up, calibrate, poison, time the blocks, verify. */
+/* One visit to one point: poison, warm up, calibrate, mark, time the blocks, verify. */
 #include "measure.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "block.h"
 #include "calibration.h"
-#include "clock.h"
 #include "mpi_check.h"
 #include "needs.h"
 #include "timeline.h"
@@ -16,10 +15,11 @@ enum { EXIT_NO_ROOM = 4 };
 
 static long prepare(struct session *session, struct point *point, int pass);
 static void require_room(const struct session *session, const struct mode *mode);
-static void poison(struct task *task, const struct mode *mode, int pass);
+static long calibrate_again(struct session *session, struct point *point);
+static void mark(struct task *task, const struct mode *mode, int pass);
 static long time_blocks(struct session *session, struct point *point);
-static void time_block(struct session *session, const struct point *point, double *values_us);
-static void idle(const struct task *task, long pause_us);
+static void add_switches(const struct session *session, struct point *point,
+                         struct switches before);
 static void verify(const struct task *task, struct point *point, int pass, size_t repetitions);
 static int64_t account(const struct task *task, struct point *point, int64_t repetitions);
 static int64_t bytes_per_iteration(const struct mode *mode, const struct task *task);
@@ -30,14 +30,15 @@ void measure(struct session *session, struct point *point, int pass)
     struct task *task = &session->task;
     const struct mode *mode = point->mode;
     const long untimed = prepare(session, point, pass);
-    poison(task, mode, pass);
-    MPI_CHECK(MPI_Barrier(task->comm));
-    const long blocks = time_blocks(session, point);
+    mark(task, mode, pass);
+    const struct switches before = switches_now();
+    const long timed = time_blocks(session, point);
+    add_switches(session, point, before);
     if (mode->release != NULL) {
         mode->release(task);
     }
     verify(task, point, pass, (size_t)(session->visit.blocks * point->iterations));
-    session->bytes_moved += account(task, point, untimed + blocks * point->iterations);
+    session->bytes_moved += account(task, point, untimed + timed);
 }
 
 /* Everything before the timed blocks. Returns the repetitions that it ran. */
@@ -47,28 +48,30 @@ static long prepare(struct session *session, struct point *point, int pass)
     const struct mode *mode = point->mode;
     task_turn_to(task, &session->options, point);
     require_room(session, mode);
-    task->phase_us = session->visit.values_us + 1; /* the timed blocks overwrite it */
+    task->phase_us = session->visit.call_phases_us; /* the timed blocks overwrite it */
     memset(task->traffic, 0, (size_t)task->ranks * sizeof *task->traffic);
     for (size_t copy = 0; copy < task->copies; copy++) {
         const struct task turned = with_copy(task, copy);
         input_fill(&turned, mode, pass);
+        output_poison(&turned, mode, pass);
     }
     if (mode->prepare != NULL) {
         mode->prepare(task);
     }
-    long untimed = 0;
-    if (mode->once) {
-        point->blocks = 1;
-    } else if (!known_slow(session, point)) {
-        repeat(mode, task, session->options.warmup);
-        untimed = session->options.warmup + (point->settled ? 0 : calibrate(session, point));
-    }
+    /* Explorations compare points, so all of theirs are prepared alike, however slow. */
+    const bool warm = !mode->once && (point->settled || !known_slow(session, point));
+    long untimed = warm && !point->settled ? calibrate_again(session, point) : 0;
+    point->blocks = mode->once ? 1 : point->blocks;
     session->visit.blocks = point->blocks;
     if (session->kernel->timeline && point->repetitions == 0) {
         const long most = point->blocks * point->iterations;
         untimed += timeline_watch(task, mode->run, most, &point->activity);
     }
-    return untimed;
+    /* The first block then follows a repetition, as the others do, not a barrier, which ranks leave
+     * one after another, nor a broadcast. */
+    MPI_CHECK(MPI_Barrier(task->comm));
+    repeat(mode, task, warm ? session->options.warmup : 0);
+    return untimed + (warm ? session->options.warmup : 0);
 }
 
 /* Whatever chose the point, no message may overwrite what lies beyond the buffers. */
@@ -82,81 +85,52 @@ static void require_room(const struct session *session, const struct mode *mode)
     }
 }
 
-/* Poisons after the last untimed transfer, so that only a timed one can put the bytes right. The
- * next turn is then the first copy's, which has been out of use for longest. */
-static void poison(struct task *task, const struct mode *mode, int pass)
+/* The very first repetitions connect the ranks and say nothing about the point. Returns the
+ * repetitions that it ran. */
+static long calibrate_again(struct session *session, struct point *point)
+{
+    const long first = point->repetitions == 0 ? session->options.warmup : 0;
+    repeat(point->mode, &session->task, first);
+    return first + calibrate(session, point);
+}
+
+/* Marks after the last untimed repetition, so that only a timed one can put all bytes right, and
+ * few bytes, so that caches stay as that repetition left them. The next turn is then the first
+ * copy's, which has been out of use for longest. */
+static void mark(struct task *task, const struct mode *mode, int pass)
 {
     for (size_t copy = 0; copy < task->copies; copy++) {
         const struct task turned = with_copy(task, copy);
-        output_poison(&turned, mode, pass);
+        output_mark(&turned, mode, pass);
     }
     task->turn = 0;
 }
 
-/* Returns how many blocks ran, late ones included; `visit.blocks` is then how many count. */
+/* Returns the repetitions that ran, those of late calls too. */
 static long time_blocks(struct session *session, struct point *point)
 {
-    enum { TRIES = 20 }; /* of a block, and of the next ones until one starts in time */
-    const bool round_time = session->options.round_time;
-    struct visit *visit = &session->visit;
-    MPI_Comm comm = session->task.comm;
-    long ran = 0;
-    long in_time = 0;
-    long tries = 0;
-    if (round_time) {
-        start_prepare(comm, &session->start);
+    const struct visit *visit = &session->visit;
+    const double messages = messages_of(point->mode, &session->task) * (double)point->iterations;
+    long repetitions = 0;
+    agree_on_start(session);
+    for (long block = 0; block < visit->blocks; block++) {
+        double *values_us = visit->values_us + (size_t)block * visit->columns;
+        repetitions += block_time(session, point, values_us);
+        point->blocks_us += values_us[0] * messages;
     }
-    while (in_time < visit->blocks && tries < TRIES) {
-        time_block(session, point, visit->values_us + (size_t)in_time * visit->columns);
-        ran++;
-        tries++;
-        if (!round_time || !start_was_late(comm, &session->start)) {
-            in_time++;
-            tries = 0;
-        }
-    }
-    visit->blocks = in_time;
-    point->late_blocks += ran - in_time;
-    if (session->kernel->timing != TIME_AT_ROOT) {
-        const int count = (int)((size_t)in_time * visit->columns);
-        MPI_CHECK(MPI_Reduce(session->task.rank == 0 ? MPI_IN_PLACE : visit->values_us,
-                             visit->values_us, count, MPI_DOUBLE, MPI_MAX, 0, comm));
-    }
-    return ran;
+    return repetitions;
 }
 
-static void time_block(struct session *session, const struct point *point, double *values_us)
+/* Those of all ranks since `before`. */
+static void add_switches(const struct session *session, struct point *point, struct switches before)
 {
-    struct task *task = &session->task;
-    const struct options *options = &session->options;
-    const size_t columns = session->visit.columns;
-    const double messages = messages_of(point->mode, task) * (double)point->iterations;
-    task->phase_us = values_us + 1;
-    memset(values_us, 0, columns * sizeof *values_us);
-    idle(task, options->pause_us);
-    if (session->kernel->timing != TIME_AT_ROOT && !options->round_time) {
-        MPI_CHECK(MPI_Barrier(task->comm));
-    }
-
-    const double start_us =
-        options->round_time ? start_together(task->comm, &session->start) : clock_us();
-    point->mode->run(task, point->iterations);
-    values_us[0] = task->rank > 0 && point->mode->at_root ? 0 : clock_us() - start_us;
-    task->turn += point->iterations;
-
-    for (size_t i = 0; i < columns; i++) {
-        values_us[i] /= messages;
-    }
-}
-
-/* Sleeps, since a rank that spins would use up its time slice before the block; then waits for all
- * ranks. */
-static void idle(const struct task *task, long pause_us)
-{
-    if (pause_us > 0) {
-        const struct timespec pause = {pause_us / 1000000, pause_us % 1000000 * 1000};
-        nanosleep(&pause, NULL);
-        MPI_CHECK(MPI_Barrier(task->comm));
+    const struct switches now = switches_now();
+    const struct switches own = {now.voluntary - before.voluntary,
+                                 now.involuntary - before.involuntary};
+    struct switches all = {0};
+    MPI_CHECK(MPI_Reduce(&own, &all, 2, MPI_INT64_T, MPI_SUM, 0, session->task.comm));
+    if (session->task.rank == 0) {
+        point_add_switches(point, all);
     }
 }
 

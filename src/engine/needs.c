@@ -6,14 +6,21 @@
 static void make_copies(struct task *task, const struct mode *mode, size_t rotated_bytes);
 static size_t receiving_bytes(const struct mode *mode, const struct task *task);
 
+/* The same at every size: a window that shrank as messages grow would put steps of its own into the
+ * curve. */
+int window_of(const struct options *options)
+{
+    const long largest_bytes = options->sizes.bytes[options->sizes.count - 1];
+    const long fitting = options->window_kib * 1024 / (largest_bytes > 0 ? largest_bytes : 1);
+    const long bounded = fitting < options->window ? fitting : options->window;
+    return (int)(bounded > 1 ? bounded : 1);
+}
+
 void task_turn_to(struct task *task, const struct options *options, const struct point *point)
 {
-    const long fitting =
-        options->window_kib * 1024 / (point->size_bytes > 0 ? point->size_bytes : 1);
-    const long bounded = fitting < options->window ? fitting : options->window;
     task->variant = point->mode->variant;
     task->size_bytes = point->size_bytes;
-    task->window = (int)(bounded > 1 ? bounded : 1);
+    task->window = window_of(options);
     make_copies(task, point->mode, (size_t)options->rotate_mib << 20);
 }
 
@@ -98,16 +105,15 @@ struct needs needs_of(const struct plan *plan, const struct options *options, st
     return needs;
 }
 
-/* Of one copy, a mode needs most at its largest size with the widest window. Copies are doubled
- * until they fill the bytes to rotate through: together they are less than twice that, and one copy
- * more than fills it where a message is larger. */
+/* Of one copy, a mode needs most at its largest size. Copies are doubled until they fill the bytes
+ * to rotate through: together they are less than twice that, and one copy more than fills it where
+ * a message is larger. */
 struct needs needs_up_to(const struct plan *plan, const struct options *options, struct task task)
 {
     const size_t rotated_bytes = (size_t)options->rotate_mib << 20;
     struct needs needs = {.send_bytes = 2 * rotated_bytes, .receive_bytes = 2 * rotated_bytes};
     for (size_t i = 0; i < plan->count; i++) {
         task_turn_to(&task, options, &plan->points[i]);
-        task.window = (int)options->window;
         task.copies = 1;
         needs = larger_needs(needs, needs_at(&task, plan->points[i].mode));
     }

@@ -9,8 +9,12 @@
 #include "options.h"
 #include "plan.h"
 
-/* Sets the task to a point: its mode's variant, its message size, the window that this size allows,
- * and how many copies of its buffers take turns. */
+/* Messages in flight in modes that stream, at every size: --window, or as many of the largest size
+ * as --window-kib allows, but at least one. */
+int window_of(const struct options *options);
+
+/* Sets the task to a point: its mode's variant, its message size, the window, and how many copies
+ * of its buffers take turns. */
 void task_turn_to(struct task *task, const struct options *options, const struct point *point);
 
 /* The same task with one copy of the buffers. */
@@ -29,7 +33,7 @@ struct needs {
 struct needs needs_of(const struct plan *plan, const struct options *options, struct task task);
 
 /* The most that any of the plan's modes needs at any size up to the plan's largest. What a mode
- * needs for one copy and one window must not shrink as its size grows. */
+ * needs for one copy must not shrink as its size grows. */
 struct needs needs_up_to(const struct plan *plan, const struct options *options, struct task task);
 
 /* Whether a mode, at the size that the task is set to, finds room for all that it needs. */

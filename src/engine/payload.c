@@ -54,6 +54,14 @@ void payload_poison(unsigned char *buffer, size_t bytes, uint64_t key, size_t se
     write_pattern(buffer, bytes, key, sent_offset, UINT64_MAX);
 }
 
+void payload_mark(unsigned char *buffer, size_t bytes, uint64_t key, size_t sent_offset)
+{
+    for (size_t i = 0; i < MARKS && bytes > 0; i++) {
+        const size_t place = (bytes - 1) * i / (MARKS - 1);
+        payload_poison(buffer + place, 1, key, sent_offset + place);
+    }
+}
+
 size_t payload_differences(const unsigned char *buffer, size_t bytes, uint64_t key,
                            size_t sent_offset)
 {

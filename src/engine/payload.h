@@ -15,6 +15,12 @@ void payload_fill(unsigned char *buffer, size_t bytes, uint64_t key);
  * byte that never arrives is then always wrong. */
 void payload_poison(unsigned char *buffer, size_t bytes, uint64_t key, size_t sent_offset);
 
+enum { MARKS = 17 };
+
+/* Poisons MARKS bytes at equal distances: the first one, the last one and those between them. What
+ * is in a cache stays there, and yet nothing that arrived before passes for what is to arrive. */
+void payload_mark(unsigned char *buffer, size_t bytes, uint64_t key, size_t sent_offset);
+
 /* Bytes that differ from the payload of `key` that starts at `sent_offset`. */
 size_t payload_differences(const unsigned char *buffer, size_t bytes, uint64_t key,
                            size_t sent_offset);

@@ -26,8 +26,13 @@ static void point_start(struct point *point, const struct mode *mode, int size_b
                         const struct options *options)
 {
     *point = (struct point){.mode = mode, .size_bytes = size_bytes, .iterations = 1};
-    samples_start(&point->samples, options->passes * options->samples, options->kept);
-    samples_start(&point->passes, options->passes, options->passes);
+    samples_start(&point->samples, options->passes * options->samples, options->kept,
+                  (uint64_t)options->seed + (uint64_t)size_bytes);
+    for (int i = 0; i < RANK_COLUMN_COUNT; i++) {
+        samples_start(&point->ranks[i], options->passes * options->samples, options->kept,
+                      (uint64_t)options->seed + (uint64_t)size_bytes);
+    }
+    samples_start(&point->passes, options->passes, options->passes, 0);
 }
 
 struct point *plan_point(struct plan *plan, const struct mode *mode, int size_bytes,
@@ -59,6 +64,11 @@ void plan_shuffle(struct plan *plan, uint64_t seed, int pass)
     }
 }
 
+bool point_is_spent(const struct point *point, const struct options *options)
+{
+    return options->point_time_ms > 0 && point->blocks_us >= (double)options->point_time_ms * 1e3;
+}
+
 /* The medians of the passes decide, since passes are apart in time: samples of one pass agree with
  * one another more than with those of the next pass. */
 bool point_known_within(const struct point *point, long percent)
@@ -73,11 +83,24 @@ bool point_known_within(const struct point *point, long percent)
     return low_us >= (1 - share) * median_us && high_us <= (1 + share) * median_us;
 }
 
+void point_add_switches(struct point *point, struct switches switches)
+{
+    if (point->switches_count < VISITS_KEPT_MAX) {
+        const size_t count = (size_t)point->switches_count + 1;
+        point->switches = reallocate(point->switches, count * sizeof *point->switches);
+        point->switches[point->switches_count++] = switches;
+    }
+}
+
 void plan_free(struct plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
         samples_free(&plan->points[i].samples);
+        for (int k = 0; k < RANK_COLUMN_COUNT; k++) {
+            samples_free(&plan->points[i].ranks[k]);
+        }
         samples_free(&plan->points[i].passes);
+        free(plan->points[i].switches);
         free(plan->points[i].activity.spans);
     }
     free(plan->points);

@@ -1,4 +1,4 @@
-/* One point's samples: exact statistics over all of them, of which a bounded number is kept. */
+/* One point's samples: statistics over all of them, and which of them the record keeps. */
 #include "samples.h"
 
 #include <math.h>
@@ -6,11 +6,16 @@
 
 #include "memory.h"
 #include "order.h"
+#include "random.h"
 
-void samples_start(struct samples *samples, long planned, long kept_max)
+static bool is_kept(struct samples *samples);
+static void hold(struct samples *samples, double time_us);
+
+void samples_start(struct samples *samples, long planned, long kept_max, uint64_t seed)
 {
     *samples = (struct samples){
         .stride = (planned + kept_max - 1) / kept_max,
+        .random = seed,
         .min_us = INFINITY,
         .max_us = -INFINITY,
     };
@@ -18,14 +23,9 @@ void samples_start(struct samples *samples, long planned, long kept_max)
 
 bool samples_add(struct samples *samples, double time_us)
 {
-    const bool keep = samples->count % samples->stride == 0;
-    if (keep) {
-        if ((samples->kept & (samples->kept - 1)) == 0) {
-            const size_t capacity = samples->kept > 0 ? 2 * samples->kept : 1;
-            samples->kept_us = reallocate(samples->kept_us, capacity * sizeof *samples->kept_us);
-        }
-        samples->kept_us[samples->kept++] = time_us;
-    }
+    const bool keep = is_kept(samples);
+    samples->kept += keep;
+    hold(samples, time_us);
     samples->count++;
     const double distance = time_us - samples->mean_us;
     samples->mean_us += distance / (double)samples->count;
@@ -35,6 +35,38 @@ bool samples_add(struct samples *samples, double time_us)
     return keep;
 }
 
+/* The first `stride` samples keep their first, so that a sweep which ends early has one at least.
+ */
+static bool is_kept(struct samples *samples)
+{
+    const long place = samples->count % samples->stride;
+    if (place == 0) {
+        samples->next = samples->count == 0
+                            ? 0
+                            : (long)random_below(&samples->random, (uint64_t)samples->stride);
+    }
+    return place == samples->next;
+}
+
+/* Once SAMPLES_HELD_MAX are held, each new sample takes the place of one of them with the
+ * probability that makes all samples so far equally likely to be held (algorithm R; Vitter, ACM
+ * Transactions on Mathematical Software 11, 1985). */
+static void hold(struct samples *samples, double time_us)
+{
+    if (samples->held == SAMPLES_HELD_MAX) {
+        const uint64_t place = random_below(&samples->random, (uint64_t)samples->count + 1);
+        if (place < SAMPLES_HELD_MAX) {
+            samples->held_us[place] = time_us;
+        }
+        return;
+    }
+    if ((samples->held & (samples->held - 1)) == 0) {
+        const size_t capacity = samples->held > 0 ? 2 * samples->held : 1;
+        samples->held_us = reallocate(samples->held_us, capacity * sizeof *samples->held_us);
+    }
+    samples->held_us[samples->held++] = time_us;
+}
+
 double samples_variance_us2(const struct samples *samples)
 {
     return samples->count > 1 ? samples->squares_us2 / (double)(samples->count - 1) : NAN;
@@ -42,19 +74,19 @@ double samples_variance_us2(const struct samples *samples)
 
 void samples_sort(struct samples *samples)
 {
-    sort_doubles(samples->kept_us, samples->kept);
+    sort_doubles(samples->held_us, samples->held);
 }
 
 double samples_quantile_us(const struct samples *samples, double probability)
 {
-    if (samples->kept == 0) {
+    if (samples->held == 0) {
         return NAN;
     }
-    const double position = probability * (double)(samples->kept - 1);
+    const double position = probability * (double)(samples->held - 1);
     const size_t below = (size_t)position;
-    const size_t above = below + 1 < samples->kept ? below + 1 : below;
+    const size_t above = below + 1 < samples->held ? below + 1 : below;
     const double share = position - (double)below;
-    return samples->kept_us[below] * (1 - share) + samples->kept_us[above] * share;
+    return samples->held_us[below] * (1 - share) + samples->held_us[above] * share;
 }
 
 /* How many of `count` values to leave out at each end; negative when there are too few values. */
@@ -78,17 +110,17 @@ static long left_out(size_t count)
 
 bool samples_median_interval_us(const struct samples *samples, double *low_us, double *high_us)
 {
-    const long out = left_out(samples->kept);
+    const long out = left_out(samples->held);
     if (out < 0) {
         return false;
     }
-    *low_us = samples->kept_us[out];
-    *high_us = samples->kept_us[samples->kept - 1 - (size_t)out];
+    *low_us = samples->held_us[out];
+    *high_us = samples->held_us[samples->held - 1 - (size_t)out];
     return true;
 }
 
 void samples_free(struct samples *samples)
 {
-    free(samples->kept_us);
-    samples->kept_us = NULL;
+    free(samples->held_us);
+    samples->held_us = NULL;
 }

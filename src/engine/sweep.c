@@ -2,52 +2,48 @@
 #include "sweep.h"
 
 #include "agreement.h"
-#include "clock.h"
+#include "budget.h"
 #include "measure.h"
 #include "rows.h"
 
-static void make_pass(struct session *session, int pass, double start_us);
-static bool budget_spent(const struct session *session, double start_us);
-static bool precise_enough(const struct session *session, const struct point *point);
+static void make_pass(struct session *session, int pass);
+static bool is_done(const struct session *session, const struct point *point);
 
 bool sweep(struct session *session)
 {
-    const double start_us = clock_us();
     bool writable = true;
     for (int pass = 0; writable && !session->shortened && pass < session->options.passes; pass++) {
-        make_pass(session, pass, start_us);
+        make_pass(session, pass);
         writable = root_says(session->task.comm, record_flush(&session->record));
     }
     return writable;
 }
 
-static void make_pass(struct session *session, int pass, double start_us)
+static void make_pass(struct session *session, int pass)
 {
     struct plan *plan = &session->plan;
     plan_shuffle(plan, (uint64_t)session->options.seed, pass);
     for (size_t i = 0; i < plan->count; i++) {
-        session->shortened = budget_spent(session, start_us);
-        if (session->shortened) {
+        if (budget_is_spent(session)) {
             return;
         }
         struct point *point = &plan->points[plan->order[i]];
-        if (!precise_enough(session, point)) {
+        if (!is_done(session, point)) {
             measure(session, point, pass);
             rows_add(session, point, pass);
         }
     }
 }
 
-/* Collective. Whether the sweep, which began at `start_us`, has used its time. */
-static bool budget_spent(const struct session *session, double start_us)
+/* Collective. Whether further passes may skip the point: it is known well enough, or has used its
+ * time. */
+static bool is_done(const struct session *session, const struct point *point)
 {
-    const double budget_us = (double)session->options.time_budget_s * 1e6;
-    return budget_us > 0 && root_says(session->task.comm, clock_us() - start_us > budget_us);
-}
-
-/* Collective. Whether further passes may skip the point. */
-static bool precise_enough(const struct session *session, const struct point *point)
-{
-    const long percent = session->options.precision_percent;
-    return percent > 0 && root_says(session->task.comm, point_known_within(point, percent));
+    const struct options *options = &session->options;
+    if (options->precision_percent == 0 && options->point_time_ms == 0) {
+        return false;
+    }
+    const bool precise =
+        options->precision_percent > 0 && point_known_within(point, options->precision_percent);
+    return root_says(session->task.comm, precise || point_is_spent(point, options));
 }

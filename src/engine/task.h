@@ -14,6 +14,12 @@ struct traffic {
     int64_t bytes;
 };
 
+/* Readings of the clock within a block. What they cost is no part of the block's time. */
+struct readings {
+    double each_us;
+    long count;
+};
+
 struct task {
     MPI_Comm comm;
     int rank;
@@ -30,8 +36,10 @@ struct task {
     long turn;                 /* repetitions that the copies have seen */
     MPI_Request *requests;     /* as many as the mode asks for */
     double *phase_us;          /* one per phase of the kernel; zero when a block starts */
+    struct readings *readings; /* of the block in progress; see `phase_begin` */
     struct traffic *traffic;   /* one per rank: what this rank has sent to it; see `count_sent` */
     const int *nodes;          /* one per rank: the lowest rank on the same node */
+    const int *kernels;        /* the same for the same running operating system and its clocks */
     struct timeline *timeline; /* where `phase_end` keeps the phases; NULL most of the time */
 };
 
@@ -59,8 +67,12 @@ static inline void count_sent(const struct task *task, size_t bytes, int to)
     task->traffic[to].bytes += (int64_t)bytes;
 }
 
-/* Ends a phase that began at MPI_Wtime() `start`: adds its time to `phase_us`, and adds it to the
- * timeline while the engine keeps one. */
-void phase_end(const struct task *task, int phase, double start);
+/* Reads the clock for the beginning of a phase, in us. */
+double phase_begin(const struct task *task);
+
+/* Ends a phase that began at `begun_us`: adds its time, without a reading, to `phase_us`, and adds
+ * it to the timeline while the engine keeps one. Returns the time in us, at which another phase may
+ * begin without a reading of its own. */
+double phase_end(const struct task *task, int phase, double begun_us);
 
 #endif

@@ -22,6 +22,16 @@ void input_fill(const struct task *task, const struct mode *mode, int pass)
     }
 }
 
+/* Whole numbers of 8 bytes, or parts of them, since elements of a result have up to 8. */
+static void mark_result(unsigned char *buffer, size_t bytes)
+{
+    enum { WORD = 8 };
+    for (size_t i = 0; i < MARKS && bytes > 0; i++) {
+        const size_t place = (bytes - 1) / WORD * i / (MARKS - 1) * WORD;
+        memset(buffer + place, 0xFF, bytes - place < WORD ? bytes - place : WORD);
+    }
+}
+
 void output_poison(const struct task *task, const struct mode *mode, int pass)
 {
     if (mode->result != NULL) {
@@ -32,6 +42,19 @@ void output_poison(const struct task *task, const struct mode *mode, int pass)
     for (int i = 0; mode->arrival(task, i, &arrival); i++) {
         payload_poison(task->receive + arrival.offset, arrival.bytes,
                        payload_key(arrival.sender, task->size_bytes, pass), arrival.sent_offset);
+    }
+}
+
+void output_mark(const struct task *task, const struct mode *mode, int pass)
+{
+    if (mode->result != NULL) {
+        mark_result(task->receive, mode->result->bytes(task));
+        return;
+    }
+    struct arrival arrival;
+    for (int i = 0; mode->arrival(task, i, &arrival); i++) {
+        payload_mark(task->receive + arrival.offset, arrival.bytes,
+                     payload_key(arrival.sender, task->size_bytes, pass), arrival.sent_offset);
     }
 }
 

@@ -79,32 +79,31 @@ static void sort(int32_t *numbers, int32_t *space, int count)
 static void sort_alone(const struct task *t, const int32_t *unsorted)
 {
     const struct node *node = t->state;
-    const double start = MPI_Wtime();
+    const double start_us = phase_begin(t);
     if (unsorted != sorted(t)) {
         memcpy(sorted(t), unsorted, (size_t)node->count * sizeof *unsorted);
     }
     sort(sorted(t), workspace(t), node->count);
-    phase_end(t, COMPUTE, start);
+    phase_end(t, COMPUTE, start_us);
 }
 
 static void send_part(const struct task *t, int to, const int32_t *part, int count)
 {
-    const double start = MPI_Wtime();
+    const double start_us = phase_begin(t);
     MPI_CHECK(MPI_Send(part, count, MPI_INT32_T, to, TAG, t->comm));
     count_sent(t, (size_t)count * sizeof *part, to);
-    phase_end(t, SEND, start);
+    phase_end(t, SEND, start_us);
 }
 
 /* Waiting ends when the message can be received: a short message has arrived then, a long one has
  * been announced. */
 static void receive_part(const struct task *t, int from, int32_t *part, int count)
 {
-    const double start = MPI_Wtime();
+    const double start_us = phase_begin(t);
     MPI_CHECK(MPI_Probe(from, TAG, t->comm, MPI_STATUS_IGNORE));
-    phase_end(t, WAIT, start);
-    const double there = MPI_Wtime();
+    const double there_us = phase_end(t, WAIT, start_us);
     MPI_CHECK(MPI_Recv(part, count, MPI_INT32_T, from, TAG, t->comm, MPI_STATUS_IGNORE));
-    phase_end(t, RECEIVE, there);
+    phase_end(t, RECEIVE, there_us);
 }
 
 /* Halves go down, come back sorted, and are merged. */
@@ -117,9 +116,9 @@ static void sort_below(const struct task *t, const int32_t *unsorted)
     for (int k = 0; k < 2; k++) {
         receive_part(t, node->children[k], halves[k], node->parts[k]);
     }
-    const double start = MPI_Wtime();
+    const double start_us = phase_begin(t);
     merge(sorted(t), halves[0], node->parts[0], halves[1], node->parts[1]);
-    phase_end(t, COMPUTE, start);
+    phase_end(t, COMPUTE, start_us);
 }
 
 static void run_tree(const struct task *t, long iterations)
@@ -268,6 +267,7 @@ int main(int argc, char **argv)
         .ranks_min = 1,
         .sizes = "200000,800000,3200000",
         .timing = TIME_AT_ROOT,
+        .pattern = PATTERN_PROBLEM,
         .modes = MODES,
         .phases = PHASES,
         .timeline = true,

@@ -7,15 +7,23 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "memory.h"
-#include "mpi_check.h"
-#include "nodes.h"
 #include "order.h"
 
 enum { READINGS = 1000, ROUNDS = 11 };
 
+const char CLOCK_SOURCE_NAME[] = "CLOCK_MONOTONIC_RAW";
+
+double clock_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_SOURCE, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
 struct clock_facts clock_measure(void)
 {
+    struct timespec tick = {0};
+    clock_getres(CLOCK_SOURCE, &tick);
     double smallest_us = DBL_MAX;
     double cost_us[ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
@@ -31,84 +39,10 @@ struct clock_facts clock_measure(void)
         cost_us[round] = (before - start) / READINGS;
     }
     return (struct clock_facts){
-        .tick_ns = MPI_Wtick() * 1e9,
+        .tick_ns = (double)tick.tv_nsec,
         .step_ns = smallest_us * 1e3,
         .overhead_ns = median_of(cost_us, ROUNDS) * 1e3,
     };
-}
-
-/* How far MPI's clock is ahead of the operating system's, which all its processes share: MPI's may
- * count from the start of the process. */
-static struct clock_offset offset_from_system(void)
-{
-    struct clock_offset best = {.error_us = HUGE_VAL};
-    for (int round = 0; round < ROUNDS; round++) {
-        struct timespec system;
-        const double before = clock_us();
-        clock_gettime(CLOCK_REALTIME, &system);
-        const double after = clock_us();
-        if ((after - before) / 2 < best.error_us) {
-            const double system_us = (double)system.tv_sec * 1e6 + (double)system.tv_nsec / 1e3;
-            best.us = (before + after) / 2 - system_us;
-            best.error_us = (after - before) / 2;
-        }
-    }
-    return best;
-}
-
-/* Rank 0 and one other rank call it; the result of the other counts. */
-static struct clock_offset offset_by_messages(MPI_Comm comm, int other)
-{
-    enum { TRIPS = 30, TAG = 0 };
-    struct clock_offset best = {.error_us = HUGE_VAL};
-    int rank = 0;
-    MPI_CHECK(MPI_Comm_rank(comm, &rank));
-    for (int trip = 0; trip < TRIPS; trip++) {
-        double root_us = 0;
-        if (rank == 0) {
-            MPI_CHECK(MPI_Recv(&root_us, 1, MPI_DOUBLE, other, TAG, comm, MPI_STATUS_IGNORE));
-            root_us = clock_us();
-            MPI_CHECK(MPI_Send(&root_us, 1, MPI_DOUBLE, other, TAG, comm));
-        } else {
-            const double before = clock_us();
-            MPI_CHECK(MPI_Send(&root_us, 1, MPI_DOUBLE, 0, TAG, comm));
-            MPI_CHECK(MPI_Recv(&root_us, 1, MPI_DOUBLE, 0, TAG, comm, MPI_STATUS_IGNORE));
-            const double after = clock_us();
-            if ((after - before) / 2 < best.error_us) {
-                best.us = (before + after) / 2 - root_us;
-                best.error_us = (after - before) / 2;
-            }
-        }
-    }
-    return best;
-}
-
-struct clock_offset clock_offset_from_root(MPI_Comm comm)
-{
-    int rank = 0;
-    int ranks = 0;
-    MPI_CHECK(MPI_Comm_rank(comm, &rank));
-    MPI_CHECK(MPI_Comm_size(comm, &ranks));
-    int *kernels = allocate((size_t)ranks, sizeof *kernels);
-    kernels_find(comm, kernels);
-
-    const struct clock_offset mine = offset_from_system();
-    struct clock_offset root = mine;
-    MPI_CHECK(MPI_Bcast(&root, (int)sizeof root, MPI_BYTE, 0, comm));
-    struct clock_offset offset = {0};
-    if (rank > 0 && kernels[rank] == 0) {
-        offset.us = mine.us - root.us;
-        offset.error_us = mine.error_us + root.error_us;
-    }
-    for (int other = 1; other < ranks; other++) {
-        if (kernels[other] != 0 && rank == 0) {
-            offset_by_messages(comm, other);
-        } else if (kernels[other] != 0 && rank == other) {
-            offset = offset_by_messages(comm, other);
-        }
-    }
-    free(kernels);
-    return offset;
 }
 
 void clock_utc(char text[UTC_LENGTH])

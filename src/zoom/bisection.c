@@ -19,9 +19,6 @@ enum { ASTRAY_MAX = 32 };
 /* Halvings that take any span to neighbouring sizes. */
 enum { DEPTH_MAX = 32 };
 
-/* No turn begins later: a search that takes longer is unlikely to end well. */
-static const double TIME_MOST_US = 0.8e6;
-
 /* Over so small a part of the size, the slope of a curve moves the time by less than half the least
  * jump, as it does over NARROW_BYTES: ends that differ by less have no jump between them. */
 static const double NARROW = 0.03;
@@ -32,31 +29,31 @@ struct span {
     int first;
 };
 
-static void seek_jump(struct explorer *explorer, struct search *search);
-static void say_what_was_found(struct search *search, const struct jump *jump, bool late);
+static void seek_jump(struct explorer *explorer, struct search *search, long most_ms);
+static void say_what_was_found(struct search *search, const struct jump *jump, long spent_ms);
 static bool descend(struct explorer *explorer, struct search *search, struct jump *jump);
 static bool is_narrow(const struct search *search);
 static int side_of_middle(struct explorer *explorer, struct search *search, int direction);
 
-void bisect(struct explorer *explorer, struct search *search)
+void bisect(struct explorer *explorer, struct search *search, long most_ms)
 {
     const struct explorer before = *explorer;
-    search->deadline_us = clock_us() + TIME_MOST_US;
+    search->deadline_us = clock_us() + (double)most_ms * 1e3;
     equal_blocks(explorer, search);
     pace(explorer, search);
     if (search->pause_us == 0) { /* a slow moment may have hidden that pauses help */
         pace(explorer, search);
     }
-    seek_jump(explorer, search);
+    seek_jump(explorer, search, most_ms);
     *explorer = before;
 }
 
-static void seek_jump(struct explorer *explorer, struct search *search)
+static void seek_jump(struct explorer *explorer, struct search *search, long most_ms)
 {
     search->last_bytes = search->low_bytes;
     search->first_bytes = search->high_bytes;
     struct jump jump = time_jump(explorer, search);
-    bool late = false;
+    bool late = is_past(explorer, search->deadline_us);
     if (is_real(search, &jump) || search->high_bytes - search->low_bytes > NARROW_BYTES) {
         if (descend(explorer, search, &jump)) {
             search->outcome = EXACT;
@@ -70,10 +67,11 @@ static void seek_jump(struct explorer *explorer, struct search *search)
             }
         }
     }
-    say_what_was_found(search, &jump, late);
+    say_what_was_found(search, &jump, late ? most_ms : 0);
 }
 
-static void say_what_was_found(struct search *search, const struct jump *jump, bool late)
+/* `spent_ms` is the time of a search that used it up, else 0. */
+static void say_what_was_found(struct search *search, const struct jump *jump, long spent_ms)
 {
     search->jump = jump->relative;
     if (is_found(search)) {
@@ -82,7 +80,14 @@ static void say_what_was_found(struct search *search, const struct jump *jump, b
                  100 * jump->relative, search->last_bytes, search->first_bytes, jump->agreeing,
                  jump->turns,
                  search->pause_us > 0 ? ", with pauses because the link throttles" : "");
-    } else if (late || is_undecided(jump)) {
+    } else if (spent_ms > 0) {
+        search->outcome = UNSURE;
+        search->out_of_time = true;
+        snprintf(
+            search->reason, sizeof search->reason,
+            "ran out of time: --search-time %ld ms was over after %ld visits; give it more time",
+            spent_ms, search->visits);
+    } else if (is_undecided(jump)) {
         search->outcome = UNSURE;
         snprintf(search->reason, sizeof search->reason,
                  "times scatter too much to see a jump of %.0f %%; measure again on quieter cores",

@@ -8,7 +8,9 @@
  * cause, and fills in the outcome. It times both ends and the middle in turn, so that drift affects
  * all of them alike. It takes the side of the middle once enough turns agree, and goes back where
  * what is left shows no jump. In the end it times the jump twice more, which must be at least 8 %.
- * Where a link throttles, it pauses before each visit, so that the link has recovered. */
-void bisect(struct explorer *explorer, struct search *search);
+ * A search that is not complete after `most_ms` takes no further turns: one that takes longer is
+ * unlikely to end well. Where a link throttles, it pauses before each visit, so that the link has
+ * recovered. */
+void bisect(struct explorer *explorer, struct search *search, long most_ms);
 
 #endif

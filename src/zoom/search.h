@@ -23,6 +23,7 @@ struct search {
     long visits;
     double time_us;
     double deadline_us; /* of a bisection, by rank 0's clock */
+    bool out_of_time;   /* it found nothing before that */
     long pause_us;      /* before each timed block, because the link throttles; 0: none */
     long preemptions;   /* involuntary context switches of all ranks during the search */
     char reason[256];

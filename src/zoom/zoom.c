@@ -21,6 +21,12 @@ enum { BESIDE_BYTES = 8 };
 /* A bisection is not believed when more than one visit in this many was interrupted. */
 enum { VISITS_PER_PREEMPTION = 10 };
 
+/* What the options set. */
+struct settings {
+    struct brackets brackets;
+    long search_time_ms;
+};
+
 struct state {
     struct findings findings; /* first, so that findings.h can write and print the state */
     struct late_receiver late;
@@ -50,6 +56,15 @@ static bool is_firm(const struct search *search)
            (search->outcome == NONE && search->high_bytes - search->low_bytes <= NARROW_BYTES);
 }
 
+static void say_out_of_time(struct search *search, const struct explorer *explorer)
+{
+    search->outcome = UNSURE;
+    search->jump = NAN;
+    snprintf(search->reason, sizeof search->reason,
+             "ran out of time: --time-budget %ld s was over before this search",
+             explorer_budget_s(explorer));
+}
+
 /* Timings of ranks that wait for a core say nothing about the library. */
 static void doubt(struct search *search, bool enough_cores)
 {
@@ -58,11 +73,12 @@ static void doubt(struct search *search, bool enough_cores)
         snprintf(search->reason, sizeof search->reason,
                  "the ranks of one machine have fewer cores than ranks; give each rank its own");
     } else if (!is_firm(search) && search->preemptions * VISITS_PER_PREEMPTION > search->visits) {
+        const size_t kept = search->out_of_time ? strlen(search->reason) : 0;
         search->outcome = UNSURE;
-        snprintf(search->reason, sizeof search->reason,
-                 "ranks were switched off their cores %ld times in %ld visits; measure again on"
+        snprintf(search->reason + kept, sizeof search->reason - kept,
+                 "%sranks were switched off their cores %ld times in %ld visits; measure again on"
                  " quieter cores",
-                 search->preemptions, search->visits);
+                 kept > 0 ? ", or: " : "", search->preemptions, search->visits);
     }
 }
 
@@ -72,13 +88,18 @@ static struct search conduct(struct explorer *explorer, const struct mode *mode,
     struct state *state = explorer->task->state;
     struct search *search = findings_add(&state->findings, mode, low_bytes, high_bytes);
     MPI_Comm comm = explorer->task->comm;
+    if (explorer_is_out_of_time(explorer)) {
+        say_out_of_time(search, explorer);
+        return *search;
+    }
     const bool probing = is_probe(explorer, mode);
     const long before = preemptions(comm);
     const double start = clock_us();
     if (probing) {
         late_receiver_search(explorer, &state->late, search);
     } else {
-        bisect(explorer, search);
+        const struct settings *settings = explorer->task->settings;
+        bisect(explorer, search, settings->search_time_ms);
     }
     search->time_us = clock_us() - start;
     search->preemptions = preemptions(comm) - before;
@@ -97,7 +118,8 @@ static int within(long bytes, const struct explorer *explorer)
 
 static void conduct_brackets(struct explorer *explorer, const struct mode *mode)
 {
-    const struct brackets *brackets = explorer->task->settings;
+    const struct settings *settings = explorer->task->settings;
+    const struct brackets *brackets = &settings->brackets;
     for (size_t i = 0; i < brackets->count; i++) {
         const struct bracket *bracket = &brackets->items[i];
         const int low = within(bracket->last_bytes, explorer);
@@ -133,7 +155,8 @@ static void zoom(struct explorer *explorer)
 
 static bool accept_brackets(void *settings, const char *value, struct refusal *refusal)
 {
-    return brackets_parse(settings, value, refusal);
+    struct settings *mine = settings;
+    return brackets_parse(&mine->brackets, value, refusal);
 }
 
 static const struct kernel_option OPTIONS[] = {
@@ -141,6 +164,12 @@ static const struct kernel_option OPTIONS[] = {
      .value_name = "B[,B..]",
      .help = "[MODE:]LAST-FIRST, in bytes: bisect between these sizes (none)",
      .accept = accept_brackets},
+    {.name = "--search-time",
+     .value_name = "MS",
+     .help = "longest time of one bisection in ms (800)",
+     .field = offsetof(struct settings, search_time_ms),
+     .least = 1,
+     .most = 3600000},
     {0},
 };
 
@@ -164,7 +193,7 @@ int main(int argc, char **argv)
 {
     struct state state = {0};
     struct mode *modes = all_modes(&state.late);
-    struct brackets brackets = {.modes = modes + 1};
+    struct settings settings = {.brackets.modes = modes + 1, .search_time_ms = 800};
     state.findings.probe = modes;
     const struct kernel kernel = {
         .name = "zoom",
@@ -175,7 +204,7 @@ int main(int argc, char **argv)
         .modes = modes,
         .phases = LATE_RECEIVER_PHASES,
         .options = OPTIONS,
-        .settings = &brackets,
+        .settings = &settings,
         .state = &state,
         .sizes = "1,1M",
         .defaults = DEFAULTS,
@@ -185,7 +214,7 @@ int main(int argc, char **argv)
     };
     const int exit_code = engine_main(argc, argv, &kernel);
     free(state.findings.searches);
-    free(brackets.items);
+    free(settings.brackets.items);
     free(modes);
     return exit_code;
 }

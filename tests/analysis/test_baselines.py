@@ -71,6 +71,24 @@ def test_what_was_measured_elsewhere_does_not_pair(tmp_path: Path, other: dict[s
     assert pairings(gathered(tmp_path, ["osu_latency"], **other)) == []
 
 
+@pytest.mark.parametrize(("window", "pairs"), [("16", 1), ("64", 0), (None, 0)])
+def test_streams_pair_if_they_have_the_same_window(
+    tmp_path: Path, window: str | None, pairs: int
+) -> None:
+    # OSU prints no window; without a label it is the default, 64.
+    own = {} if window is None else {"window_size": window}
+    plan = {"seed": 1, "passes": 3, "windows": {"stream": 16}}
+    record = write_record(tmp_path / "run.record", sizes=[8, 1024], step_at=None, plan=plan)
+    record.write_text(record.read_text().replace("\nsend,", "\nstream,"))
+    (tmp_path / "osu_bw.out").write_text(
+        f"# switchpoint: {json.dumps(PLACE | own)}\n{TITLES['osu_bw']}8     6.0\n"
+    )
+    measurements = read_files([tmp_path]).measurements
+    assert measurements is not None
+
+    assert len(pairings(measurements)) == pairs
+
+
 def samples(kernel: str, times: np.ndarray) -> pd.DataFrame:
     """One size, a pass for each time."""
     return pd.DataFrame(

@@ -7,11 +7,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import RECORDS, SIZES, write_record
 from switchpoint import RecordError, read_facts, read_header, read_record
 from switchpoint.records.activity import activity_table
+from switchpoint.tables.measurements import concat, from_record
 
 
 def test_a_record_gives_header_samples_and_footer(tmp_path: Path) -> None:
@@ -55,6 +57,43 @@ def test_real_records_are_read_without_a_warning(path: Path) -> None:
         (point["mode"], point["size_bytes"]): point["kept"] for point in record.footer["points"]
     }
     assert counted.to_dict() == told
+
+
+def test_the_window_of_a_stream_is_part_of_its_curve(tmp_path: Path) -> None:
+    plan = {"seed": 1, "passes": 3, "window": 64, "windows": {"stream": 16}}
+    streamed = tmp_path / "stream.record"
+    text = write_record(tmp_path / "send.record", plan=plan).read_text()
+    streamed.write_text(text.replace("\nsend,", "\nstream,"), encoding="utf-8")
+
+    assert set(from_record(read_record(streamed)).samples["window_size"]) == {"16"}
+    assert from_record(read_record(tmp_path / "send.record")).samples["window_size"].isna().all()
+
+
+def test_a_record_from_before_windows_were_recorded_keeps_its_identity(tmp_path: Path) -> None:
+    plan = {"seed": 1, "passes": 3, "window": 64, "windows": {"stream": 16}}
+    old = write_record(tmp_path / "old.record", run_id="0" * 32)
+    new = write_record(tmp_path / "new.record", run_id="1" * 32, plan=plan)
+    for path in (old, new):
+        half = path.read_text().replace("\nsend,1,", "\nstream,1,")  # a size in another mode
+        path.write_text(half, encoding="utf-8")
+    runs = [from_record(read_record(path)) for path in (old, new)]
+
+    assert "window_size" not in runs[0].samples
+    curves = concat(runs).sweeps
+    modes = [str(curve["mode"]) for curve in curves.identities()]
+    alike = dict.fromkeys(zip(modes, curves.same_but_for_the_run().tolist(), strict=True))
+    assert sorted(mode for mode, _ in alike) == ["send", "stream", "stream"]
+
+
+def test_how_calls_started_and_whose_time_counts_are_part_of_the_curve(tmp_path: Path) -> None:
+    plan: dict[str, Any] = {"seed": 1, "passes": 3}
+    plan |= {"start": "agreed", "time_of": {"send": "slowest"}}
+    agreed = from_record(read_record(write_record(tmp_path / "agreed.record", plan=plan))).samples
+    alone = plan | {"start": None, "time_of": {"send": "root"}}
+    at_root = from_record(read_record(write_record(tmp_path / "root.record", plan=alone))).samples
+
+    assert (set(agreed["start"]), set(agreed["time_of"])) == ({"agreed"}, {"slowest"})
+    assert not {"start", "time_of"} & set(at_root)  # the kernel has no other definition
 
 
 def test_gzip_is_unpacked_whatever_the_name(tmp_path: Path) -> None:

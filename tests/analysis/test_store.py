@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import write_record
-from switchpoint import InputError, Store, read, summarise
+from switchpoint import InputError, Store, detect, read, summarise
 from switchpoint.importing.lock import unpack
 from switchpoint.store.batches import Encoded, write
 from switchpoint.store.files import StoreFiles
@@ -95,6 +95,22 @@ def test_the_latest_run_of_each_curve_is_found(tmp_path: Path, url: str) -> None
         store.add(read(record(tmp_path, number, labels=labels, start_utc=start)))
 
     assert set(store.latest().runs["run_id"]) == {f"{2:032x}", f"{3:032x}"}
+
+
+def test_all_launches_of_the_newest_sessions_are_read(tmp_path: Path, url: str) -> None:
+    store = Store(url)
+    sessions = ["monday", "monday", "tuesday", "tuesday", "tuesday", "monday"]
+    for number, session in enumerate(sessions, start=1):
+        place = "far" if number == 6 else "one_node"
+        labels = {"site": "a", "placement": place, "session": session}
+        start = f"2026-11-{number:02}T10:00:00.000000Z"
+        path = tmp_path / f"{number}.record"
+        store.add(read(write_record(path, run_id=f"{number:032x}", labels=labels, start_utc=start)))
+
+    assert set(store.latest().runs["run_id"]) == {f"{number:032x}" for number in (3, 4, 5, 6)}
+    assert len(store.latest(sessions=2).runs) == 6
+    steps = detect(store.latest()).query("kind == 'step' and placement == 'one_node'")
+    assert [evidence["launches"] for evidence in steps["evidence"]] == [3, 3, 3]
 
 
 def test_a_run_that_was_run_again_is_read_beside_the_newest(tmp_path: Path) -> None:

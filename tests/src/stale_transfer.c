@@ -1,9 +1,9 @@
-/* Calls that replace those of the MPI library: transfers work until the timed blocks begin, then
+/* Calls that replace those of the MPI library: transfers work in warm-up and calibration, then
  * nothing moves any more, as in a benchmark that verifies only its warm-up. */
 #include <mpi.h>
 #include <stdbool.h>
 
-/* The engine calls its only barrier right before the timed blocks of a point. */
+/* The engine calls its only barrier after warm-up and calibration of a point. */
 static bool timed;
 
 int MPI_Barrier(MPI_Comm comm)

@@ -68,8 +68,25 @@ static void other_passes_senders_and_sizes_do_not_pass_for_this_one(void)
     }
 }
 
+static void marks_spoil_what_arrived_before_in_few_places(void)
+{
+    const uint64_t key = payload_key(3, ROOM, 1);
+    for (size_t bytes = 0; bytes <= ROOM; bytes++) {
+        unsigned char received[ROOM];
+        payload_fill(received, bytes, key);
+        payload_mark(received, bytes, key, 0);
+        const size_t differences = payload_differences(received, bytes, key, 0);
+        CHECK(differences == (bytes < MARKS ? bytes : MARKS));
+        if (bytes > 0) {
+            CHECK(payload_differences(received, 1, key, 0) == 1);
+            CHECK(payload_differences(received + bytes - 1, 1, key, bytes - 1) == 1);
+        }
+    }
+}
+
 int main(void)
 {
+    marks_spoil_what_arrived_before_in_few_places();
     what_arrives_is_recognised();
     a_part_of_the_send_buffer_is_recognised_at_any_offset();
     poison_differs_in_every_byte();

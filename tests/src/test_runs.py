@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -91,6 +92,16 @@ def assert_each_refused(test: unittest.TestCase, program: Path, *cases: tuple[li
             test.assertEqual((done.returncode, done.stdout), (2, ""))
             (line,) = done.stderr.splitlines()
             test.assertIn(words, line)
+
+
+def most_in_flight(test: unittest.TestCase, program: Path, *arguments: str) -> dict:
+    """Run a kernel on three ranks over counting MPI calls; give sends and receives by rank."""
+    done = run(program, *arguments, ranks=3)
+    test.assertEqual(done.returncode, 0, done.stderr)
+    counted = re.findall(
+        r"^rank (\d+): most in flight: sends (\d+), receives (\d+)$", done.stderr, re.MULTILINE
+    )
+    return {int(rank): (int(sends), int(receives)) for rank, sends, receives in counted}
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict:
@@ -199,21 +210,25 @@ class ACompleteRun(unittest.TestCase):
                 "samples_per_pass": 3,
                 "block_time_us": 20,
                 "pass_time_us": 20000,
+                "point_time_us": 0,
                 "precision_percent": 0,
                 "time_budget_s": 0,
                 "warmup": 1,
                 "window": 4,
-                "window_kib": 4096,
+                "window_kib": 262144,
+                "windows": {"stream": 4, "sstream": 4, "bistream": 4},
                 "rotate_mib": 0,
                 "pause_us": 0,
-                "round_time": False,
+                "start": None,
+                "time_of": dict.fromkeys(MODES, "root"),
                 "kept_per_point": 1000,
             },
         )
 
     def test_header_describes_clock_and_mpi(self):
         clock = self.record.header["clock"]
-        self.assertEqual(clock["source"], "MPI_Wtime")
+        self.assertEqual(clock["source"], "CLOCK_MONOTONIC_RAW")
+        self.assertIs(clock["overhead_taken_out"], True)
         for fact in ("tick_ns", "step_ns", "overhead_ns"):
             self.assertGreater(clock[fact], 0)
         mpi = self.record.header["mpi"]
@@ -252,6 +267,41 @@ class ACompleteRun(unittest.TestCase):
             mtu = int(Path("/sys/class/net/lo/mtu").read_text())
             self.assertEqual([i["mtu"] for i in loopback], [mtu])
 
+    def test_header_and_footer_tell_what_the_system_lets_messages_do(self):
+        def first_line(path: str) -> str | None:
+            try:
+                return Path(path).read_text().splitlines()[0]
+            except OSError:
+                return None
+
+        scope = first_line("/proc/sys/kernel/yama/ptrace_scope")
+        transparent = first_line("/sys/kernel/mm/transparent_hugepage/enabled")
+        for rank in self.record.header["ranks"]:
+            self.assertEqual(rank["ptrace_scope"], None if scope is None else int(scope))
+            pages = rank["huge_pages"]
+            self.assertEqual(
+                pages["transparent"],
+                None if transparent is None else re.search(r"\[(.*)\]", transparent)[1],
+            )
+            self.assertGreater(pages["size_bytes"], 0)
+            self.assertGreaterEqual(pages["total"], pages["free"])
+            for entry in rank["before"]["interfaces"]:
+                speed = first_line(f"/sys/class/net/{entry['name']}/speed")
+                known = speed is not None and int(speed) > 0
+                self.assertEqual(entry["speed_Mbps"], int(speed) if known else None)
+                self.assertIn("numa_node", entry)
+        for before, after in zip(
+            self.record.header["ranks"], self.record.footer["ranks"], strict=True
+        ):
+            for counter in ("tcp_segments", "tcp_retransmissions"):
+                self.assertGreaterEqual(after["after"][counter], before["before"][counter])
+
+    def test_footer_counts_context_switches_of_each_visit(self):
+        for point in self.record.footer["points"]:
+            for switches in ("voluntary_switches", "involuntary_switches"):
+                self.assertEqual(len(point[switches]), point["passes"])
+                self.assertGreaterEqual(min(point[switches]), 0)
+
     def test_columns_are_those_of_the_header(self):
         columns = ["mode", "size_bytes", "pass", "sample", "iterations", "time_us"]
         self.assertEqual(self.record.columns, columns)
@@ -271,6 +321,13 @@ class ACompleteRun(unittest.TestCase):
             for row in self.record.rows
         ]
         self.assertGreaterEqual(statistics.median(blocks), 20)
+
+    def test_bandwidths_are_size_over_time(self):
+        self.assertEqual(self.record.header["kernel"]["pattern"], "message")
+        for point in self.record.footer["points"]:
+            expected = point["size_bytes"] / point["median_us"]
+            self.assertAlmostEqual(point["algorithm_MBps"] / (expected or 1), bool(expected))
+            self.assertEqual(point["algorithm_MBps"], point["bus_MBps"])
 
     def test_footer_sums_up_the_rows(self):
         footer = self.record.footer
@@ -348,7 +405,7 @@ class TheSweep(InAFolder):
             self.measured(PINGPONG, *self.SWEEP, "--seed", seed).order(0), first.order(0)
         )
 
-    def test_thinning_keeps_every_stride_th_and_counts_all(self):
+    def test_thinning_keeps_one_of_each_stride_and_counts_all(self):
         record = self.measured(
             PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "4",
             "--samples", "25", "--kept", "30", "--pass-time", "60000",
@@ -356,7 +413,8 @@ class TheSweep(InAFolder):
         (point,) = record.footer["points"]
         self.assertEqual((point["count"], point["kept"], point["stride"]), (100, 25, 4))
         taken = [int(row["pass"]) * 25 + int(row["sample"]) for row in record.rows]
-        self.assertEqual(taken, list(range(0, 100, 4)))
+        self.assertEqual([place // 4 for place in taken], list(range(25)))
+        self.assertGreater(len({place % 4 for place in taken}), 1)
         self.assertEqual({row["iterations"] for row in record.rows}, {"1"})
 
     def test_pass_time_bounds_the_blocks_but_leaves_one(self):
@@ -365,6 +423,16 @@ class TheSweep(InAFolder):
             "--passes", "3", "--samples", "50",
         )  # fmt: skip
         self.assertEqual([(r["pass"], r["sample"]) for r in record.rows], [(p, "0") for p in "012"])
+
+    def test_context_switches_of_the_timed_blocks_are_counted(self):
+        record = self.measured(
+            PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "3",
+            "--samples", "4", "--pause", "1000", "--pass-time", "60000",
+        )  # fmt: skip
+        (point,) = record.footer["points"]
+        # Both ranks sleep before each of four blocks.
+        self.assertEqual(len(point["voluntary_switches"]), 3)
+        self.assertGreaterEqual(min(point["voluntary_switches"]), 2 * 4)
 
     def test_a_pause_before_each_block_is_no_part_of_its_time(self):
         record = self.measured(
@@ -399,6 +467,25 @@ class TheSweep(InAFolder):
         # in each pass, for where others take the cores; and all 900 are kept in the record.
         self.assertLess(min(point["passes"] for point in record.footer["points"]), 60)
 
+    def test_a_point_that_has_used_its_time_is_left_out_of_later_passes(self):
+        # A block of either size takes 2 ms or more.
+        sweep = ("--mode", "send", "--sizes", "1,8", "--block-time", "2000", "--samples", "1",
+                 "--passes", "4")  # fmt: skip
+        done = run(PINGPONG, *sweep, "--point-time", "3", "--record", self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = Record(self.path)
+        self.assertEqual(record.header["plan"]["point_time_us"], 3000)
+        self.assertFalse(record.footer["shortened"])
+        for point in record.footer["points"]:
+            self.assertIn(point["passes"], [1, 2])
+        self.assertIn("2 of 2 points used their --point-time of 3 ms in fewer", done.stdout)
+
+        done = run(PINGPONG, *sweep, "--record", self.path)
+        record = Record(self.path)
+        self.assertEqual(record.header["plan"]["point_time_us"], 0)
+        self.assertEqual({point["passes"] for point in record.footer["points"]}, {4})
+        self.assertNotIn("--point-time", done.stdout)
+
     def test_a_time_budget_ends_a_sweep_with_a_whole_record(self):
         record = self.measured(
             PINGPONG, "--mode", "send,ssend", "--sizes", "8", "--block-time", "20",
@@ -408,6 +495,39 @@ class TheSweep(InAFolder):
         for point in record.footer["points"]:
             self.assertGreater(point["passes"], 1)
             self.assertLess(point["passes"], 1000000)
+
+    def test_every_block_finds_its_buffers_as_the_repetition_before_left_them(self):
+        # All but a few bytes that are wrong so that nothing from before passes for a transfer.
+        record = self.measured(
+            TEST_KERNELS / "warmth", "--sizes", "8,64K", "--block-time", "0", "--samples", "3",
+            "--passes", "3", "--pass-time", "12", ranks=1,
+        )  # fmt: skip
+        self.assertEqual(len({(r["mode"], r["size_bytes"], r["pass"]) for r in record.rows}), 18)
+        for row in record.rows:
+            changed, first = float(row["changed_us"]), row["sample"] == "0"
+            wrong = 17 * (8 if row["mode"] == "result" else 1)
+            self.assertLessEqual(changed, wrong if first else 0)
+            self.assertGreaterEqual(changed, 1 if first else 0)
+            self.assertGreaterEqual(float(row["earlier_us"]), 1)
+
+    def test_one_window_serves_every_size_of_a_stream(self):
+        # Four messages of the largest size fit, and many more of the smallest.
+        sweep = ("--mode", "send,stream", "--sizes", "1,64K,1M", "--samples", "1", "--passes", "1")
+        done = run(PINGPONG, *sweep, "--window", "8", "--window-kib", "4096", "--record", self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = Record(self.path)
+        self.assertEqual(record.header["plan"]["window"], 8)
+        self.assertEqual(record.header["plan"]["windows"], {"stream": 4})
+        windows = {(p["mode"], p["size_bytes"]): p.get("window") for p in record.footer["points"]}
+        for size in (1, 65536, 1048576):
+            self.assertIsNone(windows["send", size])
+            self.assertEqual(windows["stream", size], 4)
+        self.assertEqual(record.footer["verification"]["checks"], 3 * (2 + 4))
+        self.assertIn("streams have 4 messages in flight at every size, not 8", done.stdout)
+
+        record = self.measured(PINGPONG, *sweep)
+        self.assertEqual(record.header["plan"]["windows"], {"stream": 64})
+        self.assertEqual(record.footer["verification"]["checks"], 3 * (2 + 64))
 
     def test_buffers_that_take_turns_are_all_verified(self):
         # A page for each copy of 1 byte, 18 pages of 4 KiB for 70,000: powers of two of copies.
@@ -539,29 +659,69 @@ class KernelsThatCompute(InAFolder):
                 self.assertIn("1024 of 1024 results wrong", done.stderr)
 
 
+class TheClock(InAFolder):
+    """Blocks are timed by the system's raw clock, and what its readings cost is no part of them."""
+
+    def test_a_clock_that_is_set_during_the_run_spoils_no_time(self):
+        record = self.measured(
+            TEST_KERNELS / "ring_stepping_clock", "--sizes", "0,4", "--grain", "100", *QUICK
+        )
+        self.assertEqual(record.header["clock"]["source"], "CLOCK_MONOTONIC_RAW")
+        for row in record.rows:
+            for column in ("time_us", "compute_us", "exchange_us"):
+                self.assertGreaterEqual(float(row[column]), 0)
+                self.assertLess(float(row[column]), 60e6)
+
+    def test_the_cost_of_its_readings_is_recorded_and_taken_out(self):
+        # Nothing takes time there but readings, of which each costs a microsecond.
+        record = self.measured(
+            TEST_KERNELS / "ring_counting_clock", "--sizes", "0,4", "--grain", "0",
+            "--block-time", "0", "--samples", "3", "--passes", "2",
+        )  # fmt: skip
+        clock = record.header["clock"]
+        self.assertEqual((clock["overhead_ns"], clock["overhead_taken_out"]), (1000, True))
+        for row in record.rows:
+            self.assertEqual((float(row["compute_us"]), float(row["exchange_us"])), (0, 0))
+            self.assertLessEqual(float(row["time_us"]), 0.001)
+
+
 class TheRing(InAFolder):
     """The task is divided over the ranks, and each hears from its left neighbour."""
 
+    SWEEP = ("--sizes", "0,4,40000", "--grain", "2000", "--samples", "3", "--passes", "2")
+
+    def test_phases_are_parts_of_a_step(self):
+        record = self.measured(RING, *self.SWEEP)
+        self.assertEqual(record.columns[-2:], ["compute_us", "exchange_us"])
+        # Per pass: both sizes that are not empty, by two ranks, in two of the three modes.
+        self.assertEqual(record.footer["verification"]["checks"], 2 * 2 * 2 * 2)
+        for row in record.rows:
+            self.assertEqual(float(row["exchange_us"]) == 0, row["mode"] == "serial")
+            self.assertLessEqual(float(row["compute_us"]), float(row["time_us"]))
+
     def test_each_rank_does_its_share_and_the_serial_part_stays_whole(self):
+        # By a clock that stands while others have the core: a loaded machine may take it from one
+        # mode more often than from another.
         computed = {}
         for serial_percent in (0, 100):
             record = self.measured(
-                RING, "--sizes", "0,4,40000", "--grain", "2000", "--serial", str(serial_percent),
-                "--samples", "3", "--passes", "2",
-            )  # fmt: skip
-            self.assertEqual(record.columns[-2:], ["compute_us", "exchange_us"])
-            # Per pass: both sizes that are not empty, by two ranks, in two of the three modes.
-            self.assertEqual(record.footer["verification"]["checks"], 2 * 2 * 2 * 2)
-            for row in record.rows:
-                self.assertEqual(float(row["exchange_us"]) == 0, row["mode"] == "serial")
-                self.assertLessEqual(float(row["compute_us"]), float(row["time_us"]))
+                TEST_KERNELS / "ring_cpu_clock", *self.SWEEP, "--serial", str(serial_percent)
+            )
             computed[serial_percent] = {
                 mode: min(float(row["compute_us"]) for row in record.rows if row["mode"] == mode)
                 for mode in ("alternate", "serial")
             }
-        # Half the work and all of it also differ on a loaded machine.
         self.assertLess(computed[0]["alternate"], 0.75 * computed[0]["serial"])
         self.assertGreater(computed[100]["alternate"], 0.75 * computed[100]["serial"])
+
+    def test_time_to_compute_is_no_bandwidth(self):
+        arguments = ("--mode", "sendrecv", "--sizes", "8", "--grain", "10", *QUICK)
+        done = run(RING, *arguments, "--record", self.path)
+        (point,) = Record(self.path).footer["points"]
+        self.assertIsNone(point["algorithm_MBps"])
+        heading, row, *_ = done.stdout.splitlines()
+        self.assertEqual(heading.split()[-4:], ["MB/s", "bus", "MB/s", "samples"])
+        self.assertEqual(row.split()[-3:-1], ["-", "-"])
 
     def test_an_odd_ring_needs_the_exchange_at_once(self):
         record = self.measured(
@@ -600,7 +760,16 @@ class TheBroadcast(InAFolder):
                 verification = record.footer["verification"]
                 self.assertEqual(verification["checks"], self.MODES * 3 * (ranks - 1))
                 self.assertEqual(verification["errors"], 0)
-                self.assertEqual({row["iterations"] for row in record.rows}, {"1"})
+
+    def test_a_pipeline_has_its_next_receive_posted(self):
+        pipelined = ("--mode", "pipelined", "--sizes", "9000", "--segment", "1000")
+        for window in ("1", "64"):  # which pipelines do not heed
+            with self.subTest(window=window):
+                most = most_in_flight(
+                    self, TEST_KERNELS / "broadcast_in_flight", *pipelined,
+                    *("--samples", "1", "--passes", "1", "--window", window),
+                )  # fmt: skip
+                self.assertEqual({rank: most[rank][1] for rank in (1, 2)}, {1: 2, 2: 2})
 
     def test_messages_that_never_move_are_caught(self):
         program = TEST_KERNELS / "broadcast_no_transfer"
@@ -611,18 +780,82 @@ class TheBroadcast(InAFolder):
         self.assertEqual(verification["checks"], 6 * 2 * 2)
         self.assertEqual(verification["errors"], verification["checks"])
 
-    def test_blocks_that_a_rank_starts_late_are_redone(self):
-        # Two ranks wait busily at most, and any machine that builds this has as many cores.
-        arguments = ("--mode", "repeated", "--sizes", "8", "--samples", "5", "--passes", "2")
-        in_time = self.measured(BROADCAST, *arguments, "--round-time")
-        late = self.measured(TEST_KERNELS / "broadcast_late_starter", *arguments, "--round-time")
+    # Two ranks wait busily at most, and any machine that builds this has as many cores.
+    ONE_CALL = ("--sizes", "8", "--block-time", "0", "--samples", "5", "--passes", "2")
+
+    def test_calls_that_a_rank_starts_late_are_redone(self):
+        arguments = ("--mode", "repeated", *self.ONE_CALL, "--start", "agreed")
+        arguments += ("--pass-time", "10000")
+        in_time = self.measured(BROADCAST, *arguments)
+        late = self.measured(TEST_KERNELS / "broadcast_late_starter", *arguments)
         for record in (in_time, late):
-            self.assertTrue(record.header["plan"]["round_time"])
+            self.assertEqual(record.header["plan"]["start"], "agreed")
             self.assertEqual(len(record.rows), 2 * 5)
             self.assertEqual(record.footer["verification"]["errors"], 0)
-            self.assertLess(record.footer["round_time"]["clock_error_us"], 1000)
+            self.assertLess(record.footer["start"]["clock_error_us"], 1000)
         # From a notice of 20 us, doubled each time, to one of more than 3 ms.
-        self.assertGreaterEqual(late.footer["round_time"]["late_blocks"], 7)
+        self.assertGreaterEqual(late.footer["start"]["late_calls"], 7)
+
+    def test_ranks_that_leave_a_barrier_late_do_not_change_what_starts_at_an_agreed_time(self):
+        fastest = {}
+        for start in ("agreed", "barrier"):
+            record = self.measured(
+                TEST_KERNELS / "broadcast_late_leaver", *self.ONE_CALL, "--sizes", "1M",
+                *("--mode", "repeated", "--start", start, "--pass-time", "10000"),
+            )  # fmt: skip
+            fastest[start] = min(float(row["time_us"]) for row in record.rows)
+        # Rank 1 leaves the barrier 20 ms late, and rank 0's long message waits for it.
+        self.assertLess(fastest["agreed"], 10e3)
+        self.assertGreater(fastest["barrier"], 10e3)
+
+    def test_ranks_with_a_core_each_start_at_an_agreed_time_and_others_from_a_barrier(self):
+        allowed = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, allowed)
+        for cpus, start in ((sorted(allowed)[:2], "agreed"), (sorted(allowed)[:1], "barrier")):
+            os.sched_setaffinity(0, cpus)
+            record = self.measured(BROADCAST, "--mode", "binomial,binomial_ack", *self.ONE_CALL)
+            self.assertEqual(record.header["plan"]["start"], start)
+            self.assertEqual(
+                record.header["plan"]["time_of"], {"binomial": "slowest", "binomial_ack": "root"}
+            )
+            self.assertEqual("start" in record.footer, start == "agreed")
+
+    def test_clocks_of_many_systems_are_compared_in_a_tree(self):
+        done = run(TEST_KERNELS / "test_clock_offset", ranks=7)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_sample_has_the_fastest_the_mean_and_the_slowest_rank(self):
+        columns = ["rank_min_us", "rank_mean_us", "rank_max_us"]
+        for time_of, column in (("slowest", "rank_max_us"), ("mean", "rank_mean_us")):
+            record = self.measured(
+                BROADCAST, "--mode", "repeated", *self.ONE_CALL, "--time-of", time_of, ranks=3
+            )
+            self.assertEqual(record.header["plan"]["time_of"], {"repeated": time_of})
+            self.assertEqual(record.columns[-4:], ["time_us", *columns])
+            for row in record.rows:
+                least, mean, most = (float(row[name]) for name in columns)
+                self.assertLessEqual(least, mean)
+                self.assertLessEqual(mean, most)
+                self.assertEqual(row["time_us"], row[column])
+            (point,) = record.footer["points"]
+            self.assertLessEqual(point["rank_min_us"], point["rank_max_us"])
+
+    def test_an_acknowledged_broadcast_ends_when_its_root_knows(self):
+        record = self.measured(BROADCAST, "--mode", "repeated_ack", *self.ONE_CALL, ranks=3)
+        for row in record.rows:
+            self.assertLessEqual(float(row["rank_min_us"]), float(row["time_us"]))
+            self.assertLessEqual(float(row["time_us"]), float(row["rank_max_us"]))
+        self.assertLess(
+            statistics.median(float(row["rank_min_us"]) for row in record.rows),
+            statistics.median(float(row["time_us"]) for row in record.rows),
+        )
+
+    def test_a_block_holds_as_many_calls_as_fill_its_time(self):
+        record = self.measured(
+            BROADCAST, "--mode", "library", "--sizes", "8", "--block-time", "20000",
+            *("--pass-time", "200", "--samples", "3", "--passes", "2"),
+        )  # fmt: skip
+        self.assertGreater(max(int(row["iterations"]) for row in record.rows), 1)
 
     def test_what_it_cannot_serve_is_refused(self):
         assert_each_refused(
@@ -638,11 +871,36 @@ class TheCompleteExchange(InAFolder):
 
     QUICK = ("--samples", "1", "--passes", "1", "--packet", "3000")
     SIZES = ("--sizes", "0,1,3000,7000")  # no packet, a short one, a whole one, several
+    SHUFFLES = (
+        "group_shuffle,synchronous_shuffle,group_shuffle_windowed,synchronous_shuffle_windowed"
+    )
+
+    def test_bandwidths_count_the_messages_of_all_pairs(self):
+        arguments = ("--mode", "library", "--sizes", "3000", *self.QUICK)
+        record = self.measured(ALLTOALL, *arguments, ranks=4)
+        (point,) = record.footer["points"]
+        for field, messages in (("algorithm_MBps", 4), ("bus_MBps", 3)):
+            self.assertAlmostEqual(point[field] * point["median_us"] / (messages * 3000), 1)
+
+    def test_only_windowed_shuffles_wait_for_room_in_a_window(self):
+        # Three ranks exchange three packets with each of two peers: six are sent at each rank.
+        for mode, in_flight in (
+            ("synchronous_shuffle", 6),
+            ("group_shuffle", 6),
+            ("synchronous_shuffle_windowed", 2),
+            ("group_shuffle_windowed", 2),
+        ):
+            with self.subTest(mode=mode):
+                most = most_in_flight(
+                    self, TEST_KERNELS / "alltoall_in_flight",
+                    "--mode", mode, "--sizes", "9000", "--group", "3", *self.QUICK,
+                )  # fmt: skip
+                self.assertEqual(most, dict.fromkeys(range(3), (in_flight, 6)))
 
     def test_all_pairs_get_their_messages(self):
         cases = [
-            (4, "shift,pairwise,group_shuffle,synchronous_shuffle", ["--send-window", "2"]),
-            (6, "shift,group_shuffle,synchronous_shuffle", ["--group", "3"]),
+            (4, f"shift,pairwise,{self.SHUFFLES}", ["--send-window", "2"]),
+            (6, f"shift,{self.SHUFFLES}", ["--group", "3"]),
         ]
         for ranks, modes, options in cases:
             with self.subTest(ranks=ranks):
@@ -690,7 +948,7 @@ class TheCompleteExchange(InAFolder):
             ALLTOALL,
             (["--packet", "0"], "--packet: '0' is not a whole number from 1"),
             (["--group", "0"], "--group: '0' is not a whole number from 1"),
-            (["--send-window", "-1"], "--send-window: '-1' is not a whole number from 0"),
+            (["--send-window", "0"], "--send-window: '0' is not a whole number from 1"),
         )
 
 
@@ -832,7 +1090,8 @@ class TheMergeSort(InAFolder):
                     program, "--mode", "tree", "--sizes", "400000", *self.QUICK, ranks=3
                 )
                 (point,) = record.footer["activity"]["points"]
-                self.assertGreater(point["clock_error_us"], 0)
+                exact = program is MERGESORT
+                self.assertEqual(point["clock_error_us"] == 0, exact)
                 within = 2 * point["clock_error_us"]
                 of = {r: [s[1:] for s in point["spans"] if s[0] == r] for r in range(3)}
                 _, send, receive, _ = range(4)
@@ -845,7 +1104,8 @@ class TheMergeSort(InAFolder):
                     self.assertLess(returned[1], up[2] + within)
 
     def test_an_order_that_nobody_made_is_caught(self):
-        for mutation in ("no_transfer", "stale_transfer"):
+        # What nobody sent is all wrong; what nobody sent again, at the places that were marked.
+        for mutation, least in (("no_transfer", 1000), ("stale_transfer", 1)):
             with self.subTest(mutation=mutation):
                 program = TEST_KERNELS / f"mergesort_{mutation}"
                 done = run(
@@ -855,7 +1115,7 @@ class TheMergeSort(InAFolder):
                 self.assertEqual(done.returncode, 1, done.stderr)
                 verification = Record(self.path).footer["verification"]
                 self.assertEqual(verification["checks"], 1000)
-                self.assertEqual(verification["errors"], 1000)
+                self.assertGreaterEqual(verification["errors"], least)
 
     def test_trees_and_ranks_that_do_not_fit_are_refused_together(self):
         cases = [
@@ -960,8 +1220,32 @@ class TheZoom(InAFolder):
             self.assertIn(found["verdict"], ("exact", "interval", "none", "unsure"))
             self.assertTrue(found["reason"])
 
+    def test_a_search_that_runs_out_of_time_says_so(self):
+        record = self.zoomed(
+            "network", 65536, "--mode", "send", "--brackets", "500-5000", "--search-time", "1"
+        )
+        (found,) = record.footer["switches"]
+        self.assertEqual((found["verdict"], found["first_size_bytes"]), ("unsure", None))
+        self.assertRegex(
+            found["reason"], "^ran out of time: --search-time 1 ms .* [1-9][0-9]* visits"
+        )
+        self.assertIs(record.footer["shortened"], False)
+
+    def test_a_time_budget_ends_the_searches_with_a_whole_record(self):
+        brackets = [f"{500 * k}-{500 * k + 400}" for k in range(1, 120)]
+        record = self.zoomed(
+            "network", 65536, "--mode", "send", "--brackets", ",".join(brackets),
+            "--time-budget", "1",
+        )  # fmt: skip
+        self.assertIs(record.footer["shortened"], True)
+        switches = record.footer["switches"]
+        self.assertEqual([f"{s['low_bytes']}-{s['high_bytes']}" for s in switches], brackets)
+        self.assertEqual((switches[-1]["verdict"], switches[-1]["visits"]), ("unsure", 0))
+        self.assertIn("ran out of time: --time-budget 1 s", switches[-1]["reason"])
+        self.assertGreater(switches[0]["visits"], 0)
+
     def test_there_is_room_at_every_size_between_the_ends(self):
-        # More messages are in flight, or more copies rotate, between the ends than at the ends.
+        # More copies rotate between the ends than at the ends, and streams have a window.
         for arguments in (
             ("--sizes", "1,1000000", "--mode", "stream,bistream", "--brackets", "60000-60020"),
             ("--sizes", "1,65535", "--mode", "send", "--rotate", "1", "--brackets", "59990-60000"),
@@ -1026,7 +1310,9 @@ class BadInput(InAFolder):
         (["--kept", "99999999999999999999"], "--kept: '99999999999999999999' is not a whole"),
         (["--seed", "-1"], "--seed: '-1' is not a whole number"),
         (["--warmup", "2 "], "--warmup: '2 ' is not a whole number"),
-        (["--round-time"], "--round-time: pingpong is timed by rank 0 alone"),
+        (["--start", "barrier"], "--start: pingpong is timed by rank 0 alone"),
+        (["--time-of", "mean"], "--time-of: pingpong is timed by rank 0 alone"),
+        (["--precision", "5"], "--precision: needs 6 passes or more for an interval, not 3"),
         (["--label", "placement"], "--label: 'placement' is not KEY=VALUE"),
         (["--label", "a=1", "--label", "a=2"], "--label: 'a' is given twice"),
         (["--mode", "two\nlines"], "--mode: no mode 'two?lines'"),
@@ -1126,6 +1412,23 @@ class WhenThingsGoWrong(InAFolder):
         self.assertEqual(json.loads(header)["columns"], columns.split(","))
         first_pass = {tuple(r.split(",")[:2]) for r in rows if r.split(",")[2] == "0"}
         self.assertEqual(len(first_pass), len(MODES) * 5)
+
+    def test_a_run_that_hangs_in_finalize_has_said_and_written_everything(self):
+        program = TEST_KERNELS / "pingpong_endless_finalize"
+        command = [MPIEXEC, "-n", "2", program, "--mode", "send", "--sizes", "1,8", *QUICK]
+        printed = self.folder / "stdout"
+        with printed.open("w") as stdout, subprocess.Popen(
+            [*command, "--record", self.path],
+            env=ENVIRONMENT, stdout=stdout, stderr=subprocess.DEVNULL,
+        ) as job:  # fmt: skip
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline and "complete" not in printed.read_text():
+                time.sleep(0.05)
+            self.assertIsNone(job.poll())
+            self.assertRegex(printed.read_text(), "\nswitchpoint: complete kernel=pingpong ")
+            self.assertEqual(Record(self.path).footer["end"], "switchpoint")
+            job.send_signal(signal.SIGTERM)
+            job.wait(timeout=30)
 
     def test_messages_that_never_move_are_caught_in_every_mode(self):
         program = TEST_KERNELS / "pingpong_no_transfer"

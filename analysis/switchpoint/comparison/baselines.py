@@ -31,8 +31,12 @@ _OURS = "pingpong"
 _RESAMPLES = 2000
 _SEED = 20261121
 
+#: Messages in flight in a stream that does not say how many: the default of OSU and of IMB.
+_USUAL_WINDOW = "64"
+
 #: What two curves must share to be compared. A baseline may not know its partition or environment.
 _PLACE = ["site", "mpi", "placement"]
+_WINDOW = "window_size"
 
 
 @dataclass
@@ -59,18 +63,20 @@ def pairings(measurements: Measurements) -> list[Pairing]:
     samples = _with_known_mpi(measurements.samples)
     if not {*_PLACE, "kernel", "mode"} <= set(samples):
         return []
+    samples = samples.assign(**{_WINDOW: _windows(samples)})
     found = []
     for mode, peers in PEERS.items():
         ours = samples["kernel"].eq(_OURS) & samples["mode"].eq(mode)
         theirs = samples["kernel"].isin(peers)
         if "processes" in samples:  # IMB may print a table for each number of processes
             theirs &= samples["processes"].isna() | samples["processes"].eq("2")
-        places = samples.loc[ours, _PLACE].drop_duplicates().dropna()
-        shared = places.merge(samples.loc[theirs, _PLACE].drop_duplicates())
-        for (site, mpi), rows in shared.groupby(["site", "mpi"], observed=True):
+        alike = [*_PLACE, _WINDOW]
+        places = samples.loc[ours, alike].drop_duplicates().dropna()
+        shared = places.merge(samples.loc[theirs, alike].drop_duplicates())
+        for (site, mpi, window), rows in shared.groupby(["site", "mpi", _WINDOW], observed=True):
             place = {"site": str(site), "mpi": str(mpi)}
             at = samples["site"].eq(place["site"]) & samples["mpi"].eq(place["mpi"])
-            at &= samples["placement"].isin(rows["placement"])
+            at &= samples["placement"].isin(rows["placement"]) & samples[_WINDOW].eq(str(window))
             part = samples[at & (ours | theirs)].reset_index(drop=True)
             ours_first = [_OURS, *peers]
             part["kernel"] = pd.Categorical(part["kernel"].astype(str), ours_first)
@@ -139,6 +145,13 @@ def _interval(
     ]
     low, high = np.quantile(medians[0] / medians[1], [0.025, 0.975])
     return float(low), float(high)
+
+
+def _windows(samples: pd.DataFrame) -> pd.Series:
+    """Return the messages in flight of each sample. Modes that do not stream all have the same."""
+    if _WINDOW not in samples:
+        return pd.Series(_USUAL_WINDOW, index=samples.index)
+    return samples[_WINDOW].astype("object").fillna(_USUAL_WINDOW)
 
 
 def _with_known_mpi(samples: pd.DataFrame) -> pd.DataFrame:

@@ -21,6 +21,7 @@ class _Part(BaseModel):
 
 class _Kernel(_Part):
     name: str | None = None
+    pattern: str | None = None
     version: str | None = None
     git_commit: str | None = None
     builder: str | None = None
@@ -37,14 +38,18 @@ class _Plan(_Part):
     samples_per_pass: int | None = None
     block_time_us: float | None = None
     pass_time_us: float | None = None
+    point_time_us: float | None = None
     precision_percent: float | None = None
     time_budget_s: float | None = None
     warmup: int | None = None
     window: int | None = None
     window_kib: int | None = None
+    windows: dict[str, int] = {}
     rotate_mib: int | None = None
     pause_us: float | None = None
-    round_time: bool | None = None
+    round_time: bool | None = None  # before `start`
+    start: str | None = None
+    time_of: dict[str, str] = {}
     kept_per_point: int | None = None
 
 
@@ -53,6 +58,7 @@ class _Clock(_Part):
     tick_ns: float | None = None
     step_ns: float | None = None
     overhead_ns: float | None = None
+    overhead_taken_out: bool | None = None
 
 
 class _Mpi(_Part):

@@ -179,8 +179,12 @@ def _judge(header: dict[str, Any], footer: dict[str, Any] | None) -> list[str]:
         warnings.append(f"{run}: {errors} payloads arrived damaged; do not trust this run's times")
     if footer.get("shortened"):
         plan = header.get("plan", {})
+        ended = (
+            "the searches"
+            if "switches" in footer
+            else f"the sweep before its {plan.get('passes')} passes were done"
+        )
         warnings.append(
-            f"{run}: shortened: its time budget of {plan.get('time_budget_s')} s ended the sweep"
-            f" before its {plan.get('passes')} passes were done"
+            f"{run}: shortened: its time budget of {plan.get('time_budget_s')} s ended {ended}"
         )
     return warnings

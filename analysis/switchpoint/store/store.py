@@ -32,19 +32,15 @@ from switchpoint.store.tables import (
     partition_text,
     unpacked,
 )
-from switchpoint.tables.builds import RUN_IDENTITY, build_words, tell_builds
+from switchpoint.tables.builds import tell_builds
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
     MEASURES,
-    REPRODUCES,
     RUN_COLUMNS,
     VALUE_COLUMNS,
-    lasting_labels,
     none_for_nulls,
 )
 from switchpoint.tables.measurements import Measurements, concat
-
-_REPRODUCED = f'"{REPRODUCES}": ?"([^"]*)"'  # in the labels' JSON
 
 
 class Store:
@@ -167,24 +163,23 @@ class Store:
         stored, damaged = self.stored(**wanted)
         return self._measurements(stored.runs, damaged, mode, stored)
 
-    def latest(self, **wanted: str) -> Measurements:
-        """Read the newest run of every curve, and all runs without a date.
+    def latest(self, sessions: int = 1, **wanted: str) -> Measurements:
+        """Read the newest sessions of every curve, and all runs without a date.
 
-        If one of them repeats another run, that run is read as well, so that both can be compared.
+        All runs of a curve in one session are launches of it. A run without a session is one by
+        itself. If a run repeats another run, that run is read as well, so that both can be
+        compared.
+
+        Parameters
+        ----------
+        sessions
+            How many sessions of each curve to read.
+        **wanted
+            As for `read`.
         """
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         stored, damaged = self.stored(**wanted)
-        runs = stored.runs
-        dated = runs[runs["start_utc"].notna()]
-        builds = [" ".join(build_words(run)) for run in dated.to_dict("records")]
-        telling = dated[RUN_IDENTITY].assign(
-            labels=dated["labels"].map(lasting_labels), build=builds
-        )
-        is_newest = ~telling.duplicated(keep="last")
-        again = dated.loc[is_newest, "labels"].str.extract(_REPRODUCED, expand=False)
-        newest = dated[is_newest | dated["run_id"].isin(again)]
-        undated = runs[runs["start_utc"].isna()]
-        return self._measurements(pd.concat([newest, undated]), damaged, mode, stored)
+        return self._measurements(stored.newest(sessions), damaged, mode, stored)
 
     def curves(self, **wanted: str) -> pd.DataFrame:
         """Read the points of curves, as from `summarise`; they are kept longer than the samples."""

@@ -1,0 +1,113 @@
+/* A kernel that tells what the engine did to its buffers. Each rank sends to itself by copying. Its
+ * phases are counts: received bytes that something else changed since the last repetition, and the
+ * repetitions that came before in the same visit. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernel.h"
+#include "payload.h"
+
+enum phase { CHANGED, EARLIER };
+enum { LARGEST = 1 << 20 };
+
+struct state {
+    unsigned char last[LARGEST]; /* what the last repetition copied */
+    long repetitions;            /* since the payload changed */
+};
+
+static void copy(const struct task *t)
+{
+    struct state *state = t->state;
+    const size_t bytes = (size_t)t->size_bytes;
+    if (memcmp(state->last, t->send, bytes) != 0) {
+        state->repetitions = 0;
+        memcpy(state->last, t->send, bytes);
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        t->phase_us[CHANGED] += t->receive[i] != state->last[i];
+    }
+    t->phase_us[EARLIER] += (double)state->repetitions++;
+    memcpy(t->receive, t->send, bytes);
+}
+
+static void run_quickly(const struct task *t, long iterations)
+{
+    for (long i = 0; i < iterations; i++) {
+        copy(t);
+    }
+}
+
+static void run_slowly(const struct task *t, long iterations)
+{
+    const struct timespec pause = {.tv_nsec = 6000000};
+    for (long i = 0; i < iterations; i++) {
+        nanosleep(&pause, NULL);
+        copy(t);
+    }
+}
+
+static bool arrival(const struct task *t, int index, struct arrival *arrival)
+{
+    *arrival = (struct arrival){.bytes = (size_t)t->size_bytes, .sender = t->rank};
+    return index == 0;
+}
+
+static size_t result_bytes(const struct task *t)
+{
+    return (size_t)t->size_bytes;
+}
+
+static void fill(const struct task *t, uint64_t key)
+{
+    payload_fill(t->send, result_bytes(t), key);
+}
+
+static struct verdict check(const struct task *t, uint64_t key)
+{
+    const bool wrong = payload_differences(t->receive, result_bytes(t), key, 0) > 0;
+    return (struct verdict){.compared = 1, .wrong = wrong};
+}
+
+static const struct result COPY = {result_bytes, fill, check};
+
+static const struct mode MODES[] = {
+    {.name = "quick",
+     .summary = "copies",
+     .source = "none",
+     .run = run_quickly,
+     .arrival = arrival},
+    {.name = "slow",
+     .summary = "sleeps and copies",
+     .source = "none",
+     .run = run_slowly,
+     .arrival = arrival},
+    {.name = "result",
+     .summary = "copies, as a computation",
+     .source = "none",
+     .run = run_quickly,
+     .result = &COPY},
+    {0},
+};
+
+static const char *const PHASES[] = {[CHANGED] = "changed_us", [EARLIER] = "earlier_us", NULL};
+
+int main(int argc, char **argv)
+{
+    struct state *state = calloc(1, sizeof *state);
+    if (state == NULL) {
+        return 1;
+    }
+    const struct kernel warmth = {
+        .name = "warmth",
+        .summary = "what the engine does to buffers between repetitions",
+        .ranks_min = 1,
+        .timing = TIME_AT_ROOT,
+        .modes = MODES,
+        .phases = PHASES,
+        .state = state,
+    };
+    const int exit_code = engine_main(argc, argv, &warmth);
+    free(state);
+    return exit_code;
+}
