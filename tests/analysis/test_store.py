@@ -406,6 +406,7 @@ def test_a_store_is_migrated_without_a_loss(
     pd.testing.assert_frame_equal(after.samples, before.samples, check_categorical=False)
     pd.testing.assert_frame_equal(after.runs, before.runs)
     assert not list(older.rglob("site=*/date=*/*.parquet"))
+    assert json.loads((older / "store.json").read_text())["layout"] == 2
     assert switchpoint("store", "verify", "--store", older).exit_code == 0
 
 

@@ -17,6 +17,7 @@ from switchpoint.errors import InputError
 from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, path, write
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.first_layout import FirstLayout
+from switchpoint.store.mark import set_mark
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
 from switchpoint.tables.columns import RUN_COLUMNS
@@ -138,6 +139,7 @@ def migrate(store: Store) -> Upkeep:
     older = in_batches(files.below("runs"))[1]
     if not older:
         return done
+    set_mark(files)
     first = FirstLayout(files, older)
     with files.alone():
         stored, done.left_out = store.stored()
