@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime, timezone
 from pathlib import Path
@@ -562,3 +562,39 @@ def test_a_store_says_what_it_contains(tmp_path: Path, switchpoint: Callable[...
     assert "points      3" in shown.output
     for wrong in ("f", "0", ""):
         assert switchpoint("store", "show", wrong, "--store", url).exit_code == 2
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A store in a bucket of a local S3 server."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any",
+        "AWS_DEFAULT_REGION": "us-east-1", "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    yield f"s3://{uuid.uuid4().hex}/results"
+    server.stop()
+
+
+def test_a_bucket_is_a_store(
+    tmp_path: Path, bucket: str, switchpoint: Callable[..., Result]
+) -> None:
+    records = [record(tmp_path, number) for number in range(3)]
+    for path in records:
+        assert switchpoint("import", path, "--store", bucket).exit_code == 0
+    before = contents(Store(bucket))
+
+    assert "1 already stored" in switchpoint("import", records[0], "--store", bucket).output
+    assert (
+        "3 batches joined, 12 files removed"
+        in switchpoint("store", "compact", "--store", bucket).output
+    )
+
+    pd.testing.assert_frame_equal(contents(Store(bucket)), before)
+    assert switchpoint("store", "verify", "--store", bucket).exit_code == 0
+    assert "Nothing found" in switchpoint("detect", "--store", bucket).output
