@@ -33,8 +33,8 @@ help:  ## list the targets
 run: install  ## measure and explain: start the cluster, run the sweep, print the findings, write the report
 	@echo "== cluster"
 	@export TESTBED_NAME=make-run; \
-	trap '$(BIN)/testbed down --name $$TESTBED_NAME' EXIT; \
-	$(BIN)/testbed up --name $$TESTBED_NAME; \
+	trap '$(BIN)/testbed down --name $$TESTBED_NAME >/dev/null' EXIT; \
+	$(BIN)/testbed up --name $$TESTBED_NAME | sed -n 1p; \
 	$(MAKE) $(READY) checks
 	@status=0; $(MAKE) $(READY) findings || status=$$?; $(MAKE) $(READY) failures; exit $$status
 

@@ -20,7 +20,10 @@ SHAPE = ROOT / "bench" / "shapes" / "slow-links.yaml"
 RATE_BITPS = 100e6
 NODES = 4
 SIZE_BYTES = 16 * 2**20
-MODES = ["synchronous_shuffle", "group_shuffle", "shift", "pairwise", "library"]
+MODES = [
+    *("synchronous_shuffle_windowed", "group_shuffle_windowed"),
+    *("synchronous_shuffle", "group_shuffle", "shift", "pairwise", "library"),
+]
 
 #: A frame as the shaper counts it (1514 B with the Ethernet header), and what it carries for MPI:
 #: less 14 B Ethernet, 20 B IP, 20 B TCP and its 12 B time stamps.
@@ -58,7 +61,7 @@ def main(passes: int, mpis: list[str]) -> None:
         f"{NODES} nodes, {SIZE_BYTES} B for each pair, links of {RATE_BITPS / 1e6:g} Mbit/s = "
         f"{LINK_BYTES_PER_US:.3f} MB/s of payload, {passes} passes"
     )
-    print(f"{'MPI':8} {'mode':20} {'MB/s a link':>11}   share of the link [95 % interval]")
+    print(f"{'MPI':8} {'mode':28} {'MB/s a link':>11}   share of the link [95 % interval]")
     ideal = (NODES - 1) * SIZE_BYTES / LINK_BYTES_PER_US
     with testbed(shape=SHAPE) as name, tempfile.TemporaryDirectory(dir=".") as scratch:
         for mpi in mpis:
@@ -66,7 +69,7 @@ def main(passes: int, mpis: list[str]) -> None:
             for mode in MODES:
                 share, low, high = median_ratio(np.full(passes, ideal), times[mode])
                 print(
-                    f"{mpi:8} {mode:20} {share * LINK_BYTES_PER_US:11.2f}   "
+                    f"{mpi:8} {mode:28} {share * LINK_BYTES_PER_US:11.2f}   "
                     f"{share:.3f} [{low:.3f}, {high:.3f}]"
                 )
             ours = [mode for mode in MODES if mode != "library"]

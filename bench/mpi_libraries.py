@@ -34,7 +34,7 @@ from switchpoint.explanation.zooms import Intervention, plan_intervention, probe
 from switchpoint.records.record import Facts, RecordError, read_facts
 from switchpoint.records.run_facts import prove
 from switchpoint.sites.placements import load_placements
-from switchpoint.tables.measurements import mpi_name
+from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.units import bytes_of
 
 ROOT = Path(__file__).resolve().parents[1]

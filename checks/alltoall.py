@@ -13,7 +13,10 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
 
     tags = {"study-003"}
     kernel = "alltoall"
-    modes = ["shift", "pairwise", "group_shuffle", "synchronous_shuffle", "library"]
+    modes = [
+        *("shift", "pairwise", "group_shuffle", "synchronous_shuffle"),
+        *("group_shuffle_windowed", "synchronous_shuffle_windowed", "library"),
+    ]
     sizes_bytes = [64, 1 << 10, 16 << 10, 128 << 10]
     # If there are more ranks than cores, each hop waits for a time slice of the scheduler.
     step_limit_s = 120
@@ -33,10 +36,10 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     #: :type: :class:`int`
     group = variable(int, value=2)
 
-    #: Packets in flight per rank: 0 for no limit, -1 for one to each other rank.
+    #: Packets in flight per rank in the windowed modes: 0 for one to each other rank.
     #:
     #: :type: :class:`int`
-    send_window = variable(int, value=-1)
+    send_window = variable(int, value=0)
 
     @run_after("init")
     def leave_pairwise_out(self):
@@ -53,11 +56,9 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     @run_before("run")
     def pass_schedule(self):
         """Pass packets, groups and window to the kernel, and write them as labels."""
-        chosen = {
-            "packet": self.packet_bytes,
-            "group": self.group,
-            "send-window": self.ranks - 1 if self.send_window < 0 else self.send_window,
-        }
+        chosen = {"packet": self.packet_bytes, "group": self.group}
+        if self.send_window:
+            chosen["send-window"] = self.send_window
         self.executable_opts += [f"--{option}={value}" for option, value in chosen.items()]
         self.executable_opts += [
             f"--label={option.replace('-', '_')}={value}" for option, value in chosen.items()
@@ -71,5 +72,4 @@ class CompleteExchange(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     @performance_function("MB/s")
     def rank_bandwidth_MBps(self, mode="library"):  # noqa: N802 (the unit's own capitals)
         """Payload that each rank sends to all others, divided by the time of the slowest rank."""
-        largest = max(self.sizes_bytes)
-        return (self.num_tasks - 1) * largest / self.median_us(mode, largest)
+        return self.points[mode, max(self.sizes_bytes)]["bus_MBps"]

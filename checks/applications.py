@@ -40,20 +40,28 @@ class ApplicationMixin(RanksMixin, KernelMixin):
 
     @run_before("performance")
     def name_performance_variables(self):
-        """One speed-up for each parallel mode and each size."""
-        self.perf_variables = {
-            f"{mode}_speedup_{size >> 10}_KiB": self.speedup(mode, size)
-            for mode in self.modes
-            if not mode.endswith("serial")
-            for size in self.sizes_bytes
-        }
+        """The speed-up of each parallel mode, and the times of rank 0 alone, at each size."""
+        self.perf_variables = {}
+        for mode in self.modes:
+            alone = mode.endswith(("serial", "one_rank"))
+            for size in self.sizes_bytes:
+                at = f"{size >> 10}_KiB"
+                if alone:
+                    self.perf_variables[f"{mode}_{at}"] = self.time_us(mode, size)
+                else:
+                    self.perf_variables[f"{mode}_speedup_{at}"] = self.speedup(mode, size)
 
     @performance_function("1")
     def speedup(self, mode="parallel", size_bytes=0):
-        """Time of rank 0 alone divided by the time of all ranks, with the data on rank 0."""
+        """Time of the serial mode divided by the time of all ranks, with the data on rank 0."""
         own = f"{mode}_serial"
         serial = own if own in self.modes else "serial"
         return self.median_us(serial, size_bytes) / self.median_us(mode, size_bytes)
+
+    @performance_function("us")
+    def time_us(self, mode="serial", size_bytes=0):
+        """Time of rank 0 alone, with the serial program or with the parallel one."""
+        return self.median_us(mode, size_bytes)
 
 
 @rfm.simple_test
@@ -62,7 +70,7 @@ class FastFourierTransform(rfm.RunOnlyRegressionTest, ApplicationMixin):
 
     tags = {"study-004"}
     kernel = "fft"
-    modes = ["parallel", "serial"]
+    modes = ["parallel", "serial", "one_rank"]
     sizes_bytes = [16 * n * n for n in (64, 256)]
 
 
@@ -72,7 +80,7 @@ class SortingByRegularSampling(rfm.RunOnlyRegressionTest, ApplicationMixin):
 
     tags = {"study-004"}
     kernel = "psrs"
-    modes = ["parallel", "serial"]
+    modes = ["parallel", "serial", "one_rank"]
     sizes_bytes = [64 << 10, 1 << 20]
 
 
@@ -82,7 +90,7 @@ class BackPropagation(rfm.RunOnlyRegressionTest, ApplicationMixin):
 
     tags = {"study-004"}
     kernel = "backpropagation"
-    modes = ["parallel", "serial"]
+    modes = ["parallel", "serial", "one_rank"]
     sizes_bytes = [64 << 10, 256 << 10]
 
 
@@ -102,7 +110,7 @@ class JpegCompression(rfm.RunOnlyRegressionTest, ApplicationMixin):
 
     tags = {"study-004"}
     kernel = "jpeg"
-    modes = ["parallel", "serial"]
+    modes = ["parallel", "serial", "one_rank"]
     sizes_bytes = [64 << 10, 1 << 20]
 
 
@@ -112,5 +120,8 @@ class LinearEquations(rfm.RunOnlyRegressionTest, ApplicationMixin):
 
     tags = {"study-004"}
     kernel = "linear"
-    modes = ["lu", "lu_serial", "inv", "inv_serial", "mult", "mult_serial"]
+    modes = [
+        *("lu", "lu_serial", "lu_one_rank", "inv", "inv_serial", "inv_one_rank"),
+        *("mult", "mult_serial", "mult_one_rank"),
+    ]
     sizes_bytes = [8 * n * n for n in (64, 256)]

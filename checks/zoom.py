@@ -184,6 +184,6 @@ class PingPongIntervention(Zoom):
         """Name the intervention and the run that it is compared with."""
         return {
             **super().run_labels,
-            "intervention": f"{self.moved['variable']}={self.moved['value']}",
+            "intervention": self.moved["label"],
             "base_run": read_facts(self.record_before).run_id,
         }

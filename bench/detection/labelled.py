@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from switchpoint.tables.curves import summarise
+from switchpoint.tables.sweeps import Floats
 
 CURVES = Path(__file__).with_name("curves.parquet")
 
@@ -22,8 +23,6 @@ GRIDS = {"9 an octave": 9, "3 an octave": 3, "powers of two": 1}
 #: this many standard errors of the three medians on either side.
 VISIBLE = 0.1
 VISIBLE_ERRORS = 5
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass

@@ -81,6 +81,16 @@ class KernelMixin(PlacementMixin):
     #: :type: :class:`int`
     precision_percent = variable(int, value=0)
 
+    #: How the calls of a collective start: ``agreed`` or ``barrier``. Empty: as the kernel decides.
+    #:
+    #: :type: :class:`str`
+    start = variable(str, value="")
+
+    #: Whose time counts in a collective: ``slowest``, ``mean`` or ``root``. Empty: the mode's.
+    #:
+    #: :type: :class:`str`
+    time_of = variable(str, value="")
+
     #: Size in MiB of the send buffers, and of the receive buffers, that are used in turn. With more
     #: than the last-level cache, messages are cold. 0 always uses the same buffers.
     #:
@@ -134,6 +144,10 @@ class KernelMixin(PlacementMixin):
             f"--record={self.record}",
             *(f"--label={shlex.quote(f'{key}={value}')}" for key, value in labels.items()),
         ]
+        if self.start:
+            self.executable_opts.append(f"--start={self.start}")
+        if self.time_of:
+            self.executable_opts.append(f"--time-of={self.time_of}")
         if self.seed:
             self.executable_opts.append(f"--seed={self.seed}")
 

@@ -1,4 +1,4 @@
-/* What all applications have in common: phases, the serial mode, input on rank 0. */
+/* What all applications have in common: phases, modes on rank 0 alone, input on rank 0. */
 #include "application.h"
 
 #include <time.h>
@@ -41,6 +41,54 @@ void run_on_root(const struct task *t, long iterations)
     }
 }
 
+struct task on_one_rank(const struct task *t)
+{
+    struct task alone = *t;
+    alone.comm = MPI_COMM_SELF;
+    alone.rank = 0;
+    alone.ranks = 1;
+    return alone;
+}
+
+void run_on_one_rank(const struct task *t, long iterations)
+{
+    const struct one_rank *variant = t->variant;
+    const struct task alone = on_one_rank(t);
+    for (long i = 0; i < iterations; i++) {
+        if (t->rank == 0) {
+            variant->solve(&alone);
+        }
+        sleep_until_root_ends(t);
+    }
+}
+
+static const struct result *result_of(const struct task *t)
+{
+    return ((const struct one_rank *)t->variant)->result;
+}
+
+static size_t bytes_on_one_rank(const struct task *t)
+{
+    const struct task alone = on_one_rank(t);
+    return t->rank == 0 ? result_of(t)->bytes(&alone) : 0;
+}
+
+static void fill_on_one_rank(const struct task *t, uint64_t key)
+{
+    const struct task alone = on_one_rank(t);
+    if (t->rank == 0) {
+        result_of(t)->fill(&alone, key);
+    }
+}
+
+static struct verdict check_on_one_rank(const struct task *t, uint64_t key)
+{
+    const struct task alone = on_one_rank(t);
+    return t->rank == 0 ? result_of(t)->check(&alone, key) : (struct verdict){0};
+}
+
+const struct result RESULT_ON_ONE_RANK = {bytes_on_one_rank, fill_on_one_rank, check_on_one_rank};
+
 static void sleep_until_root_ends(const struct task *t)
 {
     enum { TAG_ENDED = 2 };
@@ -69,5 +117,6 @@ int application_main(int argc, char **argv, struct kernel application)
     application.ranks_min = 1;
     application.timing = TIME_OF_SLOWEST_ALONE;
     application.phases = PHASES;
+    application.pattern = PATTERN_PROBLEM;
     return engine_main(argc, argv, &application);
 }

@@ -1,5 +1,5 @@
 /* What all applications have in common: a problem on rank 0 and its result there, time in three
- * phases, and a serial mode in which rank 0 works alone. */
+ * phases, and modes in which rank 0 works alone. */
 #ifndef SWITCHPOINT_APPLICATION_H
 #define SWITCHPOINT_APPLICATION_H
 
@@ -18,7 +18,7 @@ struct stopwatch {
 struct stopwatch stopwatch_start(void);
 void lap(struct stopwatch *watch, const struct task *t, enum phase phase);
 
-/* The `variant` of every mode of an application: what one iteration does. */
+/* The `variant` of the modes of an application: what one iteration does. */
 struct solver {
     void (*solve)(const struct task *);
 };
@@ -30,6 +30,22 @@ void run_on_all(const struct task *t, long iterations);
  * other ranks sleep in the meantime, since they would take cores from rank 0 if they spun in MPI.
  */
 void run_on_root(const struct task *t, long iterations);
+
+/* The `variant` of modes that are `at_root` and solve the problem in its parallel form on one rank,
+ * which is rank 0 in a world of its own. Beside the serial mode they show what the parallel form
+ * costs before it sends any message. */
+struct one_rank {
+    void (*solve)(const struct task *); /* laps its phases itself */
+    const struct result *result;
+};
+
+/* Their `run` and their `result`. */
+void run_on_one_rank(const struct task *t, long iterations);
+extern const struct result RESULT_ON_ONE_RANK;
+
+/* The task as rank 0 sees it in a world of its own, for `suits`, `prepare` and `release` of these
+ * modes. */
+struct task on_one_rank(const struct task *t);
 
 /* For `send_bytes`: `size_bytes` of input on rank 0, none on the others. */
 size_t input_on_root(const struct task *t);

@@ -269,6 +269,15 @@ static const struct mode MODES[] = {
      .result = &WEIGHTS,
      .send_bytes = patterns_and_weights,
      .suits = suits_patterns},
+    {.name = "one_rank",
+     .summary = "the parallel form on rank 0 alone while the other ranks sleep",
+     .source = "shows beside serial what the parallel form itself costs",
+     .run = run_on_one_rank,
+     .variant = &(const struct one_rank){train_in_parallel, &WEIGHTS},
+     .at_root = true,
+     .result = &RESULT_ON_ONE_RANK,
+     .send_bytes = patterns_and_weights,
+     .suits = suits_patterns},
     {0},
 };
 

@@ -54,10 +54,13 @@ static size_t work_bytes(const struct task *t)
     return work_of(t).bytes;
 }
 
-/* Made before the runs, for buffers that do not move. */
+/* Made before the runs, for buffers that do not move. All plans are measured: FFTW tries several
+ * and keeps the fastest, for the serial base as for the rows. It overwrites the buffers meanwhile,
+ * and later passes find what it has learnt. */
 struct state {
     fftw_plan plan;
 };
+static const unsigned PLANNING = FFTW_MEASURE;
 
 static void execute_plan(const struct task *t)
 {
@@ -71,8 +74,18 @@ static void plan_rows(const struct task *t)
     const int rows = (int)share_count(n, t->ranks, t->rank);
     fftw_complex *mine = work_of(t).rows;
     struct state *state = t->state;
-    state->plan = fftw_plan_many_dft(1, &n, rows, mine, NULL, 1, n, mine, NULL, 1, n, FFTW_FORWARD,
-                                     FFTW_ESTIMATE);
+    state->plan =
+        fftw_plan_many_dft(1, &n, rows, mine, NULL, 1, n, mine, NULL, 1, n, FFTW_FORWARD, PLANNING);
+}
+
+static void plan_rows_on_one_rank(const struct task *t)
+{
+    const struct task alone = on_one_rank(t);
+    struct state *state = t->state;
+    state->plan = NULL;
+    if (t->rank == 0) {
+        plan_rows(&alone);
+    }
 }
 
 static void plan_matrix(const struct task *t)
@@ -81,7 +94,7 @@ static void plan_matrix(const struct task *t)
     fftw_complex *result = work_of(t).result;
     struct state *state = t->state;
     state->plan =
-        t->rank == 0 ? fftw_plan_dft_2d(n, n, result, result, FFTW_FORWARD, FFTW_ESTIMATE) : NULL;
+        t->rank == 0 ? fftw_plan_dft_2d(n, n, result, result, FFTW_FORWARD, PLANNING) : NULL;
 }
 
 static void forget_plan(const struct task *t)
@@ -180,7 +193,7 @@ static struct verdict check_transform(const struct task *t, uint64_t key)
     const long count = (long)n * n;
     const number *result = work_of(t).result;
     number *expected = fftw_alloc_complex((size_t)count);
-    fftw_plan reference = fftw_plan_dft_2d(n, n, expected, expected, FFTW_FORWARD, FFTW_ESTIMATE);
+    fftw_plan reference = fftw_plan_dft_2d(n, n, expected, expected, FFTW_FORWARD, PLANNING);
     write_input(expected, count, key);
     fftw_execute(reference);
     /* Every result is about as large as n; rounding errors are a few epsilons of that. */
@@ -224,6 +237,17 @@ static const struct mode MODES[] = {
      .send_bytes = input_on_root,
      .suits = suits_numbers,
      .prepare = plan_matrix,
+     .release = forget_plan},
+    {.name = "one_rank",
+     .summary = "the parallel form on rank 0 alone while the other ranks sleep",
+     .source = "shows beside serial what the parallel form itself costs",
+     .run = run_on_one_rank,
+     .variant = &(const struct one_rank){transform_in_parallel, &TRANSFORM},
+     .at_root = true,
+     .result = &RESULT_ON_ONE_RANK,
+     .send_bytes = input_on_root,
+     .suits = suits_numbers,
+     .prepare = plan_rows_on_one_rank,
      .release = forget_plan},
     {0},
 };

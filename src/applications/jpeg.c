@@ -198,6 +198,17 @@ static const struct mode MODES[] = {
      .suits = suits_blocks,
      .prepare = start_compressor,
      .release = stop_compressor},
+    {.name = "one_rank",
+     .summary = "the parallel form on rank 0 alone while the other ranks sleep",
+     .source = "shows beside serial what the parallel form itself costs",
+     .run = run_on_one_rank,
+     .variant = &(const struct one_rank){compress_in_parallel, &IMAGE},
+     .at_root = true,
+     .result = &RESULT_ON_ONE_RANK,
+     .send_bytes = input_on_root,
+     .suits = suits_blocks,
+     .prepare = start_compressor,
+     .release = stop_compressor},
     {0},
 };
 

@@ -34,19 +34,32 @@ struct work {
     size_t bytes; /* of all pieces */
 };
 
+/* Fewer keys than these arrive at a rank: twice its share. With distinct keys it is fewer than 2n /
+ * p (Li et al. 1993, theorem 1). Where p^2 does not divide n, the next multiple of p^2 takes the
+ * place of n: no two neighbouring samples of a rank are further apart than that multiple over p^2.
+ */
+static size_t arriving_keys_limit(const struct task *t)
+{
+    const size_t ranks = (size_t)t->ranks;
+    const size_t stride = ((size_t)key_count(t) + ranks * ranks - 1) / (ranks * ranks);
+    return 2 * ranks * stride;
+}
+
+/* A rank has room for its share and for what may arrive; only rank 0 holds all keys. */
 static struct work work_of(const struct task *t)
 {
     struct space space = {.block = t->receive};
-    const size_t bytes = (size_t)t->size_bytes;
     const size_t ranks = (size_t)t->ranks;
+    const size_t share = (size_t)share_count(key_count(t), t->ranks, t->rank) * sizeof(key);
+    const size_t arriving = arriving_keys_limit(t) * sizeof(key);
     struct work work = {
-        .result = cut(&space, t->rank == 0 ? bytes : 0),
-        .mine = cut(&space, bytes),
+        .result = cut(&space, t->rank == 0 ? (size_t)t->size_bytes : 0),
+        .mine = cut(&space, share),
         .samples = cut(&space, ranks * sizeof(key)),
         .all_samples = cut(&space, ranks * ranks * sizeof(key)),
         .pivots = cut(&space, ranks * sizeof(key)),
-        .runs = cut(&space, bytes),
-        .merged = cut(&space, bytes),
+        .runs = cut(&space, arriving),
+        .merged = cut(&space, arriving),
         .shares = cut(&space, ranks * sizeof(struct part)),
         .sampled = cut(&space, ranks * sizeof(struct part)),
         .to = cut(&space, ranks * sizeof(struct part)),
@@ -98,14 +111,23 @@ static void divide_by_pivots(const struct task *t, const struct work *w)
     }
 }
 
-/* Exchanges the lengths, then the keys. Returns the bytes that arrived. */
+/* Exchanges the lengths, then the keys. Returns the bytes that arrived. Lengths that the keys
+ * cannot have are an MPI's mistake, and no message may overwrite what lies beyond the buffer. */
 static size_t exchange_runs(const struct task *t, const struct work *w)
 {
+    enum { EXIT_IMPOSSIBLE = 4 };
+    const size_t room = arriving_keys_limit(t) * sizeof(key);
     size_t end = 0;
     exchange(t, w->out_bytes, w->lengths, w->in_bytes, w->lengths);
     for (int rank = 0; rank < t->ranks; rank++) {
         w->from[rank] = (struct part){end, w->in_bytes[rank]};
         end += w->in_bytes[rank];
+        if (w->in_bytes[rank] > room || end > room) {
+            fprintf(stderr,
+                    "psrs: more keys arrive at rank %d than possible: MPI_Sendrecv is wrong\n",
+                    t->rank);
+            MPI_Abort(t->comm, EXIT_IMPOSSIBLE);
+        }
     }
     exchange(t, w->mine, w->to, w->runs, w->from);
     return end;
@@ -204,19 +226,16 @@ static struct verdict check_order(const struct task *t, uint64_t seed)
     return verdict;
 }
 
-/* Every rank merges less than twice its share: with distinct keys, fewer than 2n / p (Li et al.
- * 1993, theorem 1). Where p^2 does not divide n, the next multiple of p^2 takes the place of n. */
+/* Every rank merges less than twice its share. */
 static struct verdict check_order_and_balance(const struct task *t, uint64_t seed)
 {
-    const size_t ranks = (size_t)t->ranks;
-    const size_t stride = ((size_t)key_count(t) + ranks * ranks - 1) / (ranks * ranks);
     const struct work work = work_of(t);
-    const struct part last = work.from[ranks - 1];
+    const struct part last = work.from[t->ranks - 1];
     const size_t keys = (last.offset + last.bytes) / sizeof(key);
 
     struct verdict verdict = check_order(t, seed);
     verdict.compared++;
-    verdict.wrong += keys >= 2 * ranks * stride;
+    verdict.wrong += keys >= arriving_keys_limit(t);
     return verdict;
 }
 
@@ -260,6 +279,15 @@ static const struct mode MODES[] = {
      .variant = &(const struct solver){sort_serially},
      .at_root = true,
      .result = &SORTED,
+     .send_bytes = input_on_root,
+     .suits = suits_keys},
+    {.name = "one_rank",
+     .summary = "the parallel form on rank 0 alone while the other ranks sleep",
+     .source = "shows beside serial what the parallel form itself costs",
+     .run = run_on_one_rank,
+     .variant = &(const struct one_rank){sort_in_parallel, &SORTED_EVENLY},
+     .at_root = true,
+     .result = &RESULT_ON_ONE_RANK,
      .send_bytes = input_on_root,
      .suits = suits_keys},
     {0},

@@ -4,9 +4,11 @@
 #include <math.h>
 
 #include "agreement.h"
+#include "block.h"
 #include "clock.h"
 #include "mpi_check.h"
 
+static long try_block(struct session *session, struct point *point);
 static long longer_block(const struct options *options, long iterations, double block_us);
 static long blocks_that_fit(const struct options *options, double block_us);
 
@@ -37,27 +39,44 @@ bool known_slow(const struct session *session, struct point *point)
     return point->slow;
 }
 
+void agree_on_start(struct session *session)
+{
+    if (session->options.start == START_AGREED) {
+        start_prepare(session->task.comm, session->task.kernels, &session->start);
+    }
+}
+
 /* Starts from what the last pass found and only grows, so that a slow moment cannot leave short
  * blocks behind. */
 long calibrate(struct session *session, struct point *point)
 {
-    const bool alone = session->kernel->timing == TIME_OF_SLOWEST_ALONE;
     long spent = 0;
     long next = point->iterations;
     double block_us = 0;
+    agree_on_start(session);
     while (next > 0) {
         point->iterations = next;
-        const double start = clock_us();
-        repeat(point->mode, &session->task, point->iterations);
-        block_us = clock_us() - start;
-        spent += point->iterations;
-        next = alone ? 0 : longer_block(&session->options, point->iterations, block_us);
+        const double start_us = clock_us();
+        spent += try_block(session, point);
+        block_us = clock_us() - start_us;
+        next = longer_block(&session->options, point->iterations, block_us);
         MPI_CHECK(MPI_Bcast(&next, 1, MPI_LONG, 0, session->task.comm));
     }
     point->blocks = blocks_that_fit(&session->options, block_us);
     MPI_CHECK(MPI_Bcast(&point->blocks, 1, MPI_LONG, 0, session->task.comm));
     point->slow = root_says(session->task.comm, is_slow(&session->options, point, block_us));
     return spent;
+}
+
+/* Runs what a block will run, with the starts of its calls: they take time too. Returns the
+ * repetitions. */
+static long try_block(struct session *session, struct point *point)
+{
+    if (session->kernel->timing == TIME_OF_SLOWEST_ALONE) {
+        return block_time(session, point, session->visit.values_us);
+    }
+    repeat(point->mode, &session->task, point->iterations);
+    return point->iterations;
 }
 
 /* How many iterations to try next, or 0 when a block is long enough. */

@@ -14,6 +14,9 @@ bool known_slow(const struct session *session, struct point *point);
  * repetitions that it ran. */
 long calibrate(struct session *session, struct point *point);
 
+/* Collective. Compares the ranks' clocks where calls start at an agreed time. */
+void agree_on_start(struct session *session);
+
 /* Runs a mode, and lets the copies of its buffers take their turns. */
 void repeat(const struct mode *mode, struct task *task, long iterations);
 

@@ -7,6 +7,8 @@
 #include "budget.h"
 #include "buffers.h"
 #include "clock.h"
+#include "columns.h"
+#include "cores.h"
 #include "exploration.h"
 #include "footer.h"
 #include "header.h"
@@ -82,6 +84,9 @@ static int run(struct session *session, int started)
         return EXIT_USAGE;
     }
     agree_on_seed(task->comm, options);
+    if (options->start == START_BY_CORES) {
+        options->start = cores_suffice(task->comm) ? START_AGREED : START_BARRIER;
+    }
     plan_start(&session->plan, options);
     if (points_suit(session, &refusal)) {
         allocate_all(session, &refusal);
@@ -152,14 +157,15 @@ static void allocate_all(struct session *session, struct refusal *refusal)
     int *nodes = allocate((size_t)task->ranks, sizeof *nodes);
     nodes_find(task->comm, nodes);
     task->nodes = nodes;
+    int *kernels = allocate((size_t)task->ranks, sizeof *kernels);
+    kernels_find(task->comm, kernels);
+    task->kernels = kernels;
     task->requests = allocate(session->room.requests, sizeof(MPI_Request));
     task->traffic = allocate((size_t)task->ranks, sizeof *task->traffic);
     struct visit *visit = &session->visit;
-    visit->columns = 1;
-    const char *const *phases = session->kernel->phases;
-    while (phases != NULL && phases[visit->columns - 1] != NULL) {
-        visit->columns++;
-    }
+    visit->columns = column_count(session->kernel);
+    visit->first_phase = first_phase_column(session->kernel);
+    visit->call_phases_us = allocate(visit->columns - visit->first_phase, sizeof(double));
     visit->values_us = allocate((size_t)session->options.samples * visit->columns, sizeof(double));
     message_buffers(task->comm, session->room.send_bytes, session->room.receive_bytes, &task->send,
                     &task->receive, refusal);
@@ -169,11 +175,15 @@ static void free_all(struct session *session)
 {
     record_free(&session->record);
     free(session->visit.values_us);
+    free(session->visit.call_phases_us);
+    free(session->visit.calls_us);
+    free(session->visit.ranks_us);
     free(session->task.receive);
     free(session->task.send);
     free(session->task.traffic);
     free(session->task.requests);
     free((void *)session->task.nodes);
+    free((void *)session->task.kernels);
     plan_free(&session->plan);
     options_free(&session->options);
 }
@@ -207,6 +217,9 @@ static int finish(struct session *session)
     struct plan *plan = &session->plan;
     for (size_t i = 0; i < plan->count; i++) {
         samples_sort(&plan->points[i].samples);
+        for (int k = 0; k < RANK_COLUMN_COUNT; k++) {
+            samples_sort(&plan->points[i].ranks[k]);
+        }
     }
     const struct totals totals = add_up(session);
     struct json footer = {0};

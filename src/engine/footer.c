@@ -8,14 +8,16 @@
 
 static void write_body(struct json *json, const struct session *session,
                        const struct totals *totals);
-static void write_point(struct json *json, const struct point *point,
-                        const struct options *options);
+static void write_point(struct json *json, const struct session *session,
+                        const struct point *point);
+static void write_bandwidth(struct json *json, const struct session *session,
+                            const struct point *point);
+static void write_switches(struct json *json, const struct point *point);
 static void write_traffic(struct json *json, const struct point *point);
 static void write_verification(struct json *json, const struct plan *plan,
                                const struct totals *totals);
 static void write_bytes_between_nodes(struct json *json, const struct plan *plan);
-static void write_round_time(struct json *json, const struct plan *plan,
-                             const struct totals *totals);
+static void write_start(struct json *json, const struct plan *plan, const struct totals *totals);
 static void write_activity(struct json *json, const struct kernel *kernel, const struct plan *plan);
 static void write_spans(struct json *json, const struct activity *activity);
 static double to_ns(double us);
@@ -46,29 +48,29 @@ static void write_body(struct json *json, const struct session *session,
     json_raw(json, "shortened", session->shortened ? "true" : "false");
     json_open(json, "points", '[');
     for (size_t i = 0; i < plan->count; i++) {
-        write_point(json, &plan->points[i], &session->options);
+        write_point(json, session, &plan->points[i]);
     }
     json_close(json, ']');
     if (kernel->write_findings != NULL) {
         kernel->write_findings(json, kernel->state);
     }
     write_verification(json, plan, totals);
-    if (session->options.round_time) {
-        write_round_time(json, plan, totals);
+    if (session->options.start == START_AGREED) {
+        write_start(json, plan, totals);
     }
     if (kernel->timeline) {
         write_activity(json, kernel, plan);
     }
 }
 
-static void write_point(struct json *json, const struct point *point, const struct options *options)
+static void write_point(struct json *json, const struct session *session, const struct point *point)
 {
     const struct samples *samples = &point->samples;
     json_open(json, NULL, '{');
     json_string(json, "mode", point->mode->name);
     json_integer(json, "size_bytes", point->size_bytes);
     if (point->mode->streams) {
-        json_integer(json, "window", window_of(options));
+        json_integer(json, "window", window_of(&session->options));
     }
     json_integer(json, "count", samples->count);
     json_integer(json, "kept", (int64_t)samples->kept);
@@ -78,6 +80,10 @@ static void write_point(struct json *json, const struct point *point, const stru
     json_number(json, "min_us", samples->min_us);
     json_number(json, "max_us", samples->max_us);
     json_number(json, "median_us", samples_quantile_us(samples, 0.5));
+    for (int i = 0; has_rank_columns(session->kernel) && i < RANK_COLUMN_COUNT; i++) {
+        json_number(json, RANK_COLUMNS[i], samples_quantile_us(&point->ranks[i], 0.5));
+    }
+    write_bandwidth(json, session, point);
     double low_us = NAN;
     double high_us = NAN;
     samples_median_interval_us(&point->passes, &low_us, &high_us);
@@ -85,10 +91,37 @@ static void write_point(struct json *json, const struct point *point, const stru
     json_number(json, "passes_low_us", low_us);
     json_number(json, "passes_high_us", high_us);
     json_integer(json, "payload_errors", point->counts.payload_errors);
+    write_switches(json, point);
     if (point->mode->result != NULL) {
         write_traffic(json, point);
     }
     json_close(json, '}');
+}
+
+/* At the median. */
+static void write_bandwidth(struct json *json, const struct session *session,
+                            const struct point *point)
+{
+    const struct bandwidth bandwidth =
+        bandwidth_of(session->kernel->pattern, session->task.ranks, point->size_bytes,
+                     samples_quantile_us(&point->samples, 0.5));
+    json_number(json, "algorithm_MBps", bandwidth.algorithm_MBps);
+    json_number(json, "bus_MBps", bandwidth.bus_MBps);
+}
+
+/* Of each visit. */
+static void write_switches(struct json *json, const struct point *point)
+{
+    json_open(json, "voluntary_switches", '[');
+    for (long visit = 0; visit < point->switches_count; visit++) {
+        json_integer(json, NULL, point->switches[visit].voluntary);
+    }
+    json_close(json, ']');
+    json_open(json, "involuntary_switches", '[');
+    for (long visit = 0; visit < point->switches_count; visit++) {
+        json_integer(json, NULL, point->switches[visit].involuntary);
+    }
+    json_close(json, ']');
 }
 
 /* What one repetition sends, on average: it may depend on the data. */
@@ -128,15 +161,14 @@ static void write_bytes_between_nodes(struct json *json, const struct plan *plan
     json_integer(json, "bytes_between_nodes", bytes);
 }
 
-static void write_round_time(struct json *json, const struct plan *plan,
-                             const struct totals *totals)
+static void write_start(struct json *json, const struct plan *plan, const struct totals *totals)
 {
-    int64_t late_blocks = 0;
+    int64_t late_calls = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        late_blocks += plan->points[i].late_blocks;
+        late_calls += plan->points[i].late_calls;
     }
-    json_open(json, "round_time", '{');
-    json_integer(json, "late_blocks", late_blocks);
+    json_open(json, "start", '{');
+    json_integer(json, "late_calls", late_calls);
     json_number(json, "clock_error_us", to_ns(totals->clock_error_us));
     json_close(json, '}');
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "columns.h"
 #include "environment.h"
 #include "memory.h"
 #include "mpi_check.h"
@@ -13,14 +14,13 @@
 #include "provenance.h"
 #include "random.h"
 #include "rank_facts.h"
-#include "rows.h"
 
 enum { SCHEMA = 1 };
 
 static void write_identity(struct json *json);
 static void write_kernel(struct json *json, const struct kernel *kernel);
 static void write_arguments(struct json *json, const struct session *session);
-static void write_plan(struct json *json, const struct options *options);
+static void write_plan(struct json *json, const struct session *session);
 static void write_clock(struct json *json, const struct clock_facts *clock);
 static void write_mpi(struct json *json);
 static void write_columns(struct json *json, const struct kernel *kernel);
@@ -33,7 +33,7 @@ void header_write(struct json *json, const struct session *session)
         write_identity(json);
         write_kernel(json, session->kernel);
         write_arguments(json, session);
-        write_plan(json, &session->options);
+        write_plan(json, session);
         write_clock(json, &session->clock);
         write_mpi(json);
         environment_write_slurm(json, "slurm");
@@ -65,6 +65,7 @@ static void write_kernel(struct json *json, const struct kernel *kernel)
 {
     json_open(json, "kernel", '{');
     json_string(json, "name", kernel->name);
+    json_string(json, "pattern", pattern_name(kernel->pattern));
     json_string(json, "version", PROVENANCE.version);
     json_string(json, "git_commit", PROVENANCE.git_commit);
     json_string(json, "builder", PROVENANCE.builder);
@@ -95,8 +96,10 @@ static void write_arguments(struct json *json, const struct session *session)
     json_close(json, '}');
 }
 
-static void write_plan(struct json *json, const struct options *options)
+static void write_plan(struct json *json, const struct session *session)
 {
+    const struct kernel *kernel = session->kernel;
+    const struct options *options = &session->options;
     json_open(json, "plan", '{');
     json_integer(json, "seed", options->seed);
     json_open(json, "modes", '[');
@@ -128,7 +131,13 @@ static void write_plan(struct json *json, const struct options *options)
     json_close(json, '}');
     json_integer(json, "rotate_mib", options->rotate_mib);
     json_integer(json, "pause_us", options->pause_us);
-    json_raw(json, "round_time", options->round_time ? "true" : "false");
+    json_string(json, "start", start_name(options->start));
+    json_open(json, "time_of", '{');
+    for (size_t m = 0; m < options->mode_count; m++) {
+        const struct mode *mode = options->modes[m];
+        json_string(json, mode->name, time_of_name(time_of(options, kernel, mode)));
+    }
+    json_close(json, '}');
     json_integer(json, "kept_per_point", options->kept);
     json_close(json, '}');
 }
@@ -166,14 +175,14 @@ static void write_mpi(struct json *json)
     json_close(json, '}');
 }
 
+static void write_column(void *json, const char *name)
+{
+    json_string(json, NULL, name);
+}
+
 static void write_columns(struct json *json, const struct kernel *kernel)
 {
     json_open(json, "columns", '[');
-    for (const char *const *column = COLUMNS; *column != NULL; column++) {
-        json_string(json, NULL, *column);
-    }
-    for (const char *const *phase = kernel->phases; phase != NULL && *phase != NULL; phase++) {
-        json_string(json, NULL, *phase);
-    }
+    each_column(kernel, write_column, json);
     json_close(json, ']');
 }

@@ -65,9 +65,13 @@ static void print_measuring(FILE *out, const struct kernel *kernel)
     }
     help_line(out, "--seed", "N", "seed of the sweep's random order (random, recorded)\n");
     if (kernel->timing != TIME_AT_ROOT) {
-        help_line(out, "--round-time", "",
-                  "start each block at an agreed time, not from a barrier; repeat blocks that "
-                  "start late\n");
+        help_line(out, "--start", "HOW",
+                  "how the ranks start together: agreed (at an agreed time; calls that a rank "
+                  "starts\n                          late are repeated) or barrier (agreed if "
+                  "each rank has a core)\n");
+        help_line(out, "--time-of", "RANK",
+                  "whose time counts: slowest, mean (of all ranks, as OSU does) or root "
+                  "(slowest;\n                          root in modes that end there)\n");
     }
     for (const struct kernel_option *o = kernel->options; o != NULL && o->name != NULL; o++) {
         help_line(out, o->name, o->value_name, o->help);

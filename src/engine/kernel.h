@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bandwidth.h"
 #include "json.h"
 #include "mpi_check.h"
 #include "refusal.h"
@@ -87,10 +88,11 @@ struct mode {
     void (*prepare)(const struct task *task);
     void (*release)(const struct task *task);
 
-    bool once;    /* a block is one repetition, without warm-up and calibration */
-    bool at_root; /* rank 0 works alone: its clock counts, whatever the kernel's timing says */
-    bool streams; /* keeps a window of messages in flight */
-    bool rotates; /* each repetition takes its buffers from `sent` and `received` */
+    bool once;         /* a block is one repetition, without warm-up and calibration */
+    bool at_root;      /* rank 0 works alone: its clock counts */
+    bool ends_at_root; /* all ranks work, and rank 0 is the last to end: its clock counts */
+    bool streams;      /* keeps a window of messages in flight */
+    bool rotates;      /* each repetition takes its buffers from `sent` and `received` */
 };
 
 /* An option that one kernel adds. Its value is a whole number, unless `accept` is set. */
@@ -108,12 +110,12 @@ struct kernel_option {
     bool (*accept)(void *settings, const char *value, struct refusal *refusal);
 };
 
-/* Which rank's time counts. */
+/* Which rank's time counts, where the user does not ask for another. */
 enum timing {
     TIME_AT_ROOT,         /* rank 0's, for patterns that end where they start */
-    TIME_OF_SLOWEST,      /* the slowest rank's; each block starts from a barrier */
-    TIME_OF_SLOWEST_ALONE /* the same with one repetition in a block, for patterns whose next
-                             repetition could start before the slowest rank ends this one */
+    TIME_OF_SLOWEST,      /* the slowest rank's; all ranks start a block together */
+    TIME_OF_SLOWEST_ALONE /* the same where all ranks start each repetition together, for patterns
+                             whose next repetition could start before the slowest rank ends this */
 };
 
 struct kernel {
@@ -124,6 +126,7 @@ struct kernel {
     bool ranks_even;   /* the number of ranks must be even */
     const char *sizes; /* default of --sizes; NULL: the engine's default */
     enum timing timing;
+    enum pattern pattern;      /* what a size is the size of, for the bandwidths */
     const struct mode *modes;  /* ends with an entry without a name */
     const char *const *phases; /* extra columns, names ending in _us, NULL at the end; or NULL */
     bool timeline;             /* record what each rank did when, as `phase_end` reports it */

@@ -1,13 +1,11 @@
 /* One visit to one point: poison, warm up, calibrate, mark, time the blocks, verify. */
 #include "measure.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "block.h"
 #include "calibration.h"
-#include "clock.h"
 #include "mpi_check.h"
 #include "needs.h"
 #include "timeline.h"
@@ -20,9 +18,8 @@ static void require_room(const struct session *session, const struct mode *mode)
 static long calibrate_again(struct session *session, struct point *point);
 static void mark(struct task *task, const struct mode *mode, int pass);
 static long time_blocks(struct session *session, struct point *point);
-static void time_block(struct session *session, struct point *point, double *values_us);
-static double without_readings(double time_us, const struct session *session);
-static void idle(const struct task *task, long pause_us);
+static void add_switches(const struct session *session, struct point *point,
+                         struct switches before);
 static void verify(const struct task *task, struct point *point, int pass, size_t repetitions);
 static int64_t account(const struct task *task, struct point *point, int64_t repetitions);
 static int64_t bytes_per_iteration(const struct mode *mode, const struct task *task);
@@ -34,12 +31,14 @@ void measure(struct session *session, struct point *point, int pass)
     const struct mode *mode = point->mode;
     const long untimed = prepare(session, point, pass);
     mark(task, mode, pass);
-    const long blocks = time_blocks(session, point);
+    const struct switches before = switches_now();
+    const long timed = time_blocks(session, point);
+    add_switches(session, point, before);
     if (mode->release != NULL) {
         mode->release(task);
     }
     verify(task, point, pass, (size_t)(session->visit.blocks * point->iterations));
-    session->bytes_moved += account(task, point, untimed + blocks * point->iterations);
+    session->bytes_moved += account(task, point, untimed + timed);
 }
 
 /* Everything before the timed blocks. Returns the repetitions that it ran. */
@@ -49,7 +48,7 @@ static long prepare(struct session *session, struct point *point, int pass)
     const struct mode *mode = point->mode;
     task_turn_to(task, &session->options, point);
     require_room(session, mode);
-    task->phase_us = session->visit.values_us + 1; /* the timed blocks overwrite it */
+    task->phase_us = session->visit.call_phases_us; /* the timed blocks overwrite it */
     memset(task->traffic, 0, (size_t)task->ranks * sizeof *task->traffic);
     for (size_t copy = 0; copy < task->copies; copy++) {
         const struct task turned = with_copy(task, copy);
@@ -111,86 +110,31 @@ static void mark(struct task *task, const struct mode *mode, int pass)
     task->turn = 0;
 }
 
-/* Returns how many blocks ran, late ones included; `visit.blocks` is then how many count. */
+/* Returns the repetitions that ran, those of late calls too. */
 static long time_blocks(struct session *session, struct point *point)
 {
-    enum { TRIES = 20 }; /* of a block, and of the next ones until one starts in time */
-    const bool round_time = session->options.round_time;
-    struct visit *visit = &session->visit;
-    MPI_Comm comm = session->task.comm;
-    long ran = 0;
-    long in_time = 0;
-    long tries = 0;
-    if (round_time) {
-        start_prepare(comm, &session->start);
+    const struct visit *visit = &session->visit;
+    const double messages = messages_of(point->mode, &session->task) * (double)point->iterations;
+    long repetitions = 0;
+    agree_on_start(session);
+    for (long block = 0; block < visit->blocks; block++) {
+        double *values_us = visit->values_us + (size_t)block * visit->columns;
+        repetitions += block_time(session, point, values_us);
+        point->blocks_us += values_us[0] * messages;
     }
-    while (in_time < visit->blocks && tries < TRIES) {
-        time_block(session, point, visit->values_us + (size_t)in_time * visit->columns);
-        ran++;
-        tries++;
-        if (!round_time || !start_was_late(comm, &session->start)) {
-            in_time++;
-            tries = 0;
-        }
-    }
-    visit->blocks = in_time;
-    point->late_blocks += ran - in_time;
-    if (session->kernel->timing != TIME_AT_ROOT) {
-        const int count = (int)((size_t)in_time * visit->columns);
-        MPI_CHECK(MPI_Reduce(session->task.rank == 0 ? MPI_IN_PLACE : visit->values_us,
-                             visit->values_us, count, MPI_DOUBLE, MPI_MAX, 0, comm));
-    }
-    return ran;
+    return repetitions;
 }
 
-static void time_block(struct session *session, struct point *point, double *values_us)
+/* Those of all ranks since `before`. */
+static void add_switches(const struct session *session, struct point *point, struct switches before)
 {
-    struct task *task = &session->task;
-    const struct options *options = &session->options;
-    const size_t columns = session->visit.columns;
-    const double messages = messages_of(point->mode, task) * (double)point->iterations;
-    task->phase_us = values_us + 1;
-    memset(values_us, 0, columns * sizeof *values_us);
-    idle(task, options->pause_us);
-    if (session->kernel->timing != TIME_AT_ROOT && !options->round_time) {
-        MPI_CHECK(MPI_Barrier(task->comm));
-    }
-
-    session->readings.count = 0;
-    const double start_us =
-        options->round_time ? start_together(task->comm, &session->start) : clock_us();
-    point->mode->run(task, point->iterations);
-    const double time_us = clock_us() - start_us;
-    const bool counts = task->rank == 0 || !point->mode->at_root;
-    values_us[0] = counts ? without_readings(time_us, session) : 0;
-    task->turn += point->iterations;
-    point->blocks_us += values_us[0];
-
-    for (size_t i = 0; i < columns; i++) {
-        values_us[i] /= messages;
-    }
-}
-
-/* Between the first reading and the last one, the latter and all of the kernel's took their time. A
- * block still lasts as long as each of its phases, and longer than nothing. */
-static double without_readings(double time_us, const struct session *session)
-{
-    const struct readings *readings = &session->readings;
-    double least_us = 0.001;
-    for (size_t phase = 0; phase + 1 < session->visit.columns; phase++) {
-        least_us = fmax(least_us, session->task.phase_us[phase]);
-    }
-    return fmax(time_us - (double)(readings->count + 1) * readings->each_us, least_us);
-}
-
-/* Sleeps, since a rank that spins would use up its time slice before the block; then waits for all
- * ranks. */
-static void idle(const struct task *task, long pause_us)
-{
-    if (pause_us > 0) {
-        const struct timespec pause = {pause_us / 1000000, pause_us % 1000000 * 1000};
-        nanosleep(&pause, NULL);
-        MPI_CHECK(MPI_Barrier(task->comm));
+    const struct switches now = switches_now();
+    const struct switches own = {now.voluntary - before.voluntary,
+                                 now.involuntary - before.involuntary};
+    struct switches all = {0};
+    MPI_CHECK(MPI_Reduce(&own, &all, 2, MPI_INT64_T, MPI_SUM, 0, session->task.comm));
+    if (session->task.rank == 0) {
+        point_add_switches(point, all);
     }
 }
 

@@ -60,6 +60,11 @@ static const struct options DEFAULTS = {
 
 static bool parse_words(int count, const char *const *words, const struct kernel *kernel,
                         struct options *options, struct refusal *refusal);
+static bool suits_timing(const struct kernel *kernel, struct options *options,
+                         struct refusal *refusal);
+static bool suits_interval(const struct options *options, struct refusal *refusal);
+static bool parse_start(const char *value, struct options *options, struct refusal *refusal);
+static bool parse_time_of(const char *value, struct options *options, struct refusal *refusal);
 static bool parse_flag(const char *name, struct options *options);
 static bool parse_option(const char *name, const char *value, const struct kernel *kernel,
                          struct options *options, struct refusal *refusal);
@@ -83,12 +88,89 @@ bool options_parse(int argc, char **argv, const struct kernel *kernel, struct op
     if (!parse_words(argc - 1, (const char *const *)argv + 1, kernel, options, refusal)) {
         return false;
     }
-    if (options->round_time && kernel->timing == TIME_AT_ROOT) {
-        return refuse(refusal,
-                      "--round-time: %s is timed by rank 0 alone, where it starts and ends; leave "
-                      "it out",
-                      kernel->name);
+    return suits_timing(kernel, options, refusal) && suits_interval(options, refusal);
+}
+
+static bool suits_timing(const struct kernel *kernel, struct options *options,
+                         struct refusal *refusal)
+{
+    if (kernel->timing != TIME_AT_ROOT) {
+        return true;
     }
+    if (options->start != START_BY_CORES || options->time_of != TIME_OF_MODE) {
+        return refuse(refusal,
+                      "%s: %s is timed by rank 0 alone, where it starts and ends; leave it out",
+                      options->start != START_BY_CORES ? "--start" : "--time-of", kernel->name);
+    }
+    options->start = START_ALONE;
+    return true;
+}
+
+/* Passes below six have no interval, which a point could wait for. */
+static bool suits_interval(const struct options *options, struct refusal *refusal)
+{
+    enum { PASSES_MIN = 6 };
+    return options->precision_percent == 0 || options->passes >= PASSES_MIN ||
+           refuse(refusal,
+                  "--precision: needs %d passes or more for an interval, not %ld; use "
+                  "--passes %d or more",
+                  PASSES_MIN, options->passes, PASSES_MIN);
+}
+
+enum time_of time_of(const struct options *options, const struct kernel *kernel,
+                     const struct mode *mode)
+{
+    if (kernel->timing == TIME_AT_ROOT || mode->at_root) {
+        return TIME_OF_ROOT;
+    }
+    if (options->time_of != TIME_OF_MODE) {
+        return options->time_of;
+    }
+    return mode->ends_at_root ? TIME_OF_ROOT : TIME_OF_SLOWEST_RANK;
+}
+
+static const char *const START_NAMES[] = {[START_AGREED] = "agreed", [START_BARRIER] = "barrier"};
+static const char *const TIME_OF_NAMES[] = {
+    [TIME_OF_SLOWEST_RANK] = "slowest", [TIME_OF_MEAN_RANK] = "mean", [TIME_OF_ROOT] = "root"};
+
+const char *start_name(enum start_of_calls start)
+{
+    return start == START_ALONE ? NULL : START_NAMES[start];
+}
+
+const char *time_of_name(enum time_of time_of)
+{
+    return TIME_OF_NAMES[time_of];
+}
+
+/* Where a word is in a list, in which unused places are NULL; -1 if it is not there. */
+static int place_of(const char *word, const char *const *words, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (words[i] != NULL && strcmp(words[i], word) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool parse_start(const char *value, struct options *options, struct refusal *refusal)
+{
+    const int found = place_of(value, START_NAMES, START_BARRIER + 1);
+    if (found < 0) {
+        return refuse(refusal, "--start: '%s' is neither agreed nor barrier", value);
+    }
+    options->start = (enum start_of_calls)found;
+    return true;
+}
+
+static bool parse_time_of(const char *value, struct options *options, struct refusal *refusal)
+{
+    const int found = place_of(value, TIME_OF_NAMES, TIME_OF_ROOT + 1);
+    if (found < 0) {
+        return refuse(refusal, "--time-of: '%s' is not slowest, mean or root", value);
+    }
+    options->time_of = (enum time_of)found;
     return true;
 }
 
@@ -143,9 +225,7 @@ static bool parse_words(int count, const char *const *words, const struct kernel
 static bool parse_flag(const char *name, struct options *options)
 {
     bool *flag = NULL;
-    if (strcmp(name, "--round-time") == 0) {
-        flag = &options->round_time;
-    } else if (strcmp(name, "--quiet") == 0) {
+    if (strcmp(name, "--quiet") == 0) {
         flag = &options->quiet;
     } else if (strcmp(name, "--help") == 0) {
         flag = &options->help;
@@ -162,7 +242,8 @@ static bool parse_flag(const char *name, struct options *options)
 static bool parse_option(const char *name, const char *value, const struct kernel *kernel,
                          struct options *options, struct refusal *refusal)
 {
-    static const char *const OTHERS[] = {"--mode", "--sizes", "--seed", "--record", "--label"};
+    static const char *const OTHERS[] = {"--mode",    "--sizes",  "--seed", "--start",
+                                         "--time-of", "--record", "--label"};
     const struct kernel_option *number = find_option(NUMBER_OPTIONS, name);
     const struct kernel_option *own = find_option(kernel->options, name);
     bool known = number != NULL || own != NULL;
@@ -198,6 +279,12 @@ static bool parse_value(const char *name, const char *value, const struct kernel
     }
     if (strcmp(name, SEED_OPTION.name) == 0) {
         return parse_number(&SEED_OPTION, value, &options->seed, refusal);
+    }
+    if (strcmp(name, "--start") == 0) {
+        return parse_start(value, options, refusal);
+    }
+    if (strcmp(name, "--time-of") == 0) {
+        return parse_time_of(value, options, refusal);
     }
     if (strcmp(name, "--label") == 0) {
         return parse_label(value, options, refusal);

@@ -9,6 +9,22 @@
 #include "refusal.h"
 #include "sizes.h"
 
+/* How the ranks start a call, or a block of repetitions, together. */
+enum start_of_calls {
+    START_BY_CORES, /* at an agreed time if each rank has a core; decided before the sweep */
+    START_AGREED,
+    START_BARRIER,
+    START_ALONE /* rank 0 starts, in patterns that are timed there */
+};
+
+/* Which rank's time counts. */
+enum time_of {
+    TIME_OF_MODE, /* as the mode has it */
+    TIME_OF_SLOWEST_RANK,
+    TIME_OF_MEAN_RANK,
+    TIME_OF_ROOT
+};
+
 struct options {
     const struct mode **modes; /* in the order asked for, each once */
     size_t mode_count;
@@ -30,7 +46,8 @@ struct options {
     const char *record;     /* NULL: none */
     const char **labels;    /* "KEY=VALUE" */
     size_t label_count;
-    bool round_time; /* start blocks at an agreed time, not from a barrier */
+    enum start_of_calls start;
+    enum time_of time_of;
     bool quiet;
     bool help;
     bool version;
@@ -39,6 +56,14 @@ struct options {
 /* The options of every kernel whose value is a whole number, stored in `struct options`; ends with
  * an entry without a name. */
 extern const struct kernel_option NUMBER_OPTIONS[];
+
+/* What counts in a mode of a kernel: never TIME_OF_MODE. */
+enum time_of time_of(const struct options *options, const struct kernel *kernel,
+                     const struct mode *mode);
+
+/* "agreed", "slowest"; NULL for START_ALONE. */
+const char *start_name(enum start_of_calls start);
+const char *time_of_name(enum time_of time_of);
 
 /* Where an option stores its number. */
 long *number_field(void *settings, const struct kernel_option *option);

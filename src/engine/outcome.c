@@ -1,9 +1,15 @@
 /* What standard output and standard error say about a run when it ends. */
 #include "outcome.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-static void print_table(const struct plan *plan);
+#include "columns.h"
+
+static void print_table(const struct session *session);
+static void print_bandwidth(struct bandwidth bandwidth);
+static void print_definition(const struct options *options);
 static void print_precision(const struct options *options, const struct plan *plan);
 static void print_point_time(const struct options *options, const struct plan *plan);
 static void print_window(const struct options *options);
@@ -17,7 +23,7 @@ void outcome_print(const struct session *session, const struct totals *totals)
     if (!options->quiet && kernel->print_findings != NULL) {
         kernel->print_findings(stdout, kernel->state);
     } else if (!options->quiet) {
-        print_table(plan);
+        print_table(session);
         print_precision(options, plan);
         print_point_time(options, plan);
     }
@@ -38,18 +44,61 @@ void outcome_print(const struct session *session, const struct totals *totals)
     fflush(stdout); /* MPI_Finalize may hang */
 }
 
-/* One line per point: quantiles over all samples, which are sorted, in us per message. */
-static void print_table(const struct plan *plan)
+static int name_width(const struct plan *plan)
 {
-    printf("%-17s %12s %13s %13s %27s %13s %8s\n", "mode", "size_bytes", "median_us", "min_us",
-           "95 % of samples, us", "MB/s", "samples");
+    int width = (int)strlen("mode");
+    for (size_t i = 0; i < plan->count; i++) {
+        const int length = (int)strlen(plan->points[i].mode->name);
+        width = length > width ? length : width;
+    }
+    return width;
+}
+
+/* One line per point: quantiles over all samples, which are sorted, in us per message. */
+static void print_table(const struct session *session)
+{
+    const struct plan *plan = &session->plan;
+    const enum pattern pattern = session->kernel->pattern;
+    const int width = name_width(plan);
+    const bool ranks = has_rank_columns(session->kernel);
+    printf("%-*s %12s %13s %13s %27s", width, "mode", "size_bytes", "median_us", "min_us",
+           "95 % of samples, us");
+    for (int i = 0; ranks && i < RANK_COLUMN_COUNT; i++) {
+        printf(" %13s", RANK_COLUMNS[i]);
+    }
+    printf(" %13s %13s %8s\n", "MB/s", "bus MB/s", "samples");
     for (size_t i = 0; i < plan->count; i++) {
         const struct point *point = &plan->points[i];
         const struct samples *samples = &point->samples;
         const double median_us = samples_quantile_us(samples, 0.5);
-        printf("%-17s %12d %13.3f %13.3f %13.3f %13.3f %13.2f %8ld\n", point->mode->name,
-               point->size_bytes, median_us, samples->min_us, samples_quantile_us(samples, 0.025),
-               samples_quantile_us(samples, 0.975), point->size_bytes / median_us, samples->count);
+        printf("%-*s %12d %13.3f %13.3f %13.3f %13.3f", width, point->mode->name, point->size_bytes,
+               median_us, samples->min_us, samples_quantile_us(samples, 0.025),
+               samples_quantile_us(samples, 0.975));
+        for (int k = 0; ranks && k < RANK_COLUMN_COUNT; k++) {
+            printf(" %13.3f", samples_quantile_us(&point->ranks[k], 0.5));
+        }
+        print_bandwidth(bandwidth_of(pattern, session->task.ranks, point->size_bytes, median_us));
+        printf(" %8ld\n", samples->count);
+    }
+    print_definition(&session->options);
+}
+
+/* How the calls started, since times depend on it. */
+static void print_definition(const struct options *options)
+{
+    if (options->start == START_AGREED) {
+        printf("calls started at an agreed time\n");
+    } else if (options->start == START_BARRIER) {
+        printf("calls started from a barrier\n");
+    }
+}
+
+static void print_bandwidth(struct bandwidth bandwidth)
+{
+    if (isnan(bandwidth.algorithm_MBps)) {
+        printf(" %13s %13s", "-", "-");
+    } else {
+        printf(" %13.2f %13.2f", bandwidth.algorithm_MBps, bandwidth.bus_MBps);
     }
 }
 

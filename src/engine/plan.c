@@ -28,6 +28,10 @@ static void point_start(struct point *point, const struct mode *mode, int size_b
     *point = (struct point){.mode = mode, .size_bytes = size_bytes, .iterations = 1};
     samples_start(&point->samples, options->passes * options->samples, options->kept,
                   (uint64_t)options->seed + (uint64_t)size_bytes);
+    for (int i = 0; i < RANK_COLUMN_COUNT; i++) {
+        samples_start(&point->ranks[i], options->passes * options->samples, options->kept,
+                      (uint64_t)options->seed + (uint64_t)size_bytes);
+    }
     samples_start(&point->passes, options->passes, options->passes, 0);
 }
 
@@ -79,11 +83,24 @@ bool point_known_within(const struct point *point, long percent)
     return low_us >= (1 - share) * median_us && high_us <= (1 + share) * median_us;
 }
 
+void point_add_switches(struct point *point, struct switches switches)
+{
+    if (point->switches_count < VISITS_KEPT_MAX) {
+        const size_t count = (size_t)point->switches_count + 1;
+        point->switches = reallocate(point->switches, count * sizeof *point->switches);
+        point->switches[point->switches_count++] = switches;
+    }
+}
+
 void plan_free(struct plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
         samples_free(&plan->points[i].samples);
+        for (int k = 0; k < RANK_COLUMN_COUNT; k++) {
+            samples_free(&plan->points[i].ranks[k]);
+        }
         samples_free(&plan->points[i].passes);
+        free(plan->points[i].switches);
         free(plan->points[i].activity.spans);
     }
     free(plan->points);

@@ -6,9 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "columns.h"
 #include "kernel.h"
 #include "options.h"
 #include "samples.h"
+#include "switches.h"
 #include "timeline.h"
 
 /* What a rank counts at one point; whole numbers of 64 bits and nothing else, so that MPI can add
@@ -20,23 +22,29 @@ struct counts {
     struct traffic sent_between_nodes; /* the part of it that left the node */
 };
 
+/* Of more visits the record does not have the context switches. */
+enum { VISITS_KEPT_MAX = 1000 };
+
 /* One mode at one size, and what is known about it. */
 struct point {
     const struct mode *mode;
     int size_bytes;
     long iterations; /* repetitions that fill a block; same on all ranks; 1 until calibrated */
     long blocks;     /* timed blocks that fit a pass; same on all ranks; 0 until calibrated */
-    struct samples samples;   /* rank 0 only */
-    struct samples passes;    /* the median of each pass so far; rank 0 only */
-    struct counts counts;     /* this rank's; after the sweep, on rank 0, those of all ranks */
-    double visit_us;          /* the last visit with all that is untimed, by this rank's clock */
-    double blocks_us;         /* all timed blocks so far, by this rank's clock */
-    int64_t late_blocks;      /* not counted, since a rank started late; same on all ranks */
-    int64_t repetitions;      /* all of them, untimed ones too; same on all ranks */
-    struct activity activity; /* of the first pass; rank 0 of kernels with a timeline */
-    int visits;               /* of an exploration */
-    bool settled;             /* needs no further calibrating */
-    bool slow;                /* a repetition takes longer than memory takes to fill any cache */
+    struct samples samples;                  /* rank 0 only */
+    struct samples ranks[RANK_COLUMN_COUNT]; /* the columns RANK_COLUMNS; rank 0 only */
+    struct samples passes;                   /* the median of each pass so far; rank 0 only */
+    struct counts counts;      /* this rank's; after the sweep, on rank 0, those of all ranks */
+    double visit_us;           /* the last visit with all that is untimed, by this rank's clock */
+    double blocks_us;          /* all timed blocks so far, by this rank's clock */
+    int64_t late_calls;        /* repeated, since a rank started late; same on all ranks */
+    struct switches *switches; /* in the timed blocks of each visit, over all ranks; rank 0 only */
+    long switches_count;       /* visits of which they are kept, at most VISITS_KEPT_MAX */
+    int64_t repetitions;       /* all of them, untimed ones too; same on all ranks */
+    struct activity activity;  /* of the first pass; rank 0 of kernels with a timeline */
+    int visits;                /* of an exploration */
+    bool settled;              /* needs no further calibrating */
+    bool slow;                 /* a repetition takes longer than memory takes to fill any cache */
 };
 
 struct plan {
@@ -60,6 +68,9 @@ bool point_is_spent(const struct point *point, const struct options *options);
 
 /* Whether the 95 % confidence interval of the point's median lies within +-`percent` % of it. */
 bool point_known_within(const struct point *point, long percent);
+
+/* On rank 0: adds the context switches of a visit. */
+void point_add_switches(struct point *point, struct switches switches);
 
 void plan_free(struct plan *plan);
 

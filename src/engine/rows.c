@@ -1,19 +1,17 @@
 /* The record's samples: column names and one row per sample. */
 #include "rows.h"
 
+#include "columns.h"
 #include "samples.h"
 
-const char *const COLUMNS[] = {"mode",       "size_bytes", "pass", "sample",
-                               "iterations", "time_us",    NULL};
+static void write_name(void *out, const char *name)
+{
+    fprintf(out, "%s%s", name == COLUMNS[0] ? "" : ",", name);
+}
 
 void column_names_write(FILE *out, const struct kernel *kernel)
 {
-    for (const char *const *column = COLUMNS; *column != NULL; column++) {
-        fprintf(out, "%s%s", column > COLUMNS ? "," : "", *column);
-    }
-    for (const char *const *phase = kernel->phases; phase != NULL && *phase != NULL; phase++) {
-        fprintf(out, ",%s", *phase);
-    }
+    each_column(kernel, write_name, out);
     fputc('\n', out);
 }
 
@@ -53,6 +51,9 @@ void rows_add(struct session *session, struct point *point, int pass)
     const double *values_us = visit->values_us;
     for (long block = 0; block < visit->blocks; block++, values_us += visit->columns) {
         const bool kept = samples_add(&point->samples, values_us[0]);
+        for (int i = 0; has_rank_columns(session->kernel) && i < RANK_COLUMN_COUNT; i++) {
+            samples_add(&point->ranks[i], values_us[RANK_MIN + i]);
+        }
         if (kept && out != NULL) {
             write_row(out, point, pass, block, values_us, visit->columns);
         }

@@ -6,9 +6,6 @@
 
 #include "session.h"
 
-/* The columns before those of a kernel's phases; NULL at the end. */
-extern const char *const COLUMNS[];
-
 /* Writes the line of column names. */
 void column_names_write(FILE *out, const struct kernel *kernel);
 

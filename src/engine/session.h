@@ -16,10 +16,17 @@
 /* What the visit in progress has measured; the times are valid on rank 0. */
 struct visit {
     long blocks;
-    /* Per block, in us per message: the time, then the kernel's phases. Has room for
-     * options.samples blocks. */
+    /* Per block, in us per message: the time, those of the ranks where the kernel has them, then
+     * the kernel's phases. Has room for options.samples blocks. */
     double *values_us;
-    size_t columns; /* 1, and one per phase */
+    size_t columns;
+    size_t first_phase; /* column */
+
+    /* Of the block in progress, in us. */
+    double *call_phases_us; /* of the last call */
+    double *calls_us;       /* this rank's time of each call */
+    double *ranks_us;       /* on rank 0: one number for all ranks, of each call */
+    long calls_room;        /* in both */
 };
 
 struct session {

@@ -1,32 +1,72 @@
-/* Round-time synchronisation: all ranks start a block at one agreed time. */
+/* Starts at an agreed time: all ranks start a call together. */
 #include "start.h"
 
 #include <math.h>
+#include <time.h>
 
+#include "agreement.h"
 #include "clock.h"
+#include "clock_offset.h"
 #include "mpi_check.h"
+
+/* The raw clocks of two machines drift apart by up to 50 us in a second. */
+static const double COMPARED_FOR_US = 100e3;
+
+/* Over a shorter time the error of the offsets hides the drift. */
+static const double DRIFT_AFTER_US = 10e6;
 
 /* Where ranks share cores, no lead is certain to be long enough, and a longer one only takes time.
  */
 static const double LEAD_MIN_US = 20;
 static const double LEAD_MAX_US = 20000;
+/* A rank whose announcement came too late, or that lost its core while it waited, starts later by
+ * more than this. */
+static const double LATE_US = 1;
 
-void start_prepare(MPI_Comm comm, struct start *start)
+static const double LEAD_SHRINKS = 0.95; /* at each start in time */
+
+void start_prepare(MPI_Comm comm, const int *kernels, struct start *start)
 {
-    const struct clock_offset offset = clock_offset_from_root(comm);
+    const double now_us = clock_us();
+    const bool first = start->first_us == 0;
+    if (!root_says(comm, first || now_us - start->compared_us > COMPARED_FOR_US)) {
+        return;
+    }
+    const struct clock_offset offset = clock_offset_from_root(comm, kernels);
+    start->compared_us = clock_us();
     start->ahead_us = offset.us;
     start->clock_error_us = fmax(start->clock_error_us, offset.error_us);
     start->lead_us = fmax(start->lead_us, LEAD_MIN_US);
+    if (first) {
+        start->first_us = start->compared_us;
+        start->first_ahead_us = offset.us;
+    }
+    const double elapsed_us = start->compared_us - start->first_us;
+    start->drift =
+        elapsed_us > DRIFT_AFTER_US ? (offset.us - start->first_ahead_us) / elapsed_us : 0;
+}
+
+/* Sleeps through most of a long wait: a rank that spins uses up its time slice, and where others
+ * want its core it would lose it right after the start. */
+static void wait_until(double moment_us)
+{
+    static const double SPIN_US = 150; /* more than it takes to wake up */
+    const double idle_us = moment_us - clock_us() - SPIN_US;
+    if (idle_us > 0) {
+        const struct timespec nap = {.tv_nsec = (long)(idle_us * 1e3)};
+        nanosleep(&nap, NULL);
+    }
+    while (clock_us() < moment_us) {
+    }
 }
 
 double start_together(MPI_Comm comm, struct start *start)
 {
     double agreed_us = clock_us() + start->lead_us;
     MPI_CHECK(MPI_Bcast(&agreed_us, 1, MPI_DOUBLE, 0, comm));
-    agreed_us += start->ahead_us;
-    start->late = clock_us() > agreed_us;
-    while (clock_us() < agreed_us) {
-    }
+    agreed_us += start->ahead_us + start->drift * (clock_us() - start->compared_us);
+    wait_until(agreed_us);
+    start->late = clock_us() > agreed_us + LATE_US;
     return agreed_us;
 }
 
@@ -34,8 +74,11 @@ bool start_was_late(MPI_Comm comm, struct start *start)
 {
     int late = start->late;
     MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, &late, 1, MPI_INT, MPI_MAX, comm));
-    if (late != 0) {
+    if (late == 0) {
+        start->lead_us = fmax(LEAD_SHRINKS * start->lead_us, LEAD_MIN_US);
+    } else if (start->was_late) {
         start->lead_us = fmin(2 * start->lead_us, LEAD_MAX_US);
     }
+    start->was_late = late != 0;
     return late != 0;
 }

@@ -1,5 +1,5 @@
-/* Round-time synchronisation: all ranks start a block at an agreed time. A block that a rank starts
- * late does not count (Hunold and Carpen-Amarie, EuroMPI 2018). */
+/* Starts at an agreed time: all ranks start a call together. A call that a rank starts late is
+ * repeated (round-time synchronisation: Hunold and Carpen-Amarie, EuroMPI 2018). */
 #ifndef SWITCHPOINT_START_H
 #define SWITCHPOINT_START_H
 
@@ -7,21 +7,28 @@
 #include <stdbool.h>
 
 struct start {
-    double ahead_us;       /* by how much this rank's clock is ahead of rank 0's */
+    double first_us;       /* when clocks were compared for the first time; 0: never */
+    double first_ahead_us; /* by how much this rank's clock was ahead of rank 0's then */
+    double compared_us;    /* when they were compared last */
+    double ahead_us;       /* by how much this rank's clock was ahead then */
+    double drift;          /* by how much more it is ahead now, for each us since */
     double clock_error_us; /* the largest error of `ahead_us` so far */
     double lead_us;        /* from the announcement of a start to the start */
     bool late;             /* this rank was late for the last start */
+    bool was_late;         /* some rank was late for the start before */
 };
 
-/* Collective. Compares the clocks again, since they drift. */
-void start_prepare(MPI_Comm comm, struct start *start);
+/* Collective. Compares the clocks, if that was some time ago, since they drift. `kernels` has for
+ * each rank the lowest rank under the same operating system. */
+void start_prepare(MPI_Comm comm, const int *kernels, struct start *start);
 
 /* Collective. Waits for the agreed time, which may have passed already. Returns it in us, on this
  * rank's clock. */
 double start_together(MPI_Comm comm, struct start *start);
 
-/* Collective. Whether any rank was late for the last start; the next start is then announced
- * earlier. */
+/* Collective. Whether any rank was late for the last start. The second time in a row the next start
+ * is announced earlier: once may be a rank that lost its core. After starts in time it is announced
+ * a little later. */
 bool start_was_late(MPI_Comm comm, struct start *start);
 
 #endif

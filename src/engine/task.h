@@ -39,6 +39,7 @@ struct task {
     struct readings *readings; /* of the block in progress; see `phase_begin` */
     struct traffic *traffic;   /* one per rank: what this rank has sent to it; see `count_sent` */
     const int *nodes;          /* one per rank: the lowest rank on the same node */
+    const int *kernels;        /* the same for the same running operating system and its clocks */
     struct timeline *timeline; /* where `phase_end` keeps the phases; NULL most of the time */
 };
 

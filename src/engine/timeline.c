@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "clock_offset.h"
 #include "memory.h"
 #include "mpi_check.h"
 
@@ -73,7 +74,7 @@ static int median_of(struct length *lengths, int count)
 static void gather(const struct task *task, const struct timeline *mine, double start_us,
                    struct activity *activity)
 {
-    const struct clock_offset offset = clock_offset_from_root(task->comm);
+    const struct clock_offset offset = clock_offset_from_root(task->comm, task->kernels);
     MPI_CHECK(MPI_Reduce(&offset.error_us, &activity->clock_error_us, 1, MPI_DOUBLE, MPI_MAX, 0,
                          task->comm));
     MPI_CHECK(MPI_Bcast(&start_us, 1, MPI_DOUBLE, 0, task->comm));

@@ -10,7 +10,13 @@ enum { TAG = 1 };
 struct settings {
     long packet_bytes;
     long group;
-    long send_window; /* packets that a rank has in flight; 0: no bound; negative: ranks - 1 */
+    long send_window; /* packets that a rank has in flight in windowed modes; 0: ranks - 1 */
+};
+
+/* The `variant` of the modes that follow a schedule. */
+struct scheduled {
+    enum schedule schedule;
+    bool windowed;
 };
 
 static struct exchange exchange_of(const struct task *t)
@@ -37,13 +43,14 @@ static struct packet packet_at(const struct task *t, struct slot slot)
     return (struct packet){(size_t)slot.peer * (size_t)t->size_bytes + (size_t)start, (int)bytes};
 }
 
-/* How many packets a rank has in flight. The default is its number of peers, one packet to each in
- * a shuffle: no link then has a queue in which packets overtake others. */
-static int send_window(const struct task *t, int messages)
+/* How many packets a rank has in flight. The study's schedules have no waits between slots. The
+ * default of a window is a rank's number of peers, one packet to each in a shuffle: no link then
+ * has a queue in which packets overtake others. */
+static int packets_in_flight(const struct task *t, bool windowed, int messages)
 {
     const struct settings *settings = t->settings;
-    const long window = settings->send_window < 0 ? t->ranks - 1 : settings->send_window;
-    return window > 0 && window < messages ? (int)window : messages;
+    const long window = settings->send_window > 0 ? settings->send_window : t->ranks - 1;
+    return windowed && window < messages ? (int)window : messages;
 }
 
 /* Shift and pairwise complete the exchange with one peer before they start with the next: between
@@ -69,13 +76,14 @@ static void post_receives(const struct task *t, enum schedule schedule,
     }
 }
 
-/* A slot waits only for room in the window and, after the last slot of a stage, for the stage. */
-static void send_packets(const struct task *t, enum schedule schedule,
+/* A slot waits only for room in a window and, after the last slot of a stage, for the stage. */
+static void send_packets(const struct task *t, const struct scheduled *variant,
                          const struct exchange *exchange, MPI_Request *receives, MPI_Request *sends)
 {
+    const enum schedule schedule = variant->schedule;
     const long slots = slot_count(schedule, exchange);
     const int messages = (t->ranks - 1) * exchange->packets;
-    const int window = send_window(t, messages);
+    const int window = packets_in_flight(t, variant->windowed, messages);
     const int stage = messages_in_stage(schedule, exchange, messages);
     int sent = 0;
     for (long s = 0; s < slots; s++) {
@@ -96,16 +104,15 @@ static void send_packets(const struct task *t, enum schedule schedule,
     }
 }
 
-/* The variant is the schedule. */
 static void run_schedule(const struct task *t, long iterations)
 {
-    const enum schedule schedule = *(const enum schedule *)t->variant;
+    const struct scheduled *variant = t->variant;
     const struct exchange exchange = exchange_of(t);
     MPI_Request *receives = t->requests;
     MPI_Request *sends = t->requests + (size_t)(t->ranks - 1) * (size_t)exchange.packets;
     for (long i = 0; i < iterations; i++) {
-        post_receives(t, schedule, &exchange, receives);
-        send_packets(t, schedule, &exchange, receives, sends);
+        post_receives(t, variant->schedule, &exchange, receives);
+        send_packets(t, variant, &exchange, receives, sends);
     }
 }
 
@@ -179,7 +186,7 @@ static bool suits_group_shuffle(const struct task *t, struct refusal *refusal)
            (t->ranks % settings->group == 0 ||
             refuse(refusal,
                    "--group: groups of %ld do not divide %d ranks; use a divisor, or --mode "
-                   "without group_shuffle",
+                   "without group shuffles",
                    settings->group, t->ranks));
 }
 
@@ -189,7 +196,7 @@ static const struct mode MODES[] = {
                 "time_us: until the last rank has ended",
      .source = "Tam, complete exchange (study 003); the wait between peers is our reconstruction",
      .run = run_schedule,
-     .variant = &(const enum schedule){SHIFT},
+     .variant = &(const struct scheduled){SHIFT, false},
      .arrival = arrival,
      .send_bytes = send_bytes,
      .requests = two_requests_per_packet,
@@ -198,7 +205,7 @@ static const struct mode MODES[] = {
      .summary = "like shift, with partners by exclusive or; needs a power of two of ranks",
      .source = "Tam, complete exchange (study 003); the wait between peers is our reconstruction",
      .run = run_schedule,
-     .variant = &(const enum schedule){PAIRWISE},
+     .variant = &(const struct scheduled){PAIRWISE, false},
      .arrival = arrival,
      .send_bytes = send_bytes,
      .requests = two_requests_per_packet,
@@ -207,16 +214,34 @@ static const struct mode MODES[] = {
      .summary = "a packet to each rank of a group in turn, group after group (--group)",
      .source = "Tam, complete exchange (study 003); the groups are our reconstruction",
      .run = run_schedule,
-     .variant = &(const enum schedule){GROUP_SHUFFLE},
+     .variant = &(const struct scheduled){GROUP_SHUFFLE, false},
      .arrival = arrival,
      .send_bytes = send_bytes,
      .requests = two_requests_per_packet,
      .suits = suits_group_shuffle},
     {.name = "synchronous_shuffle",
-     .summary = "a packet to each other rank in turn, then the next packet to each",
+     .summary = "a packet to each other rank in turn, then the next packet to each; no waits",
      .source = "Tam, complete exchange (study 003); the order is our reconstruction",
      .run = run_schedule,
-     .variant = &(const enum schedule){SYNCHRONOUS_SHUFFLE},
+     .variant = &(const struct scheduled){SYNCHRONOUS_SHUFFLE, false},
+     .arrival = arrival,
+     .send_bytes = send_bytes,
+     .requests = two_requests_per_packet,
+     .suits = suits_packets},
+    {.name = "group_shuffle_windowed",
+     .summary = "like group_shuffle, with at most --send-window packets in flight",
+     .source = "group_shuffle; the window is ours",
+     .run = run_schedule,
+     .variant = &(const struct scheduled){GROUP_SHUFFLE, true},
+     .arrival = arrival,
+     .send_bytes = send_bytes,
+     .requests = two_requests_per_packet,
+     .suits = suits_group_shuffle},
+    {.name = "synchronous_shuffle_windowed",
+     .summary = "like synchronous_shuffle, with at most --send-window packets in flight",
+     .source = "synchronous_shuffle; the window is ours",
+     .run = run_schedule,
+     .variant = &(const struct scheduled){SYNCHRONOUS_SHUFFLE, true},
      .arrival = arrival,
      .send_bytes = send_bytes,
      .requests = two_requests_per_packet,
@@ -239,27 +264,28 @@ static const struct kernel_option OPTIONS[] = {
      .most = INT_MAX},
     {.name = "--group",
      .value_name = "N",
-     .help = "ranks in a group of group_shuffle (2)",
+     .help = "ranks in a group of the group shuffles (2)",
      .field = offsetof(struct settings, group),
      .least = 1,
      .most = INT_MAX},
     {.name = "--send-window",
      .value_name = "N",
-     .help = "packets that a rank has in flight; 0: no bound (one for each peer)",
+     .help = "packets that a rank has in flight in windowed modes (one for each peer)",
      .field = offsetof(struct settings, send_window),
-     .least = 0,
+     .least = 1,
      .most = INT_MAX},
     {0},
 };
 
 int main(int argc, char **argv)
 {
-    struct settings settings = {.packet_bytes = 65536, .group = 2, .send_window = -1};
+    struct settings settings = {.packet_bytes = 65536, .group = 2};
     const struct kernel alltoall = {
         .name = "alltoall",
         .summary = "every rank has a message of the given size for every other rank",
         .ranks_min = 2,
         .timing = TIME_OF_SLOWEST_ALONE,
+        .pattern = PATTERN_ALLTOALL,
         .modes = MODES,
         .options = OPTIONS,
         .settings = &settings,

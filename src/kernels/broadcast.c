@@ -51,28 +51,46 @@ static void acknowledge(const struct task *t, const struct tree *tree)
     }
 }
 
-/* Segment by segment along a chain: each goes on as soon as it is there, while the next one is on
- * its way. */
-static void send_segments(const struct task *t, const struct tree *tree)
+static int segment_at(const struct task *t, int offset)
 {
     const struct settings *settings = t->settings;
-    const int segment = (int)settings->segment_bytes;
+    const int left = t->size_bytes - offset;
+    return left < settings->segment_bytes ? left : (int)settings->segment_bytes;
+}
+
+/* Segment by segment along a chain: each goes on as soon as it is there, and the receive of the
+ * next one is posted by then. */
+static void send_segments(const struct task *t, const struct tree *tree)
+{
     const int child = tree->child(t->rank, t->ranks, 0);
     const int before = t->rank > 0 ? tree->parent(t->rank, t->ranks) : MPI_PROC_NULL;
     const int after = child < t->ranks ? child : MPI_PROC_NULL;
     MPI_Request *passing = &t->requests[0];
+    MPI_Request *coming = &t->requests[1]; /* the segments take turns in two of them */
+    int turn = 0;
     int offset = 0;
     *passing = MPI_REQUEST_NULL;
+    MPI_CHECK(MPI_Irecv(message(t), segment_at(t, 0), MPI_BYTE, before, TAG, t->comm, &coming[0]));
     do {
-        const int left = t->size_bytes - offset;
-        const int bytes = left < segment ? left : segment;
-        MPI_CHECK(MPI_Recv(message(t) + offset, bytes, MPI_BYTE, before, TAG, t->comm,
-                           MPI_STATUS_IGNORE));
+        const int bytes = segment_at(t, offset);
+        const int next = offset + bytes;
+        if (next < t->size_bytes) {
+            MPI_CHECK(MPI_Irecv(message(t) + next, segment_at(t, next), MPI_BYTE, before, TAG,
+                                t->comm, &coming[1 - turn]));
+        }
+        MPI_CHECK(MPI_Wait(&coming[turn], MPI_STATUS_IGNORE));
         MPI_CHECK(MPI_Wait(passing, MPI_STATUS_IGNORE));
         MPI_CHECK(MPI_Isend(message(t) + offset, bytes, MPI_BYTE, after, TAG, t->comm, passing));
-        offset += bytes;
+        offset = next;
+        turn = 1 - turn;
     } while (offset < t->size_bytes);
     MPI_CHECK(MPI_Wait(passing, MPI_STATUS_IGNORE));
+}
+
+static size_t pipeline_requests(const struct task *t)
+{
+    (void)t;
+    return 3;
 }
 
 /* Offset of a rank's part when the message is cut into as many parts as there are ranks. */
@@ -162,7 +180,8 @@ static const struct mode MODES[] = {
      .source = "study 004; its acknowledgements are our reconstruction",
      .run = run_tree,
      .variant = &(const struct along){send_down, &REPEATED, true},
-     .arrival = arrival},
+     .arrival = arrival,
+     .ends_at_root = true},
     {.name = "binary",
      .summary = "down a binary heap",
      .source = "study 004, figure 2.30",
@@ -174,7 +193,8 @@ static const struct mode MODES[] = {
      .source = "study 004; its acknowledgements are our reconstruction",
      .run = run_tree,
      .variant = &(const struct along){send_down, &BINARY, true},
-     .arrival = arrival},
+     .arrival = arrival,
+     .ends_at_root = true},
     {.name = "two_level",
      .summary = "over about sqrt(ranks) relays",
      .source = "study 004, figure 2.31 (adaptive)",
@@ -186,7 +206,8 @@ static const struct mode MODES[] = {
      .source = "study 004; its acknowledgements are our reconstruction",
      .run = run_tree,
      .variant = &(const struct along){send_down, &TWO_LEVEL, true},
-     .arrival = arrival},
+     .arrival = arrival,
+     .ends_at_root = true},
     {.name = "binomial",
      .summary = "down a binomial tree, the largest subtree first",
      .source = "Thakur, Rabenseifner, Gropp 2005: broadcast of short messages",
@@ -198,20 +219,24 @@ static const struct mode MODES[] = {
      .source = "study 004; its acknowledgements are our reconstruction",
      .run = run_tree,
      .variant = &(const struct along){send_down, &BINOMIAL, true},
-     .arrival = arrival},
+     .arrival = arrival,
+     .ends_at_root = true},
     {.name = "pipelined",
      .summary =
          "from rank to rank in segments (--segment), each passed on while the next one comes",
      .source = "pipelined chain, as in Open MPI's coll/tuned",
      .run = run_tree,
      .variant = &(const struct along){send_segments, &CHAIN, false},
-     .arrival = arrival},
+     .arrival = arrival,
+     .requests = pipeline_requests},
     {.name = "pipelined_ack",
      .summary = "like pipelined; each rank acknowledges (4 B) once all its children have",
      .source = "study 004; its acknowledgements are our reconstruction",
      .run = run_tree,
      .variant = &(const struct along){send_segments, &CHAIN, true},
-     .arrival = arrival},
+     .arrival = arrival,
+     .ends_at_root = true,
+     .requests = pipeline_requests},
     {.name = "scatter_allgather",
      .summary = "parts down a binomial tree, then around a ring",
      .source = "van de Geijn; Thakur, Rabenseifner, Gropp 2005: long messages",
@@ -243,6 +268,7 @@ int main(int argc, char **argv)
         .summary = "what it costs to bring rank 0's message to all others",
         .ranks_min = 2,
         .timing = TIME_OF_SLOWEST_ALONE,
+        .pattern = PATTERN_BROADCAST,
         .modes = MODES,
         .options = OPTIONS,
         .settings = &settings,

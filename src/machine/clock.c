@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "memory.h"
-#include "mpi_check.h"
-#include "nodes.h"
 #include "order.h"
 
 enum { READINGS = 1000, ROUNDS = 11 };
@@ -46,54 +43,6 @@ struct clock_facts clock_measure(void)
         .step_ns = smallest_us * 1e3,
         .overhead_ns = median_of(cost_us, ROUNDS) * 1e3,
     };
-}
-
-/* Rank 0 and one other rank call it; the result of the other counts. */
-static struct clock_offset offset_by_messages(MPI_Comm comm, int other)
-{
-    enum { TRIPS = 30, TAG = 0 };
-    struct clock_offset best = {.error_us = HUGE_VAL};
-    int rank = 0;
-    MPI_CHECK(MPI_Comm_rank(comm, &rank));
-    for (int trip = 0; trip < TRIPS; trip++) {
-        double root_us = 0;
-        if (rank == 0) {
-            MPI_CHECK(MPI_Recv(&root_us, 1, MPI_DOUBLE, other, TAG, comm, MPI_STATUS_IGNORE));
-            root_us = clock_us();
-            MPI_CHECK(MPI_Send(&root_us, 1, MPI_DOUBLE, other, TAG, comm));
-        } else {
-            const double before = clock_us();
-            MPI_CHECK(MPI_Send(&root_us, 1, MPI_DOUBLE, 0, TAG, comm));
-            MPI_CHECK(MPI_Recv(&root_us, 1, MPI_DOUBLE, 0, TAG, comm, MPI_STATUS_IGNORE));
-            const double after = clock_us();
-            if ((after - before) / 2 < best.error_us) {
-                best.us = (before + after) / 2 - root_us;
-                best.error_us = (after - before) / 2;
-            }
-        }
-    }
-    return best;
-}
-
-struct clock_offset clock_offset_from_root(MPI_Comm comm)
-{
-    int rank = 0;
-    int ranks = 0;
-    MPI_CHECK(MPI_Comm_rank(comm, &rank));
-    MPI_CHECK(MPI_Comm_size(comm, &ranks));
-    int *kernels = allocate((size_t)ranks, sizeof *kernels);
-    kernels_find(comm, kernels);
-
-    struct clock_offset offset = {0};
-    for (int other = 1; other < ranks; other++) {
-        if (kernels[other] != 0 && rank == 0) {
-            offset_by_messages(comm, other);
-        } else if (kernels[other] != 0 && rank == other) {
-            offset = offset_by_messages(comm, other);
-        }
-    }
-    free(kernels);
-    return offset;
 }
 
 void clock_utc(char text[UTC_LENGTH])

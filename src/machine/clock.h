@@ -2,8 +2,6 @@
 #ifndef SWITCHPOINT_CLOCK_H
 #define SWITCHPOINT_CLOCK_H
 
-#include <mpi.h>
-
 struct clock_facts {
     double tick_ns;     /* as the system documents it: clock_getres */
     double step_ns;     /* smallest step seen between two readings */
@@ -21,16 +19,6 @@ double clock_us(void);
 
 /* Measures the clock itself; takes about a millisecond. */
 struct clock_facts clock_measure(void);
-
-/* How far this rank's clock is ahead of rank 0's. */
-struct clock_offset {
-    double us;
-    double error_us; /* the largest error of `us` */
-};
-
-/* Collective. Exact on ranks that share rank 0's operating system; on others the error is half of
- * the shortest of several round trips (Cristian, Distributed Computing 3, 1989). */
-struct clock_offset clock_offset_from_root(MPI_Comm comm);
 
 enum { UTC_LENGTH = 32 };
 

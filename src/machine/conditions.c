@@ -3,20 +3,23 @@
 
 #include <glob.h>
 #include <limits.h>
+#include <math.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core_times.h"
+#include "switches.h"
 #include "system_files.h"
 
 static void write_ticks(struct json *json);
 static void write_switches(struct json *json);
+static void write_tcp(struct json *json);
 static void write_cpu(struct json *json);
 static void write_network_devices(struct json *json);
 static void write_infiniband_ports(struct json *json);
@@ -30,6 +33,8 @@ void conditions_write(struct json *json, const char *key)
     }
     write_ticks(json);
     write_switches(json);
+    core_times_write(json);
+    write_tcp(json);
     write_cpu(json);
     json_open(json, "interfaces", '[');
     write_network_devices(json);
@@ -57,10 +62,46 @@ static void write_ticks(struct json *json)
 
 static void write_switches(struct json *json)
 {
-    struct rusage usage = {0};
-    getrusage(RUSAGE_SELF, &usage);
-    json_integer(json, "voluntary_switches", usage.ru_nvcsw);
-    json_integer(json, "involuntary_switches", usage.ru_nivcsw);
+    const struct switches switches = switches_now();
+    json_integer(json, "voluntary_switches", switches.voluntary);
+    json_integer(json, "involuntary_switches", switches.involuntary);
+}
+
+/* Of this process's network namespace. proc_net_snmp(5): two lines begin with "Tcp:", the names of
+ * the columns and their values. */
+static void write_tcp(struct json *json)
+{
+    static const char SEPARATORS[] = " \n";
+    static const struct {
+        const char *column;
+        const char *key;
+    } COUNTERS[] = {{"OutSegs", "tcp_segments"}, {"RetransSegs", "tcp_retransmissions"}};
+    char names[1024] = "";
+    char values[1024] = "";
+    FILE *statistics = fopen("/proc/net/snmp", "re");
+    if (statistics == NULL) {
+        return;
+    }
+    while (strncmp(names, "Tcp:", 4) != 0 && fgets(names, sizeof names, statistics) != NULL) {
+    }
+    const bool found = fgets(values, sizeof values, statistics) != NULL;
+    fclose(statistics);
+    if (!found) {
+        return;
+    }
+    char *rest_of_names = NULL;
+    char *rest_of_values = NULL;
+    const char *name = strtok_r(names, SEPARATORS, &rest_of_names);
+    const char *value = strtok_r(values, SEPARATORS, &rest_of_values);
+    while (name != NULL && value != NULL) {
+        for (size_t i = 0; i < sizeof COUNTERS / sizeof *COUNTERS; i++) {
+            if (strcmp(name, COUNTERS[i].column) == 0) {
+                json_integer(json, COUNTERS[i].key, strtoll(value, NULL, 10));
+            }
+        }
+        name = strtok_r(NULL, SEPARATORS, &rest_of_names);
+        value = strtok_r(NULL, SEPARATORS, &rest_of_values);
+    }
 }
 
 static void write_cpu(struct json *json)
@@ -84,10 +125,35 @@ static int interface_mtu(int socket_fd, const char *name)
     return ioctl(socket_fd, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : -1;
 }
 
+/* Null where a device has none or does not tell: then the file has a negative number, or cannot be
+ * read. */
+static void write_fact(struct json *json, const char *key, const char *folder, const char *file)
+{
+    char path[PATH_MAX + 64];
+    char text[64];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    const bool known = system_line(path, "", text, sizeof text) && strtol(text, NULL, 10) >= 0;
+    if (known) {
+        json_integer(json, key, strtol(text, NULL, 10));
+    } else {
+        json_string(json, key, NULL);
+    }
+}
+
+/* The number of a port's rate: "100 Gb/sec (4X EDR)". */
+static void write_port_speed(struct json *json, const char *port_path)
+{
+    static const double MBPS_PER_GBPS = 1000;
+    char path[PATH_MAX];
+    char rate[64];
+    snprintf(path, sizeof path, "%s/rate", port_path);
+    const bool known = system_line(path, "", rate, sizeof rate);
+    json_number(json, "speed_Mbps", known ? strtod(rate, NULL) * MBPS_PER_GBPS : NAN);
+}
+
 static void write_interface(struct json *json, const char *name, int mtu, long long rx_bytes,
                             long long tx_bytes)
 {
-    json_open(json, NULL, '{');
     json_string(json, "name", name);
     if (mtu >= 0) {
         json_integer(json, "mtu", mtu);
@@ -96,7 +162,6 @@ static void write_interface(struct json *json, const char *name, int mtu, long l
     }
     json_integer(json, "rx_bytes", rx_bytes);
     json_integer(json, "tx_bytes", tx_bytes);
-    json_close(json, '}');
 }
 
 /* The devices of this process's network namespace, loopback included. */
@@ -122,7 +187,13 @@ static void write_network_devices(struct json *json)
             strtoll(field, &field, 10);
         }
         const long long tx_bytes = strtoll(field, &field, 10);
+        char folder[PATH_MAX];
+        snprintf(folder, sizeof folder, "/sys/class/net/%s", name);
+        json_open(json, NULL, '{');
         write_interface(json, name, interface_mtu(socket_fd, name), rx_bytes, tx_bytes);
+        write_fact(json, "speed_Mbps", folder, "speed");
+        write_fact(json, "numa_node", folder, "device/numa_node");
+        json_close(json, '}');
     }
     if (socket_fd >= 0) {
         close(socket_fd);
@@ -156,8 +227,12 @@ static void write_infiniband_ports(struct json *json)
         char name[PATH_MAX];
         snprintf(name, sizeof name, "%.*s%s", (int)strcspn(adapter, "/"), adapter,
                  strstr(adapter, PORTS) + strlen(PORTS));
+        json_open(json, NULL, '{');
         write_interface(json, name, -1, port_bytes(path, "port_rcv_data"),
                         port_bytes(path, "port_xmit_data"));
+        write_port_speed(json, path);
+        write_fact(json, "numa_node", path, "../../device/numa_node");
+        json_close(json, '}');
     }
     globfree(&ports);
 }

@@ -21,6 +21,8 @@ static void write_facts(struct json *json);
 static void write_cpus_allowed(struct json *json);
 static void write_cpu_model(struct json *json);
 static void write_net_namespace(struct json *json);
+static void write_ptrace_scope(struct json *json);
+static void write_huge_pages(struct json *json);
 static void gather_objects(MPI_Comm comm, const char *object, struct json *json, const char *key);
 
 void ranks_write_before(MPI_Comm comm, struct json *json, const char *key)
@@ -67,6 +69,8 @@ static void write_facts(struct json *json)
     json_integer(json, "pid", getpid());
     write_net_namespace(json);
     char boot_id[64];
+    write_ptrace_scope(json);
+    write_huge_pages(json);
     const bool booted = system_line("/proc/sys/kernel/random/boot_id", "", boot_id, sizeof boot_id);
     json_string(json, "boot_id", booted ? boot_id : NULL);
 }
@@ -107,6 +111,48 @@ static void write_net_namespace(struct json *json)
     } else {
         json_string(json, "net_namespace", NULL);
     }
+}
+
+/* Whether a rank may copy from another's memory, as single-copy transfers do: 0 is yes. Null where
+ * the system has no such rule. */
+static void write_ptrace_scope(struct json *json)
+{
+    char scope[64];
+    if (system_line("/proc/sys/kernel/yama/ptrace_scope", "", scope, sizeof scope)) {
+        json_integer(json, "ptrace_scope", strtol(scope, NULL, 10));
+    } else {
+        json_string(json, "ptrace_scope", NULL);
+    }
+}
+
+/* A number of /proc/meminfo in its own unit; null where it has none. */
+static void write_meminfo(struct json *json, const char *key, const char *name, int64_t unit)
+{
+    char line[128];
+    if (system_line("/proc/meminfo", name, line, sizeof line)) {
+        json_integer(json, key, unit * strtoll(line + strlen(name), NULL, 10));
+    } else {
+        json_string(json, key, NULL);
+    }
+}
+
+static void write_huge_pages(struct json *json)
+{
+    char modes[128]; /* "always [madvise] never" */
+    const char *mode = NULL;
+    if (system_line("/sys/kernel/mm/transparent_hugepage/enabled", "", modes, sizeof modes)) {
+        char *chosen = strchr(modes, '[');
+        if (chosen != NULL) {
+            chosen[strcspn(chosen, "]")] = '\0';
+            mode = chosen + 1;
+        }
+    }
+    json_open(json, "huge_pages", '{');
+    json_string(json, "transparent", mode);
+    write_meminfo(json, "size_bytes", "Hugepagesize:", 1024);
+    write_meminfo(json, "total", "HugePages_Total:", 1);
+    write_meminfo(json, "free", "HugePages_Free:", 1);
+    json_close(json, '}');
 }
 
 static void gather_objects(MPI_Comm comm, const char *object, struct json *json, const char *key)

@@ -188,7 +188,9 @@ def applications(site: Site, primitives: float, **gains: float) -> Site:
         site.run("pingpong", {("send", 65536): 100 * factor}, mpi=mpi)
         site.run("broadcast", {("library", 65536): 100 * factor}, mpi=mpi)
         for app, gain in gains.items():
-            site.run(app, {("parallel", 0): 1000 * (gain if mpi == MPICH else 1.0)}, mpi=mpi)
+            times = {("parallel", 0): 1000 * (gain if mpi == MPICH else 1.0)}
+            times |= {(alone, 0): 1000.0 for alone in ("one_rank", "serial")}  # where no tool sends
+            site.run(app, times, mpi=mpi)
     return site
 
 

@@ -179,10 +179,13 @@ def test_an_output_that_cannot_be_written_is_named(
     taken = tmp_path / "file"
     taken.touch()
 
-    for arguments in (["report", table, "-o", taken], ["import", table, "--store", taken]):
+    for arguments, problem in (
+        (["report", table, "-o", taken], "cannot be written"),
+        (["import", table, "--store", taken], "is a file, not a store"),
+    ):
         result = switchpoint(*arguments)
         assert result.exit_code == 2
-        assert "cannot be written" in result.stderr
+        assert problem in result.stderr
         assert result.stderr.count("\n") == 1
 
 

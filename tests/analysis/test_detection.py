@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,8 @@ from conftest import RECORDS, SIZES, curve_table, write_record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from switchpoint import detect, read, summarise
-from switchpoint.detection.segments import PieceTable, cut
+from switchpoint.detection.divisions import Divisions
+from switchpoint.detection.segments import PieceTable
 from switchpoint.tables.measurements import concat
 
 OCTAVES = 2.0 ** np.arange(23)
@@ -383,30 +386,61 @@ def test_the_order_of_rows_changes_nothing(values: list[float], seed: int) -> No
     )
 
 
-@settings(deadline=None, max_examples=60)
+def every_division(sizes: int) -> list[tuple[int, ...]]:
+    """The places of the boundaries in every division of some sizes into pieces."""
+    places = range(1, sizes)
+    return [
+        chosen for count in range(sizes) for chosen in itertools.combinations(places, count)
+    ]  # fmt: skip
+
+
+@settings(deadline=None, max_examples=30)
 @given(
-    values=st.lists(st.floats(0.1, 1e4), min_size=6, max_size=14),
-    penalty=st.floats(1, 50),
-    cheaper=st.integers(0, 5),
+    values=st.lists(st.floats(0.1, 1e4), min_size=5, max_size=8),
+    odds=st.floats(-8, 2),
+    likelier=st.integers(1, 4),
+    width=st.integers(1, 3),
 )
-def test_the_cut_is_the_best_of_all(values: list[float], penalty: float, cheaper: int) -> None:
-    noise = np.full(len(values), 0.05)
-    table = PieceTable(2.0 ** np.arange(len(values)), np.array(values), noise, penalty)
-    price = np.full(len(values), penalty)
-    price[cheaper] /= 2
+def test_probabilities_are_sums_over_every_division(
+    values: list[float], odds: float, likelier: int, width: int
+) -> None:
+    n = len(values)
+    table = PieceTable(2.0 ** np.arange(n), np.array(values), np.full(n, 0.05))
+    before = np.full(n, odds)
+    before[likelier] += 2
 
-    def best(last: int) -> float:
-        """Cheapest way to cut the sizes up to `last`, by trying every way."""
-        if last < 0:
-            return 0.0
-        return min(
-            best(first - 1) + table.cost[first, last] + price[first] for first in range(last + 1)
-        )
+    found = Divisions(table.evidence, before)
 
-    pieces = cut(table.cost, price)
-    assert sum(table.cost[piece] + price[piece[0]] for piece in pieces) == pytest.approx(
-        best(len(values) - 1)
+    divisions = every_division(n)
+    logs = np.array(
+        [
+            sum(before[place] for place in places)
+            + sum(
+                table.evidence[first, end - 1] for first, end in itertools.pairwise([0, *places, n])
+            )
+            for places in divisions
+        ]
     )
+    share = np.exp(logs - logs.max())
+    share /= share.sum()
+    for first in range(1, n - width + 1):
+        bracket = set(range(first, first + width))
+        within = sum(
+            one for one, places in zip(share, divisions, strict=True) if bracket & {*places}
+        )
+        assert found.within(width)[first - 1] == pytest.approx(within, abs=1e-9)
+    assert found.here[1:] == pytest.approx(found.within(1), abs=1e-9)
+
+
+def test_a_line_steeper_than_any_message_is_worth_less_than_a_jump() -> None:
+    sizes = np.array([1024, 2048, 4095, 4096, 8192, 16384], dtype=float)
+    times = np.array([0.32, 0.33, 0.34, 2.10, 2.11, 2.12])
+
+    evidence = PieceTable(sizes, times, np.full(6, 0.02)).evidence
+
+    jump = evidence[0, 2] + evidence[3, 5]
+    ramp = evidence[0, 1] + evidence[2, 3] + evidence[4, 5]
+    assert jump > ramp + 10
 
 
 # Between curves.
@@ -581,15 +615,14 @@ def test_a_pass_that_is_slower_at_all_sizes_widens_no_error() -> None:
     )
 
 
-def test_one_point_of_enormous_time_and_noise_leaves_every_piece_a_finite_misfit() -> None:
+def test_one_point_of_enormous_time_and_noise_leaves_every_piece_finite_evidence() -> None:
     """On crowded cores a point once took 340,000 times as long, with as large an error."""
     time, noise = line(THIRDS), np.full(len(THIRDS), 0.08)
     time[8] *= 3.4e5
     noise[8] = 3.3e5
 
-    table = PieceTable(THIRDS.astype(float), time, noise, penalty=14.0)
+    table = PieceTable(THIRDS.astype(float), time, noise)
 
     pieces = np.triu_indices(len(THIRDS))
-    assert np.isfinite(table.misfit[pieces]).all()
-    assert table.misfit[8, 8] == pytest.approx(0, abs=1e-6)
-    assert table.line(8, 8, 10.0)[1] > 1e9
+    assert np.isfinite(table.evidence[pieces]).all()
+    assert table.line((8, 8), 10.0)[1] > 1e9

@@ -116,6 +116,53 @@ def test_the_tcp_segments_step_is_told_apart_from_the_eager_limit_19_bytes_on(tm
     assert (eager["cause"], eager["status"]) == ("btl_tcp_eager_limit", "confirmed")
 
 
+def found_in_sweep(measurements, kind: str = "step", bends: float = 0.0) -> pd.DataFrame:
+    """A finding of a sweep beside a zoom: 8.5 us and 0.6 ns a byte to 52,016 B, then a jump."""
+    run = measurements.runs.iloc[0]
+    places = ("site", "partition", "mpi", "environ", "placement")
+    line = {"intercept_us": 8.5, "per_byte_us": 6e-4}
+    evidence = {"before": line, "after": line, "jump_us": 17.5, "bend": bends}
+    origin = {"guess": "tcp_segment", "means": "", "evidence": ["one more segment"], "source": ""}
+    finding = {
+        "kernel": "pingpong", "mode": "send", "run_id": run["run_id"], "kind": kind,
+        "size_bytes": 65536, "last_size_before": 52016, "magnitude": 0.36, "confidence": 0.9,
+        "evidence": evidence, "suspects": [], "origin": origin,
+    }  # fmt: skip
+    return pd.DataFrame([{name: run[name] for name in places} | finding])
+
+
+def test_a_refuted_setting_leaves_the_guessed_origin_beside_it(tmp_path):
+    def by_timing(found: list) -> list:
+        return [
+            found[0]
+            | {"method": "bisection", "last_size_bytes": 65480, "first_size_bytes": 65481}
+        ]  # fmt: skip
+
+    zoom = with_searches(tmp_path, "openmpi-tcp-zoom", by_timing)
+    stayed = with_searches(tmp_path, "openmpi-tcp-intervention", by_timing)
+    measurements = read_files([zoom, stayed]).measurements
+
+    found = switch(explain(measurements, found_in_sweep(measurements)), "send", 65480)
+
+    assert (found["cause"], found["status"]) == (None, "refuted")
+    assert found["origin"]["guess"] == "tcp_segment"
+    assert "stayed at 65,481 B; perhaps tcp segment: 1 TCP segment on lo" in found["reason"]
+
+
+@pytest.mark.parametrize(("bends", "followed"), [(0.6, True), (0.99, False)])
+def test_a_change_of_slope_that_may_be_a_jump_is_followed(bends: float, followed: bool):
+    measurements = recorded("openmpi-tcp-zoom")
+    findings = found_in_sweep(measurements, "slope_change", bends)
+
+    assert brackets_to_search(findings, ["send"]) == [("send", 52016, 65536)] * followed
+    steps = [
+        step["says"] for row in explain(measurements, findings)["evidence"] for step in row
+        if step["method"] == "sweep"
+    ]  # fmt: skip
+    assert len(steps) == followed
+    assert all("time changes by +37 %" in says for says in steps)
+
+
 def test_a_zoom_looks_at_each_step_and_closely_at_its_suspects():
     sweep = RECORDS.parent / "openmpi-network-limit-65536.record.gz"
     chosen = brackets_to_search(detect(read_files([sweep]).measurements), ["late", "send"])
@@ -145,7 +192,7 @@ def test_curves_of_another_kernel_or_label_are_not_taken_for_the_zooms(tmp_path)
         {name: run[name] for name in ("site", "partition", "mpi", "environ", "placement")}
         | {"kernel": kernel, "grain_us": grain, "mode": "send", "run_id": run["run_id"]}
         | {"kind": "step", "size_bytes": 65536, "last_size_before": 52016, "magnitude": 0.3}
-        | {"confidence": 1.0, "evidence": {}, "suspects": []}
+        | {"confidence": 1.0, "evidence": {}, "suspects": [], "origin": None}
         for kernel, grain in (("pingpong", None), ("pingpong", "10"), ("multipair", None))
     ]
     switches = explain(measurements, pd.DataFrame(rows))

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import RECORDS, SIZES, write_record
@@ -82,6 +83,17 @@ def test_a_record_from_before_windows_were_recorded_keeps_its_identity(tmp_path:
     modes = [str(curve["mode"]) for curve in curves.identities()]
     alike = dict.fromkeys(zip(modes, curves.same_but_for_the_run().tolist(), strict=True))
     assert sorted(mode for mode, _ in alike) == ["send", "stream", "stream"]
+
+
+def test_how_calls_started_and_whose_time_counts_are_part_of_the_curve(tmp_path: Path) -> None:
+    plan: dict[str, Any] = {"seed": 1, "passes": 3}
+    plan |= {"start": "agreed", "time_of": {"send": "slowest"}}
+    agreed = from_record(read_record(write_record(tmp_path / "agreed.record", plan=plan))).samples
+    alone = plan | {"start": None, "time_of": {"send": "root"}}
+    at_root = from_record(read_record(write_record(tmp_path / "root.record", plan=alone))).samples
+
+    assert (set(agreed["start"]), set(agreed["time_of"])) == ({"agreed"}, {"slowest"})
+    assert not {"start", "time_of"} & set(at_root)  # the kernel has no other definition
 
 
 def test_gzip_is_unpacked_whatever_the_name(tmp_path: Path) -> None:

@@ -6,16 +6,24 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 import uuid
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import write_record
-from switchpoint import InputError, Store, read, summarise
+from switchpoint import InputError, Store, detect, read, summarise
 from switchpoint.importing.lock import unpack
+from switchpoint.store.batches import Encoded, write
+from switchpoint.store.files import StoreFiles
+from switchpoint.store.upkeep import compact
+from typer.testing import Result
 
 
 @pytest.fixture(params=["folder", "memory"])
@@ -87,6 +95,22 @@ def test_the_latest_run_of_each_curve_is_found(tmp_path: Path, url: str) -> None
         store.add(read(record(tmp_path, number, labels=labels, start_utc=start)))
 
     assert set(store.latest().runs["run_id"]) == {f"{2:032x}", f"{3:032x}"}
+
+
+def test_all_launches_of_the_newest_sessions_are_read(tmp_path: Path, url: str) -> None:
+    store = Store(url)
+    sessions = ["monday", "monday", "tuesday", "tuesday", "tuesday", "monday"]
+    for number, session in enumerate(sessions, start=1):
+        place = "far" if number == 6 else "one_node"
+        labels = {"site": "a", "placement": place, "session": session}
+        start = f"2026-11-{number:02}T10:00:00.000000Z"
+        path = tmp_path / f"{number}.record"
+        store.add(read(write_record(path, run_id=f"{number:032x}", labels=labels, start_utc=start)))
+
+    assert set(store.latest().runs["run_id"]) == {f"{number:032x}" for number in (3, 4, 5, 6)}
+    assert len(store.latest(sessions=2).runs) == 6
+    steps = detect(store.latest()).query("kind == 'step' and placement == 'one_node'")
+    assert [evidence["launches"] for evidence in steps["evidence"]] == [3, 3, 3]
 
 
 def test_a_run_that_was_run_again_is_read_beside_the_newest(tmp_path: Path) -> None:
@@ -172,13 +196,43 @@ def test_a_write_that_was_cut_short_is_not_seen(tmp_path: Path) -> None:
     assert Store(url).runs()["run_id"].tolist() == [f"{1:032x}"]
 
 
-def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    url = tmp_path / "results"
-    Store(url).add(read(record(tmp_path, 1)))
-    next((url / "samples").rglob("*.parquet")).write_bytes(b"no parquet")
+@pytest.mark.parametrize("table", ["samples", "facts", "runs"])
+def test_a_damaged_file_costs_its_own_runs_and_one_warning(tmp_path: Path, table: str) -> None:
+    store = Store(tmp_path / "results")
+    for number in (1, 2, 3):
+        store.add(read(record(tmp_path, number)))
+    damaged = sorted((tmp_path / "results" / table).rglob("*.parquet"))[1]
+    damaged.write_bytes(damaged.read_bytes()[:-100])
 
-    with pytest.raises(InputError, match="contains a damaged file"):
-        Store(url).read()
+    found = store.read()
+
+    [warning] = found.not_taken
+    assert warning.startswith(f"{damaged}: is damaged (")
+    whole = {f"{number:032x}" for number in (1, 2, 3)} - {f"{2:032x}"}
+    assert set(found.samples["run_id"]) >= whole
+    assert (f"{2:032x}" in set(found.samples["run_id"])) == (table == "facts")
+
+
+def test_a_foreign_file_is_named_and_costs_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path / "results")
+    store.add(read(record(tmp_path, 1)))
+    foreign = next((tmp_path / "results" / "runs").rglob("*.parquet")).with_name("a.parquet")
+    pq.write_table(pa.table({"temperature": [1.0]}), foreign)
+
+    found = store.read()
+
+    assert len(found.samples) == 36
+    assert found.not_taken == [f"{foreign}: is not a file of a store; remove it"]
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    store = Store(tmp_path / "results")
+    store.add(read(record(tmp_path, 1)))
+    (tmp_path / "results" / "store.json").write_text('{"store": "switchpoint", "layout": 3}')
+
+    for act in (store.read, lambda: store.add(read(record(tmp_path, 2)))):
+        with pytest.raises(InputError, match="has the layout 3 of a newer version"):
+            act()
 
 
 def test_a_folder_that_is_no_store_is_named(tmp_path: Path) -> None:
@@ -235,7 +289,7 @@ def test_the_lock_beside_a_record_is_kept_whole_and_gives_the_spec(
     own = json.loads(text)["roots"][0]["hash"]
     Store(url).add(read(record(tmp_path, 1, kernel=kernel("spack", own))))
 
-    run = Store(url).runs().iloc[0]
+    run = Store(url).read().runs.iloc[0]
 
     assert unpack(run["lock"]) == text
     assert run["lock_hash"] == hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -255,7 +309,7 @@ def test_a_program_of_another_build_is_not_said_to_be_of_the_lock(
     measured = read(record(tmp_path, 1, labels=labels, kernel=kernel(builder, own)))
     Store(url).add(measured)
 
-    run = Store(url).runs().iloc[0]
+    run = Store(url).read().runs.iloc[0]
 
     assert any("the lock is not stored with the run" in line for line in measured.warnings)
     assert run[["lock", "lock_hash", "spack_spec"]].isna().all()
@@ -314,12 +368,233 @@ def test_a_file_that_is_no_lock_is_named(tmp_path: Path) -> None:
             read(path)
 
 
-def test_a_store_of_an_older_version_is_still_read(tmp_path: Path) -> None:
+# What an older version stored.
+
+FIRST_LAYOUT = Path(__file__).parent / "first_layout"
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    """A store that version 0.1 wrote: two runs, of the sites `a b/c` and `here`."""
+    return Path(shutil.copytree(FIRST_LAYOUT, tmp_path / "older"))
+
+
+def test_the_first_layout_is_read_beside_todays(older: Path, tmp_path: Path) -> None:
+    store = Store(older)
+    assert set(store.read(site="a b/c").samples["run_id"]) == {f"{1:032x}"}
+
+    store.add(read(record(tmp_path, 3)))
+    assert store.add(read(record(tmp_path, 2))) == 0
+
+    found = store.read()
+    assert found.samples.groupby("run_id", observed=True).size().to_dict() == {
+        f"{number:032x}": 36 for number in (1, 2, 3)
+    }
+    assert found.facts(f"{1:032x}")[0]["run_id"] == f"{1:032x}"
+    assert set(store.latest().runs["run_id"]) == {f"{number:032x}" for number in (1, 2, 3)}
+
+
+def test_a_store_is_migrated_without_a_loss(
+    older: Path, switchpoint: Callable[..., Result]
+) -> None:
+    before = Store(older).read()
+
+    result = switchpoint("store", "migrate", "--store", older)
+
+    assert result.output == "2 runs migrated, 4 files removed\n"
+    after = Store(older).read()
+    pd.testing.assert_frame_equal(after.samples, before.samples, check_categorical=False)
+    pd.testing.assert_frame_equal(after.runs, before.runs)
+    assert not list(older.rglob("site=*/date=*/*.parquet"))
+    assert json.loads((older / "store.json").read_text())["layout"] == 2
+    assert switchpoint("store", "verify", "--store", older).exit_code == 0
+
+
+# Upkeep.
+
+
+def contents(store: Store) -> pd.DataFrame:
+    samples = store.read().samples
+    names = ["run_id", "mode", "size_bytes", "pass", "sample", "time_us"]
+    return (
+        samples[names]
+        .astype({"run_id": str, "mode": str})
+        .sort_values(names[:5], ignore_index=True)
+    )
+
+
+def test_many_imports_become_few_files_and_nothing_is_lost(
+    tmp_path: Path, switchpoint: Callable[..., Result]
+) -> None:
+    url = tmp_path / "results"
+    store = Store(url)
+    for number in range(10):
+        start = f"2026-{10 + number % 2}-21T10:00:00.000000Z"
+        store.add(read(record(tmp_path, number, start_utc=start)))
+    before = contents(store)
+
+    result = switchpoint("store", "compact", "--store", url)
+
+    assert result.output == "10 batches joined, 40 files removed\n"
+    assert len(list(url.rglob("*.parquet"))) == 2 * 4
+    pd.testing.assert_frame_equal(contents(store), before)
+    assert switchpoint("store", "verify", "--store", url).output == f"{url} is sound\n"
+    assert switchpoint("store", "compact", "--store", url).output.startswith("0 batches joined")
+
+
+def test_a_compaction_that_is_killed_anywhere_loses_and_repeats_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each step is tried: every write and every removal ends the command once."""
+    url = tmp_path / "results"
+    for number in range(3):
+        Store(url).add(read(record(tmp_path, number)))
+    before = contents(Store(url))
+    steps = 0
+    while True:
+        copy = Path(shutil.copytree(url, tmp_path / f"copy{steps}"))
+        left = steps
+
+        def counted(act: Callable[..., object]) -> Callable[..., object]:
+            def step(*arguments: object) -> object:
+                nonlocal left
+                if left == 0:
+                    raise KeyboardInterrupt
+                left -= 1
+                return act(*arguments)
+
+            return step
+
+        with monkeypatch.context() as patch:
+            patch.setattr(StoreFiles, "write", counted(StoreFiles.write))
+            system = Store(copy).files.system
+            patch.setattr(system, "rm_file", counted(system.rm_file))
+            try:
+                compact(Store(copy))
+                done = True
+            except KeyboardInterrupt:
+                done = False
+        pd.testing.assert_frame_equal(contents(Store(copy)), before)
+        compact(Store(copy))
+        pd.testing.assert_frame_equal(contents(Store(copy)), before)
+        if done:
+            break
+        steps += 1
+    assert steps == 4 + 3 * 4
+
+
+def test_a_run_that_two_writers_stored_counts_once(tmp_path: Path, url: str) -> None:
+    found = read(record(tmp_path, 1))
+    other = Store(url)
+    for _ in range(2):
+        write(other.files, Encoded.of(found))
+
+    assert len(Store(url).read().samples) == len(found.samples)
+    assert len(Store(url).curves()) == len(summarise(found))
+
+
+def test_old_samples_go_and_curves_stay(tmp_path: Path, switchpoint: Callable[..., Result]) -> None:
+    url = tmp_path / "results"
+    store = Store(url)
+    young = f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S}.000000Z"
+    for number, start in [(1, "2026-01-05T10:00:00.000000Z"), (2, young)]:
+        store.add(read(record(tmp_path, number, start_utc=start)))
+    points = store.curves()
+
+    result = switchpoint("store", "prune", "--older-than", 30, "--store", url)
+
+    assert "1 batches without samples older than 30 days (1 runs), 1 files removed" in result.output
+    assert set(store.read().samples["run_id"]) == {f"{2:032x}"}
+    assert f"{url}: the samples of 1 runs were removed" in store.read().not_taken
+    pd.testing.assert_frame_equal(store.curves(), points)
+
+
+def test_what_a_killed_writer_left_is_found_and_removed(
+    tmp_path: Path, switchpoint: Callable[..., Result]
+) -> None:
     url = tmp_path / "results"
     Store(url).add(read(record(tmp_path, 1)))
-    path = next((url / "runs").rglob("*.parquet"))
-    table = pq.ParquetFile(path).read()
-    pq.write_table(table.drop_columns(["lock", "lock_hash", "builder", "labels"]), path)
+    samples = next((url / "samples").rglob("*.parquet"))
+    left = [samples.with_name("20261121T000000-0.parquet"), samples.with_name(".a.parquet.12")]
+    for path in left:
+        path.write_bytes(samples.read_bytes())
+        os.utime(path, (0, 0))
 
-    assert Store(url).runs()["lock"].isna().all()
-    assert len(Store(url).latest().samples) == 36
+    found = switchpoint("store", "verify", "--store", url)
+    assert found.exit_code == 1
+    for path in left:
+        assert (
+            f"{path}: a writer was killed; `switchpoint store compact` removes it" in found.output
+        )
+    switchpoint("store", "compact", "--store", url)
+
+    assert not any(path.exists() for path in left)
+    assert switchpoint("store", "verify", "--store", url).exit_code == 0
+
+
+def test_a_store_that_another_command_rewrites_is_left_alone(
+    tmp_path: Path, switchpoint: Callable[..., Result]
+) -> None:
+    url = tmp_path / "results"
+    store = Store(url)
+    store.add(read(record(tmp_path, 1)))
+    with store.files.alone():
+        result = switchpoint("store", "compact", "--store", url)
+    assert result.exit_code == 2
+    assert "is being rewritten by another command; run this one again later" in result.output
+
+
+def test_a_store_says_what_it_contains(tmp_path: Path, switchpoint: Callable[..., Result]) -> None:
+    url = tmp_path / "results"
+    for number, site in [(1, "a"), (2, "a"), (3, "b")]:
+        Store(url).add(read(record(tmp_path, number, labels={"site": site})))
+
+    rows = json.loads(switchpoint("store", "ls", "--store", url, "--json").stdout)["months"]
+    assert [(row["month"], row["site"], row["runs"]) for row in rows] == [
+        ("2026-11", "a", 2), ("2026-11", "b", 1),
+    ]  # fmt: skip
+    assert sum(row["size_bytes"] for row in rows) == pytest.approx(
+        sum(path.stat().st_size for path in url.rglob("*.parquet")), rel=0.01
+    )
+    assert "2026-11  a" in switchpoint("store", "ls", "--store", url).output
+    shown = switchpoint("store", "show", f"{2:032x}", "--store", url)
+    assert "site        a" in shown.output
+    assert "points      3" in shown.output
+    for wrong in ("f", "0", ""):
+        assert switchpoint("store", "show", wrong, "--store", url).exit_code == 2
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A store in a bucket of a local S3 server."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any",
+        "AWS_DEFAULT_REGION": "us-east-1", "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    yield f"s3://{uuid.uuid4().hex}/results"
+    server.stop()
+
+
+def test_a_bucket_is_a_store(
+    tmp_path: Path, bucket: str, switchpoint: Callable[..., Result]
+) -> None:
+    records = [record(tmp_path, number) for number in range(3)]
+    for path in records:
+        assert switchpoint("import", path, "--store", bucket).exit_code == 0
+    before = contents(Store(bucket))
+
+    assert "1 already stored" in switchpoint("import", records[0], "--store", bucket).output
+    assert (
+        "3 batches joined, 12 files removed"
+        in switchpoint("store", "compact", "--store", bucket).output
+    )
+
+    pd.testing.assert_frame_equal(contents(Store(bucket)), before)
+    assert switchpoint("store", "verify", "--store", bucket).exit_code == 0
+    assert "Nothing found" in switchpoint("detect", "--store", bucket).output

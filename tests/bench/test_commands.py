@@ -25,6 +25,7 @@ SMALL = {
     "broadcast_library.py 1 openmpi": "openmpi",
     "sort_maps.py 1 openmpi": "figure 13",
     "zoom.py 1": "right",
+    "placement_order.py 1": "another program on each",
     "detection/noise.py 2": "10",
     "detection/score.py --ours": "recall",
 }
@@ -32,10 +33,12 @@ SMALL = {
 #: Those that need what is not installed here, or that write what the documentation quotes.
 ELSEWHERE = {
     "pingpong_peers.py",  # OSU's programs
+    "osu_peers.py",  # the same
     "study_001.py",  # writes docs/studies/001.md, from half an hour of runs
     "mpi_libraries.py",  # test_mpi_libraries.py
     "detection/calibrate.py",
     "detection/record.py",  # records for half an hour
+    "detection/record_unseen.py",  # the same
 }
 
 #: What the others are made of.

@@ -7,9 +7,22 @@ An application whose library is absent was not built, and is passed over.
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 import unittest
 
-from test_runs import KERNELS, TEST_KERNELS, InAFolder, Record, assert_each_refused, run, together
+from test_runs import (
+    ENVIRONMENT,
+    KERNELS,
+    MPIEXEC,
+    TEST_KERNELS,
+    InAFolder,
+    Record,
+    assert_each_refused,
+    run,
+    together,
+)
 
 #: Of each application: modes in parallel, sizes that no number of ranks divides, some tiny.
 APPLICATIONS = {
@@ -26,8 +39,12 @@ ONE_SAMPLE = ["--passes", "1", "--samples", "1"]
 def modes_of(name: str) -> list[str]:
     """Every mode, those on rank 0 alone included."""
     parallel = APPLICATIONS[name][0]
-    serial = [f"{mode}_serial" for mode in parallel] if name == "linear" else ["serial"]
-    return [*parallel, *serial]
+    if name == "voting":  # on one rank there is one ballot, and nothing to vote on
+        return [*parallel, "serial"]
+    alone = ["serial", "one_rank"]
+    if name == "linear":
+        alone = [f"{mode}_{form}" for mode in parallel for form in alone]
+    return [*parallel, *alone]
 
 
 def built(name: str) -> bool:
@@ -74,6 +91,8 @@ class TheApplications(InAFolder):
                     self.assertLessEqual(max(compute, exchange, distribute), total)
                     if "serial" in row["mode"]:
                         self.assertEqual((exchange, distribute), (0, 0))
+                    elif "one_rank" in row["mode"]:  # it copies where others send
+                        self.assertLess(compute, total)
                     else:
                         self.assertGreater(exchange + distribute, 0)
 
@@ -85,6 +104,54 @@ class TheApplications(InAFolder):
         # Three of four blocks each time: dealt out, exchanged twice, collected.
         (point,) = record.footer["points"]
         self.assertEqual(point["traffic"]["bytes"], 4 * 4096 * 3 // 4)
+
+    def test_the_parallel_form_on_one_rank_sends_nothing(self):
+        for name in filter(built, APPLICATIONS):
+            modes = [mode for mode in modes_of(name) if "one_rank" in mode]
+            if not modes:
+                continue
+            size = APPLICATIONS[name][1].split(",")[-1]
+            record = self.measured(
+                KERNELS / name, "--mode", ",".join(modes), "--sizes", size, *ONE_SAMPLE, ranks=3
+            )
+            with self.subTest(name=name):
+                self.assertEqual(record.footer["verification"]["bytes_moved"], 0)
+                self.assertGreater(record.footer["verification"]["checks"], 0)
+
+    def test_a_rank_that_sorts_holds_its_share_and_not_all_keys(self):
+        size = 8 << 20
+        peaks = [self.second_largest_peak(sizes) for sizes in ("400", str(size))]
+        # A share of its own, and twice two shares to merge: 5/4 of all keys on four ranks, and what
+        # the C library's sort and the sanitizers add. Each of three buffers for all keys is 1.
+        self.assertLess(peaks[1] - peaks[0], 2.5 * size)
+
+    def second_largest_peak(self, sizes: str) -> int:
+        """Bytes of memory that a rank other than rank 0 holds at most."""
+        watched = (
+            "import resource, subprocess, sys\n"
+            "code = subprocess.call(sys.argv[1:], close_fds=False)\n"
+            "peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
+            "print('peak:', peak, flush=True)\n"
+            "sys.exit(code)"
+        )
+        done = subprocess.run(
+            [
+                *(MPIEXEC, "-n", "4", sys.executable, "-c", watched, KERNELS / "psrs"),
+                *("--mode", "parallel", "--sizes", sizes, "--warmup", "0", *ONE_SAMPLE),
+            ],
+            env=ENVIRONMENT, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        peaks = sorted(int(peak) for peak in re.findall(r"peak: (\d+)", done.stdout))
+        self.assertEqual(len(peaks), 4)
+        return peaks[-2] * 1024
+
+    @unittest.skipUnless(built("fft"), "no FFTW")
+    def test_no_plan_is_a_guess(self):
+        done = run(TEST_KERNELS / "fft_plans", "--sizes", "1024", *ONE_SAMPLE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        plans = set(re.findall(r"^plan: (.*)$", done.stderr, re.MULTILINE))
+        self.assertEqual(plans, {"rows measured", "matrix measured"})
 
     def test_results_of_messages_that_never_move_are_caught(self):
         cases = [("fft", "parallel", 1024), ("linear", "mult", 968)]

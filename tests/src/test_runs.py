@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -91,6 +92,16 @@ def assert_each_refused(test: unittest.TestCase, program: Path, *cases: tuple[li
             test.assertEqual((done.returncode, done.stdout), (2, ""))
             (line,) = done.stderr.splitlines()
             test.assertIn(words, line)
+
+
+def most_in_flight(test: unittest.TestCase, program: Path, *arguments: str) -> dict:
+    """Run a kernel on three ranks over counting MPI calls; give sends and receives by rank."""
+    done = run(program, *arguments, ranks=3)
+    test.assertEqual(done.returncode, 0, done.stderr)
+    counted = re.findall(
+        r"^rank (\d+): most in flight: sends (\d+), receives (\d+)$", done.stderr, re.MULTILINE
+    )
+    return {int(rank): (int(sends), int(receives)) for rank, sends, receives in counted}
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict:
@@ -208,7 +219,8 @@ class ACompleteRun(unittest.TestCase):
                 "windows": {"stream": 4, "sstream": 4, "bistream": 4},
                 "rotate_mib": 0,
                 "pause_us": 0,
-                "round_time": False,
+                "start": None,
+                "time_of": dict.fromkeys(MODES, "root"),
                 "kept_per_point": 1000,
             },
         )
@@ -247,11 +259,48 @@ class ACompleteRun(unittest.TestCase):
         self.assertEqual([rank["rank"] for rank in self.record.footer["ranks"]], [0, 1])
         for before, after in zip(ranks, self.record.footer["ranks"], strict=True):
             self.assertEqual(before["before"].keys(), after["after"].keys())
-            for counter in ("voluntary_switches", "involuntary_switches", "softirq_ticks"):
+            counters = ("voluntary_switches", "involuntary_switches", "softirq_ticks",
+                        "cpu_time_us", "cores_busy_us", "cores_softirq_us")  # fmt: skip
+            for counter in counters:
                 self.assertGreaterEqual(after["after"][counter], before["before"][counter])
             loopback = [i for i in before["before"]["interfaces"] if i["name"] == "lo"]
             mtu = int(Path("/sys/class/net/lo/mtu").read_text())
             self.assertEqual([i["mtu"] for i in loopback], [mtu])
+
+    def test_header_and_footer_tell_what_the_system_lets_messages_do(self):
+        def first_line(path: str) -> str | None:
+            try:
+                return Path(path).read_text().splitlines()[0]
+            except OSError:
+                return None
+
+        scope = first_line("/proc/sys/kernel/yama/ptrace_scope")
+        transparent = first_line("/sys/kernel/mm/transparent_hugepage/enabled")
+        for rank in self.record.header["ranks"]:
+            self.assertEqual(rank["ptrace_scope"], None if scope is None else int(scope))
+            pages = rank["huge_pages"]
+            self.assertEqual(
+                pages["transparent"],
+                None if transparent is None else re.search(r"\[(.*)\]", transparent)[1],
+            )
+            self.assertGreater(pages["size_bytes"], 0)
+            self.assertGreaterEqual(pages["total"], pages["free"])
+            for entry in rank["before"]["interfaces"]:
+                speed = first_line(f"/sys/class/net/{entry['name']}/speed")
+                known = speed is not None and int(speed) > 0
+                self.assertEqual(entry["speed_Mbps"], int(speed) if known else None)
+                self.assertIn("numa_node", entry)
+        for before, after in zip(
+            self.record.header["ranks"], self.record.footer["ranks"], strict=True
+        ):
+            for counter in ("tcp_segments", "tcp_retransmissions"):
+                self.assertGreaterEqual(after["after"][counter], before["before"][counter])
+
+    def test_footer_counts_context_switches_of_each_visit(self):
+        for point in self.record.footer["points"]:
+            for switches in ("voluntary_switches", "involuntary_switches"):
+                self.assertEqual(len(point[switches]), point["passes"])
+                self.assertGreaterEqual(min(point[switches]), 0)
 
     def test_columns_are_those_of_the_header(self):
         columns = ["mode", "size_bytes", "pass", "sample", "iterations", "time_us"]
@@ -272,6 +321,13 @@ class ACompleteRun(unittest.TestCase):
             for row in self.record.rows
         ]
         self.assertGreaterEqual(statistics.median(blocks), 20)
+
+    def test_bandwidths_are_size_over_time(self):
+        self.assertEqual(self.record.header["kernel"]["pattern"], "message")
+        for point in self.record.footer["points"]:
+            expected = point["size_bytes"] / point["median_us"]
+            self.assertAlmostEqual(point["algorithm_MBps"] / (expected or 1), bool(expected))
+            self.assertEqual(point["algorithm_MBps"], point["bus_MBps"])
 
     def test_footer_sums_up_the_rows(self):
         footer = self.record.footer
@@ -367,6 +423,16 @@ class TheSweep(InAFolder):
             "--passes", "3", "--samples", "50",
         )  # fmt: skip
         self.assertEqual([(r["pass"], r["sample"]) for r in record.rows], [(p, "0") for p in "012"])
+
+    def test_context_switches_of_the_timed_blocks_are_counted(self):
+        record = self.measured(
+            PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "3",
+            "--samples", "4", "--pause", "1000", "--pass-time", "60000",
+        )  # fmt: skip
+        (point,) = record.footer["points"]
+        # Both ranks sleep before each of four blocks.
+        self.assertEqual(len(point["voluntary_switches"]), 3)
+        self.assertGreaterEqual(min(point["voluntary_switches"]), 2 * 4)
 
     def test_a_pause_before_each_block_is_no_part_of_its_time(self):
         record = self.measured(
@@ -657,6 +723,15 @@ class TheRing(InAFolder):
         self.assertLess(computed[0]["alternate"], 0.75 * computed[0]["serial"])
         self.assertGreater(computed[100]["alternate"], 0.75 * computed[100]["serial"])
 
+    def test_time_to_compute_is_no_bandwidth(self):
+        arguments = ("--mode", "sendrecv", "--sizes", "8", "--grain", "10", *QUICK)
+        done = run(RING, *arguments, "--record", self.path)
+        (point,) = Record(self.path).footer["points"]
+        self.assertIsNone(point["algorithm_MBps"])
+        heading, row, *_ = done.stdout.splitlines()
+        self.assertEqual(heading.split()[-4:], ["MB/s", "bus", "MB/s", "samples"])
+        self.assertEqual(row.split()[-3:-1], ["-", "-"])
+
     def test_an_odd_ring_needs_the_exchange_at_once(self):
         record = self.measured(
             RING, "--mode", "sendrecv,serial", "--sizes", "4", "--grain", "10", *QUICK, ranks=3
@@ -694,7 +769,16 @@ class TheBroadcast(InAFolder):
                 verification = record.footer["verification"]
                 self.assertEqual(verification["checks"], self.MODES * 3 * (ranks - 1))
                 self.assertEqual(verification["errors"], 0)
-                self.assertEqual({row["iterations"] for row in record.rows}, {"1"})
+
+    def test_a_pipeline_has_its_next_receive_posted(self):
+        pipelined = ("--mode", "pipelined", "--sizes", "9000", "--segment", "1000")
+        for window in ("1", "64"):  # which pipelines do not heed
+            with self.subTest(window=window):
+                most = most_in_flight(
+                    self, TEST_KERNELS / "broadcast_in_flight", *pipelined,
+                    *("--samples", "1", "--passes", "1", "--window", window),
+                )  # fmt: skip
+                self.assertEqual({rank: most[rank][1] for rank in (1, 2)}, {1: 2, 2: 2})
 
     def test_messages_that_never_move_are_caught(self):
         program = TEST_KERNELS / "broadcast_no_transfer"
@@ -705,18 +789,82 @@ class TheBroadcast(InAFolder):
         self.assertEqual(verification["checks"], 6 * 2 * 2)
         self.assertEqual(verification["errors"], verification["checks"])
 
-    def test_blocks_that_a_rank_starts_late_are_redone(self):
-        # Two ranks wait busily at most, and any machine that builds this has as many cores.
-        arguments = ("--mode", "repeated", "--sizes", "8", "--samples", "5", "--passes", "2")
-        in_time = self.measured(BROADCAST, *arguments, "--round-time")
-        late = self.measured(TEST_KERNELS / "broadcast_late_starter", *arguments, "--round-time")
+    # Two ranks wait busily at most, and any machine that builds this has as many cores.
+    ONE_CALL = ("--sizes", "8", "--block-time", "0", "--samples", "5", "--passes", "2")
+
+    def test_calls_that_a_rank_starts_late_are_redone(self):
+        arguments = ("--mode", "repeated", *self.ONE_CALL, "--start", "agreed")
+        arguments += ("--pass-time", "10000")
+        in_time = self.measured(BROADCAST, *arguments)
+        late = self.measured(TEST_KERNELS / "broadcast_late_starter", *arguments)
         for record in (in_time, late):
-            self.assertTrue(record.header["plan"]["round_time"])
+            self.assertEqual(record.header["plan"]["start"], "agreed")
             self.assertEqual(len(record.rows), 2 * 5)
             self.assertEqual(record.footer["verification"]["errors"], 0)
-            self.assertLess(record.footer["round_time"]["clock_error_us"], 1000)
+            self.assertLess(record.footer["start"]["clock_error_us"], 1000)
         # From a notice of 20 us, doubled each time, to one of more than 3 ms.
-        self.assertGreaterEqual(late.footer["round_time"]["late_blocks"], 7)
+        self.assertGreaterEqual(late.footer["start"]["late_calls"], 7)
+
+    def test_ranks_that_leave_a_barrier_late_do_not_change_what_starts_at_an_agreed_time(self):
+        fastest = {}
+        for start in ("agreed", "barrier"):
+            record = self.measured(
+                TEST_KERNELS / "broadcast_late_leaver", *self.ONE_CALL, "--sizes", "1M",
+                *("--mode", "repeated", "--start", start, "--pass-time", "10000"),
+            )  # fmt: skip
+            fastest[start] = min(float(row["time_us"]) for row in record.rows)
+        # Rank 1 leaves the barrier 20 ms late, and rank 0's long message waits for it.
+        self.assertLess(fastest["agreed"], 10e3)
+        self.assertGreater(fastest["barrier"], 10e3)
+
+    def test_ranks_with_a_core_each_start_at_an_agreed_time_and_others_from_a_barrier(self):
+        allowed = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, allowed)
+        for cpus, start in ((sorted(allowed)[:2], "agreed"), (sorted(allowed)[:1], "barrier")):
+            os.sched_setaffinity(0, cpus)
+            record = self.measured(BROADCAST, "--mode", "binomial,binomial_ack", *self.ONE_CALL)
+            self.assertEqual(record.header["plan"]["start"], start)
+            self.assertEqual(
+                record.header["plan"]["time_of"], {"binomial": "slowest", "binomial_ack": "root"}
+            )
+            self.assertEqual("start" in record.footer, start == "agreed")
+
+    def test_clocks_of_many_systems_are_compared_in_a_tree(self):
+        done = run(TEST_KERNELS / "test_clock_offset", ranks=7)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_sample_has_the_fastest_the_mean_and_the_slowest_rank(self):
+        columns = ["rank_min_us", "rank_mean_us", "rank_max_us"]
+        for time_of, column in (("slowest", "rank_max_us"), ("mean", "rank_mean_us")):
+            record = self.measured(
+                BROADCAST, "--mode", "repeated", *self.ONE_CALL, "--time-of", time_of, ranks=3
+            )
+            self.assertEqual(record.header["plan"]["time_of"], {"repeated": time_of})
+            self.assertEqual(record.columns[-4:], ["time_us", *columns])
+            for row in record.rows:
+                least, mean, most = (float(row[name]) for name in columns)
+                self.assertLessEqual(least, mean)
+                self.assertLessEqual(mean, most)
+                self.assertEqual(row["time_us"], row[column])
+            (point,) = record.footer["points"]
+            self.assertLessEqual(point["rank_min_us"], point["rank_max_us"])
+
+    def test_an_acknowledged_broadcast_ends_when_its_root_knows(self):
+        record = self.measured(BROADCAST, "--mode", "repeated_ack", *self.ONE_CALL, ranks=3)
+        for row in record.rows:
+            self.assertLessEqual(float(row["rank_min_us"]), float(row["time_us"]))
+            self.assertLessEqual(float(row["time_us"]), float(row["rank_max_us"]))
+        self.assertLess(
+            statistics.median(float(row["rank_min_us"]) for row in record.rows),
+            statistics.median(float(row["time_us"]) for row in record.rows),
+        )
+
+    def test_a_block_holds_as_many_calls_as_fill_its_time(self):
+        record = self.measured(
+            BROADCAST, "--mode", "library", "--sizes", "8", "--block-time", "20000",
+            *("--pass-time", "200", "--samples", "3", "--passes", "2"),
+        )  # fmt: skip
+        self.assertGreater(max(int(row["iterations"]) for row in record.rows), 1)
 
     def test_what_it_cannot_serve_is_refused(self):
         assert_each_refused(
@@ -732,11 +880,36 @@ class TheCompleteExchange(InAFolder):
 
     QUICK = ("--samples", "1", "--passes", "1", "--packet", "3000")
     SIZES = ("--sizes", "0,1,3000,7000")  # no packet, a short one, a whole one, several
+    SHUFFLES = (
+        "group_shuffle,synchronous_shuffle,group_shuffle_windowed,synchronous_shuffle_windowed"
+    )
+
+    def test_bandwidths_count_the_messages_of_all_pairs(self):
+        arguments = ("--mode", "library", "--sizes", "3000", *self.QUICK)
+        record = self.measured(ALLTOALL, *arguments, ranks=4)
+        (point,) = record.footer["points"]
+        for field, messages in (("algorithm_MBps", 4), ("bus_MBps", 3)):
+            self.assertAlmostEqual(point[field] * point["median_us"] / (messages * 3000), 1)
+
+    def test_only_windowed_shuffles_wait_for_room_in_a_window(self):
+        # Three ranks exchange three packets with each of two peers: six are sent at each rank.
+        for mode, in_flight in (
+            ("synchronous_shuffle", 6),
+            ("group_shuffle", 6),
+            ("synchronous_shuffle_windowed", 2),
+            ("group_shuffle_windowed", 2),
+        ):
+            with self.subTest(mode=mode):
+                most = most_in_flight(
+                    self, TEST_KERNELS / "alltoall_in_flight",
+                    "--mode", mode, "--sizes", "9000", "--group", "3", *self.QUICK,
+                )  # fmt: skip
+                self.assertEqual(most, dict.fromkeys(range(3), (in_flight, 6)))
 
     def test_all_pairs_get_their_messages(self):
         cases = [
-            (4, "shift,pairwise,group_shuffle,synchronous_shuffle", ["--send-window", "2"]),
-            (6, "shift,group_shuffle,synchronous_shuffle", ["--group", "3"]),
+            (4, f"shift,pairwise,{self.SHUFFLES}", ["--send-window", "2"]),
+            (6, f"shift,{self.SHUFFLES}", ["--group", "3"]),
         ]
         for ranks, modes, options in cases:
             with self.subTest(ranks=ranks):
@@ -784,7 +957,7 @@ class TheCompleteExchange(InAFolder):
             ALLTOALL,
             (["--packet", "0"], "--packet: '0' is not a whole number from 1"),
             (["--group", "0"], "--group: '0' is not a whole number from 1"),
-            (["--send-window", "-1"], "--send-window: '-1' is not a whole number from 0"),
+            (["--send-window", "0"], "--send-window: '0' is not a whole number from 1"),
         )
 
 
@@ -1146,7 +1319,9 @@ class BadInput(InAFolder):
         (["--kept", "99999999999999999999"], "--kept: '99999999999999999999' is not a whole"),
         (["--seed", "-1"], "--seed: '-1' is not a whole number"),
         (["--warmup", "2 "], "--warmup: '2 ' is not a whole number"),
-        (["--round-time"], "--round-time: pingpong is timed by rank 0 alone"),
+        (["--start", "barrier"], "--start: pingpong is timed by rank 0 alone"),
+        (["--time-of", "mean"], "--time-of: pingpong is timed by rank 0 alone"),
+        (["--precision", "5"], "--precision: needs 6 passes or more for an interval, not 3"),
         (["--label", "placement"], "--label: 'placement' is not KEY=VALUE"),
         (["--label", "a=1", "--label", "a=2"], "--label: 'a' is given twice"),
         (["--mode", "two\nlines"], "--mode: no mode 'two?lines'"),

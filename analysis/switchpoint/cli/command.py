@@ -22,6 +22,7 @@ from switchpoint.cli.verbs import (
     plan,
     report,
     reproduce,
+    store,
     tools,
 )
 
@@ -81,6 +82,8 @@ app.command("tools")(tools.command)
 app.command("reproduce")(reproduce.command)
 app.command("doctor")(doctor.command)
 app.command("checks")(checks.command)
+
+app.add_typer(store.app, name="store")
 
 init = typer.Typer(no_args_is_help=True, help="Write the settings of a new site.")
 init.command("site")(init_site.command)

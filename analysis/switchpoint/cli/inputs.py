@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from switchpoint.tables.measurements import Measurements
 
 
-def load(files: list[Path] | None, store: str, *, verbose: bool = False) -> Measurements:
-    """Return the measurements of the given files, or the newest runs of the store."""
+def load(
+    files: list[Path] | None, store: str, *, sessions: int = 1, verbose: bool = False
+) -> Measurements:
+    """Return the measurements of the given files, or the newest sessions of the store."""
     if files:
         return read(files, verbose=verbose)
     from switchpoint.store.store import Store
 
-    return Store(store).latest()
+    return Store(store).latest(sessions)
 
 
 def load_all(files: list[Path] | None, store: str) -> Measurements:

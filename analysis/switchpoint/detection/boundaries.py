@@ -6,100 +6,166 @@ Timing shows a `step` or a `slope_change`. Only a proof makes a step a protocol 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from switchpoint.detection import confidence
+from switchpoint.detection.bends import bend
+from switchpoint.detection.cliffs import cliffs
+from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.segments import Piece, PieceTable
-from switchpoint.tables.sweeps import Floats
 
 #: Effects smaller than this are not reported: relative change of time.
 SMALLEST_STEP = 0.05
 SMALLEST_SLOPE_CHANGE = 0.25
 
-#: A boundary must be at least this probable, before calibration.
-LEAST_POSTERIOR = 0.1
+#: A boundary is reported between the fewest sizes that contain it with this probability.
+LEAST_PROBABILITY = 0.7
 
-#: A jump between two lines is a step if it has this many standard errors, or if the boundary has
-#: this posterior, because the line of a piece with few sizes is uncertain.
-_JUMP_ERRORS = 2.0
-_SURE_POSTERIOR = 0.9
+#: A bracket has at most this many gaps between neighbouring sizes.
+_MOST_PLACES = 9
 
-
-def boundaries(table: PieceTable, pieces: list[Piece], price: Floats) -> list[dict[str, Any]]:
-    """Describe the boundaries between pieces that are large and certain enough."""
-    found = (_judge(table, left, right, price) for left, right in itertools.pairwise(pieces))
-    return [finding for finding in found if finding is not None]
+#: The lines beside a cliff that no bracket contains are those of this many sizes.
+_SIZES_BESIDE_CLIFF = 3
 
 
-def _judge(table: PieceTable, left: Piece, right: Piece, price: Floats) -> dict[str, Any] | None:
-    """Describe the boundary between two pieces; None if it is too small or too uncertain."""
-    posterior = _posterior(table, left, right, price)
-    if posterior < LEAST_POSTERIOR:
-        return None
-    last_before, first_after = float(table.size[left[1]]), float(table.size[right[0]])
-    before, before_error = table.line(*left, first_after)
-    after, after_error = table.line(*right, first_after)
-    jump = after - before
-    clear = abs(jump) >= _JUMP_ERRORS * np.hypot(before_error, after_error)
-    jumps = abs(jump) >= SMALLEST_STEP * before and (clear or posterior >= _SURE_POSTERIOR)
-    kind, magnitude = "step", jump / before
-    if not jumps or _lines_meet(table, left, right):
-        bend = _change_an_octave_on(table, left, right)
-        if abs(bend) >= SMALLEST_SLOPE_CHANGE:
-            kind, magnitude = "slope_change", bend
-        elif not jumps:
-            return None
+@dataclass(frozen=True)
+class Bracket:
+    """Neighbouring places that contain a boundary.
+
+    Attributes
+    ----------
+    first, last : int
+        Indices of the first and the last size that may be the first one after the boundary.
+    probability : float
+        That a boundary is there.
+    """
+
+    first: int
+    last: int
+    probability: float
+
+
+def boundaries(table: PieceTable, divisions: Divisions) -> list[dict[str, Any]]:
+    """Describe the boundaries of a curve that are probable and large enough, and all cliffs."""
+    steep = cliffs(table.size, table.time, table.noise)
+    chosen = brackets(divisions)
+    missed = [
+        Bracket(place, place, float(divisions.here[place]))
+        for place in steep
+        if not any(bracket.first <= place <= bracket.last for bracket in chosen)
+    ]
+    chosen = sorted([*chosen, *missed], key=lambda bracket: bracket.first)
+    starts = [0, *(bracket.last for bracket in chosen)]
+    ends = [*(bracket.first - 1 for bracket in chosen), len(table.size) - 1]
+    pieces = itertools.pairwise(zip(starts, ends, strict=True))
+    found = []
+    for bracket, (left, right) in zip(chosen, pieces, strict=True):
+        finding = _judge(table, bracket, left, right)
+        if finding is not None:
+            found.append(finding)
+            continue
+        inside = [place for place in steep if bracket.first <= place <= bracket.last]
+        found += _steep_places(table, divisions, inside)
+    return found
+
+
+def brackets(divisions: Divisions) -> list[Bracket]:
+    """Choose the smallest brackets that contain a boundary; no two have a place in common."""
+    n = len(divisions.here)
+    free = np.ones(n, dtype=bool)
+    chosen: list[Bracket] = []
+    for width in range(1, min(_MOST_PLACES, n - 1) + 1):
+        probable = divisions.within(width)
+        enough = np.flatnonzero(probable >= LEAST_PROBABILITY)
+        for start in enough[np.argsort(-probable[enough], kind="stable")].tolist():
+            places = slice(start + 1, start + 1 + width)
+            if free[places].all():
+                free[places] = False
+                chosen.append(Bracket(start + 1, start + width, float(probable[start])))
+    return chosen
+
+
+def _steep_places(
+    table: PieceTable, divisions: Divisions, places: list[int]
+) -> Iterator[dict[str, Any]]:
+    """Describe cliffs in a bracket whose lines, before and after it, hardly differ."""
+    for place in places:
+        left = max(place - _SIZES_BESIDE_CLIFF, 0), place - 1
+        right = place, min(place + _SIZES_BESIDE_CLIFF, len(table.size)) - 1
+        only = Bracket(place, place, float(divisions.here[place]))
+        jump = float(table.time[place] / table.time[place - 1]) - 1
+        yield _described(table, only, left, right, "step", jump, 0.0)
+
+
+def _judge(table: PieceTable, bracket: Bracket, left: Piece, right: Piece) -> dict[str, Any] | None:
+    """Describe the boundary between two pieces; None if it is too small."""
+    places = slice(bracket.first, bracket.last + 1)
+    meets = bend(table, left[0], right[1], places, LEAST_PROBABILITY)
+    if meets.probability > 0.5:
+        share = bracket.probability * meets.share
+        bracket = replace(bracket, first=meets.first, last=meets.last, probability=share)
+        left, right = (left[0], bracket.first - 1), (bracket.last, right[1])
+    first_after = float(table.size[bracket.last])
+    jump = _change(table, left, right, first_after)
+    if meets.probability <= 0.5 and abs(jump) >= SMALLEST_STEP:
+        return _described(table, bracket, left, right, "step", jump, meets.probability)
+    octave_on = _change(table, left, right, 2 * first_after)
+    if abs(octave_on) >= SMALLEST_SLOPE_CHANGE:
+        return _described(table, bracket, left, right, "slope_change", octave_on, meets.probability)
+    return None
+
+
+def _change(table: PieceTable, left: Piece, right: Piece, size: float) -> float:
+    """Return the relative difference of two lines at a size."""
+    return table.line(right, size)[0] / table.line(left, size)[0] - 1
+
+
+def _described(
+    table: PieceTable,
+    bracket: Bracket,
+    left: Piece,
+    right: Piece,
+    kind: str,
+    magnitude: float,
+    bends: float,
+) -> dict[str, Any]:
+    last_before, first_after = table.size[bracket.first - 1], table.size[bracket.last]
+    after, before = table.line(right, first_after)[0], table.line(left, first_after)[0]
+    evidence = {
+        "before": _line_as_words(table, left),
+        "after": _line_as_words(table, right),
+        "jump_us": after - before,
+        "noise": float(np.median(table.noise)),
+        "sizes": right[1] - left[0] + 1,
+        "posterior": bracket.probability,
+        "bend": bends,
+    }
+    if left == (0, 0) or right == (len(table.size) - 1,) * 2:
+        evidence["caveat"] = _CAVEAT.format("before" if left == (0, 0) else "after")
     return {
         "kind": kind,
         "size_bytes": int(first_after),
         "last_size_before": int(last_before),
         "magnitude": magnitude,
-        "confidence": confidence.confidence(kind, posterior, last_before, first_after),
-        "evidence": {
-            "before": _line_as_words(table, left),
-            "after": _line_as_words(table, right),
-            "jump_us": jump,
-            "noise": float(np.median(table.noise)),
-            "sizes": right[1] - left[0] + 1,
-            "posterior": posterior,
-        },
+        "confidence": confidence.confidence(
+            kind, bracket.probability, float(last_before), float(first_after)
+        ),
+        "evidence": evidence,
     }
 
 
-def _change_an_octave_on(table: PieceTable, left: Piece, right: Piece) -> float:
-    """Return the relative difference of the lines at twice the first size after a boundary."""
-    octave = 2 * float(table.size[right[0]])
-    return table.line(*right, octave)[0] / table.line(*left, octave)[0] - 1
-
-
-def _lines_meet(table: PieceTable, left: Piece, right: Piece) -> bool:
-    """Return whether two pieces' lines cross within one size of their boundary."""
-    steeper = table.slope[right] - table.slope[left]
-    if steeper == 0:
-        return False
-    crossing = (table.intercept[left] - table.intercept[right]) / steeper
-    return bool(table.size[left[1] - 1] <= crossing <= table.size[right[0] + 1])
-
-
-def _posterior(table: PieceTable, left: Piece, right: Piece, price: Floats) -> float:
-    """Return the probability of a boundary exactly here, and not elsewhere or nowhere.
-
-    Positions next to either end count too: what looks like a step may be one odd first size.
-    """
-    first, last = left[0], right[1]
-    places = np.arange(first + 1, last + 1)
-    misfits = table.misfit[first, places - 1] + table.misfit[places, last] + price[places]
-    logs = -0.5 * np.r_[misfits, table.misfit[first, last]]
-    odds = np.exp(logs - logs.max())
-    return float(odds[right[0] - first - 1] / odds.sum())
+#: What a single size at an end of the curve leaves open.
+_CAVEAT = "only one size lies {} it: a step, or one odd size; measure more sizes there"
 
 
 def _line_as_words(table: PieceTable, piece: Piece) -> dict[str, float]:
     return {
         "first_size_bytes": int(table.size[piece[0]]),
         "last_size_bytes": int(table.size[piece[1]]),
-        "intercept_us": float(table.intercept[piece]),
-        "per_byte_us": float(table.slope[piece]),
+        "intercept_us": table.line(piece, 0.0)[0],
+        "per_byte_us": table.slope(piece),
     }

@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 
 from switchpoint.detection.boundaries import boundaries
+from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.noise import point_noise
 from switchpoint.detection.outliers import outliers
-from switchpoint.detection.segments import PieceTable, cut
+from switchpoint.detection.segments import PieceTable
 from switchpoint.tables.sweeps import Floats
 
 #: A curve of fewer sizes is not searched.
 FEWEST_SIZES = 6
 
-#: The cost of one more piece grows with the number of sizes as in an information criterion. It is
-#: so large that noise alone, of 1 to 20 % over 20 to 200 sizes with five repeats, shows a finding
-#: in at most 3 curves of 100.
-_PENALTY_PER_LOG = 4.2
-_LEAST_PENALTY = 14.0
+#: Before the data, a curve has this many boundaries on average, anywhere with the same probability.
+#: So few that noise alone, of 1 to 20 % over 20 to 200 sizes, shows a finding in at most 3 curves
+#: of 100.
+_BOUNDARIES_A_CURVE = 0.5
 
-#: The part of this cost for the line of the piece. The rest is for its position, which several
-#: launches of a curve pay together.
-_SHARE_OF_LINE = 0.5
+#: A boundary that all launches of a curve show together is in each of them with this probability,
+#: before the launch's own data.
+_RECURS = 0.5
 
 
 def detect_launches(
@@ -33,7 +33,7 @@ def detect_launches(
 ) -> list[list[dict[str, Any]]]:
     """Find steps and changes of slope in each of several launches of one curve.
 
-    Launches share the positions of their boundaries, not their size. A boundary in all of them
+    Launches share the places of their boundaries, not their size. A boundary in all of them
     together needs less evidence in each. A launch that shows nothing there gets no boundary.
 
     Parameters
@@ -50,17 +50,13 @@ def detect_launches(
     """
     if len(size) < FEWEST_SIZES:
         return [[] for _ in launches]
-    penalty = piece_penalty(len(size))
     noises = [point_noise(size, time, error) for time, error in launches]
     tables = [
-        PieceTable(size, time, noise, penalty)
+        PieceTable(size, time, noise)
         for (time, _), (noise, _, _) in zip(launches, noises, strict=True)
     ]
-    prices = _prices(tables)
-    steps = [
-        boundaries(table, cut(table.cost, price), price)
-        for table, price in zip(tables, prices, strict=True)
-    ]
+    odds = _odds(tables)
+    steps = [boundaries(table, Divisions(table.evidence, odds)) for table in tables]
     shown = Counter(finding["size_bytes"] for one in steps for finding in one)
     for finding in itertools.chain(*steps):
         finding["evidence"]["launches"] = shown[finding["size_bytes"]]
@@ -73,24 +69,17 @@ def detect_launches(
     ]
 
 
-def _prices(tables: list[PieceTable]) -> list[Floats]:
-    """Return the cost of a piece that begins at each size, per launch: its position and line.
+def _odds(tables: list[PieceTable]) -> Floats:
+    """Return the logarithm of the odds of a boundary before each size, before a launch's own data.
 
-    First all launches are divided at the same positions. Each position is paid once, and each
-    launch pays for its lines. If a launch shows a boundary at one of these positions, it pays only
-    for the line there when it is divided by itself.
+    First all launches are divided at the same places, where each has its own lines. A place that
+    is probable then is probable in each launch from the outset.
     """
-    prices = [np.full(len(table.size), table.penalty) for table in tables]
+    sizes = len(tables[0].size)
+    rare = min(_BOUNDARIES_A_CURVE / sizes, 0.5)
+    odds = np.full(sizes, np.log(rare / (1 - rare)))
     if len(tables) == 1:
-        return prices
-    together = prices[0] * (1 - _SHARE_OF_LINE + _SHARE_OF_LINE * len(tables))
-    pieces = cut(np.sum([table.cost for table in tables], axis=0), together)
-    for table, price in zip(tables, prices, strict=True):
-        shown = boundaries(table, pieces, price)
-        price[np.isin(table.size, [finding["size_bytes"] for finding in shown])] *= _SHARE_OF_LINE
-    return prices
-
-
-def piece_penalty(sizes: int) -> float:
-    """Return the cost of one more piece in a curve of `sizes` sizes, in units of squared noise."""
-    return max(_PENALTY_PER_LOG * float(np.log(sizes)), _LEAST_PENALTY)
+        return odds
+    together = Divisions(np.sum([table.evidence for table in tables], axis=0), odds)
+    shared = rare + (_RECURS - rare) * np.clip(together.here, 0, 1)
+    return np.asarray(np.log(shared / (1 - shared)))

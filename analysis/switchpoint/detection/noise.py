@@ -42,9 +42,19 @@ def point_noise(
     off_in_noise = np.quantile(np.abs(off) / expected, _QUANTILE, axis=1)
     scatter = float(np.interp(0.0, _NORMAL_QUANTILE - off_in_noise, guesses[:, 0]))
     scatter *= _SCATTER_SHARE if np.median(standard_error) > 0 else _SCATTER_SHARE_ALONE
-    noise = np.sqrt(variance + scatter**2)
+    noise = np.sqrt(variance + scatter**2) * _level(time) / time
     change, errors = off_alone(size, time, noise)
     return np.maximum(noise, np.abs(change)), change, errors
+
+
+def _level(time: Floats) -> Floats:
+    """Return each time, but of a time beyond both neighbours the nearer neighbour's.
+
+    Otherwise a time that is much too low by chance would have little noise.
+    """
+    around = np.stack([time[:-2], time[1:-1], time[2:]])
+    first, last = max(time[0], time[1:3].min()), max(time[-1], time[-3:-1].min())
+    return np.asarray(np.r_[first, np.median(around, axis=0), last])
 
 
 def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Floats]:

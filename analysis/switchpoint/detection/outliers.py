@@ -13,6 +13,9 @@ from switchpoint.tables.sweeps import Floats
 #: Smaller changes of a single size are not reported, relative.
 SMALLEST_OUTLIER = 0.2
 
+#: Three neighbours on a line are this far from it in one case of 16,000.
+_LARGEST_MISFIT = 16.0
+
 
 def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats]:
     """Find single sizes that deviate while their neighbours on both sides agree.
@@ -35,8 +38,8 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     if len(size) < 7:
         return change, errors
     here = slice(3, len(size) - 3)
-    left, left_error = _aimed(size, time, noise, np.arange(-3, 0))
-    right, right_error = _aimed(size, time, noise, np.arange(1, 4))
+    left, left_error, left_misfit = _aimed(size, time, noise, np.arange(-3, 0))
+    right, right_error, right_misfit = _aimed(size, time, noise, np.arange(1, 4))
     share = (size[3:-3] - size[2:-4]) / (size[4:-2] - size[2:-4])
     between = (1 - share) * time[2:-4] + share * time[4:-2]
     usual, off = (left + right) / 2, time[here] - np.stack([left, right, between])
@@ -45,6 +48,8 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     outside = (off > 0).all(axis=0) | (off < 0).all(axis=0)
     alone = outside & (nearer > 5 * error) & (np.abs(left - right) < nearer / 2)
     alone &= np.minimum(left, right) > 0  # lines through noisy neighbours can be negative
+    # Neighbours with a boundary among them are on no line, so they aim anywhere.
+    alone &= np.maximum(left_misfit, right_misfit) < _LARGEST_MISFIT
     errors[here] = np.where(alone, nearer / error, 0.0)
     # An odd size bends its neighbours' lines, so they seem odd too.
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(errors, 3), 7)
@@ -75,10 +80,11 @@ def sure_of_none_in(number: int, errors: float) -> float:
 
 def _aimed(
     size: Floats, time: Floats, noise: Floats, shifts: npt.NDArray[np.int_]
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, Floats]:
     """Extrapolate the weighted line through the neighbours at `shifts` to each inner point.
 
-    Returns the times and their standard errors, for all points but three at either end.
+    Returns the times, their standard errors, and how far the neighbours lie from their line (the
+    sum of squares in units of the noise), for all points but three at either end.
     """
     around = np.arange(3, len(size) - 3)[:, None] + shifts[None, :]
     x, y = size[around], time[around]
@@ -89,4 +95,9 @@ def _aimed(
     spread = (weight * (x - centre[:, None]) ** 2).sum(1)
     slope = (weight * (x - centre[:, None]) * (y - mean[:, None])).sum(1) / spread
     ahead = size[3 : len(size) - 3] - centre
-    return mean + np.maximum(slope, 0) * ahead, np.sqrt(1 / total + ahead**2 / spread)
+    off = y - mean[:, None] - slope[:, None] * (x - centre[:, None])
+    return (
+        mean + np.maximum(slope, 0) * ahead,
+        np.sqrt(1 / total + ahead**2 / spread),
+        (weight * off**2).sum(1),
+    )

@@ -1,28 +1,41 @@
-"""Fits a curve with straight pieces of time against bytes, as many as the noise justifies.
+"""Weighs every run of neighbouring sizes as one straight piece of time against bytes.
 
-Optimal partitioning by dynamic programming (Jackson et al. 2005) over every possible piece. A piece
-is Hockney's line, time = intercept + bytes * slope. Its slope is never negative. A negative
-intercept costs more; it occurs where lines become steeper, above a cache's or a shaper's size.
+A piece is Hockney's line, time = latency + bytes * time per byte. What a piece is worth is its
+marginal likelihood: the probability of its times, averaged over the lines that messages can have
+(MacKay 2003, chapter 28). So a line through two sizes does not fit for nothing, and a line that is
+steeper than any message pays for it.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from switchpoint.tables.sweeps import Floats, Indices
 
 #: First and last index of a piece, both included.
 Piece = tuple[int, int]
 
-#: A piece has at least this many sizes, because a single odd size is not a piece. At either end of
-#: the curve it needs one more, because an odd size there has neighbours on one side only.
-MIN_SIZES = 2
-MIN_SIZES_AT_END = 3
+#: The level of a piece can be anything over this range of the natural logarithm of time: a factor
+#: of 20, which spans nearly all steps that were seen from one piece to the next.
+LEVEL_RANGE = 3.0
+
+#: The share of the time at the middle of a piece that grows with its bytes: weight, mean, and
+#: standard deviation of normal distributions. It is 0 where latency dominates and 1 where
+#: bandwidth does. It is larger where lines become steeper, above a cache's or a shaper's size.
+_SHARES = ((0.3, 0.0, 0.03), (0.6, 0.5, 0.5), (0.1, 1.0, 2.0))
+
+#: The tables are computed by blocks of rows, which stay in the processor's cache.
+_ROWS_AT_ONCE = 24
+
+#: No density is less than this, so that its logarithm is finite.
+_LEAST = 1e-300
+
+#: The same as one normal distribution, for the line of a piece whose sizes do not tell its slope.
+_USUAL_SHARE, _USUAL_ERROR = 0.4, 0.5
 
 
 class PieceTable:
-    """The weighted least-squares line through every run of neighbouring sizes.
+    """The line through every run of neighbouring sizes, and the evidence for it.
 
     Parameters
     ----------
@@ -30,128 +43,97 @@ class PieceTable:
         Message sizes in bytes, ascending, each once; times in microseconds, positive.
     noise : array of float, shape (n,)
         Standard error of each time relative to it.
-    penalty : float
-        Cost of one more piece; `3 * log(n)` is the Bayesian information criterion. A line with a
-        negative intercept, which grows faster than its bytes, costs twice as much.
 
     Attributes
     ----------
-    intercept, slope, misfit, cost : array of float, shape (n, n)
-        For the piece from row index to column index, both included: microseconds, microseconds per
-        byte, and the sum of squared residuals in units of the noise, with the penalty of a
-        negative intercept. `cost` is the misfit, but infinite for pieces that are too short.
-        Entries below the diagonal have no meaning.
+    evidence : array of float, shape (n, n)
+        For the piece from row index to column index, both included: the natural logarithm of its
+        marginal likelihood, without the factors that all divisions of the curve have in common.
+        Minus infinity below the diagonal.
     """
 
-    def __init__(self, size: Floats, time: Floats, noise: Floats, penalty: float) -> None:
-        self.size, self.time, self.noise, self.penalty = size, time, noise, penalty
+    def __init__(self, size: Floats, time: Floats, noise: Floats) -> None:
+        self.size, self.time, self.noise = size, time, noise
+        n = len(size)
+        self.evidence = np.full((n, n), -np.inf)
+        self._total, self._centre, self._level, self._spread, self._slope = np.ones((5, n, n))
         weight = 1.0 / (noise * time) ** 2
-        # Sizes relative to the largest keep the sums of squares in range.
-        self._unit = max(float(size[-1]), 1.0)
-        x = size / self._unit
-        sums = [
-            _sums_over_runs(values)
-            for values in (weight, weight * x, weight * x * x, weight * time, weight * x * time)
-        ]
-        total, sx, sxx, sy, sxy = sums
-        syy = _sums_over_runs(weight * time * time)
-        self._moments = (total, sx, sxx)
-        self.intercept, slope, cost = _constrained_lines(total, sx, sxx, sy, sxy, syy, penalty)
-        self.slope = slope / self._unit
-        self.misfit = np.maximum(cost, 0.0)
-        self.cost = np.where(self._may_stand(), self.misfit, np.inf)
-        self.cost[0, -1] = self.misfit[0, -1]  # the whole curve is always a piece
+        for first in range(0, n, _ROWS_AT_ONCE):
+            self._fill(slice(first, min(first + _ROWS_AT_ONCE, n)), weight)
 
-    def line(self, first: int, last: int, size: float) -> tuple[float, float]:
-        """Return the time of a piece's line at `size` and its standard error, in microseconds."""
-        total, sx, sxx = (float(moment[first, last]) for moment in self._moments)
-        value = float(self.intercept[first, last] + self.slope[first, last] * size)
-        x = size / self._unit
-        determinant = total * sxx - sx * sx
-        if determinant <= 1e-12 * total * sxx:
-            return value, total**-0.5
-        return value, ((sxx - 2 * x * sx + x * x * total) / determinant) ** 0.5
+    def _fill(self, rows: slice, weight: Floats) -> None:
+        """Compute the lines of the pieces that begin at these sizes."""
+        here = rows, slice(rows.start, None)
+        # Each row is summed by itself, relative to the first size of its pieces: in differences of
+        # one cumulative sum, values that are many orders of magnitude smaller would be lost.
+        x = self.size[rows.start :] - self.size[rows, None]
+        y = self.time[rows.start :] - self.time[rows, None]
+        w = np.triu(np.broadcast_to(weight[rows.start :], x.shape))
+        wx, wy = w * x, w * y
+        total, sx, sy, sxx, sxy, syy = (
+            np.cumsum(values, axis=1) for values in (w, wx, wy, wx * x, wx * y, wy * y)
+        )
+        piece = total > 0  # not those below the diagonal
+        total[~piece] = 1.0
+        mean_x, mean_y = sx / total, sy / total
+        spread = np.maximum(sxx - sx * mean_x, 0.0)
+        moment = sxy - sx * mean_y
+        slope = np.divide(moment, spread, out=np.zeros_like(moment), where=spread > 0)
+        misfit = np.maximum(syy - sy * mean_y - slope * moment, 0.0)
+        centre, level = mean_x + self.size[rows, None], mean_y + self.time[rows, None]
+        likely = _density_of_slopes(level / np.maximum(centre, 1.0), spread, slope)
+        likely *= np.sqrt(2 * np.pi / total) / (LEVEL_RANGE * level)
+        evidence = np.log(np.maximum(likely, _LEAST)) - 0.5 * misfit
+        self.evidence[here] = np.where(piece, evidence, -np.inf)
+        self._total[here], self._spread[here], self._slope[here] = total, spread, slope
+        self._centre[here], self._level[here] = centre, level
 
-    def _may_stand(self) -> npt.NDArray[np.bool_]:
-        """Return whether a piece has enough sizes and spans enough for extrapolation.
+    def lines(self, first: Indices, last: Indices, size: Floats) -> tuple[Floats, Floats]:
+        """Return the times of pieces' lines at `size` and their standard errors, in microseconds.
 
-        Otherwise sizes a few bytes apart could give any line across the gap beside them.
+        A piece with few sizes leaves its slope to what slopes usually are.
         """
-        n = len(self.size)
-        index = np.arange(n)
-        inside = (index[:, None] > 0) & (index[None, :] < n - 1)
-        least = np.where(inside, MIN_SIZES, MIN_SIZES_AT_END)
-        enough = index[None, :] - index[:, None] >= least - 1
-        gaps = np.diff(self.size)
-        before = np.r_[0.0, gaps][:, None]
-        after = np.r_[gaps, 0.0][None, :]
-        span = self.size[None, :] - self.size[:, None]
-        return np.asarray(enough & (2 * span >= np.maximum(before, after)))
+        slope, error = self._likely_slopes(first, last)
+        away = size - self._centre[first, last]
+        return (
+            self._level[first, last] + slope * away,
+            np.sqrt(1 / self._total[first, last] + (error * away) ** 2),
+        )
+
+    def line(self, piece: Piece, size: float) -> tuple[float, float]:
+        """Return the same for one piece and one size."""
+        first, last = np.array(piece)[:, None]
+        time, error = self.lines(first, last, np.array([size]))
+        return float(time[0]), float(error[0])
+
+    def slope(self, piece: Piece) -> float:
+        """Return the time per byte of a piece in microseconds."""
+        first, last = np.array(piece)[:, None]
+        return float(self._likely_slopes(first, last)[0][0])
+
+    def _likely_slopes(self, first: Indices, last: Indices) -> tuple[Floats, Floats]:
+        """Return the slopes that pieces' sizes and usual slopes make likely, and their errors."""
+        scale = self._level[first, last] / np.maximum(self._centre[first, last], 1.0)
+        usual = 1 / (_USUAL_ERROR * scale) ** 2
+        known = self._spread[first, last]
+        slope = (known * self._slope[first, last] + usual * _USUAL_SHARE * scale) / (known + usual)
+        return np.maximum(slope, 0.0), (known + usual) ** -0.5
 
 
-def cut(cost: Floats, price: Floats) -> list[Piece]:
-    """Choose the pieces that minimise the sum of their costs and prices, exactly.
+def _density_of_slopes(scale: Floats, spread: Floats, slope: Floats) -> Floats:
+    """Return how likely slopes are, relative to the likelihood of the least-squares slope.
 
     Parameters
     ----------
-    cost : array of float, shape (n, n)
-        For the piece from row index to column index, as in `PieceTable`.
-    price : array of float, shape (n,)
-        Additional cost of a piece that begins at this index.
+    scale : array of float
+        The slope of a line through the origin, in microseconds per byte.
+    spread, slope : array of float
+        The least-squares slope, and its precision: one over its variance.
     """
-    n = len(price)
-    best = np.zeros(n + 1)
-    previous = np.zeros(n, dtype=int)
-    for last in range(n):
-        totals = best[: last + 1] + price[: last + 1] + cost[: last + 1, last]
-        previous[last] = int(totals.argmin())
-        best[last + 1] = totals[previous[last]]
-    pieces: list[Piece] = []
-    last = n - 1
-    while last >= 0:
-        pieces.append((int(previous[last]), last))
-        last = pieces[-1][0] - 1
-    return pieces[::-1]
-
-
-def _sums_over_runs(values: Floats) -> Floats:
-    """Return the sum of values[i..j], both included, for every i (rows) and j (columns).
-
-    Each row is summed by itself: in differences of one cumulative sum, values that are many orders
-    of magnitude smaller than others would be lost. Below the diagonal the sums are 0.
-    """
-    rows = np.broadcast_to(values, (len(values), len(values)))
-    return np.asarray(np.cumsum(np.triu(rows), axis=1))
-
-
-def _constrained_lines(
-    total: Floats,
-    sx: Floats,
-    sxx: Floats,
-    sy: Floats,
-    sxy: Floats,
-    syy: Floats,
-    penalty: float,
-) -> tuple[Floats, Floats, Floats]:
-    """Return least-squares lines with slope >= 0, and their costs, from weighted sums.
-
-    If the intercept would be negative, the result is the line through the origin, unless that
-    costs more than the penalty.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        determinant = total * sxx - sx * sx
-        sloped = determinant > 1e-10 * total * sxx
-        slope = np.where(sloped, (total * sxy - sx * sy) / determinant, 0.0)
-        intercept = (sy - slope * sx) / total
-        flat = (slope < 0) | ~sloped
-        slope = np.where(flat, 0.0, slope)
-        intercept = np.where(flat, sy / total, intercept)
-        cost = syy - intercept * sy - slope * sxy  # valid only for least-squares lines
-        negative = intercept < 0
-        cost[negative] += penalty
-        proportional = syy - sxy * sxy / sxx
-        through = negative & (proportional <= cost)
-        slope = np.where(through, sxy / sxx, slope)
-    return (
-        np.where(through, 0.0, intercept), slope, np.where(through, proportional, cost)
-    )  # fmt: skip
+    likely = np.zeros_like(slope)
+    for weight, share, deviation in _SHARES:
+        wider = 1 + (deviation * scale) ** 2 * spread
+        likely += (
+            weight * np.exp(-0.5 * (slope - share * scale) ** 2 * (spread / wider)) / np.sqrt(wider)
+        )
+    return likely

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from switchpoint.explanation.catalogue import Segment, Setting, catalogue
-from switchpoint.tables.measurements import mpi_name
+from switchpoint.tables.mpi_names import mpi_name
 
 
 def settings_of(mpi: dict[str, Any], path: str) -> Iterator[Setting]:

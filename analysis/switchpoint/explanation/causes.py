@@ -6,16 +6,17 @@ A suspicion or a guess is never a proof. `switches` has the proofs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 
 from switchpoint.detection.search import find_anomalies
 from switchpoint.explanation.origins import Origins, origins_of_run
+from switchpoint.explanation.slower_runs import slower_because
 from switchpoint.explanation.suspects import Suspects, suspects_of_run
-from switchpoint.tables.columns import none_for_nulls
-from switchpoint.tables.findings import BOUNDARIES
+from switchpoint.tables.columns import none_for_nulls, values_of
+from switchpoint.tables.findings import BOUNDARIES, may_jump
 from switchpoint.tables.measurements import Measurements
 
 #: Findings from these values on are shown first. A smaller one needs a suspect.
@@ -64,9 +65,12 @@ def add_causes(anomalies: pd.DataFrame, measurements: Measurements) -> pd.DataFr
             facts = measurements.facts(run_id)
             runs[run_id] = suspects_of_run(*facts), origins_of_run(*facts)
         suspects, origin = runs[run_id]
-        boundary, step = row["kind"] in BOUNDARIES, row["kind"] == "step"
+        boundary = row["kind"] in BOUNDARIES
         row["suspects"] = suspects(row["last_size_before"], row["size_bytes"]) if boundary else []
-        row["origin"] = origin(row) if step else None
+        row["origin"] = origin(row) if may_jump(row) else None
+        if row["kind"] == "placement_inversion":
+            other = measurements.facts(row["evidence"]["other"]["run_id"])
+            row["origin"] = slower_because(measurements.facts(run_id), other)
     _count_siblings(measurements, rows)
     return _with_causes(anomalies, rows)
 
@@ -93,23 +97,23 @@ def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> N
     settings.
     """
     identity = measurements.sweeps.identity
-    guessed = [row for row in rows if row.get("origin")]
+    guessed = [row for row in rows if may_jump(row) and row["origin"]]
     alike = [name for name in _SIBLING if name in identity]
     if not guessed or not alike:
         return
     curves = none_for_nulls(measurements.sweeps.curves).to_dict("records")
-    family = Counter(_key(curve, alike) for curve in curves)
+    family = Counter(values_of(curve, alike) for curve in curves)
     steps: dict[Any, list[dict[Any, Any]]] = {}
     for row in rows:
-        if row["kind"] == "step":
-            steps.setdefault(_key(row, alike), []).append(row)
+        if may_jump(row):
+            steps.setdefault(values_of(row, alike), []).append(row)
     for row in guessed:
-        key = _key(row, alike)
+        key = values_of(row, alike)
         others = family[key] - 1
         recurs = {
-            _key(other, identity)
+            values_of(other, identity)
             for other in steps[key]
-            if _key(other, identity) != _key(row, identity)
+            if values_of(other, identity) != values_of(row, identity)
             and other["last_size_before"] <= row["size_bytes"]
             and row["last_size_before"] <= other["size_bytes"]
         }
@@ -117,7 +121,3 @@ def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> N
             row["origin"] = None
         elif others:
             row["origin"]["evidence"].append(f"recurs in {len(recurs)} of {others} sibling curves")
-
-
-def _key(row: Mapping[Any, Any], names: list[str]) -> tuple[str, ...]:
-    return tuple(str(row[name]) for name in names)

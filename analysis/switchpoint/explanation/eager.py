@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.explanation.interventions import RANK, variable_of
-from switchpoint.explanation.places import CURVE, key_of, records
+from switchpoint.explanation.places import CURVE, records
 from switchpoint.explanation.suspects import governing
 from switchpoint.explanation.zooms import PLACE, searches, was_eager
+from switchpoint.tables.columns import values_of
 from switchpoint.tables.measurements import Measurements
 
 #: Columns that describe where MPI_Send stayed eager, after those of its curve.
@@ -40,7 +41,7 @@ def stayed_eager(measurements: Measurements) -> pd.DataFrame:
             continue
         moved = [
             other for other in probes
-            if other["intervention"] and key_of(other, PLACE) == key_of(search, PLACE)
+            if other["intervention"] and values_of(other, PLACE) == values_of(search, PLACE)
         ]  # fmt: skip
         governors = governing(*measurements.facts(search["run_id"]))
         causes = [_limit_given(suspect, moved) for suspect in governors]

@@ -18,7 +18,10 @@ def causes_of(measurements: Measurements, place: Place, switch: Switch) -> list[
     header, footer = measurements.facts(switch.run_id or "")
     suspects = suspects_of_run(header, footer)(switch.last, switch.first)
     if switch.probed:
-        suspects = eager_suspects(header, footer, switch.last)
+        eager = eager_suspects(header, footer, switch.last)
+        named = {suspect["name"] for suspect in eager}
+        # If all of these are refuted, something else also switches at this size.
+        suspects = [*eager, *(one for one in suspects if one["name"] not in named)]
     elif place.eager_end is not None and switch.last <= place.eager_end < switch.first:
         named = {suspect["name"] for suspect in suspects}
         suspects += [

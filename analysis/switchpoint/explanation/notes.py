@@ -6,8 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.explanation.places import curve_columns, key_of, records
-from switchpoint.tables.columns import NOTES
+from switchpoint.explanation.origins import words_of
+from switchpoint.explanation.places import curve_columns, records
+from switchpoint.tables.columns import NOTES, values_of
 from switchpoint.tables.naming import other_curve
 
 
@@ -23,13 +24,13 @@ def note(findings: pd.DataFrame, switches: pd.DataFrame) -> pd.DataFrame:
     curve = curve_columns(findings)
     by_curve: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in records(pinned):
-        by_curve.setdefault(key_of(row, curve), []).append(row)
+        by_curve.setdefault(values_of(row, curve), []).append(row)
     notes = []
     for row in records(findings):
         inside = [
             f"to the byte: {switch['last_size_bytes']:,} to {switch['first_size_bytes']:,}"
             f" ({switch['kind'].replace('_', ' ')}); {switch['status']}: {switch['reason']}"
-            for switch in by_curve.get(key_of(row, curve), [])
+            for switch in by_curve.get(values_of(row, curve), [])
             if row["last_size_before"] <= switch["last_size_bytes"] < row["size_bytes"]
         ]
         notes.append(inside or _guesses(row))
@@ -43,5 +44,5 @@ def _guesses(finding: dict[str, Any]) -> list[str]:
     if finding["suspects"]:
         return [f"suspect: {suspect['reason']}" for suspect in finding["suspects"]]
     if origin := finding["origin"]:
-        return [f"perhaps {origin['guess'].replace('_', ' ')}: {'; '.join(origin['evidence'])}"]
+        return [f"perhaps {words_of(origin)}"]
     return []

@@ -48,6 +48,11 @@ def origins_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Ori
     return guess
 
 
+def words_of(origin: dict[str, Any]) -> str:
+    """Return a guessed origin and its evidence in words."""
+    return f"{origin['guess'].replace('_', ' ')}: {'; '.join(origin['evidence'])}"
+
+
 def _supports(
     entry: Origin,
     finding: dict[str, Any],

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.explanation.zooms import PLACE
-from switchpoint.tables.columns import identity_columns, none_for_nulls
+from switchpoint.tables.columns import identity_columns, none_for_nulls, values_of
+from switchpoint.tables.findings import relative_jump
 
 #: The curve of a switch. Other columns, such as labels, may also distinguish curves.
 CURVE = [*PLACE, "mode"]
@@ -17,7 +18,7 @@ CURVE = [*PLACE, "mode"]
 #: Columns that describe each switch, after those of its curve.
 EXPLANATION_COLUMNS = [
     "kind", "last_size_bytes", "first_size_bytes", "exact", "magnitude",
-    "cause", "value", "status", "reason", "causes", "evidence",
+    "cause", "value", "status", "reason", "origin", "causes", "evidence",
 ]  # fmt: skip
 
 
@@ -51,6 +52,7 @@ class Switch:
     magnitude: float | None = None
     run_id: str | None = None  # the run whose settings explain it
     evidence: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[dict[str, Any]] = field(default_factory=list)  # of the sweeps, around it
 
     def tell(self, run_id: str, method: str, says: str) -> None:
         """Add a piece of evidence."""
@@ -61,7 +63,7 @@ def places_of(steps: pd.DataFrame, found: pd.DataFrame, curve: list[str]) -> Ite
     """Group steps and searches by their curve, in order."""
     known = steps.reindex(columns=[*steps.columns, *set(curve).difference(steps.columns)])
     ends = {
-        key_of(row, PLACE): row["last_size_bytes"]
+        values_of(row, PLACE): row["last_size_bytes"]
         for row in records(found)
         if row["method"] == "late_receiver" and row["verdict"] == "exact"
         and not row["intervention"]
@@ -69,10 +71,10 @@ def places_of(steps: pd.DataFrame, found: pd.DataFrame, curve: list[str]) -> Ite
     places: dict[tuple[Any, ...], Place] = {}
 
     def place_of(row: dict[str, Any]) -> Place:
-        key = key_of(row, curve)
+        key = values_of(row, curve)
         if key not in places:
             identity = dict(zip(curve, key, strict=True))
-            places[key] = Place(identity, [], [], [], ends.get(key_of(row, PLACE)))
+            places[key] = Place(identity, [], [], [], ends.get(values_of(row, PLACE)))
         return places[key]
 
     for row in records(known):
@@ -104,11 +106,13 @@ def switches_of(place: Place) -> list[Switch]:
             switches += inside
             _tell_searches_in_vain(place, inside[0])
         for switch in inside:
+            switch.steps.append(step)
+            jump = step["magnitude"] if step["kind"] == "step" else relative_jump(step)
             if switch.magnitude is None:
-                switch.magnitude = float(step["magnitude"])
+                switch.magnitude = float(jump)
             switch.tell(
                 step["run_id"], "sweep",
-                f"time changes by {100 * step['magnitude']:+.0f} % from {last:,} to {first:,} B,"
+                f"time changes by {100 * jump:+.0f} % from {last:,} to {first:,} B,"
                 f" confidence {100 * step['confidence']:.0f} %",
             )  # fmt: skip
     return sorted(switches, key=lambda switch: (switch.last, switch.first))
@@ -118,11 +122,6 @@ def _tell_searches_in_vain(place: Place, switch: Switch) -> None:
     for search in place.searches:
         if (search["low_bytes"], search["high_bytes"]) == (switch.last, switch.first):
             switch.tell(search["run_id"], search["method"], search["reason"])
-
-
-def key_of(row: dict[str, Any], names: list[str]) -> tuple[Any, ...]:
-    """Return the identity of a row, with all nulls equal."""
-    return tuple(row[name] if isinstance(row.get(name), str) else None for name in names)
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:

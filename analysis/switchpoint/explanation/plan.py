@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
 from switchpoint.explanation.zooms import (
     Intervention,
     beside,
+    bisected,
     brackets_to_search,
     movable_settings,
     plan_intervention,
@@ -90,13 +90,8 @@ def plan(
             f" that puts it between 1 B and {MOST_BYTES:,} B",
         )
     expected = [beside(mode, target, target + 1) for mode in modes]
-    return Plan(list(dict.fromkeys([*_found_before(footer), *expected])), moved)
-
-
-def _found_before(footer: dict[str, Any] | None) -> list[tuple[str, int, int]]:
-    """Return brackets around each switch that a zoom located to the byte."""
-    return [
+    found = [
         beside(search["mode"], search["last_size_bytes"], search["first_size_bytes"])
-        for search in (footer or {}).get("switches", [])
-        if search["method"] == "bisection" and search["verdict"] == "exact"
+        for search in bisected(footer)
     ]
+    return Plan(list(dict.fromkeys([*found, *expected])), moved)

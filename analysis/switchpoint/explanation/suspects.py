@@ -12,7 +12,7 @@ from typing import Any
 from switchpoint.explanation.applicable import segments_of, settings_of
 from switchpoint.explanation.catalogue import Segment, Setting
 from switchpoint.records.run_facts import Proof, prove
-from switchpoint.tables.measurements import mpi_name
+from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.units import bytes_of
 
 Suspects = Callable[[int, int], list[dict[str, Any]]]

@@ -12,14 +12,17 @@ import pandas as pd
 
 from switchpoint.explanation.causes import PROMINENT_MAGNITUDE, detect
 from switchpoint.explanation.interventions import RANK, causes_of
+from switchpoint.explanation.origins import origins_of_run, words_of
 from switchpoint.explanation.places import (
     EXPLANATION_COLUMNS,
     Place,
+    Switch,
     curve_columns,
     places_of,
     switches_of,
 )
 from switchpoint.explanation.zooms import searches
+from switchpoint.tables.findings import may_jump
 from switchpoint.tables.measurements import Measurements
 
 
@@ -55,6 +58,9 @@ def explain(
         cause, value, status, reason
             The most likely setting, its value, `confirmed`, `suspected` or `refuted` (or `unknown`,
             without a cause), and one sentence. Only an intervention can confirm a cause.
+        origin
+            As from `detect`: a guess at the origin of the step in the sweep, if it also holds
+            between exactly these two sizes; null for a `protocol_switch`.
         causes
             List of dictionaries, every setting that was considered: `name`, `value`, `status`,
             `reason`, `source`.
@@ -63,7 +69,7 @@ def explain(
             `intervention`), `says`.
     """
     steps = detect(measurements, progress) if findings is None else findings
-    steps = steps[steps["kind"] == "step"]
+    steps = steps.loc[[may_jump(row) for row in steps.to_dict("records")]]
     found = searches(measurements)
     curve = curve_columns(steps)
     places = places_of(steps, found, curve)
@@ -89,6 +95,7 @@ def _explain_place(measurements: Measurements, place: Place) -> Iterator[dict[st
     for switch in switches_of(place):
         causes = causes_of(measurements, place, switch)
         best = min(causes, key=lambda cause: RANK[cause["status"]], default=None)
+        origin = _origin(measurements, switch)
         proved = best is not None and best["status"] == "confirmed" and best["ends_eager"]
         known = best is not None and best["status"] != "refuted"
         yield place.identity | {
@@ -100,10 +107,30 @@ def _explain_place(measurements: Measurements, place: Place) -> Iterator[dict[st
             "cause": best["name"] if best is not None and known else None,
             "value": best["value"] if best is not None and known else None,
             "status": best["status"] if best is not None else "unknown",
-            "reason": best["reason"] if best is not None else "no known setting predicts it",
+            "reason": _reason(best, origin if not known else None),
+            "origin": None if switch.probed or proved else origin,
             "causes": [
                 {name: cause[name] for name in ("name", "value", "status", "reason", "source")}
                 for cause in causes
             ],
             "evidence": switch.evidence,
         }
+
+
+def _reason(best: dict[str, Any] | None, origin: dict[str, Any] | None) -> str:
+    """Return the sentence on the cause; without one, what the origin may be instead."""
+    said = best["reason"] if best is not None else "no known setting predicts it"
+    return said if origin is None else f"{said}; perhaps {words_of(origin)}"
+
+
+def _origin(measurements: Measurements, switch: Switch) -> dict[str, Any] | None:
+    """Return the guessed origin of a switch's step, if it holds where the switch is."""
+    for step in switch.steps:
+        if not (origin := step["origin"]):
+            continue
+        if (step["last_size_before"], step["size_bytes"]) == (switch.last, switch.first):
+            return dict(origin)
+        there = step | {"last_size_before": switch.last, "size_bytes": switch.first}
+        if origin := origins_of_run(*measurements.facts(step["run_id"]))(there):
+            return origin
+    return None

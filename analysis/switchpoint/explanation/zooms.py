@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.explanation.suspects import eager_suspects, governing, suspects_of_run
+from switchpoint.tables.findings import may_jump, relative_jump
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.sweeps import ZOOM
 
@@ -72,7 +73,9 @@ def searches(measurements: Measurements) -> pd.DataFrame:
 
 
 def brackets_to_search(findings: pd.DataFrame, modes: list[str]) -> list[tuple[str, int, int]]:
-    """Choose the brackets of a zoom: a sweep's steps, and close brackets for their suspects.
+    """Choose the brackets of a zoom: a sweep's jumps, and close brackets for their suspects.
+
+    A change of slope counts if the time may jump there.
 
     Parameters
     ----------
@@ -87,10 +90,11 @@ def brackets_to_search(findings: pd.DataFrame, modes: list[str]) -> list[tuple[s
         Each once, by mode.
     """
     chosen: dict[tuple[str, int, int], None] = {}
+    jumps = [row for row in findings.to_dict("records") if may_jump(row)]
+    jumps.sort(key=lambda row: abs(relative_jump(row)), reverse=True)
     for mode in modes:
-        steps = findings[(findings["kind"] == "step") & (findings["mode"] == mode)]
-        order = steps["magnitude"].abs().sort_values(ascending=False).index
-        for step in steps.loc[order[:_MOST_BRACKETS]].to_dict("records"):
+        of_mode = [row for row in jumps if row["mode"] == mode]
+        for step in of_mode[:_MOST_BRACKETS]:
             chosen[mode, step["last_size_before"], step["size_bytes"]] = None
             for suspect in step["suspects"]:
                 chosen[beside(mode, suspect["last_size"], suspect["first_size"])] = None
@@ -203,12 +207,19 @@ def _movable(
         for suspect in governing(header, footer):
             yield None, suspect
     suspects = suspects_of_run(header, footer)
-    for search in (footer or {}).get("switches", []):
-        if search["method"] == "bisection" and search["verdict"] == "exact":
-            last, first = search["last_size_bytes"], search["first_size_bytes"]
-            for suspect in suspects(last, first):
-                if suspect["environment"] is not None and not suspect["ends_eager"]:
-                    yield last, suspect
+    for search in bisected(footer):
+        last, first = search["last_size_bytes"], search["first_size_bytes"]
+        for suspect in suspects(last, first):
+            if suspect["environment"] is not None and not suspect["ends_eager"]:
+                yield last, suspect
+
+
+def bisected(footer: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the searches of a zoom that located a step to the byte by timing."""
+    return [
+        search for search in (footer or {}).get("switches", [])
+        if search["method"] == "bisection" and search["verdict"] == "exact"
+    ]  # fmt: skip
 
 
 def probed(footer: dict[str, Any] | None) -> dict[str, Any] | None:

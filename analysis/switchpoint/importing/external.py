@@ -19,11 +19,11 @@ from switchpoint.tables.columns import IDENTITY, PASSING_LABELS, RUN_COLUMNS
 from switchpoint.tables.measurements import (
     Measurements,
     constant,
-    mpi_name,
     own_labels,
     repeated,
     times_before,
 )
+from switchpoint.tables.mpi_names import mpi_name
 
 _Numbers = npt.NDArray[np.float64]
 _Lines = npt.NDArray[np.int64]

@@ -59,7 +59,7 @@ def find_files(
         How to name a file from its path below the given folder. If the file itself is given, from
         its path below the current folder.
     without
-        Folders to skip if they lie below one of the paths, such as the store's own.
+        Folders and files to skip if they lie below one of the paths, such as the store's own.
 
     Raises
     ------
@@ -89,6 +89,7 @@ def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterat
     def refuse(error: OSError) -> None:
         failures.append(InputError(error.filename or root, f"{error.strerror}; check the path"))
 
+    names_left_out = {path.name for path in left_out}
     for folder, folders, names in os.walk(root, onerror=refuse):
         folders[:] = sorted(
             name
@@ -107,7 +108,9 @@ def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterat
         yield from (
             Path(folder, name)
             for name in sorted(names)
-            if not name.startswith((".", *skipped)) and not name.endswith((labels.SUFFIX, LOCK))
+            if not name.startswith((".", *skipped))
+            and not name.endswith((labels.SUFFIX, LOCK))
+            and not (name in names_left_out and Path(folder, name).resolve() in left_out)
         )
 
 

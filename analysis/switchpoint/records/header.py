@@ -21,6 +21,7 @@ class _Part(BaseModel):
 
 class _Kernel(_Part):
     name: str | None = None
+    pattern: str | None = None
     version: str | None = None
     git_commit: str | None = None
     builder: str | None = None
@@ -46,7 +47,9 @@ class _Plan(_Part):
     windows: dict[str, int] = {}
     rotate_mib: int | None = None
     pause_us: float | None = None
-    round_time: bool | None = None
+    round_time: bool | None = None  # before `start`
+    start: str | None = None
+    time_of: dict[str, str] = {}
     kept_per_point: int | None = None
 
 
@@ -79,6 +82,9 @@ class _Conditions(_Part):
     softirq_ticks: int | None = None
     voluntary_switches: int | None = None
     involuntary_switches: int
+    cpu_time_us: int | None = None
+    cores_busy_us: int | None = None
+    cores_softirq_us: int | None = None
     cpu_khz: float | None = None
     cpu: int | None = None
     interfaces: list[_Interface]

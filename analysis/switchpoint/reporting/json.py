@@ -108,7 +108,7 @@ def plan_as_json(planned: Plan) -> dict[str, Any]:
             {"mode": mode, "last_size_before": last, "size_bytes": first}
             for mode, last, first in planned.brackets
         ],
-        "intervention": moved and vars(moved),
+        "intervention": moved and vars(moved) | {"label": moved.label},
     }
 
 

@@ -16,7 +16,7 @@ from switchpoint.reproduction.recipe import Recipe, one_line
 from switchpoint.sites.doctor import mpi_libraries, program_output
 from switchpoint.spack.lock import Lock
 from switchpoint.spack.packages import problem_of_external
-from switchpoint.tables.measurements import mpi_name
+from switchpoint.tables.mpi_names import mpi_name
 
 _STEERING = re.compile(r"(OMPI_MCA|PRTE_MCA|MPICH|MPIR|UCX|FI|I_MPI|PSM\w*|HCOLL)_\w+")
 

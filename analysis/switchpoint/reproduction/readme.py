@@ -10,7 +10,7 @@ from switchpoint.reproduction.checkout import SOURCES, has_commit
 from switchpoint.reproduction.differences import Difference, differences
 from switchpoint.reproduction.recipe import Recipe, one_line
 from switchpoint.sites.doctor import mpi_libraries
-from switchpoint.tables.measurements import mpi_name
+from switchpoint.tables.mpi_names import mpi_name
 
 _LOCK_NOTE = (
     "\nThe lock is for its own machine, and `site/packages.yaml` lists what it took from there."

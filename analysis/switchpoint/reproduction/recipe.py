@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from switchpoint.errors import InputError
 from switchpoint.importing import lock as locks
 from switchpoint.records.mpi_environment import mpi_settings
@@ -166,7 +164,7 @@ def reproduce(run: str, store: str | os.PathLike[str] = "results") -> Recipe:
     if len(found) > 1:
         names = ", ".join(found["run_id"].str[: len(run) + 8].head(5))
         raise InputError(run, f"is the start of {len(found)} run IDs ({names}); give more digits")
-    return _recipe(run, Measurements(pd.DataFrame({"run_id": []}), found))
+    return _recipe(run, Store(store).read(run_id=found["run_id"].iloc[0]))
 
 
 def _recipe(run: str, measurements: Measurements) -> Recipe:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,8 @@ from switchpoint.errors import InputError
 from switchpoint.importing.files import Files, Found, find_files
 from switchpoint.importing.layout import PathPattern
 from switchpoint.importing.reading import read_found, unforeseen
-from switchpoint.store.store import EncodedRun, Store
+from switchpoint.store.batches import Encoded
+from switchpoint.store.store import Store
 from switchpoint.tables.measurements import concat_values, no_values
 
 #: Files and bytes that are read and then stored together. More needs memory and saves no time.
@@ -23,6 +23,9 @@ _PART_BYTES = 2**25
 
 #: Fewer files are read faster than processes start.
 _WORTH_A_POOL = 500
+
+#: Encoded runs are written together up to this size: fewer files, and not too much memory.
+_BATCH_BYTES = 2**28
 
 #: More reading processes would wait for the one that writes.
 _MOST_READERS = 8
@@ -87,7 +90,7 @@ def import_files(
     InputError
         If the store cannot be written, or a pattern matches no file.
     """
-    return import_found(find_files(paths, patterns, store.folders), store, progress)
+    return import_found(find_files(paths, patterns, store.own), store, progress)
 
 
 def import_found(
@@ -97,23 +100,45 @@ def import_found(
     parts = list(_parts(files.found))
     outcome = Imported(failures=list(files.failures))
     runs: set[str] = set()
-    added: set[str] = set()
+    waiting = _Waiting(store)
     values = []
     with workers(worthwhile=len(files.found) >= _WORTH_A_POOL, most=_MOST_READERS) as apply:
-        done = apply(functools.partial(_encode, store), parts)
-        for part, encoded in zip(parts, done, strict=True):
-            runs.update(run.place["run_id"] for run in encoded.runs)
-            added.update(run.place["run_id"] for run in encoded.runs if store.keep(run))
+        for part, encoded in zip(parts, apply(_encode, parts), strict=True):
+            for batch in encoded.batches:
+                runs.update(batch.runs()["run_id"])
+                waiting.add(batch)
             outcome.warnings += encoded.warnings
             outcome.failures += encoded.failures
             values.append(encoded.single_values)
             for _ in part:
                 progress()
-    outcome.added = len(added)
-    outcome.already_stored = len(runs - added)
+    outcome.added = len(waiting.written())
+    outcome.already_stored = len(runs) - outcome.added
     outcome.warnings = list(dict.fromkeys(outcome.warnings))
     _keep_values(store, concat_values(values), outcome)
     return outcome
+
+
+class _Waiting:
+    """Encoded runs that are written together, because a batch is four files."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._parts: list[Encoded] = []
+        self._written: set[str] = set()
+
+    def add(self, part: Encoded) -> None:
+        """Add runs, and write what waits if it is large."""
+        self._parts.append(part)
+        if sum(one.size_bytes for one in self._parts) > _BATCH_BYTES:
+            self.written()
+
+    def written(self) -> set[str]:
+        """Write what waits, and return every run that was new."""
+        if self._parts:
+            self._written.update(self._store.keep(Encoded.joined(self._parts)))
+            self._parts = []
+        return self._written
 
 
 def _keep_values(store: Store, values: pd.DataFrame, outcome: Imported) -> None:
@@ -127,36 +152,36 @@ def _keep_values(store: Store, values: pd.DataFrame, outcome: Imported) -> None:
 class _Encoded:
     """The encoded contents of some files, with their warnings and failures."""
 
-    runs: list[EncodedRun]
+    batches: list[Encoded]
     single_values: pd.DataFrame
     warnings: list[str]
     failures: list[InputError]
 
 
-def _encode(store: Store, part: list[Found]) -> _Encoded:
+def _encode(part: list[Found]) -> _Encoded:
     """Read some files together, or one at a time if they cannot be encoded together."""
     try:
-        return _encode_together(store, part)
+        return _encode_together(part)
     except InputError:  # of the store
         raise
     except Exception as error:
         if len(part) > 1:
-            return _joined([_encode(store, [file]) for file in part])
+            return _joined([_encode([file]) for file in part])
         return _Encoded([], no_values(), [], [unforeseen(part[0].path, error)])
 
 
-def _encode_together(store: Store, part: list[Found]) -> _Encoded:
+def _encode_together(part: list[Found]) -> _Encoded:
     gathered = read_found(part)
     found = gathered.measurements
     if found is None:
         return _Encoded([], no_values(), [], gathered.failures)
-    encoded = list(store.encode(found))
-    return _Encoded(encoded, found.single_values, found.warnings, gathered.failures)
+    batches = [Encoded.of(found)] if len(found.runs) else []
+    return _Encoded(batches, found.single_values, found.warnings, gathered.failures)
 
 
 def _joined(parts: list[_Encoded]) -> _Encoded:
     return _Encoded(
-        [run for part in parts for run in part.runs],
+        [batch for part in parts for batch in part.batches],
         concat_values([part.single_values for part in parts]),
         [warning for part in parts for warning in part.warnings],
         [failure for part in parts for failure in part.failures],

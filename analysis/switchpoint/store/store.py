@@ -1,69 +1,46 @@
-"""The store: Parquet datasets of samples, runs and single values, on any fsspec URL.
+"""The store: Parquet files of samples, curves, runs and single values, on any fsspec URL.
 
-Each run is two files. They are written under a hidden name and renamed, the samples first, so a run
-is in the store when its row in `runs` is. Writers never touch the same file, so nothing is lost.
+Writers only add files and never change those of others, so nothing is lost; see `batches`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
-import uuid
-from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-import fsspec
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
-from fsspec.implementations.local import LocalFileSystem
 
 from switchpoint.errors import InputError
+from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, path, write
+from switchpoint.store.files import StoreFiles
+from switchpoint.store.first_layout import FirstLayout
+from switchpoint.store.mark import MARK, check_mark, set_mark
+from switchpoint.store.scan import FILE, scan
+from switchpoint.store.stored_runs import StoredRuns
 from switchpoint.store.tables import (
-    PARTITIONS,
     RUNS,
-    SAMPLES,
     VALUE_PARTITIONS,
     VALUES,
     equals,
     parquet,
     partition_text,
-    samples_frame,
-    samples_table,
-    with_own_dictionaries,
+    unpacked,
 )
-from switchpoint.tables.builds import RUN_IDENTITY, build_words, tell_builds
+from switchpoint.tables.builds import tell_builds
 from switchpoint.tables.columns import (
-    REPRODUCES,
+    CURVE_COLUMNS,
+    MEASURES,
     RUN_COLUMNS,
     VALUE_COLUMNS,
-    lasting_labels,
     none_for_nulls,
 )
-from switchpoint.tables.measurements import Measurements
-
-_REPRODUCED = f'"{REPRODUCES}": ?"([^"]*)"'  # in the labels' JSON
-
-
-@dataclass(frozen=True)
-class EncodedRun:
-    """The two files of one run, as bytes; empty if the store has the run already.
-
-    Attributes
-    ----------
-    place : dict
-        `run_id`, `site`, `date` and `complete`.
-    samples, described : bytes
-        Parquet files of its samples and of its row in `runs`.
-    """
-
-    place: dict[Hashable, Any]
-    samples: bytes = b""
-    described: bytes = b""
+from switchpoint.tables.measurements import Measurements, concat
 
 
 class Store:
@@ -77,17 +54,14 @@ class Store:
 
     def __init__(self, url: str | os.PathLike[str] = "results") -> None:
         self.url = os.fspath(url)
-        try:
-            self._files, self._root = fsspec.url_to_fs(self.url)
-        except (ValueError, ImportError) as error:
-            raise InputError(self.url, f"cannot be a store ({error})") from None
+        self.files = StoreFiles(self.url)
 
     @property
-    def folders(self) -> list[Path]:
-        """Local folders with its tables; none if the store is not local."""
-        if not isinstance(self._files, LocalFileSystem):
+    def own(self) -> list[Path]:
+        """Its local folders and files, which are no results to import; none if it is not local."""
+        if not self.files.local:
             return []
-        return [Path(self._root, table) for table in ("samples", "runs", "values")]
+        return [Path(self.files.root, name) for name in (*TABLES, "values", MARK)]
 
     def add(self, measurements: Measurements) -> int:
         """Store every run that is new, or that replaces a truncated run.
@@ -103,31 +77,22 @@ class Store:
             How many runs were written. Single values are stored too.
         """
         self.keep_values(measurements.single_values)
-        return sum(self.keep(run) for run in self.encode(measurements))
+        return len(self.keep(Encoded.of(measurements)))
 
-    def encode(self, measurements: Measurements) -> Iterator[EncodedRun]:
-        """Encode what `add` would write, run by run. This takes most of the time."""
-        table = samples_table(measurements.samples)
-        alone = len(measurements.runs) == 1
-        rows = {} if alone else measurements.samples.groupby("run_id", observed=True).indices
-        for run in none_for_nulls(measurements.runs).to_dict("records"):
-            place = {name: run[name] for name in ("run_id", *PARTITIONS.names, "complete")}
-            if self._holds(place):
-                yield EncodedRun(place)
-                continue
-            own = table
-            if not alone:
-                own = with_own_dictionaries(table.take(rows.get(run["run_id"], [])))
-            described = pa.Table.from_pylist([run], schema=RUNS)
-            yield EncodedRun(place, parquet(own), parquet(described))
-
-    def keep(self, run: EncodedRun) -> bool:
-        """Write a run as `add` does, and return whether it was new."""
-        if not run.samples or self._holds(run.place):
-            return False
-        self._write(self._path("samples", run.place), run.samples)
-        self._write(self._path("runs", run.place), run.described)
-        return True
+    def keep(self, encoded: Encoded) -> list[str]:
+        """Write those runs that `add` would write, as one batch, and return their IDs."""
+        known = self._known()
+        runs = encoded.runs()
+        runs = runs.sort_values("complete", kind="stable").drop_duplicates("run_id", keep="last")
+        new = [
+            run
+            for run, complete in zip(runs["run_id"], runs["complete"], strict=True)
+            if run not in known or (complete and not known[run])
+        ]
+        if new:
+            set_mark(self.files)
+            write(self.files, encoded if len(new) == len(encoded.runs()) else encoded.only(new))
+        return new
 
     def keep_values(self, values: pd.DataFrame) -> pd.DataFrame:
         """Store new single values (`VALUE_COLUMNS`), and return those.
@@ -137,14 +102,15 @@ class Store:
         """
         if values.empty:
             return values
+        set_mark(self.files)
         known = self.single_values()["value_id"]
         fresh = values[~values["value_id"].isin(known)].drop_duplicates("value_id")
         for site, part in fresh.groupby("site", dropna=False):
             name = hashlib.sha256("".join(sorted(part["value_id"])).encode()).hexdigest()[:32]
-            folder = f"{self._root}/values/site={partition_text(site)}"
+            folder = f"{self.files.root}/values/site={partition_text(site)}"
             rows = none_for_nulls(part[VALUES.names]).to_dict("records")
             table = pa.Table.from_pylist(rows, schema=VALUES)
-            self._write(f"{folder}/{name}.parquet", parquet(table))
+            self.files.write(f"{folder}/{name}.parquet", parquet(table))
         return fresh
 
     def single_values(self, **wanted: str) -> pd.DataFrame:
@@ -155,33 +121,38 @@ class Store:
         **wanted
             Columns and the value that each must have, such as `test="Stream"`.
         """
-        folder = f"{self._root}/values"
         condition = equals(wanted, VALUE_COLUMNS)
-        self._check_access(folder)
-        if not self._files.isdir(folder):
+        paths = self.files.below("values")
+        if not paths:
             return pd.DataFrame(columns=VALUE_COLUMNS)
-        table = self._scan(folder, VALUES, condition, VALUE_PARTITIONS)
+        try:
+            table = ds.dataset(
+                paths,
+                schema=pa.schema([*VALUES, *VALUE_PARTITIONS]),
+                filesystem=self.files.system,
+                partitioning=ds.partitioning(VALUE_PARTITIONS, flavor="hive"),
+                partition_base_dir=f"{self.files.root}/values",
+            ).to_table(filter=condition)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(
+                self.url,
+                f"contains a damaged file of values ({str(error).splitlines()[0]}); `switchpoint"
+                " store verify` names it",
+            ) from None
         values: pd.DataFrame = table.select(VALUE_COLUMNS).to_pandas()
         values = values.sort_values(["time_utc", "value_id"]).drop_duplicates("value_id")
         return values.reset_index(drop=True)
 
     def runs(self, **wanted: str) -> pd.DataFrame:
-        """Read the runs table (`RUN_COLUMNS`), oldest first.
+        """Read the runs table, oldest first: `RUN_COLUMNS` without the large ones.
 
         Parameters
         ----------
         **wanted
-            Columns and the value that each must have; only matching partitions are opened.
+            Columns and the value that each must have.
         """
-        folder = f"{self._root}/runs"
-        self._check_access(folder)
-        if not self._files.isdir(folder):
-            raise InputError(
-                self.url, "is not a store yet; fill it with `switchpoint import FILE...` first"
-            )
-        table = self._scan(folder, RUNS, equals(wanted, _RUN_FILTERS))
-        runs: pd.DataFrame = table.select(RUN_COLUMNS).to_pandas()
-        return runs.sort_values(["start_utc", "run_id"], ignore_index=True)
+        runs: pd.DataFrame = self.stored(**wanted)[0].runs[RUNS.names]
+        return runs
 
     def read(self, **wanted: str) -> Measurements:
         """Read measurements whose columns have the wanted values, such as `kernel="pingpong"`.
@@ -189,101 +160,125 @@ class Store:
         Values of `mode` select samples, all others select runs. Parquet applies both filters.
         """
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
-        return self._samples_of(self.runs(**wanted), mode)
+        stored, damaged = self.stored(**wanted)
+        return self._measurements(stored.runs, damaged, mode, stored)
 
-    def latest(self, **wanted: str) -> Measurements:
-        """Read the newest run of every curve, and all runs without a date.
+    def latest(self, sessions: int = 1, **wanted: str) -> Measurements:
+        """Read the newest sessions of every curve, and all runs without a date.
 
-        If one of them repeats another run, that run is read as well, so that both can be compared.
+        All runs of a curve in one session are launches of it. A run without a session is one by
+        itself. If a run repeats another run, that run is read as well, so that both can be
+        compared.
+
+        Parameters
+        ----------
+        sessions
+            How many sessions of each curve to read.
+        **wanted
+            As for `read`.
         """
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
-        runs = self.runs(**wanted)
-        dated = runs[runs["start_utc"].notna()]
-        builds = [" ".join(build_words(run)) for run in dated.to_dict("records")]
-        telling = dated[RUN_IDENTITY].assign(
-            labels=dated["labels"].map(lasting_labels), build=builds
-        )
-        is_newest = ~telling.duplicated(keep="last")
-        again = dated.loc[is_newest, "labels"].str.extract(_REPRODUCED, expand=False)
-        newest = dated[is_newest | dated["run_id"].isin(again)]
-        return self._samples_of(pd.concat([newest, runs[runs["start_utc"].isna()]]), mode)
+        stored, damaged = self.stored(**wanted)
+        return self._measurements(stored.newest(sessions), damaged, mode, stored)
 
-    def _samples_of(self, runs: pd.DataFrame, wanted: dict[str, str]) -> Measurements:
-        if runs.empty:
+    def curves(self, **wanted: str) -> pd.DataFrame:
+        """Read the points of curves, as from `summarise`; they are kept longer than the samples."""
+        mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
+        stored, _ = self.stored(**wanted)
+        table, _ = self._rows("curves", stored.runs, stored, equals(mode, ["mode"]))
+        return unpacked(table, CURVE_COLUMNS)
+
+    def stored(self, **wanted: str) -> tuple[StoredRuns, list[str]]:
+        """Return the wanted runs with their batches, and what could not be read."""
+        condition = equals(wanted, RUNS.names)
+        check_mark(self.files)
+        paths = self.files.below("runs")
+        if not paths and not self.files.system.isdir(f"{self.files.root}/runs"):
             raise InputError(
-                self.url, "contains no run that matches; `report` shows what it contains"
+                self.url, "is not a store yet; fill it with `switchpoint import FILE...` first"
             )
-        paths = [self._path("samples", run) for run in runs.to_dict("records")]
-        table = self._scan(paths, SAMPLES, equals(wanted, _RUN_FILTERS))
-        return tell_builds(Measurements(samples_frame(table), runs.reset_index(drop=True)))
+        ours, older = in_batches(paths)
+        table, damaged = scan(self.files, ours, RUNS, condition, with_file=True)
+        rows: pd.DataFrame = table.to_pandas()
+        rows["batch"] = rows.pop(FILE).map(batch_of)
+        foreign = rows["run_id"].isna()
+        damaged += [
+            f"{path(self.files, 'runs', batch)}: is not a file of a store; remove it"
+            for batch in rows.loc[foreign, "batch"].unique()
+        ]
+        rows = rows[~foreign]
+        if older:
+            before, failed = FirstLayout(self.files, older).runs()
+            for name, value in wanted.items():
+                before = before[before[name] == value]
+            rows = pd.concat([rows, before.assign(batch=None)], ignore_index=True)
+            damaged += failed
+        return StoredRuns(rows), damaged
 
-    def _check_access(self, folder: str) -> None:
-        """Raise InputError if a folder is not readable: it would look empty otherwise."""
-        if self._files.isfile(self._root):
-            raise InputError(self.url, "is a file, not a store; give a folder as --store")
-        if isinstance(self._files, LocalFileSystem):
-            try:
-                os.scandir(folder).close()
-            except FileNotFoundError:
-                return
-            except OSError as error:
-                raise InputError(self.url, f"{error.strerror}; choose another --store") from None
+    def tables_of(self, stored: StoredRuns, runs: pd.DataFrame) -> tuple[Encoded, list[str]]:
+        """Return everything that is stored of some runs, and what could not be read."""
+        tables, damaged = {}, []
+        for table in TABLES:
+            tables[table], failed = self._rows(table, runs, stored)
+            damaged += failed
+        return Encoded(tables), damaged
 
-    def _scan(
-        self,
-        source: str | list[str],
-        schema: pa.Schema,
-        condition: Any,
-        partitions: pa.Schema = PARTITIONS,
-    ) -> pa.Table:
-        dictionaries = [field.name for field in schema if pa.types.is_dictionary(field.type)]
-        try:
-            return ds.dataset(
-                source,
-                schema=pa.schema([*schema, *partitions]),
-                filesystem=self._files,
-                format=ds.ParquetFileFormat(read_options={"dictionary_columns": dictionaries}),
-                partitioning=ds.partitioning(partitions, flavor="hive"),
-            ).to_table(filter=condition)
-        except PermissionError as error:
-            raise InputError(
-                self.url, f"{error.strerror or 'Permission denied'}; choose another --store"
-            ) from None
-        except (pa.ArrowException, OSError) as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(
-                self.url, f"contains a damaged file ({reason}); remove it and import its run again"
-            ) from None
+    def _measurements(
+        self, runs: pd.DataFrame, damaged: list[str], mode: dict[str, str], stored: StoredRuns
+    ) -> Measurements:
+        if runs.empty:
+            empty = "contains no run that matches; `report` shows what it contains"
+            raise InputError(self.url, damaged[0] if damaged else empty)
+        told, condition = list(damaged), equals(mode, ["mode"])
+        parts = []
+        ours, before = runs[runs["batch"].notna()], runs[runs["batch"].isna()]
+        if len(ours):
+            facts, failed = self._rows("facts", ours, stored)
+            table, lost = self._rows("samples", ours, stored, condition)
+            whole = ours[RUNS.names].merge(facts.to_pandas(), on="run_id", how="left")
+            parts.append(Measurements(unpacked(table, MEASURES), whole[RUN_COLUMNS]))
+            told += [*failed, *lost]
+        if len(before):
+            samples, failed = FirstLayout(self.files, []).samples(before, condition)
+            parts.append(Measurements(samples, before[RUN_COLUMNS].reset_index(drop=True)))
+            told += failed
+        found = concat(parts)
+        return tell_builds(dataclasses.replace(found, not_taken=[*found.not_taken, *told]))
 
-    def _holds(self, run: Mapping[Hashable, Any]) -> bool:
-        path = self._path("runs", run)
-        if not self._files.exists(path):
-            return False
-        with self._files.open(path, "rb") as stream:
-            stored = pq.read_table(stream, columns=["complete"]).column(0)[0].as_py()
-        return bool(stored) or not run["complete"]
+    def _rows(
+        self, table: str, runs: pd.DataFrame, stored: StoredRuns, condition: Any = None
+    ) -> tuple[pa.Table, list[str]]:
+        """Return the rows of a table that belong to these runs."""
+        paths = {batch: path(self.files, table, batch) for batch in runs["batch"].dropna().unique()}
+        there = {*self.files.below(table)}
+        wanted = ds.field("run_id").isin(runs["run_id"].tolist())
+        twice = stored.any_twice(runs)
+        rows, told = scan(
+            self.files,
+            [name for name in paths.values() if name in there],
+            TABLES[table],
+            wanted if condition is None else wanted & condition,
+            with_file=twice,
+        )
+        gone = [batch for batch, name in paths.items() if name not in there]
+        if gone:
+            number = int(runs["batch"].isin(gone).sum())
+            told.append(f"{self.url}: the {table} of {number} runs were removed")
+        if not twice:
+            return rows, told
+        own = [
+            f"{run} {paths[batch]}"
+            for run, batch in zip(runs["run_id"], runs["batch"], strict=True)
+        ]
+        place = pc.binary_join_element_wise(
+            pc.cast(rows["run_id"], pa.string()), pc.cast(rows[FILE], pa.string()), " "
+        )
+        return rows.filter(pc.is_in(place, pa.array(own, pa.string()))).drop_columns([FILE]), told
 
-    def _path(self, table: str, run: Mapping[Hashable, Any]) -> str:
-        site, date = (partition_text(run[name]) for name in PARTITIONS.names)
-        name = quote(run["run_id"], safe="")
-        return f"{self._root}/{table}/site={site}/date={date}/{name}.parquet"
-
-    def _write(self, path: str, content: bytes) -> None:
-        """Write one file completely or not at all."""
-        folder, _, name = path.rpartition("/")
-        try:
-            self._files.makedirs(folder, exist_ok=True)
-            if isinstance(self._files, LocalFileSystem):
-                hidden = f"{folder}/.{name}.{uuid.uuid4().hex}"
-                self._files.pipe_file(hidden, content)
-                Path(hidden).replace(path)
-            else:  # object stores show an object only when it is complete
-                self._files.pipe_file(path, content)
-        except OSError as error:
-            raise InputError(
-                self.url, f"cannot be written ({error.strerror or error}); choose another --store"
-            ) from None
-
-
-#: Columns that can select runs and samples.
-_RUN_FILTERS = [*RUNS.names, *PARTITIONS.names, "mode"]
+    def _known(self) -> dict[str, bool]:
+        """Return for each stored run whether it is complete."""
+        if not self.files.system.isdir(f"{self.files.root}/runs"):
+            self.files.check_access(self.files.root)
+            return {}
+        runs = self.stored()[0].runs
+        return dict(zip(runs["run_id"], runs["complete"].astype(bool), strict=True))

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from switchpoint.errors import InputError
 from switchpoint.tables.columns import (
+    CURVE_COLUMNS,
     IDENTITY,
     MEASURES,
     RUN_COLUMNS,
@@ -21,8 +22,6 @@ from switchpoint.tables.columns import (
     identity_columns,
 )
 from switchpoint.tables.measurements import constant
-
-PARTITIONS = pa.schema([("site", pa.string()), ("date", pa.string())])
 
 #: Hive's name for null, which Arrow reads back as null.
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -32,22 +31,26 @@ _TEXT = pa.dictionary(pa.int32(), pa.string())
 #: Identity columns of other tools are one JSON text, so that all files have the same schema.
 _OTHER = "other_identity"
 
-SAMPLES = pa.schema(
-    [(name, _TEXT) for name in IDENTITY if name != "site"]
-    + [
-        (_OTHER, _TEXT),
-        ("size_bytes", pa.int64()),
-        ("pass", pa.int32()),
-        ("sample", pa.int32()),
-        ("iterations", pa.int64()),
-        ("time_us", pa.float64()),
-    ]
-)
+_IDENTITY = [*((name, _TEXT) for name in IDENTITY), (_OTHER, _TEXT)]
+_TYPES = {"size_bytes": pa.int64(), "iterations": pa.int64(), "count": pa.int64(),
+          "pass": pa.int32(), "sample": pa.int32()}  # fmt: skip
+
+
+def _numbers(names: list[str]) -> list[tuple[str, pa.DataType]]:
+    return [(name, _TYPES.get(name, pa.float64())) for name in names]
+
+
+SAMPLES = pa.schema([*_IDENTITY, *_numbers(MEASURES)])
+CURVES = pa.schema([*_IDENTITY, *_numbers(CURVE_COLUMNS)])
+
+#: The large columns of runs are a table of their own, so that a query of runs does not read them.
+LARGE = ["header", "footer", "lock"]
+FACTS = pa.schema([("run_id", pa.string()), *((name, pa.string()) for name in LARGE)])
 RUNS = pa.schema(
     [
         (name, pa.bool_() if name == "complete" else pa.string())
         for name in RUN_COLUMNS
-        if name not in PARTITIONS.names
+        if name not in LARGE
     ]
 )
 
@@ -61,34 +64,35 @@ VALUES = pa.schema(
     ]
 )
 
+#: Headers of one library are nearly the same text. Pages of this size let zstd see that.
+_PAGE_BYTES = 2**24
+
 
 def parquet(table: pa.Table) -> bytes:
     """Return a table as the bytes of a Parquet file."""
     buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
+    large = [name for name in LARGE if name in table.schema.names]
+    pq.write_table(
+        table,
+        buffer,
+        compression="zstd",
+        use_dictionary=[name for name in table.schema.names if name not in {"header", "footer"}],
+        **({"data_page_size": _PAGE_BYTES} if large else {}),
+    )
     return buffer.getvalue()
 
 
-def samples_table(samples: pd.DataFrame) -> pa.Table:
-    """Return the samples as an Arrow table in the store's schema."""
-    own = [name for name in identity_columns(samples) if name not in IDENTITY]
+def packed(frame: pd.DataFrame, schema: pa.Schema) -> pa.Table:
+    """Return samples, or points of curves, as an Arrow table in the store's schema."""
+    own = [name for name in identity_columns(frame) if name not in IDENTITY]
     columns = {
-        name: samples[name] if name in samples else constant(None, len(samples))
-        for name in SAMPLES.names
+        name: frame[name] if name in frame else constant(None, len(frame))
+        for name in schema.names
         if name != _OTHER
     }
-    frame = pd.DataFrame(columns, index=samples.index, copy=False)
-    frame[_OTHER] = _pack(samples, own) if own else constant(None, len(samples))
-    return pa.Table.from_pandas(frame[SAMPLES.names], preserve_index=False).cast(SAMPLES)
-
-
-def with_own_dictionaries(table: pa.Table) -> pa.Table:
-    """Remove unused values from dictionaries, because the table may be a part of a larger one."""
-    for number, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            texts = table.column(number).cast(field.type.value_type)
-            table = table.set_column(number, field, texts.dictionary_encode())
-    return table
+    table = pd.DataFrame(columns, index=frame.index, copy=False)
+    table[_OTHER] = _pack(frame, own) if own else constant(None, len(frame))
+    return pa.Table.from_pandas(table[schema.names], preserve_index=False).cast(schema)
 
 
 def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Series[Any]:
@@ -102,19 +106,16 @@ def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Series[Any]:
     return code.map(texts).astype("category")
 
 
-def samples_frame(table: pa.Table) -> pd.DataFrame:
-    """Return samples in the form of `Measurements`, without identity columns that no run has."""
-    table = table.unify_dictionaries()
-    frame: pd.DataFrame = table.select(SAMPLES.names).to_pandas()
-    site = table.column("site").dictionary_encode().unify_dictionaries()
-    frame["site"] = pd.Series(site.to_pandas())
+def unpacked(table: pa.Table, measures: list[str]) -> pd.DataFrame:
+    """Return samples or points with pandas' columns, without identity that no run has."""
+    frame: pd.DataFrame = table.unify_dictionaries().to_pandas()
     other = frame.pop(_OTHER)
-    unpacked = [json.loads(text) for text in other.cat.categories]
-    for name in dict.fromkeys(key for entry in unpacked for key in entry):
-        values = pd.Series([entry.get(name) for entry in unpacked], dtype="object")
+    entries = [json.loads(text) for text in other.cat.categories]
+    for name in dict.fromkeys(key for entry in entries for key in entry):
+        values = pd.Series([entry.get(name) for entry in entries], dtype="object")
         frame[name] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
     identity = [name for name in identity_columns(frame) if frame[name].notna().any()]
-    return frame[[*identity, *MEASURES]]
+    return frame[[*identity, *measures]]
 
 
 def partition_text(value: Any) -> str:

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from switchpoint.studies.points import Point
-
-Floats = npt.NDArray[np.float64]
+from switchpoint.tables.sweeps import Floats
 
 #: Times that differ by less than this count as equal; the second value is for efficiencies.
 SAME = 0.05

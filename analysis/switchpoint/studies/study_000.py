@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from switchpoint.studies.claim import Claim
-from switchpoint.studies.evidence import Evidence, Floats, Wanted, alike, judge, slower
+from switchpoint.studies.evidence import Evidence, Wanted, alike, judge, slower
 from switchpoint.studies.points import Data, NotTestableError, Point, point_of, uncrowded
+from switchpoint.tables.sweeps import Floats
 
 _KERNEL = "mergesort"
 _ARRAY_BYTES = 200_000

@@ -12,7 +12,6 @@ from switchpoint.studies.claim import Claim
 from switchpoint.studies.evidence import (
     SAME,
     Evidence,
-    Floats,
     Wanted,
     conclude,
     judge,
@@ -20,6 +19,7 @@ from switchpoint.studies.evidence import (
     slower,
 )
 from switchpoint.studies.points import Data, NotTestableError, Point, narrowed, point_of
+from switchpoint.tables.sweeps import Floats
 from switchpoint.tables.units import size_text
 
 _KERNEL = "pingpong"

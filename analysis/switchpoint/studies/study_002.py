@@ -14,7 +14,6 @@ from switchpoint.studies.evidence import (
     SAME,
     SAME_EFFICIENCY,
     Evidence,
-    Floats,
     Wanted,
     conclude,
     judge,
@@ -30,6 +29,7 @@ from switchpoint.studies.points import (
     point_of,
     uncrowded,
 )
+from switchpoint.tables.sweeps import Floats
 
 _KERNEL = "ring"
 _TASK = ["grain_us", "serial_percent"]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.studies.claim import Claim
-from switchpoint.studies.evidence import SAME, Evidence, Floats, Wanted, judge, ratio, slower
+from switchpoint.studies.evidence import SAME, Evidence, Wanted, judge, ratio, slower
 from switchpoint.studies.points import (
     Data,
     NotTestableError,
@@ -19,6 +19,7 @@ from switchpoint.studies.points import (
     point_of,
     uncrowded,
 )
+from switchpoint.tables.sweeps import Floats
 from switchpoint.tables.units import size_text
 
 _BROADCAST = "broadcast"
@@ -34,6 +35,9 @@ _LINEAR = 0.1
 
 #: The study's applications and our kernels.
 _FFT, _JPEG, _SORT, _TRAINING, _VOTING = "fft", "jpeg", "psrs", "backpropagation", "voting"
+
+#: Their modes in which rank 0 works alone: no tool plays a part.
+_ALONE = ("serial", "one_rank")
 
 
 def _tools_equal_when_short(data: Data) -> Iterator[Evidence]:
@@ -228,7 +232,7 @@ def _has(data: Data, kernel: str) -> bool:
 def _application(data: Data, kernel: str, mpi: str, placement: str) -> Point:
     """Return an application's largest problem, on the most ranks that had a core each."""
     rows = data.at(kernel, mpi=mpi, placement=placement)
-    rows = uncrowded(rows[rows["mode"] != "serial"])
+    rows = uncrowded(rows[~rows["mode"].isin(_ALONE)])
     for column in ("ranks", "size_bytes"):
         rows = rows[rows[column] == rows[column].max()]
     rows = rows[rows["mode"] == rows["mode"].min()]

@@ -20,9 +20,8 @@ from switchpoint.tables.measurements import Measurements, repeated
 RUN_IDENTITY = ["format", "site", "partition", "mpi", "environ", "kernel", "placement"]
 
 #: Columns of the runs table that identify builds.
-_TOLD_BY = ["builder", "spack_spec", "header"]
+_TOLD_BY = ["builder", "spack_spec", "program"]
 
-_KERNEL = re.compile(r'"kernel": ?(\{[^{}]*\})')
 _COMMIT = re.compile(r"\b[0-9a-f]{40}\b")
 
 
@@ -83,7 +82,7 @@ def _named(rows: pd.DataFrame) -> dict[str, str]:
 
 def _own_words(run: Mapping[Any, Any]) -> list[str]:
     """Return what a program reports about its build."""
-    kernel = _kernel(run["header"])
+    kernel = json.loads(run["program"]) if isinstance(run["program"], str) else {}
     words = [str(run["builder"])]
     if compiler := kernel.get("compiler"):
         words.append(str(compiler))
@@ -91,12 +90,6 @@ def _own_words(run: Mapping[Any, Any]) -> list[str]:
     if run["builder"] == "spack" and (commit := kernel.get("git_commit")):
         words.append(f"commit={str(commit)[:12]}")
     return words
-
-
-def _kernel(header: object) -> dict[str, Any]:
-    """Return the `kernel` of a header's JSON without parsing its thousands of settings."""
-    found = _KERNEL.search(header) if isinstance(header, str) else None
-    return dict(json.loads(found[1])) if found else {}
 
 
 def _words(spec: str) -> list[str]:

@@ -7,7 +7,7 @@ Every column that is not a measured one is part of its identity.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -38,8 +38,8 @@ PASSING_LABELS = frozenset(
 #: Runs: the columns to filter by, then header and footer of the record as JSON.
 RUN_COLUMNS = [
     "run_id", "format", "source", "site", "date", "start_utc", "partition", "mpi", "environ",
-    "kernel", "placement", "session", "complete", "tool", "builder", "spec_hash", "spack_spec",
-    "spack_hash", "lock_hash", "lock", "labels", "header", "footer", "warnings",
+    "kernel", "placement", "session", "complete", "tool", "program", "builder", "spec_hash",
+    "spack_spec", "spack_hash", "lock_hash", "lock", "labels", "header", "footer", "warnings",
 ]  # fmt: skip
 
 #: Curves: the identity and one row per size.
@@ -78,6 +78,11 @@ def lasting_labels(labels: Any) -> str:
     """Return the labels of a run that are part of the identity of its curves, as JSON."""
     entries = json.loads(labels) if isinstance(labels, str) else {}
     return json.dumps({k: v for k, v in sorted(entries.items()) if k not in PASSING_LABELS})
+
+
+def values_of(row: Mapping[Any, Any], names: Iterable[str]) -> tuple[Any, ...]:
+    """Return some values of a row as a key to group by, with all nulls equal."""
+    return tuple(None if pd.isna(row.get(name)) else row[name] for name in names)
 
 
 def none_for_nulls(table: pd.DataFrame) -> pd.DataFrame:

@@ -90,6 +90,11 @@ KINDS = {
     ]
 }
 
+#: A boundary that is called a change of slope may still be a jump: unless it is smaller than this,
+#: or less probable.
+_SMALLEST_JUMP = 0.05
+_LEAST_PROBABLE_JUMP = 0.05
+
 #: Names of the kinds that lie between two neighbouring sizes of one curve.
 BOUNDARIES = tuple(kind.name for kind in KINDS.values() if kind.is_boundary)
 
@@ -126,6 +131,20 @@ class Column:
     heading: str = ""
     text: Callable[[Row], str] = lambda row: ""
     short: Callable[[Row], str] | None = None
+
+
+def relative_jump(row: Row) -> float:
+    """Return the relative jump of the time at a boundary's first size, whatever its kind."""
+    line, jump = row["evidence"]["before"], row["evidence"]["jump_us"]
+    return float(jump / (line["intercept_us"] + line["per_byte_us"] * row["size_bytes"]))
+
+
+def may_jump(row: Row) -> bool:
+    """Return whether the time jumps at a finding, or probably enough to look closer."""
+    if row["kind"] == "step" or row["kind"] not in BOUNDARIES:
+        return bool(row["kind"] == "step")
+    probable = 1 - row["evidence"]["bend"] >= _LEAST_PROBABLE_JUMP
+    return bool(probable and abs(relative_jump(row)) >= _SMALLEST_JUMP)
 
 
 def place(row: Row) -> str:
@@ -189,8 +208,8 @@ COLUMNS = [
         "origin",
         "object or null",
         "",
-        "a guess at the origin of a step: `guess`, `means`, `evidence` (sentences), `source`."
-        " Never proof",
+        "a guess at the origin of a step or of a `placement_inversion`: `guess`, `means`,"
+        " `evidence` (sentences), `source`. Never proof",
         stage="explanation",
     ),
 ]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ from switchpoint.tables.columns import (
     RUN_COLUMNS,
     VALUE_COLUMNS,
 )
+from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.sweeps import Sweeps
 
 if TYPE_CHECKING:
@@ -141,16 +141,29 @@ def from_record(record: Record, labels: dict[str, str] | None = None) -> Measure
     modes = samples["mode"].array
     in_order = sorted(modes.categories)  # not in the order of the seed
     columns["mode"] = modes.reorder_categories(in_order)
-    if windows := record.header["plan"].get("windows"):
-        columns["window_size"] = _windows_of(columns["mode"], windows)
+    columns |= _definition(record.header["plan"], columns["mode"])
     columns |= {name: samples[name].array for name in MEASURES}
     described = pd.DataFrame([run], columns=RUN_COLUMNS)
     return Measurements(pd.DataFrame(columns, copy=False), described)
 
 
-def _windows_of(modes: pd.Categorical, windows: dict[str, int]) -> pd.Categorical:
-    """Return the window of each sample's mode, null where the mode does not stream."""
-    texts = [str(windows[mode]) if mode in windows else None for mode in modes.categories]
+def _definition(plan: dict[str, Any], modes: pd.Categorical) -> dict[str, pd.Categorical]:
+    """Return the columns that say what a time means, as far as a kernel could define it otherwise.
+
+    Old records do not say it, and their curves do not have the columns.
+    """
+    columns = {}
+    if windows := plan.get("windows"):
+        columns["window_size"] = _by_mode(modes, windows)
+    if start := plan.get("start"):
+        columns["start"] = constant(start, len(modes))
+        columns["time_of"] = _by_mode(modes, plan.get("time_of", {}))
+    return columns
+
+
+def _by_mode(modes: pd.Categorical, values: dict[str, Any]) -> pd.Categorical:
+    """Return the value of each sample's mode, null where the mode has none."""
+    texts = [str(values[mode]) if mode in values else None for mode in modes.categories]
     return repeated(texts, [1] * len(texts)).take(modes.codes)
 
 
@@ -225,6 +238,7 @@ def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
         "session": labels.get("session"),
         "complete": facts.complete,
         "tool": f"{kernel.get('name')} {kernel.get('version')}",
+        "program": json.dumps(kernel),
         "builder": kernel.get("builder"),
         "spec_hash": kernel.get("spec_hash"),
         # A label is a claim, and the program's own hash proves it.
@@ -237,42 +251,6 @@ def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
         "footer": None if facts.footer is None else json.dumps(facts.footer),
         "warnings": "\n".join(facts.warnings) or None,
     }
-
-
-#: Names of MPI libraries. The keys are in lower case, without separators.
-_MPI_NAMES = {
-    "openmpi": "Open MPI", "ompi": "Open MPI", "craympich": "CRAY MPICH", "mpich": "MPICH",
-    "intelmpi": "Intel MPI", "intelrmpi": "Intel MPI", "impi": "Intel MPI",
-    "mvapichplus": "MVAPICH-Plus", "mvapich2": "MVAPICH2", "mvapich": "MVAPICH",
-    "spectrummpi": "Spectrum MPI", "parastationmpi": "ParaStation MPI",
-}  # fmt: skip
-
-#: A library's version string, or the name of a module or folder: with a version, or only a name.
-_MPI = re.compile(
-    r"(?P<name>open[ _-]?mpi|\bompi|cray[ _-]?mpich|mpich|intel(?:\(r\))?[ _-]?mpi|\bimpi|"
-    r"mvapich-plus|mvapich2?|spectrum[ _-]?mpi|parastation[ _-]?mpi)"
-    r"(?:\D{0,40}?(?P<version>\d+(?:\.\d+)+(?:[a-z]+\d*)?)|\Z)",
-    re.IGNORECASE,
-)
-
-
-def mpi_name(library: str) -> str:
-    r"""Shorten an MPI library's version string to the name that people use.
-
-    >>> mpi_name("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4")
-    'Open MPI 4.1.4'
-    >>> mpi_name("MPICH Version:\t4.0.2")
-    'MPICH 4.0.2'
-    >>> mpi_name("OpenMPI/4.1.5-GCC-12.3.0"), mpi_name("impi-2021.9"), mpi_name("mpich")
-    ('Open MPI 4.1.5', 'Intel MPI 2021.9', 'MPICH')
-    >>> mpi_name("ompi-4.0.3")
-    'Open MPI 4.0.3'
-    """
-    found = _MPI.search(library)
-    if found is None:
-        return library.split(",")[0].strip()[:40] or "unknown MPI"
-    name = _MPI_NAMES[re.sub(r"[^a-z0-9]", "", found["name"].lower())]
-    return f"{name} {found['version']}" if found["version"] else name
 
 
 def _concat_samples(samples: list[pd.DataFrame]) -> pd.DataFrame:

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 def command(
     files: Files = None,
     store: Store = "results",
+    last: Annotated[
+        int,
+        typer.Option(
+            "--last",
+            metavar="N",
+            min=1,
+            help="From the store: search the launches of the newest N sessions of each curve"
+            " together.",
+        ),
+    ] = 1,
     show_all: Annotated[
         bool,
         typer.Option(
@@ -58,14 +68,14 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Find steps and other anomalies in the curves of FILEs or of the store's newest runs."""
+    """Find steps and other anomalies in the curves of FILEs or of the store's newest sessions."""
     with user_mistakes():
         from switchpoint.reporting.digest import SORTS, select_curves, select_kinds
         from switchpoint.reporting.json import findings_as_json, print_json
 
         if sort is not None and sort not in SORTS:
             raise InputError("--sort", f"'{sort}' is not a sort key; use one of {', '.join(SORTS)}")
-        measurements = load(files, store, verbose=show_all)
+        measurements = load(files, store, sessions=last, verbose=show_all)
         findings, curves = _find(measurements, curve or [], show_all=show_all)
         shown = select_kinds(select_curves(findings, curve or []), only or [])
         if as_json:

@@ -46,7 +46,7 @@ def command(
 
         patterns = [PathPattern.parse(text) for text in paths or []]
         kept = Store(store)
-        found = find_files(files, patterns, kept.folders)
+        found = find_files(files, patterns, kept.own)
         with progress("importing", len(found.found)) as advance:
             outcome = import_found(found, kept, advance)
         list_failures(outcome.failures, files, found.count, verbose=verbose)

@@ -1,0 +1,61 @@
+"""Sums over all divisions of a curve into pieces: how probable are boundaries and where.
+
+Forward and backward sums (Fearnhead 2006) over every division, exactly. Nothing is searched: each
+probability counts all divisions, with the same pieces and the same prices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from switchpoint.tables.sweeps import Floats
+
+
+class Divisions:
+    """All divisions of a curve into pieces, and their probabilities.
+
+    Parameters
+    ----------
+    evidence : array of float, shape (n, n)
+        Of the piece from row index to column index, as in `PieceTable`.
+    odds : array of float, shape (n,)
+        Logarithm of the odds, before the data, of a boundary just before each size. The first is
+        not used.
+
+    Attributes
+    ----------
+    here : array of float, shape (n,)
+        Probability of a boundary just before each size; 0 for the first.
+    """
+
+    def __init__(self, evidence: Floats, odds: Floats) -> None:
+        n = len(odds)
+        pieces = evidence + np.r_[0.0, odds[1:]][:, None]
+        best = np.r_[0.0, np.full(n, -np.inf)]  # the best division of the sizes before each index
+        for first in range(n):
+            ahead = best[first + 1 :]
+            np.maximum(ahead, best[first] + pieces[first, first:], out=ahead)
+        # Relative to the best, all sums are of moderate size.
+        pieces += best[:n, None]
+        pieces -= best[1:]
+        np.exp(pieces, out=pieces)
+        before, after = np.r_[1.0, np.zeros(n)], np.ones(n + 1)
+        for first in range(n):
+            before[first + 1 :] += before[first] * pieces[first, first:]
+        for first in range(n - 1, -1, -1):
+            after[first] = pieces[first, first:] @ after[first + 1 :]
+        self.here = before[:n] * after[:n] / before[n]
+        self.here[0] = 0.0
+        pieces *= before[:n, None]
+        pieces *= after[1:] / before[n]
+        # Of each pair of indices: the probability that one piece contains both.
+        backwards = pieces[:, ::-1]
+        np.cumsum(backwards, axis=1, out=backwards)
+        self._joined = np.cumsum(pieces, axis=0, out=pieces)
+
+    def within(self, width: int) -> Floats:
+        """Return the probability of a boundary within `width` places, by the first of them.
+
+        The first entry is that of the places before the sizes of index 1 to `width`.
+        """
+        return np.asarray(np.maximum(1 - np.diagonal(self._joined, width), 0.0))

@@ -1,0 +1,98 @@
+"""How much of its cores each rank of a run had, from the counters in its record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True)
+class CoreUse:
+    """Which cores the ranks of one machine shared, and what else ran there.
+
+    Attributes
+    ----------
+    ranks : list of int
+        Ranks under one running operating system that may use the same cores.
+    cores : list of int
+        The cores that they may use.
+    own : float
+        Share of the time of these cores that the ranks used themselves.
+    others : float
+        The same of everything else: other processes, the kernel's own threads, a hypervisor.
+    """
+
+    ranks: list[int]
+    cores: list[int]
+    own: float
+    others: float
+
+    @property
+    def too_few(self) -> bool:
+        """Whether the ranks are more than their cores."""
+        return len(self.ranks) > len(self.cores)
+
+
+def core_uses(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> list[CoreUse]:
+    """Derive how the cores of each group of ranks were used during a run.
+
+    Returns
+    -------
+    list of CoreUse
+        One for each group of ranks whose cores overlap, on each machine. Empty for a truncated
+        record. Records made before the kernels counted this have shares of NaN.
+    """
+    if not header or footer is None:
+        return []
+    after = {rank["rank"]: rank["after"] for rank in footer["ranks"]}
+    elapsed_us = (_time(footer["end_utc"]) - _time(header["start_utc"])).total_seconds() * 1e6
+    return [_use(group, after, elapsed_us) for group in _groups(header["ranks"])]
+
+
+def _groups(ranks: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Divide ranks into groups that share no core with each other."""
+    groups: list[list[dict[str, Any]]] = []
+    for rank in ranks:
+        near = [group for group in groups if any(_overlap(rank, other) for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append([*(other for group in near for other in group), rank])
+    return groups
+
+
+def _overlap(rank: dict[str, Any], other: dict[str, Any]) -> bool:
+    same_machine = _machine(rank) == _machine(other)
+    return same_machine and not set(rank["cpus_allowed"]).isdisjoint(other["cpus_allowed"])
+
+
+def _machine(rank: dict[str, Any]) -> str:
+    """Return what distinguishes running operating systems, which share no cores."""
+    return str(rank.get("boot_id") or rank["host"])
+
+
+def _use(
+    group: list[dict[str, Any]], after: dict[int, dict[str, Any]], elapsed_us: float
+) -> CoreUse:
+    cores = sorted({core for rank in group for core in rank["cpus_allowed"]})
+    available_us = max(elapsed_us, 1.0) * len(cores)
+    own_us = sum(_growth(rank, after, "cpu_time_us") for rank in group)
+    # Ranks with the same cores read the same counters; those of the largest set contain the others.
+    widest = max(group, key=lambda rank: len(rank["cpus_allowed"]))
+    whole = len(widest["cpus_allowed"]) == len(cores)
+    busy_us = _growth(widest, after, "cores_busy_us") if whole else float("nan")
+    return CoreUse(
+        ranks=sorted(rank["rank"] for rank in group),
+        cores=cores,
+        own=own_us / available_us,
+        others=max(busy_us - own_us, 0.0) / available_us,
+    )
+
+
+def _growth(rank: dict[str, Any], after: dict[int, dict[str, Any]], counter: str) -> float:
+    first, last = rank["before"].get(counter), after[rank["rank"]].get(counter)
+    return float("nan") if first is None or last is None else float(last - first)
+
+
+def _time(text: str) -> datetime:
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")

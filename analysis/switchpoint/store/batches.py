@@ -1,0 +1,118 @@
+"""Batches: what one import adds to the store, as one file for each table and month.
+
+A batch is in the store when its file of `runs` is there, which is written last. Its files have one
+name, so whoever knows the batch of a run knows where its samples are.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from switchpoint.store.files import StoreFiles
+from switchpoint.store.tables import CURVES, FACTS, RUNS, SAMPLES, packed, parquet
+from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.curves import summarise
+from switchpoint.tables.measurements import Measurements
+
+#: The tables of a batch, in the order in which they are written.
+TABLES = {"samples": SAMPLES, "curves": CURVES, "facts": FACTS, "runs": RUNS}
+
+#: Runs without a date are one month of their own.
+_UNDATED = "undated"
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Runs in the store's schemas, with everything that belongs to them.
+
+    Attributes
+    ----------
+    tables : dict
+        By the names in `TABLES`.
+    """
+
+    tables: dict[str, pa.Table]
+
+    @classmethod
+    def of(cls, measurements: Measurements) -> Encoded:
+        """Encode measurements. This takes most of the time of an import."""
+        rows = none_for_nulls(measurements.runs).to_dict("records")
+        return cls(
+            {
+                "samples": packed(measurements.samples, SAMPLES),
+                "curves": packed(summarise(measurements), CURVES),
+                "facts": pa.Table.from_pylist(rows, schema=FACTS),
+                "runs": pa.Table.from_pylist(rows, schema=RUNS),
+            }
+        )
+
+    @classmethod
+    def joined(cls, parts: list[Encoded]) -> Encoded:
+        """Join several."""
+        return cls(
+            {
+                name: pa.concat_tables([part.tables[name] for part in parts]).unify_dictionaries()
+                for name in TABLES
+            }
+        )
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory of all tables."""
+        return sum(table.nbytes for table in self.tables.values())
+
+    def runs(self) -> pd.DataFrame:
+        """Return `run_id`, `date` and `complete` of each run."""
+        frame: pd.DataFrame = self.tables["runs"].select(["run_id", "date", "complete"]).to_pandas()
+        return frame
+
+    def only(self, run_ids: list[str]) -> Encoded:
+        """Return these runs."""
+        wanted = pa.array(run_ids, pa.string())
+        return Encoded(
+            {
+                name: table.filter(pc.is_in(pc.cast(table["run_id"], pa.string()), wanted))
+                for name, table in self.tables.items()
+            }
+        )
+
+    def by_month(self) -> Iterator[tuple[str, Encoded]]:
+        """Split by the month of the runs' dates."""
+        runs = self.runs()
+        months = runs["date"].str[:7].fillna(_UNDATED)
+        for month, part in runs.groupby(months):
+            alone = len(part) == len(runs)
+            yield str(month), self if alone else self.only(part["run_id"].tolist())
+
+
+def write(files: StoreFiles, encoded: Encoded) -> None:
+    """Add runs to the store as one batch."""
+    name = f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S%f}-{uuid.uuid4().hex[:8]}"
+    for month, part in encoded.by_month():
+        for table in TABLES:
+            content = parquet(part.tables[table])
+            files.write(path(files, table, f"month={month}/{name}"), content)
+
+
+def path(files: StoreFiles, table: str, batch: str) -> str:
+    """Return the file of a table of a batch, such as `month=2026-11/20261122T...`."""
+    return f"{files.root}/{table}/{batch}.parquet"
+
+
+def batch_of(path: str) -> str:
+    """Return the batch that a file belongs to."""
+    month, name = path.split("/")[-2:]
+    return f"{month}/{name.removesuffix('.parquet')}"
+
+
+def in_batches(paths: list[str]) -> tuple[list[str], list[str]]:
+    """Divide files into those of batches, and those of the first layout."""
+    batches = [path for path in paths if path.split("/")[-2].startswith("month=")]
+    return batches, sorted({*paths} - {*batches})

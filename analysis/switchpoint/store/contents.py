@@ -1,0 +1,80 @@
+"""What a store contains: by month and site, or of one run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.errors import InputError
+from switchpoint.store.batches import TABLES, path
+from switchpoint.store.store import Store
+from switchpoint.tables.columns import none_for_nulls
+
+#: Columns of `contents`.
+CONTENTS = ["month", "site", "runs", "sessions", "first", "last", "truncated", "size_bytes"]
+
+
+def contents(store: Store) -> tuple[pd.DataFrame, list[str]]:
+    """Count what is stored.
+
+    Returns
+    -------
+    DataFrame
+        `CONTENTS`, one row for each month and site: `first` and `last` are dates; `size_bytes` are
+        those of the batches, divided among sites by their runs.
+    list of str
+        What could not be read, one sentence each.
+    """
+    stored, damaged = store.stored()
+    runs = stored.runs.assign(
+        month=stored.runs["date"].str[:7], size_bytes=_bytes_of_runs(store, stored.runs)
+    )
+    table = runs.groupby(["month", "site"], dropna=False, as_index=False).agg(
+        runs=("run_id", "size"),
+        sessions=("session", "nunique"),
+        first=("date", "min"),
+        last=("date", "max"),
+        truncated=("complete", lambda complete: int((~complete.astype(bool)).sum())),
+        size_bytes=("size_bytes", "sum"),
+    )
+    table["size_bytes"] = table["size_bytes"].round().astype(int)
+    return none_for_nulls(table[CONTENTS]), damaged
+
+
+def _bytes_of_runs(store: Store, runs: pd.DataFrame) -> pd.Series[float]:
+    """Return each run's share of the bytes of its batch; 0 in the first layout."""
+    sizes = {
+        batch: sum(
+            store.files.size(name)
+            for name in (path(store.files, table, batch) for table in TABLES)
+            if store.files.exists(name)
+        )
+        for batch in runs["batch"].dropna().unique()
+    }
+    per_batch = runs.groupby("batch")["run_id"].transform("size")
+    return (runs["batch"].map(sizes) / per_batch).fillna(0.0).astype(float)
+
+
+def one_run(store: Store, run: str) -> dict[str, Any]:
+    """Return the row of one run, and how many curves and points it has.
+
+    Raises
+    ------
+    InputError
+        If no run ID starts with these digits, or several do.
+    """
+    runs = store.runs()
+    found = runs[runs["run_id"].str.startswith(run)] if run else runs.iloc[:0]
+    if found.empty:
+        raise InputError(run or "''", f"no run ID in the store {store.url} starts with this")
+    if len(found) > 1:
+        names = ", ".join(found["run_id"].str[: len(run) + 8].head(5))
+        raise InputError(run, f"is the start of {len(found)} run IDs ({names}); give more digits")
+    points = store.curves(run_id=found["run_id"].iloc[0])
+    row = none_for_nulls(found).to_dict("records")[0]
+    row.pop("program")
+    return {str(name): value for name, value in row.items()} | {
+        "modes": ", ".join(sorted(points["mode"].dropna().unique())) if "mode" in points else None,
+        "points": len(points),
+    }

@@ -1,0 +1,157 @@
+"""The files of a store, on any file system that fsspec knows: written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import uuid
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+from switchpoint.errors import InputError
+
+#: A hidden file that is this old was left by a writer that was killed.
+LEFT_AFTER_S = 3600.0
+
+
+class StoreFiles:
+    """The folder of a store.
+
+    Parameters
+    ----------
+    url
+        A folder, or any URL that fsspec supports.
+
+    Attributes
+    ----------
+    system : fsspec.AbstractFileSystem
+    root : str
+        Path of the store in this file system.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        try:
+            self.system, self.root = fsspec.url_to_fs(url)
+        except (ValueError, ImportError) as error:
+            raise InputError(url, f"cannot be a store ({error})") from None
+
+    @property
+    def local(self) -> bool:
+        """Whether the store is a folder of this machine."""
+        return isinstance(self.system, LocalFileSystem)
+
+    def below(self, folder: str) -> list[str]:
+        """Return the Parquet files below a folder of the store, sorted; none if it is missing."""
+        start = f"{self.root}/{folder}"
+        self.check_access(start)
+        found = self.system.find(start) if self.system.isdir(start) else []
+        return sorted(
+            path
+            for path in found
+            if path.endswith(".parquet") and not path.rpartition("/")[2].startswith(".")
+        )
+
+    def size(self, path: str) -> int:
+        """Return a file's bytes."""
+        return int(self.system.size(path))
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such a file."""
+        return bool(self.system.exists(path))
+
+    def write(self, path: str, content: bytes) -> None:
+        """Write one file completely or not at all; it is on the disk when this returns."""
+        folder, _, name = path.rpartition("/")
+        hidden = f"{folder}/.{name}.{uuid.uuid4().hex}"
+        try:
+            self.system.makedirs(folder, exist_ok=True)
+            if not self.local:  # object stores show an object only when it is complete
+                self.system.pipe_file(path, content)
+                return
+            with Path(hidden).open("wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(hidden).replace(path)
+            _sync_folder(folder)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                if self.local:
+                    Path(hidden).unlink(missing_ok=True)
+            raise InputError(
+                self.url, f"cannot be written ({error.strerror or error}); choose another --store"
+            ) from None
+
+    def remove(self, paths: list[str]) -> None:
+        """Remove files; those that are gone already do not matter."""
+        try:
+            for path in paths:
+                with contextlib.suppress(FileNotFoundError):
+                    self.system.rm_file(path)
+        except OSError as error:
+            raise InputError(
+                self.url, f"cannot be changed ({error.strerror or error}); choose another --store"
+            ) from None
+
+    def leftovers(self) -> list[str]:
+        """Return hidden files that writers left which were killed."""
+        if not self.local:
+            return []
+        hidden = Path(self.root).rglob(".*.parquet.*")
+        return [str(path) for path in hidden if path.is_file() and self.is_old(str(path))]
+
+    def is_old(self, path: str) -> bool:
+        """Whether a file is too old to belong to a writer that still runs."""
+        modified = self.system.modified(path)
+        return bool((datetime.now(timezone.utc) - modified).total_seconds() > LEFT_AFTER_S)
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let no other process rewrite the store's files; writers of new ones need not wait."""
+        if not self.local:
+            yield
+            return
+        try:
+            lock = os.open(f"{self.root}/.rewriting", os.O_CREAT | os.O_RDWR, 0o666)
+        except OSError as error:
+            raise InputError(
+                self.url, f"cannot be changed ({error.strerror}); choose another --store"
+            ) from None
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise InputError(
+                    self.url, "is being rewritten by another command; run this one again later"
+                ) from None
+            yield
+        finally:
+            os.close(lock)
+
+    def check_access(self, folder: str) -> None:
+        """Raise InputError if a folder is not readable: it would look empty otherwise."""
+        if self.system.isfile(self.root):
+            raise InputError(self.url, "is a file, not a store; give a folder as --store")
+        if self.local:
+            try:
+                os.scandir(folder).close()
+            except FileNotFoundError:
+                return
+            except OSError as error:
+                raise InputError(self.url, f"{error.strerror}; choose another --store") from None
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the names of new files last; some network file systems cannot, and need not."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

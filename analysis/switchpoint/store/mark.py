@@ -1,0 +1,41 @@
+"""The file at a store's top that says what the folder is, and which layout it has."""
+
+from __future__ import annotations
+
+import json
+
+from switchpoint.errors import InputError
+from switchpoint.store.files import StoreFiles
+
+MARK = "store.json"
+
+#: The layout that this version writes.
+LAYOUT = 2
+
+
+def set_mark(files: StoreFiles) -> None:
+    """Write the mark of a new store; of another layout it raises InputError."""
+    check_mark(files)
+    mark = f"{files.root}/{MARK}"
+    if not files.exists(mark):
+        files.check_access(files.root)
+        files.write(mark, json.dumps({"store": "switchpoint", "layout": LAYOUT}).encode())
+
+
+def check_mark(files: StoreFiles) -> None:
+    """Raise InputError if a newer version wrote the store. The first layout has no mark."""
+    mark = f"{files.root}/{MARK}"
+    try:
+        if not files.exists(mark):
+            return
+        layout = json.loads(files.system.cat_file(mark))["layout"]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(mark, f'is damaged; write {{"layout": {LAYOUT}}} into it') from None
+    except OSError as error:
+        raise InputError(files.url, f"{error.strerror}; choose another --store") from None
+    if not isinstance(layout, int) or layout > LAYOUT:
+        raise InputError(
+            files.url,
+            f"has the layout {layout} of a newer version; this one knows {LAYOUT}: install the"
+            " newer Switchpoint",
+        )

@@ -1,0 +1,40 @@
+"""Short names of MPI libraries."""
+
+from __future__ import annotations
+
+import re
+
+#: Names of MPI libraries. The keys are in lower case, without separators.
+_MPI_NAMES = {
+    "openmpi": "Open MPI", "ompi": "Open MPI", "craympich": "CRAY MPICH", "mpich": "MPICH",
+    "intelmpi": "Intel MPI", "intelrmpi": "Intel MPI", "impi": "Intel MPI",
+    "mvapichplus": "MVAPICH-Plus", "mvapich2": "MVAPICH2", "mvapich": "MVAPICH",
+    "spectrummpi": "Spectrum MPI", "parastationmpi": "ParaStation MPI",
+}  # fmt: skip
+
+#: A library's version string, or the name of a module or folder: with a version, or only a name.
+_MPI = re.compile(
+    r"(?P<name>open[ _-]?mpi|\bompi|cray[ _-]?mpich|mpich|intel(?:\(r\))?[ _-]?mpi|\bimpi|"
+    r"mvapich-plus|mvapich2?|spectrum[ _-]?mpi|parastation[ _-]?mpi)"
+    r"(?:\D{0,40}?(?P<version>\d+(?:\.\d+)+(?:[a-z]+\d*)?)|\Z)",
+    re.IGNORECASE,
+)
+
+
+def mpi_name(library: str) -> str:
+    r"""Shorten an MPI library's version string to the name that people use.
+
+    >>> mpi_name("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4")
+    'Open MPI 4.1.4'
+    >>> mpi_name("MPICH Version:\t4.0.2")
+    'MPICH 4.0.2'
+    >>> mpi_name("OpenMPI/4.1.5-GCC-12.3.0"), mpi_name("impi-2021.9"), mpi_name("mpich")
+    ('Open MPI 4.1.5', 'Intel MPI 2021.9', 'MPICH')
+    >>> mpi_name("ompi-4.0.3")
+    'Open MPI 4.0.3'
+    """
+    found = _MPI.search(library)
+    if found is None:
+        return library.split(",")[0].strip()[:40] or "unknown MPI"
+    name = _MPI_NAMES[re.sub(r"[^a-z0-9]", "", found["name"].lower())]
+    return f"{name} {found['version']}" if found["version"] else name

@@ -1,0 +1,261 @@
+"""Records curves that no detector was tuned on: other limits, few repeats, clusters of sizes.
+
+Every curve is one launch with the eager limit set to a known value, or moved out of the way. The
+recipes differ in what `detect` finds hard. A third of the limits of each recipe is held out: it is
+for the table in the docs, and nobody looks at it while tuning.
+
+`record_unseen.py record SECONDS` measures on its own testbed until the time is used up, and
+continues there when it is called again. `record_unseen.py pack` writes `unseen.parquet` and
+`held.parquet`. OSU_OPENMPI, OSU_MPICH, IMB_OPENMPI and IMB_MPICH name the folder of osu_latency and
+the program IMB-MPI1 built for that MPI; what is not named is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from switchpoint import read_record
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from on_testbed import ROOT, kernel, launch, testbed
+from record import CONTENDED, TRANSPORTS, Transport, switches_per_second
+
+HERE = Path(__file__).resolve().parent
+RECORDS = ROOT / "build" / "bench" / "unseen"
+UNSEEN, HELD = HERE / "unseen.parquet", HERE / "held.parquet"
+
+#: Limits of each transport and recipe, drawn evenly in octaves; one more is a control.
+LIMITS = 6
+SMALLEST_LIMIT, LARGEST_LIMIT = 1500, 300_000
+
+#: Every third limit is held out, and so is every other transport's control.
+HELD_OUT = 3
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A way to measure a curve.
+
+    Attributes
+    ----------
+    name : str
+        In the tables.
+    sizes : callable
+        Sizes as on a command line, from the first byte past the switch (0: none), the largest
+        size, and a source of random numbers.
+    options : list of str
+        Further options of the ping-pong. Empty: the program is another project's.
+    placements : str
+        Pattern of the placements that it is for.
+    launches : int
+        Of each curve.
+    """
+
+    name: str
+    sizes: Callable[[int, int, random.Random], str]
+    options: tuple[str, ...] = ()
+    placements: str = ".*"
+    launches: int = 2
+
+
+def _clusters(first: int, largest: int, rng: random.Random) -> str:
+    """Three sizes an octave, and sizes a byte apart at the switch and at a place without one."""
+    elsewhere = round(2 ** rng.uniform(6, 17))
+    near = [byte for place in (first, elsewhere) if place for byte in range(place - 3, place + 3)]
+    return ",".join(["1:256K/3", *map(str, near)]) if largest >= 2**18 else f"1:{largest}/3"
+
+
+_MANY = ("--passes=8", "--samples=6", "--block-time=200", "--pass-time=10")
+_FEW = ("--passes=3", "--samples=1", "--block-time=200")
+RECIPES = [
+    Recipe("3 an octave", lambda _, largest, __: f"1:{largest}/3", _MANY),
+    Recipe("powers of two, 3 repeats", lambda _, largest, __: f"1:{largest}", _FEW),
+    Recipe("3 an octave, 3 repeats", lambda _, largest, __: f"1:{largest}/3", _FEW),
+    Recipe("sizes a byte apart", _clusters, _MANY),
+    Recipe(
+        "paced", lambda _, largest, __: f"1:{largest}/3",
+        ("--passes=8", "--samples=1", "--block-time=0", "--pause=3000"), "two_nodes.*",
+    ),
+    Recipe("limited by the link", lambda *_: "1:2M", _MANY, "two_nodes_two_hosts"),
+    Recipe("osu_latency", lambda _, largest, __: f"1:{largest}", launches=1),
+    Recipe("IMB PingPong", lambda _, largest, __: f"1:{largest}", launches=1),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One sweep: how it is measured, where, with which limit (None: control), and its number."""
+
+    recipe: Recipe
+    transport: Transport
+    place: int
+    limit: int | None
+    number: int
+
+    @property
+    def first_byte(self) -> int:
+        """First message size after the switch in bytes; 0 without a switch."""
+        return self.limit + self.transport.last_eager_offset + 1 if self.limit else 0
+
+    @property
+    def held_out(self) -> bool:
+        """Whether nobody looks at it while tuning."""
+        return self.place % HELD_OUT == HELD_OUT - 1
+
+    @property
+    def result(self) -> Path:
+        """Where its run record or its printed table lies."""
+        name = re.sub(r"\W+", "-", f"{self.recipe.name}-{self.transport.name}-{self.place}")
+        return RECORDS / f"{name}-{self.number}.result"
+
+    @property
+    def sizes(self) -> str:
+        """Message sizes as on a command line."""
+        rng = random.Random(f"{self.recipe.name} {self.transport.name} {self.place}")
+        return self.recipe.sizes(self.first_byte, self.largest, rng)
+
+    @property
+    def largest(self) -> int:
+        """Largest size in bytes: a control of shared memory has no room for more."""
+        return 2**18 if self.limit is None and "256K" in self.transport.control_sizes else 2**20
+
+
+def launches() -> list[Launch]:
+    """All sweeps, in an order that lets drift hit all of them alike."""
+    every = []
+    for recipe in RECIPES:
+        for number, transport in enumerate(TRANSPORTS):
+            if not re.fullmatch(recipe.placements, transport.placement):
+                continue
+            rng = random.Random(f"{recipe.name} {transport.name}")
+            drawn = [
+                round(SMALLEST_LIMIT * (LARGEST_LIMIT / SMALLEST_LIMIT) ** rng.random())
+                for _ in range(LIMITS)
+            ]
+            for place, limit in enumerate([*drawn, None]):
+                # A control's place says whether it is held out.
+                placed = place if limit else LIMITS + number
+                every += [
+                    Launch(recipe, transport, placed, limit, repetition)
+                    for repetition in range(recipe.launches)
+                ]
+    random.Random(14).shuffle(every)
+    return every
+
+
+def program(one: Launch, attempt: Path) -> list[str | Path] | None:
+    """Return the command that measures, without its launcher; None if the program is not there."""
+    mpi = one.transport.mpi
+    if one.recipe.options:
+        own = kernel(mpi, "pingpong")
+        return [own, "--mode=send", f"--sizes={one.sizes}", *one.recipe.options,
+                f"--record={attempt}", "--quiet"]  # fmt: skip
+    if one.recipe.name == "osu_latency":
+        folder = os.environ.get(f"OSU_{mpi.upper()}")
+        options = ["-m", f"1:{one.largest}", "-i", "300", "-x", "30"]
+        return [Path(folder) / "osu_latency", *options] if folder else None
+    benchmark = os.environ.get(f"IMB_{mpi.upper()}")
+    log = f"0:{one.largest.bit_length() - 1}"
+    options = ["PingPong", "-msglog", log, "-iter", "300", "-iter_policy", "off", "-time", "100"]
+    return [benchmark, *options] if benchmark else None
+
+
+def record(seconds: float) -> None:
+    """Measure what is missing until the time is used up."""
+    start = time.monotonic()
+    RECORDS.mkdir(parents=True, exist_ok=True)
+    with testbed() as name:
+        for one in launches():
+            if time.monotonic() - start > seconds:
+                break
+            if not one.result.exists():
+                measure(name, one)
+    every = launches()
+    print(f"{sum(one.result.exists() for one in every)} of {len(every)} recorded")
+
+
+def measure(name: str, one: Launch) -> None:
+    """Run one sweep. If it hangs (openucx #8738), the next call tries it again."""
+    transport, attempt = one.transport, one.result.with_suffix(".attempt")
+    value = transport.no_limit if one.limit is None else str(one.limit)
+    command = program(one, attempt)
+    if command is None:
+        return
+    limited: list[str | Path] = ["env", f"{transport.variable}={value}", "timeout", "30", *command]
+    try:
+        printed = launch(name, transport.mpi, transport.placement, limited, RECORDS)
+    except (SystemExit, subprocess.TimeoutExpired) as error:
+        print(f"{one.result.stem}: {error}", file=sys.stderr)
+        return
+    if one.recipe.options:
+        put_off = switches_per_second(attempt)
+        if put_off > CONTENDED:
+            print(f"{one.result.stem}: {put_off:.0f} involuntary switches a second", flush=True)
+            return
+    else:
+        attempt.write_text(printed)
+    attempt.replace(one.result)
+
+
+def points(one: Launch) -> pd.DataFrame:
+    """Medians of each pass; of a printed table, its only time."""
+    if one.recipe.options:
+        samples = read_record(one.result).samples
+        return samples.groupby(["size_bytes", "pass"])["time_us"].median().reset_index()
+    rows = re.findall(r"^\s*(\d+)\s+(?:\d+\s+)?(\d+\.\d+)", one.result.read_text(), re.M)
+    table = pd.DataFrame([(int(size), 0, float(us)) for size, us in rows],
+                         columns=["size_bytes", "pass", "time_us"])  # fmt: skip
+    return table[table["size_bytes"] > 0]
+
+
+def packed(held: bool) -> Iterator[pd.DataFrame]:
+    """Each launch's points with what is known of it."""
+    for one in launches():
+        if one.held_out == held and one.result.exists():
+            passes = points(one)
+            yield pd.DataFrame(
+                {
+                    "recipe": one.recipe.name,
+                    "transport": one.transport.name,
+                    "limit": one.limit or 0,
+                    "launch": one.number,
+                    "first_byte": one.first_byte,
+                    "size_bytes": passes["size_bytes"],
+                    "pass": passes["pass"],
+                    "time_ns": (passes["time_us"] * 1e3).round().astype("int32"),
+                }
+            )
+
+
+def pack() -> None:
+    """Write what was recorded as two small files: sorted, so that columns compress."""
+    for path, held in ((UNSEEN, False), (HELD, True)):
+        table = pd.concat(packed(held), ignore_index=True)
+        small = {"recipe": "category", "transport": "category", "limit": "int32",
+                 "launch": "int8", "first_byte": "int32", "size_bytes": "int32",
+                 "pass": "int8"}  # fmt: skip
+        table = table.astype(small).sort_values(
+            ["recipe", "transport", "limit", "launch", "size_bytes", "pass"], kind="stable"
+        )
+        table.to_parquet(path, compression="zstd", compression_level=19, index=False)
+        print(f"{path.name}: {path.stat().st_size:,} B, {len(table):,} medians of passes")
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["record", seconds]:
+            record(float(seconds))
+        case ["pack"]:
+            pack()
+        case _:
+            sys.exit(__doc__)

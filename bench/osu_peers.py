@@ -1,0 +1,137 @@
+"""Compares our streams and collectives with OSU's, at every size, launched in turn.
+
+Streams have OSU's window and, like `osu_bw -b multiple`, a receive buffer for each message in
+flight. Collectives are the library's own, by OSU's definition of time. Both sides take the mean.
+A ratio of times above 1 means that ours is slower; rows of all sizes are geometric means.
+
+OSU_OPENMPI and OSU_MPICH name the folder that contains OSU's `pt2pt` and `collective` for that MPI.
+Usage: ``.venv/bin/python bench/osu_peers.py [PAIRS] [PLACEMENT]...``
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from on_testbed import PMI, kernel, launch, testbed
+from ratios import median_ratio
+from switchpoint.records.record import read_facts
+
+WINDOW = 64
+
+#: Message sizes in bytes and the repetitions of OSU's programs there.
+SIZES = {1: 2000, 64: 2000, 1024: 1000, 8192: 500, 65536: 100, 1 << 20: 30, 4 << 20: 10}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One of our modes and the program that measures the same.
+
+    Attributes
+    ----------
+    kernel, options : str, tuple of str
+        Ours.
+    program, arguments : str, tuple of str
+        OSU's.
+    bandwidth : bool
+        Whether OSU prints MB/s instead of microseconds.
+    """
+
+    kernel: str
+    options: tuple[str, ...]
+    program: str
+    arguments: tuple[str, ...] = ()
+    bandwidth: bool = False
+
+    @property
+    def name(self) -> str:
+        """OSU's program, without its folder."""
+        return self.program.rpartition("/")[2]
+
+
+_BUFFERS = ("-W", str(WINDOW), "-b", "multiple")
+_WINDOW = (f"--window={WINDOW}", f"--window-kib={WINDOW << 12}")
+PAIRS = [
+    Pair("pingpong", ("--mode=stream", *_WINDOW), "pt2pt/osu_bw", _BUFFERS, bandwidth=True),
+    Pair("pingpong", ("--mode=bistream", *_WINDOW), "pt2pt/osu_bibw", _BUFFERS, bandwidth=True),
+    Pair("broadcast", ("--mode=library",), "collective/osu_bcast"),
+    Pair("alltoall", ("--mode=library",), "collective/osu_alltoall"),
+]
+
+
+def ours_us(name: str, mpi: str, placement: str, pair: Pair, folder: Path) -> np.ndarray:
+    """Mean time of each size by our kernel."""
+    record = folder / "bench.record"
+    sizes = ",".join(map(str, SIZES))
+    command = [
+        kernel(mpi, pair.kernel), *pair.options, f"--sizes={sizes}", "--passes=2", "--samples=5",
+        "--block-time=2000", "--pass-time=200", f"--record={record}", "--quiet",
+    ]  # fmt: skip
+    launch(name, mpi, placement, command, folder)
+    footer = read_facts(record).footer
+    assert footer is not None
+    means = {point["size_bytes"]: point["mean_us"] for point in footer["points"]}
+    return np.array([means[size] for size in SIZES])
+
+
+def theirs_us(
+    name: str, mpi: str, placement: str, pair: Pair, osu: Path, folder: Path
+) -> np.ndarray:
+    """Mean time of each size by OSU's program: a launch for each, which has its own repetitions."""
+    times = []
+    for size, repetitions in SIZES.items():
+        command: list[str | Path] = [
+            osu / pair.program, f"-m{size}:{size}", f"-i{repetitions}",
+            f"-x{max(2, repetitions // 10)}", *pair.arguments,
+        ]  # fmt: skip
+        out = launch(name, mpi, placement, command, folder)
+        value = float(re.findall(rf"^{size}\s+([\d.]+)", out, re.M)[-1])
+        times.append(size / value if pair.bandwidth else value)
+    return np.array(times)
+
+
+def compare(name: str, mpi: str, placement: str, pair: Pair, pairs: int, folder: Path) -> None:
+    """Print a row for each size, and one of all sizes."""
+    osu = Path(os.environ[f"OSU_{mpi.upper()}"])
+    both = [
+        (
+            ours_us(name, mpi, placement, pair, folder),
+            theirs_us(name, mpi, placement, pair, osu, folder),
+        )
+        for _ in range(pairs)
+    ]
+    ours, theirs = (np.stack(side, axis=1) for side in zip(*both, strict=True))
+    start = f"{mpi:8} {placement:20} {pair.name:13}"
+    for size, one, other in zip(SIZES, ours, theirs, strict=True):
+        ratio, low, high = median_ratio(one, other)
+        print(
+            f"{start} {size:8} {np.median(one):11.3f} {np.median(other):11.3f}"
+            f"   {ratio:.3f} [{low:.3f}, {high:.3f}]"
+        )
+    ratio, low, high = median_ratio(ours, theirs)
+    print(f"{start} {'all':8} {'':23}   {ratio:.3f} [{low:.3f}, {high:.3f}]", flush=True)
+
+
+def main(pairs: int, placements: list[str]) -> None:
+    """Print the rows of each MPI, placement and program."""
+    print(
+        f"{'MPI':8} {'placement':20} {'program':13} {'bytes':>8} {'ours us':>11} {'theirs us':>11}"
+        f"   ratio [95 % interval], {pairs} pairs"
+    )
+    with testbed() as name, tempfile.TemporaryDirectory(dir=".") as scratch:
+        for mpi in PMI:
+            if f"OSU_{mpi.upper()}" not in os.environ:
+                continue
+            for placement in placements or ["one_node", "two_nodes_one_host"]:
+                for pair in PAIRS:
+                    compare(name, mpi, placement, pair, pairs, Path(scratch).resolve())
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    main(int(words[0]) if words else 7, words[1:])

@@ -1,0 +1,219 @@
+"""Measures what makes two nodes of one host slower than nodes of two hosts, as in study 001.
+
+On its own testbed it changes one thing at a time: which cores the ranks have, where packets are
+handled, and what else runs on the cores. Launches of all cases take turns. Each launch measures 8 B
+over blocks that are longer than a scheduler's time slice, and like the study it takes the mean.
+Usage: ``.venv/bin/python bench/placement_order.py [LAUNCHES]``
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import pandas as pd
+from on_testbed import BIN, ROOT, kernel, launch, testbed
+from ratios import median_ratio
+from switchpoint.explanation.slower_runs import slower_because
+from switchpoint.records.core_use import core_uses
+from switchpoint.records.record import Record, read_facts
+from switchpoint.records.run_facts import prove
+from switchpoint.tables.units import significant
+
+MPI, MPI_NAME = "openmpi", "Open MPI"
+ONE_HOST, TWO_HOSTS = "two_nodes_one_host", "two_nodes_two_hosts"
+MODES = ["send", "ssend"]
+OPTIONS = [
+    "--mode=send,ssend", "--sizes=8", "--passes=2", "--samples=3", "--block-time=100000",
+    "--pass-time=1000", "--quiet",
+]  # fmt: skip
+
+#: Ranks that wait give up their core, in both placements.
+YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing that is changed.
+
+    Attributes
+    ----------
+    name : str
+        As in the table.
+    one_core : bool
+        Both nodes of a host have the same core. Nodes of two hosts keep a core each.
+    settings : dict
+        Environment variables of both placements.
+    packets : bool
+        One core handles all packets of a host: the first core those of host a, the second those
+        of host b.
+    busy : list of int
+        Cores of host a on which another program runs all the time. This machine has two cores, so
+        two hosts are measured without it: it would run on host b's core too.
+    """
+
+    name: str
+    one_core: bool = False
+    settings: dict[str, str] | None = None
+    packets: bool = False
+    busy: tuple[int, ...] = ()
+
+
+CASES = [
+    Case("nothing"),
+    Case("nodes of a host share a core; waiting ranks poll", one_core=True),
+    Case("the same; waiting ranks give up the core", one_core=True, settings=YIELD),
+    Case("one core handles a host's packets", packets=True),
+    Case("another program on one of the host's two cores", busy=(1,)),
+    Case("another program on each of the host's two cores", busy=(0, 1)),
+]
+
+
+def measure(launches: int) -> pd.DataFrame:
+    """Measure every case in turn: a row per case, launch, placement and mode."""
+    rows = []
+    with testbed() as name, tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
+        record = Path(folder) / "order.record"
+        for number in range(launches):
+            for case in CASES:
+                for placement in (ONE_HOST, TWO_HOSTS):
+                    facts = run(name, case, placement, record)
+                    same = {"case": case.name, "launch": number, "placement": placement,
+                            "facts": facts, **seen(facts)}  # fmt: skip
+                    rows += [
+                        same | {"mode": point["mode"], "time_us": point["mean_us"]}
+                        for point in (facts.footer or {})["points"]
+                    ]
+    return pd.DataFrame(rows)
+
+
+def run(name: str, case: Case, placement: str, record: Path) -> Record:
+    """Launch once and return the record's facts."""
+    one_host = placement == ONE_HOST
+    prefix: list[str | Path] = ["taskset", "-c", "0"] if case.one_core and one_host else []
+    command = [*prefix, kernel(MPI, "pingpong"), *OPTIONS, f"--record={record}"]
+    with packets_on_one_core(name, case.packets), programs(case.busy if one_host else ()):
+        launch(name, MPI, placement, command, record.parent, case.settings)
+    return read_facts(record)
+
+
+def seen(facts: Record) -> dict[str, float]:
+    """Return what the record says of the ranks' cores."""
+    assert facts.footer is not None
+    start, end = (
+        datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
+        for text in (facts.header["start_utc"], facts.footer["end_utc"])
+    )
+    uses = core_uses(facts.header, facts.footer)
+    switches = prove(facts.header, facts.footer).involuntary_switches or 0
+    return {
+        "ranks_per_core": max(len(use.ranks) / len(use.cores) for use in uses),
+        "others": max(use.others for use in uses),
+        "switches_per_s": switches / (end - start).total_seconds(),
+    }
+
+
+@contextmanager
+def packets_on_one_core(name: str, wanted: bool) -> Iterator[None]:
+    """Let the first core handle all packets that host a receives, the second those of host b."""
+    if wanted:
+        steer(name, {"a": "1", "b": "2"})
+    try:
+        yield
+    finally:
+        if wanted:
+            steer(name, {"a": "0", "b": "0"})
+
+
+def steer(name: str, masks: dict[str, str]) -> None:
+    """Set the cores that handle received packets, as a mask for each host; 0: the sender's."""
+    for host, mask in masks.items():
+        near = f"for d in /sys/class/net/{host}[0-9_]*/queues/rx-0/rps_cpus"
+        inside(name, f"{near}; do echo {mask} > $d; done")
+        for node in (f"{host}1", f"{host}2"):
+            inside(name, f"echo {mask} > /sys/class/net/eth0/queues/rx-0/rps_cpus", node)
+
+
+def inside(name: str, script: str, node: str | None = None) -> None:
+    """Run a shell script on the controller of the testbed, which has all switches, or on a node."""
+    where = ["--node", node] if node else []
+    words = [BIN / "testbed", "exec", "--name", name, *where, "--", "sh", "-c", script]
+    subprocess.run(words, check=True)
+
+
+@contextmanager
+def programs(cores: tuple[int, ...]) -> Iterator[None]:
+    """Keep cores busy with a program each."""
+    loop = ["sh", "-c", "while :; do :; done"]
+    busy = [subprocess.Popen(["taskset", "-c", str(core), *loop]) for core in cores]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def table(measured: pd.DataFrame) -> str:
+    """Half round trips of each case, their ratio, and what the records of one host show."""
+    lines = [
+        "| changed | one host: Send | Ssend | two hosts: Send | Ssend | ratio: Send | Ssend"
+        " | ranks a core | other work | taken off a second | finding |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|",
+    ]
+    for name, case in measured.groupby("case", sort=False):
+        medians = case.groupby(["placement", "mode"])["time_us"].median()
+        near = case[case["placement"] == ONE_HOST]
+        cells = [str(name)]
+        cells += [
+            significant(float(medians[placement, mode]))
+            for placement in (ONE_HOST, TWO_HOSTS)
+            for mode in MODES
+        ]
+        for mode in MODES:
+            slower, low, high = ratio(case, mode)
+            cells.append(f"{slower:.2f} [{low:.2f}, {high:.2f}]")
+        cells.append(f"{near['ranks_per_core'].median():.0f}")
+        cells.append(f"{near['others'].median():.0%}")
+        cells.append(f"{near['switches_per_s'].median():,.0f}")
+        cells.append(named(case))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def turned_round(measured: pd.DataFrame) -> list[str]:
+    """Return the cases in which one host is slower in both modes, beyond the interval."""
+    return [
+        str(name)
+        for name, case in measured.groupby("case", sort=False)
+        if all(ratio(case, mode)[1] > 1 for mode in MODES)
+    ]
+
+
+def ratio(case: pd.DataFrame, mode: str) -> tuple[float, float, float]:
+    """Return the time of one host over that of two hosts, and its 95 % interval."""
+    times = case[case["mode"] == mode].pivot_table(
+        index="launch", columns="placement", values="time_us"
+    )
+    return median_ratio(times[ONE_HOST], times[TWO_HOSTS])
+
+
+def named(case: pd.DataFrame) -> str:
+    """Return the cause that a `placement_inversion` between these runs would name, if any."""
+    pairs = case.pivot_table(index="launch", columns="placement", values="facts", aggfunc="first")
+    guesses = [
+        slower_because((near.header, near.footer), (far.header, far.footer))
+        for near, far in zip(pairs[ONE_HOST], pairs[TWO_HOSTS], strict=True)
+    ]
+    words = sorted({guess["guess"].replace("_", " ") for guess in guesses if guess})
+    return ", ".join(words) or "-"
+
+
+if __name__ == "__main__":
+    print(table(measure(int(sys.argv[1]) if sys.argv[1:] else 7)))

@@ -1,0 +1,13 @@
+/* One timed block: its calls, each of which all ranks start together, and the times of the ranks.
+ */
+#ifndef SWITCHPOINT_BLOCK_H
+#define SWITCHPOINT_BLOCK_H
+
+#include "session.h"
+
+/* Collective. Times the point's repetitions into a row of the visit's values, which is valid on
+ * rank 0, and counts the point's late calls. Returns the repetitions that ran, those of late calls
+ * too. Needs `agree_on_start`. */
+long block_time(struct session *session, struct point *point, double *values_us);
+
+#endif

@@ -1,0 +1,139 @@
+"""No cliff is missed: steps of kinds that were missed once, each as many curves with fixed seeds.
+
+The figures are those of real curves: times in microseconds, sizes in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from switchpoint import detect
+
+OCTAVES = 2.0 ** np.arange(22)
+THIRDS = np.unique((2.0 ** (np.arange(61) / 3)).astype(int)).astype(float)
+
+#: Curves of each class.
+CURVES = 60
+
+
+@dataclass
+class Known:
+    """A curve whose steps are known: its sizes, its times without noise, and the steps' places."""
+
+    size: np.ndarray
+    time: np.ndarray
+    steps: list[int]
+    noise: float = 0.02
+    repeats: int = 5
+
+    def samples(self, rng: np.random.Generator) -> pd.DataFrame:
+        """Repeats with noise; one sample in fifty was disturbed and took up to four times."""
+        shape = self.repeats, len(self.size)
+        factors = np.exp(self.noise * rng.standard_t(6, shape))
+        factors *= np.where(rng.random(shape) < 0.02, rng.uniform(1.2, 4, shape), 1)
+        return pd.DataFrame(
+            {
+                "size_bytes": np.tile(self.size.astype(int), self.repeats),
+                "pass": np.repeat(np.arange(self.repeats), len(self.size)),
+                "sample": 0,
+                "iterations": 1,
+                "time_us": (self.time * factors).ravel(),
+            }
+        )
+
+    def bracket(self, step: int) -> tuple[float, float]:
+        """The sizes on both sides of a step."""
+        return self.size[step - 1], self.size[step]
+
+
+def usual(rng: np.random.Generator) -> tuple[float, int]:
+    """Noise and repeats that occur."""
+    return float(rng.choice([0.01, 0.02, 0.04])), int(rng.choice([3, 5, 10]))
+
+
+def hockney(rng: np.random.Generator, size: np.ndarray) -> np.ndarray:
+    """A line with some latency and some time per byte."""
+    return np.exp(rng.uniform(-1, 4)) + np.exp(rng.uniform(-9, -5)) * size
+
+
+def a_byte_apart(rng: np.random.Generator) -> Known:
+    """0.34 to 2.10 us between 4,095 and 4,096 B, among sizes one byte apart.
+
+    The sizes beside the step deviate by more than the noise, as at the edge of a page.
+    """
+    around = int(rng.integers(1, 9))
+    at = 2.0 ** rng.integers(8, 17)
+    size = np.unique(np.r_[[OCTAVES, THIRDS][rng.integers(2)], at + np.arange(-around, around)])
+    size = size[size > 0]
+    first = int(np.searchsorted(size, at))
+    time = np.where(size >= at, 1.9 + 0.2 * size / at, 0.22 + 0.12 * size / at)
+    time[first - 1 : first + 1] *= 1 + rng.choice([-1, 1], 2) * rng.uniform(0.05, 0.2, 2)
+    return Known(size, time, [first], *usual(rng))
+
+
+def into_the_link(rng: np.random.Generator) -> Known:
+    """9.9 to 34.7 us within an octave, to where the link limits: time proportional to bytes."""
+    first = int(rng.integers(6, 17))
+    link = OCTAVES * 34.7 / OCTAVES[first] * rng.uniform(0.97, 1.03)
+    before = 9.9 * rng.uniform(0.8, 1.2) * (1 + rng.uniform(0, 0.3) * OCTAVES / OCTAVES[first])
+    return Known(OCTAVES, np.where(OCTAVES[first] <= OCTAVES, link, before), [first], *usual(rng))
+
+
+def beside_another(rng: np.random.Generator) -> Known:
+    """Two steps up, one to three sizes apart."""
+    size = [OCTAVES, THIRDS][rng.integers(2)]
+    first = int(rng.integers(6, len(size) - 8))
+    second = first + int(rng.integers(1, 4))
+    rises = 1 + rng.uniform(0.6, 1.5, 2)
+    place = np.arange(len(size))
+    time = hockney(rng, size) * np.where(place >= first, rises[0], 1)
+    return Known(size, time * np.where(place >= second, rises[1], 1), [first, second], *usual(rng))
+
+
+def near_the_end(rng: np.random.Generator) -> Known:
+    """73 to 144 us within the last three sizes."""
+    size = [OCTAVES, THIRDS][rng.integers(2)]
+    first = len(size) - int(rng.integers(1, 4))
+    slow = 1 + rng.uniform(0.8, 1.2)
+    time = hockney(rng, size) * np.where(np.arange(len(size)) >= first, slow, 1)
+    return Known(size, time, [first], *usual(rng))
+
+
+def three_repeats(rng: np.random.Generator) -> Known:
+    """A step on powers of two, from three repeats."""
+    first = int(rng.integers(4, len(OCTAVES) - 4))
+    change = rng.choice([0.6, 1.5, 1.7, 2.0, 3.0])
+    time = hockney(rng, OCTAVES) * np.where(OCTAVES[first] <= OCTAVES, change, 1)
+    return Known(OCTAVES, time, [first], usual(rng)[0], 3)
+
+
+def found(make: Callable[[np.random.Generator], Known]) -> tuple[float, float]:
+    """Shares of all steps that lie in a reported bracket, and that are a step exactly there."""
+    rng = np.random.default_rng(14)
+    known = [make(rng) for _ in range(CURVES)]
+    table = pd.concat([one.samples(rng).assign(curve=str(n)) for n, one in enumerate(known)])
+    findings = detect(table.astype({"curve": "category"}))
+    within, exact = [], []
+    for number, one in enumerate(known):
+        mine = findings[findings["curve"] == str(number)]
+        low, high = mine["last_size_before"], mine["size_bytes"]
+        for step in one.steps:
+            last, first = one.bracket(step)
+            within.append(bool(((low <= last) & (high >= first)).any()))
+            here = (low == last) & (high == first) & (mine["kind"] == "step")
+            exact.append(bool(here.any()))
+    return float(np.mean(within)), float(np.mean(exact))
+
+
+@pytest.mark.parametrize(
+    "make", [a_byte_apart, into_the_link, beside_another, near_the_end, three_repeats]
+)
+def test_a_cliff_is_reported_as_a_step_where_it_is(make: Callable[..., Known]) -> None:
+    within, exact = found(make)
+
+    assert within >= 0.98
+    assert exact >= 0.95

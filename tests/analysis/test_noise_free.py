@@ -1,0 +1,130 @@
+"""Kernels on a simulated platform where the truth is exact, from the measurement to the finding."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from switchpoint import read_facts
+from typer.testing import Result
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="star" prefix="host" suffix="" radical="0-3" speed="10Gf" bw="1250MBps" lat="100us"/>
+</platform>
+"""
+
+#: Only messages take time: their latency, and their bytes by the bandwidth. Every send is treated
+#: alike, and each collective of the library has one algorithm.
+EXACT = [
+    "--log=root.thres:error",
+    "--cfg=smpi/host-speed:10Gf",
+    "--cfg=smpi/simulate-computation:no",
+    "--cfg=smpi/lat-factor:0:1",
+    "--cfg=network/crosstraffic:0",
+    "--cfg=smpi/send-is-detached-thresh:100000000",
+    "--cfg=smpi/async-small-thresh:0",
+    "--cfg=smpi/wtime:1e-6",
+    "--cfg=smpi/bcast:binomial_tree",
+    "--cfg=smpi/alltoall:basic_linear",
+]
+
+#: From this size on, messages have half the bandwidth. No size of the sweep is near it.
+FIRST_SLOW_BYTE = 50_001
+STEP = f"--cfg=smpi/bw-factor:0:1;{FIRST_SLOW_BYTE}:0.5"
+NO_STEP = "--cfg=smpi/bw-factor:0:1"
+
+needs_simgrid = pytest.mark.skipif(
+    shutil.which("smpicc") is None, reason="no smpicc here (Debian: libsimgrid-dev)"
+)
+pytestmark = [needs_simgrid, pytest.mark.build]
+
+Simulate = Callable[..., Path]
+Found = tuple[str, int, int]
+
+
+@pytest.fixture(scope="module")
+def kernels() -> Path:
+    """The kernels built for SimGrid, where `make test` builds them too."""
+    tree = ROOT / "build" / "ctest" / "simgrid"
+    for command in (
+        ["cmake", "-S", ROOT / "src", "-B", tree, "-DMPI_C_COMPILER=smpicc"],
+        ["cmake", "--build", tree, "--parallel", "2"],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    return tree / "bin"
+
+
+@pytest.fixture
+def simulate(kernels: Path, tmp_path: Path) -> Simulate:
+    """Run a kernel on the platform; returns its record."""
+    (tmp_path / "platform.xml").write_text(PLATFORM)
+    (tmp_path / "hosts").write_text("".join(f"host{number}\n" for number in range(4)))
+
+    def run(kernel: str, *arguments: str, ranks: int, truth: str) -> Path:
+        record = tmp_path / f"{kernel}.record"
+        command = [
+            *("smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"),
+            *(*EXACT, truth, str(kernels / kernel), *arguments),
+            *("--passes", "2", "--samples", "1", "--record", str(record), "--quiet"),
+        ]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+        return record
+
+    return run
+
+
+def found(switchpoint: Callable[..., Result], record: Path) -> dict[str, list[Found]]:
+    """Return each mode's findings: kind, and the sizes on either side."""
+    result = switchpoint("detect", record, "--json")
+    assert result.exit_code == 0, result.output
+    modes: dict[str, list[Found]] = {}
+    for one in json.loads(result.stdout)["findings"]:
+        place = (one["kind"], one["last_size_before"], one["size_bytes"])
+        modes.setdefault(one["curve"]["mode"], []).append(place)
+    return modes
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options"),
+    [
+        ("pingpong", ["--sizes", "64:4M/3"]),
+        # Pairs leave a barrier one after another; an agreed time takes long to simulate.
+        (
+            "multipair",
+            [
+                "--start",
+                "agreed",
+                "--sizes",
+                "4K:1M/3",
+                "--mode",
+                "send,ssend,sendrecv,stream,bistream",
+            ],
+        ),
+    ],
+)
+def test_every_point_to_point_mode_shows_exactly_the_step_that_is_there(
+    simulate: Simulate, switchpoint: Callable[..., Result], kernel: str, options: list[str]
+) -> None:
+    ranks = 4 if kernel == "multipair" else 2
+    record = simulate(kernel, *options, ranks=ranks, truth=STEP)
+    step = [("step", 41_285, 52_016)]
+    modes = read_facts(record).header["plan"]["modes"]
+    assert found(switchpoint, record) == dict.fromkeys(modes, step)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options"), [("alltoall", []), ("broadcast", ["--segment", "4194304"])]
+)
+def test_collectives_show_nothing_where_nothing_is(
+    simulate: Simulate, switchpoint: Callable[..., Result], kernel: str, options: list[str]
+) -> None:
+    record = simulate(kernel, "--sizes", "64:1M/3", *options, ranks=4, truth=NO_STEP)
+    assert found(switchpoint, record) == {}
