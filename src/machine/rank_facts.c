@@ -12,6 +12,7 @@
 #include "memory.h"
 #include "mpi_check.h"
 #include "system_files.h"
+#include "topology.h"
 
 enum { CPUS_MAX = 8192 };
 
@@ -69,6 +70,7 @@ static void write_facts(struct json *json)
     json_integer(json, "pid", getpid());
     write_net_namespace(json);
     char boot_id[64];
+    topology_write(json, "topology");
     write_ptrace_scope(json);
     write_huge_pages(json);
     const bool booted = system_line("/proc/sys/kernel/random/boot_id", "", boot_id, sizeof boot_id);

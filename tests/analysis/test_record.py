@@ -212,6 +212,8 @@ def test_damaged_payloads_are_warned_of(tmp_path: Path) -> None:
         (["labels", "site"], 3, "header field 'labels.site' has the wrong type"),
         (["mpi", "cvars"], [], "header field 'mpi.cvars' has the wrong type"),
         (["ranks", 0, "before"], {}, "header field 'ranks.0.before.load1' is missing"),
+        (["ranks", 0, "topology"], {}, "header field 'ranks.0.topology.sockets' is missing"),
+        (["ranks", 0, "ptrace_scope"], "0", "header field 'ranks.0.ptrace_scope' has the wrong"),
         (["columns"], ["mode"], "header field 'columns' lacks 'size_bytes'"),
         (["clock"], 1, "header field 'clock' has the wrong type"),
     ],

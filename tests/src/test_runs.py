@@ -265,6 +265,21 @@ class ACompleteRun(unittest.TestCase):
             mtu = int(Path("/sys/class/net/lo/mtu").read_text())
             self.assertEqual([i["mtu"] for i in loopback], [mtu])
 
+    def test_header_has_the_topology_if_hwloc_was_there(self):
+        for rank in self.record.header["ranks"]:
+            topology = rank["topology"]
+            self.assertEqual(topology is not None, os.environ["SWITCHPOINT_HWLOC"] == "ON")
+            if topology is None:
+                continue
+            for fact in ("sockets", "numa_nodes", "cores", "hardware_threads"):
+                self.assertGreaterEqual(topology[fact], 1)
+            self.assertGreaterEqual(topology["hardware_threads"], len(rank["cpus_allowed"]))
+            self.assertFalse({*topology["smt_siblings"]} & {*rank["cpus_allowed"]})
+            self.assertTrue(topology["rank_sockets"])
+            for cache in topology["caches"]:
+                self.assertGreater(cache["size_bytes"], 0)
+                self.assertIn(cache["type"], ("unified", "data", "instruction"))
+
     def test_header_and_footer_tell_what_the_system_lets_messages_do(self):
         def first_line(path: str) -> str | None:
             try:
