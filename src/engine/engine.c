@@ -88,6 +88,12 @@ static int run(struct session *session, int started)
         options->start = cores_suffice(task->comm) ? START_AGREED : START_BARRIER;
     }
     plan_start(&session->plan, options);
+    if (options->counters != NULL) {
+        session->counters = mpi_counters_start(options->counters, &refusal);
+        if (refused_anywhere(task->comm, kernel->name, &refusal)) {
+            return EXIT_USAGE;
+        }
+    }
     if (points_suit(session, &refusal)) {
         allocate_all(session, &refusal);
     }
@@ -174,6 +180,7 @@ static void allocate_all(struct session *session, struct refusal *refusal)
 static void free_all(struct session *session)
 {
     record_free(&session->record);
+    mpi_counters_free(session->counters);
     free(session->visit.values_us);
     free(session->visit.call_phases_us);
     free(session->visit.calls_us);

@@ -242,8 +242,8 @@ static bool parse_flag(const char *name, struct options *options)
 static bool parse_option(const char *name, const char *value, const struct kernel *kernel,
                          struct options *options, struct refusal *refusal)
 {
-    static const char *const OTHERS[] = {"--mode",    "--sizes",  "--seed", "--start",
-                                         "--time-of", "--record", "--label"};
+    static const char *const OTHERS[] = {"--mode",    "--sizes",  "--seed",  "--start",
+                                         "--time-of", "--record", "--label", "--mpi-counters"};
     const struct kernel_option *number = find_option(NUMBER_OPTIONS, name);
     const struct kernel_option *own = find_option(kernel->options, name);
     bool known = number != NULL || own != NULL;
@@ -285,6 +285,10 @@ static bool parse_value(const char *name, const char *value, const struct kernel
     }
     if (strcmp(name, "--time-of") == 0) {
         return parse_time_of(value, options, refusal);
+    }
+    if (strcmp(name, "--mpi-counters") == 0) {
+        options->counters = value;
+        return true;
     }
     if (strcmp(name, "--label") == 0) {
         return parse_label(value, options, refusal);

@@ -44,6 +44,7 @@ struct options {
     long rotate_mib;        /* 0: the same buffers again and again */
     long kept;              /* samples written per point, at most */
     const char *record;     /* NULL: none */
+    const char *counters;   /* of the MPI library, by name, separated by commas; NULL: none */
     const char **labels;    /* "KEY=VALUE" */
     size_t label_count;
     enum start_of_calls start;

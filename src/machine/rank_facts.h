@@ -5,13 +5,15 @@
 #include <mpi.h>
 
 #include "json.h"
+#include "mpi_counters.h"
 
 /* Collective. Writes an array on rank 0, with an object for each rank: where it runs, and its
  * conditions as `before`. */
 void ranks_write_before(MPI_Comm comm, struct json *json, const char *key);
 
-/* Collective. Writes an array on rank 0, with an object for each rank: its number, and its
- * conditions as `after`. */
-void ranks_write_after(MPI_Comm comm, struct json *json, const char *key);
+/* Collective. Writes an array on rank 0, with an object for each rank: its number, its conditions
+ * as `after` and, unless `counters` is NULL, what the MPI library has counted. */
+void ranks_write_after(MPI_Comm comm, struct json *json, const char *key,
+                       const struct mpi_counters *counters);
 
 #endif

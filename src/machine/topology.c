@@ -1,4 +1,5 @@
-/* The machine's sockets, cores, caches and memory, as hwloc sees them, and this rank's place in it. */
+/* The machine's sockets, cores, caches and memory, as hwloc sees them, and this rank's place in it.
+ */
 #include "topology.h"
 
 #ifdef SWITCHPOINT_HWLOC

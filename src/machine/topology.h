@@ -1,4 +1,5 @@
-/* The machine's sockets, cores, caches and memory, as hwloc sees them, and this rank's place in it. */
+/* The machine's sockets, cores, caches and memory, as hwloc sees them, and this rank's place in it.
+ */
 #ifndef SWITCHPOINT_TOPOLOGY_H
 #define SWITCHPOINT_TOPOLOGY_H
 

@@ -447,6 +447,27 @@ class TheSweep(InAFolder):
         self.assertEqual(len(point["voluntary_switches"]), 3)
         self.assertGreaterEqual(min(point["voluntary_switches"]), 2 * 4)
 
+    def test_what_the_library_counts_is_recorded_for_each_rank(self):
+        arguments = ("--mode", "send", "--mpi-counters", "eager_sends", *QUICK)
+        counted = {}
+        for size in ("8", "2000"):
+            record = self.measured(
+                TEST_KERNELS / "pingpong_fake_counters", *arguments, "--sizes", size
+            )
+            counted[size] = [rank["mpi_counters"] for rank in record.footer["ranks"]]
+        self.assertGreater(min(own["eager_sends"] for own in counted["8"]), 10)
+        self.assertEqual([own["eager_sends"] for own in counted["2000"]], [0, 0])
+
+    def test_what_the_library_does_not_count_is_refused(self):
+        for name in ("longest_queue", "sends_of_comm", "unknown"):  # no counter of the process
+            with self.subTest(name=name):
+                done = run(
+                    TEST_KERNELS / "pingpong_fake_counters", "--mpi-counters", f"eager_sends,{name}"
+                )
+                self.assertEqual(done.returncode, 2, done.stderr)
+                (line,) = said(PINGPONG, done)
+                self.assertIn(f"has no counter '{name}'; it has: eager_sends", line)
+
     def test_a_pause_before_each_block_is_no_part_of_its_time(self):
         record = self.measured(
             PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "2",
