@@ -13,6 +13,7 @@
 #include "mpi_check.h"
 #include "system_files.h"
 #include "topology.h"
+#include "ucx_protocols.h"
 
 enum { CPUS_MAX = 8192 };
 
@@ -36,13 +37,16 @@ void ranks_write_before(MPI_Comm comm, struct json *json, const char *key)
 }
 
 void ranks_write_after(MPI_Comm comm, struct json *json, const char *key,
-                       const struct mpi_counters *counters)
+                       const struct mpi_counters *counters, bool ucx_asked)
 {
     struct json mine = {0};
     open_rank(comm, &mine);
     conditions_write(&mine, "after");
     if (counters != NULL) {
         mpi_counters_write(&mine, "mpi_counters", counters);
+    }
+    if (ucx_asked) {
+        ucx_protocols_write(&mine, "ucx_protocols");
     }
     close_rank(comm, &mine, json, key);
 }

@@ -468,6 +468,25 @@ class TheSweep(InAFolder):
                 (line,) = said(PINGPONG, done)
                 self.assertIn(f"has no counter '{name}'; it has: eager_sends", line)
 
+    def test_protocols_that_ucx_chose_are_recorded_where_the_library_uses_it(self):
+        arguments = ("--mode", "send", "--sizes", "8", "--ucx-protocols", *QUICK)
+        # New releases of UCX need no UCX_PROTO_ENABLE.
+        done = run(PINGPONG, *arguments, "--record", self.path, UCX_PROTO_ENABLE="y")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^mode .*\nsend .*\nswitchpoint: complete ")
+        record = Record(self.path)
+        for rank in record.footer["ranks"]:
+            tables = rank["ucx_protocols"]
+            self.assertEqual(bool(tables), "ch4:ucx" in record.header["mpi"]["description"])
+            for table in tables:
+                self.assertRegex(table["operation"], "^(tagged|active) message")
+                first = 0
+                for part in table["ranges"]:
+                    self.assertEqual(part["first_bytes"], first)
+                    first = (part["last_bytes"] or 0) + 1
+                self.assertIsNone(table["ranges"][-1]["last_bytes"])
+        self.assertNotIn("UCX_PROTO_INFO", record.header["mpi"]["environment"])
+
     def test_a_pause_before_each_block_is_no_part_of_its_time(self):
         record = self.measured(
             PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "2",
