@@ -213,7 +213,7 @@ class ACompleteRun(unittest.TestCase):
                 "point_time_us": 0,
                 "precision_percent": 0,
                 "time_budget_s": 0,
-                "warmup": 1,
+                "warmup": 3,
                 "window": 4,
                 "window_kib": 262144,
                 "windows": {"stream": 4, "sstream": 4, "bistream": 4},
@@ -549,11 +549,20 @@ class TheSweep(InAFolder):
             self.assertGreater(point["passes"], 1)
             self.assertLess(point["passes"], 1000000)
 
+    def test_a_visit_that_the_time_budget_does_not_cover_is_not_begun(self):
+        # Each visit takes 1.5 s: two fit into 4 s, and the third would end after them.
+        record = self.measured(
+            PINGPONG, "--mode", "send", "--sizes", "8", "--pause", "1500000", "--samples", "1",
+            "--passes", "5", "--time-budget", "4",
+        )  # fmt: skip
+        self.assertIs(record.footer["shortened"], True)
+        self.assertIn(record.footer["points"][0]["passes"], [1, 2])
+
     def test_every_block_finds_its_buffers_as_the_repetition_before_left_them(self):
         # All but a few bytes that are wrong so that nothing from before passes for a transfer.
         record = self.measured(
             TEST_KERNELS / "warmth", "--sizes", "8,64K", "--block-time", "0", "--samples", "3",
-            "--passes", "3", "--pass-time", "12", ranks=1,
+            "--passes", "3", "--pass-time", "2", ranks=1,
         )  # fmt: skip
         self.assertEqual(len({(r["mode"], r["size_bytes"], r["pass"]) for r in record.rows}), 18)
         for row in record.rows:
@@ -561,7 +570,7 @@ class TheSweep(InAFolder):
             wrong = 17 * (8 if row["mode"] == "result" else 1)
             self.assertLessEqual(changed, wrong if first else 0)
             self.assertGreaterEqual(changed, 1 if first else 0)
-            self.assertGreaterEqual(float(row["earlier_us"]), 1)
+            self.assertGreaterEqual(float(row["earlier_us"]), 3)
 
     def test_one_window_serves_every_size_of_a_stream(self):
         # Four messages of the largest size fit, and many more of the smallest.
@@ -1465,6 +1474,23 @@ class WhenThingsGoWrong(InAFolder):
         self.assertEqual(json.loads(header)["columns"], columns.split(","))
         first_pass = {tuple(r.split(",")[:2]) for r in rows if r.split(",")[2] == "0"}
         self.assertEqual(len(first_pass), len(MODES) * 5)
+
+    def test_a_run_that_is_killed_in_its_first_pass_leaves_what_it_has_measured(self):
+        partial = Path(f"{self.path}.partial")
+        slow = ["--mode", "send", "--sizes", "1:16M/2", "--samples", "1", "--pause", "300000"]
+        with subprocess.Popen(
+            [MPIEXEC, "-n", "2", PINGPONG, *slow, "--passes", "1", "--record", self.path],
+            env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        ) as job:  # fmt: skip
+            deadline = time.monotonic() + 30
+            rows: list[str] = []
+            while time.monotonic() < deadline and not rows:
+                time.sleep(0.05)
+                rows = partial.read_text().splitlines()[2:] if partial.exists() else []
+            job.send_signal(signal.SIGTERM)
+            job.wait(timeout=30)
+        self.assertGreater(len(rows), 0)
+        self.assertFalse(self.path.exists())
 
     def test_a_run_that_hangs_in_finalize_has_said_and_written_everything(self):
         program = TEST_KERNELS / "pingpong_endless_finalize"
