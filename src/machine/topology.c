@@ -58,7 +58,7 @@ static void write_caches(struct json *json, hwloc_topology_t topology)
 {
     json_open(json, "caches", '[');
     for (hwloc_obj_type_t type = HWLOC_OBJ_L1CACHE; hwloc_obj_type_is_cache(type); type++) {
-        const hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, 0);
+        hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, 0);
         if (cache != NULL) {
             json_open(json, NULL, '{');
             json_integer(json, "level", cache->attr->cache.depth);

@@ -25,12 +25,15 @@ int MPI_T_pvar_get_info(int index, char *name, int *name_length, int *verbosity,
                         int *atomic)
 {
     static const char *const NAMES[] = {"eager_sends", "longest_queue", "sends_of_comm"};
-    snprintf(name, (size_t)*name_length, "%s", NAMES[index]);
+    *name_length = snprintf(name, (size_t)*name_length, "%s", NAMES[index]) + 1;
+    if (description != NULL && *description_length > 0) {
+        description[0] = '\0';
+    }
+    *description_length = 1;
     *verbosity = MPI_T_VERBOSITY_USER_BASIC;
     *class = index == 1 ? MPI_T_PVAR_CLASS_HIGHWATERMARK : MPI_T_PVAR_CLASS_COUNTER;
     *type = MPI_UNSIGNED_LONG_LONG;
     *names = MPI_T_ENUM_NULL;
-    (void)description, (void)description_length;
     *binding = index == 2 ? MPI_T_BIND_MPI_COMM : MPI_T_BIND_NO_OBJECT;
     *readonly = 1;
     *continuous = 0;
