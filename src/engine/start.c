@@ -47,8 +47,8 @@ void start_prepare(MPI_Comm comm, const int *kernels, struct start *start)
 }
 
 /* Sleeps through most of a long wait: a rank that spins uses up its time slice, and where others
- * want its core it would lose it right after the start. */
-static void wait_until(double moment_us)
+ * want its core it would lose it right after the start. Returns the time after the wait. */
+static double wait_until(double moment_us)
 {
 #ifdef SWITCHPOINT_SIMULATED
     static const double SPIN_US = 0; /* simulated ranks wake up in time */
@@ -60,8 +60,11 @@ static void wait_until(double moment_us)
         const struct timespec nap = {.tv_nsec = (long)(idle_us * 1e3)};
         nanosleep(&nap, NULL);
     }
-    while (clock_us() < moment_us) {
-    }
+    double now_us = 0;
+    do {
+        now_us = clock_us();
+    } while (now_us < moment_us);
+    return now_us;
 }
 
 double start_together(MPI_Comm comm, struct start *start)
@@ -69,8 +72,7 @@ double start_together(MPI_Comm comm, struct start *start)
     double agreed_us = clock_us() + start->lead_us;
     MPI_CHECK(MPI_Bcast(&agreed_us, 1, MPI_DOUBLE, 0, comm));
     agreed_us += start->ahead_us + start->drift * (clock_us() - start->compared_us);
-    wait_until(agreed_us);
-    start->late = clock_us() > agreed_us + LATE_US;
+    start->late = wait_until(agreed_us) > agreed_us + LATE_US;
     return agreed_us;
 }
 
