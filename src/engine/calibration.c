@@ -23,18 +23,20 @@ void repeat(const struct mode *mode, struct task *task, long iterations)
     task->turn += iterations;
 }
 
-/* The fastest sample decides: a slow moment during calibration says nothing about the point. */
-bool known_slow(const struct session *session, const struct point *point)
+static bool is_slow(const struct options *options, const struct point *point, double repetition_us)
 {
     static const double SLOW_US = 20e3;
+    return point->iterations == 1 && repetition_us >= SLOW_US &&
+           repetition_us >= (double)options->block_time_us;
+}
 
-    const struct options *options = &session->options;
-    bool slow = false;
-    if (session->task.rank == 0 && point->iterations == 1 && point->samples.count > 0) {
-        const double fastest_us = point->samples.min_us * messages_of(point->mode, &session->task);
-        slow = fastest_us >= SLOW_US && fastest_us >= (double)options->block_time_us;
-    }
-    return root_says(session->task.comm, slow);
+/* The fastest sample decides: a slow moment during calibration says nothing about the point. */
+bool known_slow(const struct session *session, struct point *point)
+{
+    const double fastest_us = point->samples.min_us * messages_of(point->mode, &session->task);
+    point->slow = root_says(session->task.comm, point->samples.count > 0 &&
+                                                    is_slow(&session->options, point, fastest_us));
+    return point->slow;
 }
 
 void agree_on_start(struct session *session)
@@ -62,6 +64,7 @@ long calibrate(struct session *session, struct point *point)
     }
     point->blocks = blocks_that_fit(&session->options, block_us);
     MPI_CHECK(MPI_Bcast(&point->blocks, 1, MPI_LONG, 0, session->task.comm));
+    point->slow = root_says(session->task.comm, is_slow(&session->options, point, block_us));
     return spent;
 }
 

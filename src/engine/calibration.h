@@ -6,12 +6,12 @@
 
 #include "session.h"
 
-/* Collective. Whether earlier passes show that one repetition takes longer than memory takes to
- * fill any cache (20 ms). Another warm-up and calibration would then take most of the sweep's time
- * and change nothing. */
-bool known_slow(const struct session *session, const struct point *point);
+/* Collective. Whether earlier passes show that the point is slow; sets its `slow`. Another
+ * calibration would then take most of the sweep's time and change nothing. */
+bool known_slow(const struct session *session, struct point *point);
 
-/* Collective. Sets the point's repetitions and blocks. Returns the repetitions that it ran. */
+/* Collective. Sets the point's repetitions and blocks, and whether it is slow. Returns the
+ * repetitions that it ran. */
 long calibrate(struct session *session, struct point *point);
 
 /* Collective. Compares the ranks' clocks where calls start at an agreed time. */

@@ -27,7 +27,7 @@ bool explore_all(struct session *session)
 
 bool explorer_is_out_of_time(struct explorer *explorer)
 {
-    return budget_is_spent(explorer->session);
+    return budget_is_spent(explorer->session, 0);
 }
 
 long explorer_budget_s(const struct explorer *explorer)

@@ -58,9 +58,10 @@ static long prepare(struct session *session, struct point *point, int pass)
     if (mode->prepare != NULL) {
         mode->prepare(task);
     }
-    /* Explorations compare points, so all of theirs are prepared alike, however slow. */
-    const bool warm = !mode->once && (point->settled || !known_slow(session, point));
-    long untimed = warm && !point->settled ? calibrate_again(session, point) : 0;
+    long untimed = 0;
+    if (!mode->once && !point->settled && !known_slow(session, point)) {
+        untimed = calibrate_again(session, point);
+    }
     point->blocks = mode->once ? 1 : point->blocks;
     session->visit.blocks = point->blocks;
     if (session->kernel->timeline && point->repetitions == 0) {
@@ -68,10 +69,13 @@ static long prepare(struct session *session, struct point *point, int pass)
         untimed += timeline_watch(task, mode->run, most, &point->activity);
     }
     /* The first block then follows a repetition, as the others do, not a barrier, which ranks leave
-     * one after another, nor a broadcast. */
+     * one after another, nor a broadcast. Explorations compare points, so that all of theirs are
+     * prepared alike, however slow. */
+    const bool warm = !mode->once && (point->settled || !point->slow);
+    const long warmup = warm ? session->options.warmup : 0;
     MPI_CHECK(MPI_Barrier(task->comm));
-    repeat(mode, task, warm ? session->options.warmup : 0);
-    return untimed + (warm ? session->options.warmup : 0);
+    repeat(mode, task, warmup);
+    return untimed + warmup;
 }
 
 /* Whatever chose the point, no message may overwrite what lies beyond the buffers. */
@@ -85,11 +89,11 @@ static void require_room(const struct session *session, const struct mode *mode)
     }
 }
 
-/* The very first repetitions connect the ranks and say nothing about the point. Returns the
+/* The very first repetition connects the ranks and says nothing about the point. Returns the
  * repetitions that it ran. */
 static long calibrate_again(struct session *session, struct point *point)
 {
-    const long first = point->repetitions == 0 ? session->options.warmup : 0;
+    const long first = point->repetitions == 0 && session->options.warmup > 0 ? 1 : 0;
     repeat(point->mode, &session->task, first);
     return first + calibrate(session, point);
 }

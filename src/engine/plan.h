@@ -35,6 +35,7 @@ struct point {
     struct samples ranks[RANK_COLUMN_COUNT]; /* the columns RANK_COLUMNS; rank 0 only */
     struct samples passes;                   /* the median of each pass so far; rank 0 only */
     struct counts counts;      /* this rank's; after the sweep, on rank 0, those of all ranks */
+    double visit_us;           /* the last visit with all that is untimed, by this rank's clock */
     double blocks_us;          /* all timed blocks so far, by this rank's clock */
     int64_t late_calls;        /* repeated, since a rank started late; same on all ranks */
     struct switches *switches; /* in the timed blocks of each visit, over all ranks; rank 0 only */
@@ -43,6 +44,7 @@ struct point {
     struct activity activity;  /* of the first pass; rank 0 of kernels with a timeline */
     int visits;                /* of an exploration */
     bool settled;              /* needs no further calibrating */
+    bool slow;                 /* a repetition takes longer than memory takes to fill any cache */
 };
 
 struct plan {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "memory.h"
 
 static const char PARTIAL[] = ".partial";
@@ -47,6 +48,16 @@ bool record_flush(struct record *record)
     }
     errno = 0;
     return (fflush(record->file) == 0 && !ferror(record->file)) || failed(record);
+}
+
+void record_keep_up(struct record *record)
+{
+    static const double SECOND_US = 1e6;
+    const double now_us = clock_us();
+    if (record->file != NULL && now_us - record->flushed_us >= SECOND_US) {
+        fflush(record->file); /* the file remembers an error */
+        record->flushed_us = now_us;
+    }
 }
 
 bool record_finish(struct record *record)

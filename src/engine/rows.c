@@ -58,4 +58,5 @@ void rows_add(struct session *session, struct point *point, int pass)
             write_row(out, point, pass, block, values_us, visit->columns);
         }
     }
+    record_keep_up(&session->record);
 }

@@ -3,6 +3,7 @@
 
 #include "agreement.h"
 #include "budget.h"
+#include "clock.h"
 #include "measure.h"
 #include "rows.h"
 
@@ -24,14 +25,17 @@ static void make_pass(struct session *session, int pass)
     struct plan *plan = &session->plan;
     plan_shuffle(plan, (uint64_t)session->options.seed, pass);
     for (size_t i = 0; i < plan->count; i++) {
-        if (budget_is_spent(session)) {
+        struct point *point = &plan->points[plan->order[i]];
+        if (is_done(session, point)) {
+            continue;
+        }
+        if (budget_is_spent(session, point->visit_us)) {
             return;
         }
-        struct point *point = &plan->points[plan->order[i]];
-        if (!is_done(session, point)) {
-            measure(session, point, pass);
-            rows_add(session, point, pass);
-        }
+        const double start_us = clock_us();
+        measure(session, point, pass);
+        rows_add(session, point, pass);
+        point->visit_us = clock_us() - start_us;
     }
 }
 

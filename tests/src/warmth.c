@@ -40,7 +40,7 @@ static void run_quickly(const struct task *t, long iterations)
 
 static void run_slowly(const struct task *t, long iterations)
 {
-    const struct timespec pause = {.tv_nsec = 6000000};
+    const struct timespec pause = {.tv_nsec = 1000000};
     for (long i = 0; i < iterations; i++) {
         nanosleep(&pause, NULL);
         copy(t);
