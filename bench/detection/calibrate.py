@@ -1,15 +1,22 @@
-"""Fits the conversion of posteriors to confidences on the labelled curves that are not held out.
+"""Fits the confidences on the labelled curves that are not held out, without a detector's labels.
 
-`.venv/bin/python bench/detection/calibrate.py [--write]` prints the reliability of both parts, and
-with `--write` updates `analysis/switchpoint/detection/confidence.yaml`.
+A boundary is right if its bracket contains the switch, whose place the setting tells. Elsewhere it
+is right if the medians of curves with other limits change there in the same way: the sizes after
+the bracket lie off the line through those before it, to the same side and at least half as far.
+Each curve is judged with all of its repeats, and with one of them, as in other programs' tables.
+
+`.venv/bin/python bench/detection/calibrate.py [--write] [FILE...]` prints how often findings of
+each confidence were right: of the curves of the fit, of those held out, and of FILEs of
+`record_unseen.py`. With `--write` it fits on these FILEs too, and updates
+`analysis/switchpoint/detection/confidence.yaml`; a later call shows FILEs that were not fitted on.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,68 +25,87 @@ from switchpoint.detection.launches import detect_launches
 from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from labelled import Curve, curves, launches
+from labelled import Curve, curves, launches, siblings, unseen
 
 DATA = Path(confidence.__file__).with_name("confidence.yaml")
-BINS = [0, 0.5, 0.7, 0.8, 0.9, 0.95, 1]
+BINS = [0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1]
+
+#: A change in other curves confirms one if it is at least this part of it.
+CONFIRMING = 0.5
+
+#: Sizes within this factor of a bracket are beside it, and at least this many.
+BESIDE = 2.5
+FEWEST_BESIDE = 3
 
 
-def judged() -> pd.DataFrame:
-    """Return every boundary that is reported in the labelled curves, and whether it is right.
+def judged(every: list[Curve]) -> pd.DataFrame:
+    """Return every boundary that is reported, its features, and whether it is right.
 
-    Each curve is searched alone and once more together with its other launch.
+    Each curve is searched alone and once more together with its other launches.
     """
-    every = list(curves())
-    return pd.DataFrame([*_found([[one] for one in every]), *_found(launches(every))])
+    rows = []
+    for same in [*([one] for one in every), *launches(every)]:
+        several = detect_launches(same[0].size, [(curve.time, curve.error) for curve in same])
+        for curve, findings in zip(same, several, strict=True):
+            others = siblings(curve, every)
+            rows += [
+                {
+                    "held_out": curve.held_out,
+                    "right": is_right(curve, finding, others),
+                    **features(curve, finding),
+                }
+                for finding in findings
+                if finding["kind"] in BOUNDARIES
+            ]
+    return pd.DataFrame(rows)
 
 
-def _found(several: list[list[Curve]]) -> Iterator[dict[str, object]]:
-    """Search launches together, and judge what they report."""
-    found: dict[tuple[str, str], list[tuple[Curve, list[dict[str, object]]]]] = defaultdict(list)
-    for same in several:
-        findings = detect_launches(same[0].size, [(curve.time, curve.error) for curve in same])
-        for curve, mine in zip(same, findings, strict=True):
-            boundaries = [finding for finding in mine if finding["kind"] in BOUNDARIES]
-            found[curve.transport, curve.grid].append((curve, boundaries))
-    for family in found.values():
-        yield from _rows(family)
+def features(curve: Curve, finding: dict[str, Any]) -> dict[str, float]:
+    """Return the features of a finding's confidence."""
+    pieces = finding["evidence"]["before"], finding["evidence"]["after"]
+    ends = [(piece["first_size_bytes"], piece["last_size_bytes"]) for piece in pieces]
+    return confidence.features(
+        finding,
+        fewest_beside=min(
+            ((first <= curve.size) & (curve.size <= last)).sum() for first, last in ends
+        ),
+        has_repeats=bool(np.median(curve.error) > 0),
+    )
 
 
-def _rows(
-    family: list[tuple[Curve, list[dict[str, object]]]],
-) -> Iterator[dict[str, object]]:
-    """Judge the findings of curves of one transport and grid.
+def is_right(curve: Curve, finding: dict[str, Any], others: list[Curve]) -> bool:
+    """Return whether a boundary's bracket contains the switch, or other curves confirm it."""
+    low, high = finding["last_size_before"], finding["size_bytes"]
+    if low < curve.first_byte <= high:
+        return True
+    own = change(curve, low, high)
+    elsewhere = [
+        change(one, low, high)
+        for one in others
+        if not low / BESIDE < one.first_byte <= high * BESIDE
+    ]
+    if len(elsewhere) < 2:
+        return False
+    return bool(np.median(elsewhere) * np.sign(own) >= CONFIRMING * abs(own))
 
-    Near the set limit only the limit's own bracket is right. Elsewhere a bracket is right if it
-    recurs in at least two curves with other limits.
-    """
-    for curve, boundaries in family:
-        recurring = Counter(
-            (other["last_size_before"], other["size_bytes"])
-            for sibling, others in family
-            if sibling.limit != curve.limit
-            for other in others
-        )
-        for finding in boundaries:
-            bracket = finding["last_size_before"], finding["size_bytes"]
-            place = int(np.searchsorted(curve.size, finding["size_bytes"]))
-            if curve.truth is not None and abs(place - curve.truth) <= 1:
-                right = place == curve.truth
-            else:
-                right = recurring[bracket] >= 2
-            evidence = finding["evidence"]
-            assert isinstance(evidence, dict)
-            yield {
-                "held_out": curve.held_out,
-                "right": right,
-                "confidence": finding["confidence"],
-                **confidence.features(str(finding["kind"]), evidence["posterior"], *bracket),
-            }
+
+def change(curve: Curve, low: float, high: float) -> float:
+    """Return how far the sizes after a bracket lie off the line before it, as a logarithm."""
+    end, start = np.searchsorted(curve.size, low, side="right"), np.searchsorted(curve.size, high)
+    first = min(np.searchsorted(curve.size, low / BESIDE), max(end - FEWEST_BESIDE, 0))
+    last = max(np.searchsorted(curve.size, high * BESIDE), start + FEWEST_BESIDE)
+    x, y = curve.size[first:end], curve.time[first:end]
+    if not len(x) or start >= len(curve.size):
+        return 0.0
+    line = np.polyfit(x, y, 1, w=1 / y) if len(x) > 1 else np.array([0.0, y[0]])
+    after = curve.time[start:last]
+    aimed = np.maximum(np.polyval(line, curve.size[start:last]), 0.1 * after)
+    return float(np.median(np.log(after / aimed)))
 
 
 def fit(table: pd.DataFrame) -> dict[str, float]:
     """Logistic regression by Newton's steps, with a slight ridge."""
-    names = ["constant", "log_odds", "slope_change", "log2_gap"]
+    names = [name for name in table if name not in {"held_out", "right"}]
     x, y = table[names].to_numpy(dtype=float), table["right"].to_numpy(dtype=float)
     weights = np.zeros(len(names))
     for _ in range(50):
@@ -101,13 +127,13 @@ def reliability(table: pd.DataFrame) -> str:
     return "\n".join(rows)
 
 
-def launch_scatter() -> float:
+def launch_scatter(every: list[Curve]) -> float:
     """Standard deviation of a whole curve from launch to launch, relative, by absolute deviations.
 
     Of the logarithm of the median ratio of two launches with the same limit.
     """
     pairs: dict[tuple[str, int], dict[int, Curve]] = defaultdict(dict)
-    for curve in curves():
+    for curve in every:
         if curve.grid == "3 an octave":
             pairs[curve.transport, curve.limit][curve.launch] = curve
     apart = [
@@ -118,20 +144,30 @@ def launch_scatter() -> float:
     return float(1.4826 * np.median(np.abs(apart)) / np.sqrt(2))
 
 
-def main(write: bool) -> None:
+def main(files: list[Path], *, write: bool) -> None:
     """Print the reliability of the confidences, after an update if requested."""
-    table = judged()
+    many, single = list(curves()), list(curves(passes=1))
+    table = pd.concat([judged(many), judged(single)])
+    parts = {"fitted on": table[~table["held_out"]], "held out": table[table["held_out"]]}
+    parts |= {path.name: judged(unseen(path)) for path in files}
     if write:
-        weights = fit(table[~table["held_out"]])
+        del parts["held out"]
+        weights = fit(pd.concat(parts.values()))
         comment = DATA.read_text(encoding="utf-8").split("constant:")[0]
         lines = [f"{name}: {weight:.4f}\n" for name, weight in weights.items()]
         DATA.write_text(comment + "".join(lines), encoding="utf-8")
         confidence._coefficients.cache_clear()
-        table = judged()
-    for name, part in (("fitted on", ~table["held_out"]), ("held out", table["held_out"])):
-        print(f"\n{name}\n\n{reliability(table[part])}")
-    print(f"\nfrom launch to launch: {100 * launch_scatter():.0f} %")
+        parts["held out"] = table[table["held_out"]]
+    for name, part in parts.items():
+        sure = [
+            confidence.confidence(found)
+            for found in part.drop(columns=["held_out", "right"]).to_dict("records")
+        ]
+        for repeats, rows in part.assign(confidence=sure).groupby("no_repeats"):
+            print(f"\n{name}, {'without' if repeats else 'with'} repeats\n\n{reliability(rows)}")
+    print(f"\nfrom launch to launch: {100 * launch_scatter(many):.0f} %")
 
 
 if __name__ == "__main__":
-    main("--write" in sys.argv)
+    given = [word for word in sys.argv[1:] if word != "--write"]
+    main([Path(word) for word in given], write="--write" in sys.argv)

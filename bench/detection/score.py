@@ -6,11 +6,13 @@
 # ///
 """Scores `detect` and its peers on the labelled curves; prints the tables that the docs show.
 
-`Switchpoint` gets both launches of a curve at once, as from `detect`; `one launch`, like the peers,
-each alone.
+`Switchpoint` gets all launches of a curve at once, as from `detect`; `one launch`, like the peers,
+each alone. A boundary is exact if it lies between the right two sizes and is called a step. Peers
+do not name the kind; the lines of their pieces are compared in the same way as ours.
 
-`.venv/bin/uv run bench/detection/score.py [--ours]` uses a separate environment, because the peers
-are not dependencies of Switchpoint. `--ours` skips the peers and also runs in `.venv`.
+`.venv/bin/uv run bench/detection/score.py [--ours] [FILE...]` uses a separate environment, because
+the peers are not dependencies of Switchpoint. `--ours` skips the peers and also runs in `.venv`.
+FILEs are of `record_unseen.py`; the default is `curves.parquet`.
 """
 
 from __future__ import annotations
@@ -22,34 +24,63 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from switchpoint.detection.bends import bend
+from switchpoint.detection.boundaries import LEAST_PROBABILITY
 from switchpoint.detection.launches import detect_launches
+from switchpoint.detection.noise import point_noise
+from switchpoint.detection.segments import PieceTable
 from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from labelled import GRIDS, Curve, curves, launches
+from labelled import Curve, curves, launches, unseen
 from peers import PEERS, Detector
 
 #: Peers that take seconds per curve are scored on one curve of this many.
 SLOW = {"pwlf, continuous, BIC": 12}
 
+#: Boundaries this near, as a ratio of sizes, are the same: a third of an octave.
+OCTAVE_PART = 2 ** (1 / 3)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A boundary that a detector reports.
+
+    Attributes
+    ----------
+    first, last : int
+        Indices of the first and the last size that may be the first one past it.
+    is_step : bool
+        Whether the time jumps there; otherwise its slope changes.
+    """
+
+    first: int
+    last: int
+    is_step: bool
+
 
 @dataclass
 class Result:
-    """Boundaries that a detector reports in one curve: indices of the first size past each."""
+    """Boundaries that a detector reports in one curve."""
 
     curve: Curve
-    found: list[int]
+    found: list[Found]
     seconds: float
 
     @property
     def near(self) -> bool:
-        """Whether a boundary is reported within one grid step of the switch."""
-        return any(abs(place - self.truth) <= 1 for place in self.found)
+        """Whether a boundary is reported around the switch or within one grid step of it."""
+        return any(one.first - 1 <= self.truth <= one.last + 1 for one in self.found)
+
+    @property
+    def contained(self) -> bool:
+        """Whether a reported bracket contains the switch."""
+        return any(one.first <= self.truth <= one.last for one in self.found)
 
     @property
     def exact(self) -> bool:
-        """Whether one is reported between exactly the two sizes around the switch."""
-        return self.truth in self.found
+        """Whether a step is reported between exactly the two sizes around the switch."""
+        return Found(self.truth, self.truth, is_step=True) in self.found
 
     @property
     def truth(self) -> int:
@@ -59,53 +90,81 @@ class Result:
 
 
 def ours(same: list[Curve]) -> Iterator[Result]:
-    """Run `detect`'s search on launches of one curve; steps and changes of slope count."""
+    """Run `detect`'s search on launches of one curve."""
     start = time.perf_counter()
     several = detect_launches(same[0].size, [(curve.time, curve.error) for curve in same])
     seconds = (time.perf_counter() - start) / len(same)
     for curve, findings in zip(same, several, strict=True):
-        sizes = {f["size_bytes"] for f in findings if f["kind"] in BOUNDARIES}
-        yield Result(curve, [int(n) for n in np.searchsorted(curve.size, sorted(sizes))], seconds)
+        found = [
+            Found(
+                int(np.searchsorted(curve.size, finding["last_size_before"])) + 1,
+                int(np.searchsorted(curve.size, finding["size_bytes"])),
+                is_step=finding["kind"] == "step",
+            )
+            for finding in findings
+            if finding["kind"] in BOUNDARIES
+        ]
+        yield Result(curve, found, seconds)
 
 
 def run(detector: Detector, every: Iterable[Curve]) -> Iterator[Result]:
     """Run a detector on every curve."""
     for curve in every:
         start = time.perf_counter()
-        found = detector(curve.size, curve.time, curve.error)
-        yield Result(curve, found, time.perf_counter() - start)
+        places = sorted({place for place in detector(curve.size, curve.time, curve.error) if place})
+        seconds = time.perf_counter() - start
+        yield Result(curve, list(with_kinds(curve, places)), seconds)
+
+
+def with_kinds(curve: Curve, places: list[int]) -> Iterator[Found]:
+    """Say of each boundary whether the lines beside it jump or meet, as `detect` does."""
+    noise = point_noise(curve.size, curve.time, curve.error)[0]
+    table = PieceTable(curve.size, curve.time, noise)
+    for before, place, after in zip(
+        [0, *places], places, [*places[1:], len(curve.size)], strict=False
+    ):
+        meets = bend(table, before, after - 1, slice(place, place + 1), LEAST_PROBABILITY)
+        yield Found(place, place, is_step=meets.probability <= 0.5)
 
 
 def real_shares(results: list[Result], every: list[Result]) -> tuple[float, float]:
     """Share of reported boundaries that are real, and the same for boundaries put at random.
 
-    Real: within one grid step of the truth; or within one grid step, or a third of an octave where
-    the grid is finer, of a boundary in at least two siblings: curves of the same transport and
-    grid with another limit.
+    Real: around the truth or within one grid step of it; or within one grid step, or a third of an
+    octave if that is more, of a boundary in at least two curves of the same transport and grid with
+    other limits.
     """
     rng = np.random.default_rng(1)
     real, chance = [], []
     for result in results:
         mine = result.curve
-        siblings = [
+        others = [
             one for one in every
-            if one.curve.transport == mine.transport and one.curve.limit != mine.limit
+            if (one.curve.transport, one.curve.grid) == (mine.transport, mine.grid)
+            and one.curve.limit != mine.limit
         ]  # fmt: skip
         inner = np.arange(3, len(mine.size) - 2)
-        for place in result.found:
-            real.append(_is_real(place, result, siblings))
-            chance.append(_is_real(int(rng.choice(inner)), result, siblings))
+        for found in result.found:
+            width = found.last - found.first
+            random = int(rng.choice(inner))
+            real.append(_is_real(found, result, others))
+            chance.append(_is_real(Found(random - width, random, is_step=True), result, others))
     return float(np.mean(real)), float(np.mean(chance))
 
 
-def _is_real(place: int, result: Result, siblings: list[Result]) -> bool:
-    if result.curve.truth is not None and abs(place - result.truth) <= 1:
+def _is_real(found: Found, result: Result, others: list[Result]) -> bool:
+    mine = result.curve
+    if mine.truth is not None and found.first - 1 <= mine.truth <= found.last + 1:
         return True
-    reach = max(1, GRIDS[result.curve.grid] // 3)
-    byte = result.curve.size[place]
+    ends = np.clip([found.first - 2, found.last + 1], 0, len(mine.size) - 1)
+    low = min(mine.size[ends[0]], mine.size[max(found.first - 1, 0)] / OCTAVE_PART)
+    high = max(mine.size[ends[1]], mine.size[found.last] * OCTAVE_PART)
     recurring = sum(
-        any(abs(np.searchsorted(one.curve.size, byte) - other) <= reach for other in one.found)
-        for one in siblings
+        any(
+            low <= one.curve.size[other.last] and one.curve.size[other.first - 1] <= high
+            for other in one.found
+        )
+        for one in others
     )
     return recurring >= 2
 
@@ -114,11 +173,13 @@ def row(name: str, results: list[Result], every: list[Result]) -> str:
     """One line of the table."""
     switches = [one for one in results if one.curve.truth is not None]
     visible = [one for one in switches if one.curve.visible]
+    cliffs = [one for one in visible if one.curve.is_cliff]
     real, chance = real_shares(results, every) if every else (np.nan, np.nan)
     cells = [
-        f"{np.mean([one.near for one in visible]):.1%}",
-        f"{np.mean([one.exact for one in visible]):.1%}",
-        f"{np.mean([one.near for one in switches]):.1%}",
+        f"{_share(one.near for one in visible):.1%}",
+        f"{_share(one.contained for one in visible):.1%}",
+        f"{_share(one.exact for one in visible):.1%}",
+        f"{_share(one.contained for one in cliffs):.1%}",
         f"{real:.1%}",
         f"{chance:.0%}",
         f"{np.mean([len(one.found) for one in results]):.1f}",
@@ -128,27 +189,41 @@ def row(name: str, results: list[Result], every: list[Result]) -> str:
     return f"| {name} | " + " | ".join(cells).replace("nan%", "-") + " |"
 
 
-def main(only_ours: bool) -> None:
-    """Print a table for each grid."""
-    every = list(curves())
-    peers: dict[str, Detector] = {} if only_ours else PEERS
-    for grid in GRIDS:
-        part = [curve for curve in every if curve.grid == grid]
+def _share(of: Iterable[bool]) -> float:
+    values = list(of)
+    return float(np.mean(values)) if values else np.nan
+
+
+def main(*, only_ours: bool, files: list[Path]) -> None:
+    """Print a table for each grid or recipe, and for several recipes one for all of them."""
+    every = [curve for path in files for curve in unseen(path)] if files else list(curves())
+    grids = list(dict.fromkeys(curve.grid for curve in every))
+    parts = {grid: [curve for curve in every if curve.grid == grid] for grid in grids}
+    if files:
+        parts["all"] = every
+    for grid, part in parts.items():
         print(f"\n{grid}: {len(part)} curves\n")
         print(
-            "| detector | recall | exact | recall, all | real | by chance | a curve | ms"
-            " | switches |\n|---|---|---|---|---|---|---|---|---|"
+            "| detector | recall | in bracket | exact | cliffs | real | by chance | a curve | ms"
+            " | switches |\n|---|---|---|---|---|---|---|---|---|---|"
         )
-        own = {"Switchpoint": launches(part), "Switchpoint, one launch": [[one] for one in part]}
-        for name, several in own.items():
-            results = [result for same in several for result in ours(same)]
-            print(row(name, results, results))
+        table(part, {} if only_ours else PEERS, with_held_out=not files)
+
+
+def table(part: list[Curve], peers: dict[str, Detector], *, with_held_out: bool) -> None:
+    """Print the lines of one table."""
+    own = {"Switchpoint": launches(part), "Switchpoint, one launch": [[one] for one in part]}
+    for name, several in own.items():
+        results = [result for same in several for result in ours(same)]
+        print(row(name, results, results), flush=True)
+        if with_held_out:
             held = [one for one in results if one.curve.held_out]
             print(row(f"{name}, held out", held, results), flush=True)
-        for name, detector in peers.items():
-            results = list(run(detector, part[:: SLOW.get(name, 1)]))
-            print(row(name, results, [] if name in SLOW else results), flush=True)
+    for name, detector in peers.items():
+        results = list(run(detector, part[:: SLOW.get(name, 1)]))
+        print(row(name, results, [] if name in SLOW else results), flush=True)
 
 
 if __name__ == "__main__":
-    main("--ours" in sys.argv)
+    given = [word for word in sys.argv[1:] if word != "--ours"]
+    main(only_ours="--ours" in sys.argv, files=[Path(word) for word in given])

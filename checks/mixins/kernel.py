@@ -91,6 +91,16 @@ class KernelMixin(PlacementMixin):
     #: :type: :class:`str`
     time_of = variable(str, value="")
 
+    #: Counters of the MPI library to record, by name, separated by commas.
+    #:
+    #: :type: :class:`str`
+    mpi_counters = variable(str, value="")
+
+    #: Record which protocols UCX chose.
+    #:
+    #: :type: :class:`bool`
+    ucx_protocols = variable(bool, value=False)
+
     #: Size in MiB of the send buffers, and of the receive buffers, that are used in turn. With more
     #: than the last-level cache, messages are cold. 0 always uses the same buffers.
     #:
@@ -148,6 +158,10 @@ class KernelMixin(PlacementMixin):
             self.executable_opts.append(f"--start={self.start}")
         if self.time_of:
             self.executable_opts.append(f"--time-of={self.time_of}")
+        if self.mpi_counters:
+            self.executable_opts.append(f"--mpi-counters={self.mpi_counters}")
+        if self.ucx_protocols:
+            self.executable_opts.append("--ucx-protocols")
         if self.seed:
             self.executable_opts.append(f"--seed={self.seed}")
 

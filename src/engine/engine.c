@@ -26,6 +26,7 @@
 #include "session.h"
 #include "sweep.h"
 #include "totals.h"
+#include "ucx_protocols.h"
 
 enum { EXIT_VERIFIED = 0, EXIT_PAYLOAD = 1, EXIT_USAGE = 2 };
 
@@ -49,6 +50,7 @@ int engine_main(int argc, char **argv, const struct kernel *kernel)
     start_mpi(&session);
     const int exit_code = run(&session, started);
     free_all(&session);
+    ucx_protocols_end();
     leave(session.task.rank);
     return exit_code;
 }
@@ -56,7 +58,14 @@ int engine_main(int argc, char **argv, const struct kernel *kernel)
 static void start_mpi(struct session *session)
 {
     struct task *task = &session->task;
+    const bool ucx = asks_for_ucx_protocols(session->argc, session->argv);
+    if (ucx) {
+        ucx_protocols_ask();
+    }
     MPI_Init(&session->argc, &session->argv);
+    if (ucx) {
+        ucx_protocols_asked();
+    }
     MPI_CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     task->comm = MPI_COMM_WORLD;
     task->settings = session->kernel->settings;
@@ -88,6 +97,12 @@ static int run(struct session *session, int started)
         options->start = cores_suffice(task->comm) ? START_AGREED : START_BARRIER;
     }
     plan_start(&session->plan, options);
+    if (options->counters != NULL) {
+        session->counters = mpi_counters_start(options->counters, &refusal);
+        if (refused_anywhere(task->comm, kernel->name, &refusal)) {
+            return EXIT_USAGE;
+        }
+    }
     if (points_suit(session, &refusal)) {
         allocate_all(session, &refusal);
     }
@@ -174,6 +189,7 @@ static void allocate_all(struct session *session, struct refusal *refusal)
 static void free_all(struct session *session)
 {
     record_free(&session->record);
+    mpi_counters_free(session->counters);
     free(session->visit.values_us);
     free(session->visit.call_phases_us);
     free(session->visit.calls_us);

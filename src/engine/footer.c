@@ -29,7 +29,8 @@ void footer_write(struct json *json, const struct session *session, const struct
         json_open(json, NULL, '{');
         write_body(json, session, totals);
     }
-    ranks_write_after(session->task.comm, json, "ranks");
+    ranks_write_after(session->task.comm, json, "ranks", session->counters,
+                      session->options.ucx_protocols);
     if (writing) {
         json_close(json, '}');
     }

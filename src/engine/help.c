@@ -106,6 +106,11 @@ static void print_output(FILE *out)
 {
     fprintf(out, "\nwhat to write:\n");
     help_line(out, "--record", "PATH", "write the run record to this file (none)\n");
+    help_line(out, "--mpi-counters", "NAMES",
+              "counters of the MPI library (MPI_T performance variables) to write for each rank,\n"
+              "                          by name, separated by commas (none)\n");
+    help_line(out, "--ucx-protocols", "",
+              "write which protocol UCX chose for which sizes, if the MPI library uses UCX\n");
     help_line(out, "--label", "KEY=VALUE", "add a label to the record; repeatable\n");
     help_line(out, "--quiet", "", "print the last line only\n");
     help_line(out, "--help", "", "print this text\n");

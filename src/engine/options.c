@@ -9,6 +9,18 @@
 
 #include "memory.h"
 
+static const char UCX_PROTOCOLS[] = "--ucx-protocols";
+
+bool asks_for_ucx_protocols(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], UCX_PROTOCOLS) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const struct kernel_option NUMBER_OPTIONS[] = {
     {"--passes", "N", "passes over the shuffled sweep", .field = offsetof(struct options, passes),
      .least = 1, .most = 1000000},
@@ -225,7 +237,9 @@ static bool parse_words(int count, const char *const *words, const struct kernel
 static bool parse_flag(const char *name, struct options *options)
 {
     bool *flag = NULL;
-    if (strcmp(name, "--quiet") == 0) {
+    if (strcmp(name, UCX_PROTOCOLS) == 0) {
+        flag = &options->ucx_protocols;
+    } else if (strcmp(name, "--quiet") == 0) {
         flag = &options->quiet;
     } else if (strcmp(name, "--help") == 0) {
         flag = &options->help;
@@ -242,8 +256,8 @@ static bool parse_flag(const char *name, struct options *options)
 static bool parse_option(const char *name, const char *value, const struct kernel *kernel,
                          struct options *options, struct refusal *refusal)
 {
-    static const char *const OTHERS[] = {"--mode",    "--sizes",  "--seed", "--start",
-                                         "--time-of", "--record", "--label"};
+    static const char *const OTHERS[] = {"--mode",    "--sizes",  "--seed",  "--start",
+                                         "--time-of", "--record", "--label", "--mpi-counters"};
     const struct kernel_option *number = find_option(NUMBER_OPTIONS, name);
     const struct kernel_option *own = find_option(kernel->options, name);
     bool known = number != NULL || own != NULL;
@@ -285,6 +299,10 @@ static bool parse_value(const char *name, const char *value, const struct kernel
     }
     if (strcmp(name, "--time-of") == 0) {
         return parse_time_of(value, options, refusal);
+    }
+    if (strcmp(name, "--mpi-counters") == 0) {
+        options->counters = value;
+        return true;
     }
     if (strcmp(name, "--label") == 0) {
         return parse_label(value, options, refusal);

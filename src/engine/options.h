@@ -44,10 +44,12 @@ struct options {
     long rotate_mib;        /* 0: the same buffers again and again */
     long kept;              /* samples written per point, at most */
     const char *record;     /* NULL: none */
+    const char *counters;   /* of the MPI library, by name, separated by commas; NULL: none */
     const char **labels;    /* "KEY=VALUE" */
     size_t label_count;
     enum start_of_calls start;
     enum time_of time_of;
+    bool ucx_protocols; /* ask UCX which protocols it chose */
     bool quiet;
     bool help;
     bool version;
@@ -78,6 +80,9 @@ void options_defaults(const struct kernel *kernel, struct options *options);
  * `argv`; free the rest with options_free. */
 bool options_parse(int argc, char **argv, const struct kernel *kernel, struct options *options,
                    struct refusal *refusal);
+
+/* Whether the arguments ask for UCX's protocols, which has to be known before MPI starts. */
+bool asks_for_ucx_protocols(int argc, char **argv);
 
 void options_free(struct options *options);
 

@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "kernel.h"
+#include "mpi_counters.h"
 #include "needs.h"
 #include "options.h"
 #include "plan.h"
@@ -41,7 +42,8 @@ struct session {
     struct visit visit;
     struct clock_facts clock;
     struct readings readings;
-    struct start start;  /* for blocks that start at an agreed time */
+    struct mpi_counters *counters; /* those that the user asks for; NULL: none */
+    struct start start;            /* for blocks that start at an agreed time */
     int64_t bytes_moved; /* to this rank or from it, warm-up included; over all ranks each byte
                             counts once */
     double begun_us;     /* when the time budget began */

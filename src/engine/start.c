@@ -19,11 +19,11 @@ static const double DRIFT_AFTER_US = 10e6;
  */
 static const double LEAD_MIN_US = 20;
 static const double LEAD_MAX_US = 20000;
+static const double LEAD_PER_DELAY = 1.5;
+
 /* A rank whose announcement came too late, or that lost its core while it waited, starts later by
  * more than this. */
 static const double LATE_US = 1;
-
-static const double LEAD_SHRINKS = 0.95; /* at each start in time */
 
 void start_prepare(MPI_Comm comm, const int *kernels, struct start *start)
 {
@@ -36,7 +36,6 @@ void start_prepare(MPI_Comm comm, const int *kernels, struct start *start)
     start->compared_us = clock_us();
     start->ahead_us = offset.us;
     start->clock_error_us = fmax(start->clock_error_us, offset.error_us);
-    start->lead_us = fmax(start->lead_us, LEAD_MIN_US);
     if (first) {
         start->first_us = start->compared_us;
         start->first_ahead_us = offset.us;
@@ -47,38 +46,60 @@ void start_prepare(MPI_Comm comm, const int *kernels, struct start *start)
 }
 
 /* Sleeps through most of a long wait: a rank that spins uses up its time slice, and where others
- * want its core it would lose it right after the start. */
-static void wait_until(double moment_us)
+ * want its core it would lose it right after the start. Returns the time after the wait. */
+static double wait_until(double moment_us)
 {
+#ifdef SWITCHPOINT_SIMULATED
+    static const double SPIN_US = 0; /* simulated ranks wake up in time */
+#else
     static const double SPIN_US = 150; /* more than it takes to wake up */
+#endif
     const double idle_us = moment_us - clock_us() - SPIN_US;
     if (idle_us > 0) {
         const struct timespec nap = {.tv_nsec = (long)(idle_us * 1e3)};
         nanosleep(&nap, NULL);
     }
-    while (clock_us() < moment_us) {
-    }
+    double now_us = 0;
+    do {
+        now_us = clock_us();
+    } while (now_us < moment_us);
+    return now_us;
 }
 
 double start_together(MPI_Comm comm, struct start *start)
 {
-    double agreed_us = clock_us() + start->lead_us;
+    const double lead_us = fmin(fmax(LEAD_PER_DELAY * start->delay_us, LEAD_MIN_US), LEAD_MAX_US);
+    double agreed_us = clock_us() + lead_us;
     MPI_CHECK(MPI_Bcast(&agreed_us, 1, MPI_DOUBLE, 0, comm));
-    agreed_us += start->ahead_us + start->drift * (clock_us() - start->compared_us);
-    wait_until(agreed_us);
-    start->late = clock_us() > agreed_us + LATE_US;
+    const double heard_us = clock_us();
+    agreed_us += start->ahead_us + start->drift * (heard_us - start->compared_us);
+    start->heard_after_us = heard_us - (agreed_us - lead_us);
+    start->late = wait_until(agreed_us) > agreed_us + LATE_US;
     return agreed_us;
+}
+
+/* Most announcements take as long as the last ones. One that takes much longer found a rank without
+ * its core, which says little about the next. But twice in a row is a reason to hurry. */
+static void learn_delay(struct start *start, double delay_us, bool late)
+{
+    static const double LESS = 0.5; /* of the difference to a shorter delay */
+    static const double MORE = 1.1;
+    static const double MUCH_MORE = 2;
+    if (late && start->was_late) {
+        start->delay_us = fmax(MUCH_MORE * start->delay_us, LEAD_MIN_US);
+    } else if (delay_us < start->delay_us) {
+        start->delay_us += LESS * (delay_us - start->delay_us);
+    } else {
+        start->delay_us = fmin(delay_us, fmax(MORE * start->delay_us, LEAD_MIN_US));
+    }
+    start->was_late = late;
 }
 
 bool start_was_late(MPI_Comm comm, struct start *start)
 {
-    int late = start->late;
-    MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, &late, 1, MPI_INT, MPI_MAX, comm));
-    if (late == 0) {
-        start->lead_us = fmax(LEAD_SHRINKS * start->lead_us, LEAD_MIN_US);
-    } else if (start->was_late) {
-        start->lead_us = fmin(2 * start->lead_us, LEAD_MAX_US);
-    }
-    start->was_late = late != 0;
-    return late != 0;
+    double late_and_delay_us[2] = {start->late ? 1 : 0, start->heard_after_us};
+    MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, late_and_delay_us, 2, MPI_DOUBLE, MPI_MAX, comm));
+    const bool late = late_and_delay_us[0] > 0;
+    learn_delay(start, late_and_delay_us[1], late);
+    return late;
 }

@@ -13,7 +13,8 @@ struct start {
     double ahead_us;       /* by how much this rank's clock was ahead then */
     double drift;          /* by how much more it is ahead now, for each us since */
     double clock_error_us; /* the largest error of `ahead_us` so far */
-    double lead_us;        /* from the announcement of a start to the start */
+    double delay_us;       /* that an announcement usually takes to the last rank */
+    double heard_after_us; /* what the last one took to this rank */
     bool late;             /* this rank was late for the last start */
     bool was_late;         /* some rank was late for the start before */
 };
@@ -26,9 +27,8 @@ void start_prepare(MPI_Comm comm, const int *kernels, struct start *start);
  * rank's clock. */
 double start_together(MPI_Comm comm, struct start *start);
 
-/* Collective. Whether any rank was late for the last start. The second time in a row the next start
- * is announced earlier: once may be a rank that lost its core. After starts in time it is announced
- * a little later. */
+/* Collective. Whether any rank was late for the last start. Learns how long before a start the next
+ * ones have to be announced. */
 bool start_was_late(MPI_Comm comm, struct start *start);
 
 #endif

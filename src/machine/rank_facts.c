@@ -12,11 +12,13 @@
 #include "memory.h"
 #include "mpi_check.h"
 #include "system_files.h"
+#include "topology.h"
+#include "ucx_protocols.h"
 
 enum { CPUS_MAX = 8192 };
 
-static void write_ranks(MPI_Comm comm, struct json *json, const char *key,
-                        void (*write)(struct json *), const char *conditions);
+static void open_rank(MPI_Comm comm, struct json *mine);
+static void close_rank(MPI_Comm comm, struct json *mine, struct json *json, const char *key);
 static void write_facts(struct json *json);
 static void write_cpus_allowed(struct json *json);
 static void write_cpu_model(struct json *json);
@@ -27,30 +29,43 @@ static void gather_objects(MPI_Comm comm, const char *object, struct json *json,
 
 void ranks_write_before(MPI_Comm comm, struct json *json, const char *key)
 {
-    write_ranks(comm, json, key, write_facts, "before");
+    struct json mine = {0};
+    open_rank(comm, &mine);
+    write_facts(&mine);
+    conditions_write(&mine, "before");
+    close_rank(comm, &mine, json, key);
 }
 
-void ranks_write_after(MPI_Comm comm, struct json *json, const char *key)
+void ranks_write_after(MPI_Comm comm, struct json *json, const char *key,
+                       const struct mpi_counters *counters, bool ucx_asked)
 {
-    write_ranks(comm, json, key, NULL, "after");
+    struct json mine = {0};
+    open_rank(comm, &mine);
+    conditions_write(&mine, "after");
+    if (counters != NULL) {
+        mpi_counters_write(&mine, "mpi_counters", counters);
+    }
+    if (ucx_asked) {
+        ucx_protocols_write(&mine, "ucx_protocols");
+    }
+    close_rank(comm, &mine, json, key);
 }
 
-/* Writes one object per rank: its number, facts if `write` is not NULL, and its conditions. */
-static void write_ranks(MPI_Comm comm, struct json *json, const char *key,
-                        void (*write)(struct json *), const char *conditions)
+/* Begins this rank's object with its number. */
+static void open_rank(MPI_Comm comm, struct json *mine)
 {
     int rank = 0;
     MPI_CHECK(MPI_Comm_rank(comm, &rank));
-    struct json mine = {0};
-    json_open(&mine, NULL, '{');
-    json_integer(&mine, "rank", rank);
-    if (write != NULL) {
-        write(&mine);
-    }
-    conditions_write(&mine, conditions);
-    json_close(&mine, '}');
-    gather_objects(comm, mine.text, json, key);
-    json_free(&mine);
+    json_open(mine, NULL, '{');
+    json_integer(mine, "rank", rank);
+}
+
+/* Ends it, and writes those of all ranks on rank 0. */
+static void close_rank(MPI_Comm comm, struct json *mine, struct json *json, const char *key)
+{
+    json_close(mine, '}');
+    gather_objects(comm, mine->text, json, key);
+    json_free(mine);
 }
 
 static void write_facts(struct json *json)
@@ -69,6 +84,7 @@ static void write_facts(struct json *json)
     json_integer(json, "pid", getpid());
     write_net_namespace(json);
     char boot_id[64];
+    topology_write(json, "topology");
     write_ptrace_scope(json);
     write_huge_pages(json);
     const bool booted = system_line("/proc/sys/kernel/random/boot_id", "", boot_id, sizeof boot_id);

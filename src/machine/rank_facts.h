@@ -3,15 +3,19 @@
 #define SWITCHPOINT_RANK_FACTS_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 #include "json.h"
+#include "mpi_counters.h"
 
 /* Collective. Writes an array on rank 0, with an object for each rank: where it runs, and its
  * conditions as `before`. */
 void ranks_write_before(MPI_Comm comm, struct json *json, const char *key);
 
-/* Collective. Writes an array on rank 0, with an object for each rank: its number, and its
- * conditions as `after`. */
-void ranks_write_after(MPI_Comm comm, struct json *json, const char *key);
+/* Collective. Writes an array on rank 0, with an object for each rank: its number, its conditions
+ * as `after`, unless `counters` is NULL what the MPI library has counted, and if UCX was asked its
+ * protocols. */
+void ranks_write_after(MPI_Comm comm, struct json *json, const char *key,
+                       const struct mpi_counters *counters, bool ucx_asked);
 
 #endif

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import curve_table
 from switchpoint import detect
 
 OCTAVES = 2.0 ** np.arange(22)
@@ -137,3 +138,71 @@ def test_a_cliff_is_reported_as_a_step_where_it_is(make: Callable[..., Known]) -
 
     assert within >= 0.98
     assert exact >= 0.95
+
+
+def stairs(rng: np.random.Generator) -> Known:
+    """Up and down by half or more, several times, by at least three times the noise."""
+    size = [OCTAVES, THIRDS][rng.integers(2)]
+    time = hockney(rng, size)
+    steps = [place for place in range(4, len(size) - 3) if rng.random() < 0.1]
+    for step in steps:
+        change = 1.6 if rng.random() < 0.5 else 1 / 1.6
+        time = time * np.where(np.arange(len(size)) >= step, change, 1)
+    return Known(size, time, steps, *usual(rng))
+
+
+def test_what_anyone_sees_in_the_table_of_times_lies_in_a_reported_bracket() -> None:
+    rng = np.random.default_rng(15)
+    missed = []
+    for _ in range(CURVES):
+        known = stairs(rng)
+        table = known.samples(rng)
+        findings = detect(table)
+        time = table.groupby("size_bytes")["time_us"].median().to_numpy()
+        for place in range(1, len(time)):
+            rises = time[place] / time[place - 1]
+            # More than in proportion to the bytes, or down: no slope explains it.
+            if max(rises / (known.size[place] / known.size[place - 1]), 1 / rises) < 2:
+                continue
+            last, first = known.bracket(place)
+            low, high = findings["last_size_before"], findings["size_bytes"]
+            beside = (low <= last) & (high >= first) | (high == last)  # an outlier just before
+            missed += [(last, first)] * (not beside.any())
+    assert missed == []
+
+
+def test_a_single_size_at_the_end_is_reported_with_its_doubt() -> None:
+    rng = np.random.default_rng(16)
+    confidences = []
+    for first in (len(THIRDS) - 1, len(THIRDS) - 20):
+        time = (2 + 3e-4 * THIRDS) * np.where(np.arange(len(THIRDS)) >= first, 1.9, 1)
+        [found] = detect(Known(THIRDS, time, [first]).samples(rng)).to_dict("records")
+        assert (found["last_size_before"], found["size_bytes"]) == Known(THIRDS, time, []).bracket(
+            first
+        )
+        confidences.append(found["confidence"])
+        assert ("caveat" in found["evidence"]) == (first == len(THIRDS) - 1)
+    assert confidences[0] < confidences[1] - 0.1
+
+
+def test_a_table_without_repeats_is_less_sure() -> None:
+    time = (2 + 3e-4 * OCTAVES) * np.where(OCTAVES >= 65536, 1.9, 1)
+    once, often = (detect(curve_table(OCTAVES, time, 0.005, 17, repeats)) for repeats in (1, 10))
+
+    assert once["size_bytes"].tolist() == often["size_bytes"].tolist() == [65536]
+    assert once["confidence"][0] < often["confidence"][0] - 0.05
+
+
+def test_a_step_that_cannot_be_placed_is_reported_with_the_bracket_that_can() -> None:
+    rng = np.random.default_rng(18)
+    exact = within = 0
+    for _ in range(CURVES):
+        time = (2 + 3e-4 * THIRDS) * np.where(THIRDS >= 8192, 1.5, 1)
+        # One odd size at the step: it belongs to neither side.
+        time[np.searchsorted(THIRDS, 8192)] *= 0.84
+        for found in detect(Known(THIRDS, time, [], 0.03, 3).samples(rng)).to_dict("records"):
+            bracket = found["last_size_before"], found["size_bytes"]
+            exact += bracket == (6501, 8192)
+            within += bracket[0] <= 6501 and bracket[1] >= 8192
+    assert within >= 0.85 * CURVES
+    assert exact < within

@@ -13,6 +13,7 @@ import pytest
 from conftest import RECORDS, SIZES, write_record
 from switchpoint import RecordError, read_facts, read_header, read_record
 from switchpoint.records.activity import activity_table
+from switchpoint.records.run_facts import prove
 from switchpoint.tables.measurements import concat, from_record
 
 
@@ -94,6 +95,19 @@ def test_how_calls_started_and_whose_time_counts_are_part_of_the_curve(tmp_path:
 
     assert (set(agreed["start"]), set(agreed["time_of"])) == ({"agreed"}, {"slowest"})
     assert not {"start", "time_of"} & set(at_root)  # the kernel has no other definition
+
+
+def test_what_tcp_sent_again_counts_once_for_ranks_that_share_a_network(tmp_path: Path) -> None:
+    facts = read_facts(write_record(tmp_path / "run.record"))
+    assert facts.footer is not None
+    assert prove(facts.header, facts.footer).tcp_retransmissions is None  # an old record
+
+    for before, after in zip(facts.header["ranks"], facts.footer["ranks"], strict=True):
+        before["before"]["tcp_retransmissions"], after["after"]["tcp_retransmissions"] = 10, 13
+    assert prove(facts.header, facts.footer).tcp_retransmissions == 3
+
+    facts.header["ranks"][1]["net_namespace"] = 1
+    assert prove(facts.header, facts.footer).tcp_retransmissions == 6
 
 
 def test_gzip_is_unpacked_whatever_the_name(tmp_path: Path) -> None:
@@ -212,6 +226,8 @@ def test_damaged_payloads_are_warned_of(tmp_path: Path) -> None:
         (["labels", "site"], 3, "header field 'labels.site' has the wrong type"),
         (["mpi", "cvars"], [], "header field 'mpi.cvars' has the wrong type"),
         (["ranks", 0, "before"], {}, "header field 'ranks.0.before.load1' is missing"),
+        (["ranks", 0, "topology"], {}, "header field 'ranks.0.topology.sockets' is missing"),
+        (["ranks", 0, "ptrace_scope"], "0", "header field 'ranks.0.ptrace_scope' has the wrong"),
         (["columns"], ["mode"], "header field 'columns' lacks 'size_bytes'"),
         (["clock"], 1, "header field 'clock' has the wrong type"),
     ],

@@ -15,12 +15,10 @@ static const double HOUR_US = 3600e6;
 static int hours_ahead;
 static bool *asked; /* by rank: whether it sent a message to this rank */
 
-/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): those of the system are
- * reserved */
-int clock_gettime(clockid_t clock, struct timespec *now)
+int clock_gettime(clockid_t clock_id, struct timespec *tp)
 {
-    const int code = (int)syscall(SYS_clock_gettime, clock, now);
-    now->tv_sec += 3600L * hours_ahead;
+    const int code = (int)syscall(SYS_clock_gettime, clock_id, tp);
+    tp->tv_sec += 3600L * hours_ahead;
     return code;
 }
 

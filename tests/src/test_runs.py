@@ -267,6 +267,21 @@ class ACompleteRun(unittest.TestCase):
             mtu = int(Path("/sys/class/net/lo/mtu").read_text())
             self.assertEqual([i["mtu"] for i in loopback], [mtu])
 
+    def test_header_has_the_topology_if_hwloc_was_there(self):
+        for rank in self.record.header["ranks"]:
+            topology = rank["topology"]
+            self.assertEqual(topology is not None, os.environ["SWITCHPOINT_HWLOC"] == "ON")
+            if topology is None:
+                continue
+            for fact in ("sockets", "numa_nodes", "cores", "hardware_threads"):
+                self.assertGreaterEqual(topology[fact], 1)
+            self.assertGreaterEqual(topology["hardware_threads"], len(rank["cpus_allowed"]))
+            self.assertFalse({*topology["smt_siblings"]} & {*rank["cpus_allowed"]})
+            self.assertTrue(topology["rank_sockets"])
+            for cache in topology["caches"]:
+                self.assertGreater(cache["size_bytes"], 0)
+                self.assertIn(cache["type"], ("unified", "data", "instruction"))
+
     def test_header_and_footer_tell_what_the_system_lets_messages_do(self):
         def first_line(path: str) -> str | None:
             try:
@@ -434,6 +449,46 @@ class TheSweep(InAFolder):
         self.assertEqual(len(point["voluntary_switches"]), 3)
         self.assertGreaterEqual(min(point["voluntary_switches"]), 2 * 4)
 
+    def test_what_the_library_counts_is_recorded_for_each_rank(self):
+        arguments = ("--mode", "send", "--mpi-counters", "eager_sends", *QUICK)
+        counted = {}
+        for size in ("8", "2000"):
+            record = self.measured(
+                TEST_KERNELS / "pingpong_fake_counters", *arguments, "--sizes", size
+            )
+            counted[size] = [rank["mpi_counters"] for rank in record.footer["ranks"]]
+        self.assertGreater(min(own["eager_sends"] for own in counted["8"]), 10)
+        self.assertEqual([own["eager_sends"] for own in counted["2000"]], [0, 0])
+
+    def test_what_the_library_does_not_count_is_refused(self):
+        for name in ("longest_queue", "sends_of_comm", "unknown"):  # no counter of the process
+            with self.subTest(name=name):
+                done = run(
+                    TEST_KERNELS / "pingpong_fake_counters", "--mpi-counters", f"eager_sends,{name}"
+                )
+                self.assertEqual(done.returncode, 2, done.stderr)
+                (line,) = said(PINGPONG, done)
+                self.assertIn(f"has no counter '{name}'; it has: eager_sends", line)
+
+    def test_protocols_that_ucx_chose_are_recorded_where_the_library_uses_it(self):
+        arguments = ("--mode", "send", "--sizes", "8", "--ucx-protocols", *QUICK)
+        # New releases of UCX need no UCX_PROTO_ENABLE.
+        done = run(PINGPONG, *arguments, "--record", self.path, UCX_PROTO_ENABLE="y")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^mode .*\nsend .*\nswitchpoint: complete ")
+        record = Record(self.path)
+        for rank in record.footer["ranks"]:
+            tables = rank["ucx_protocols"]
+            self.assertEqual(bool(tables), "ch4:ucx" in record.header["mpi"]["description"])
+            for table in tables:
+                self.assertRegex(table["operation"], "^(tagged|active) message")
+                first = 0
+                for part in table["ranges"]:
+                    self.assertEqual(part["first_bytes"], first)
+                    first = (part["last_bytes"] or 0) + 1
+                self.assertIsNone(table["ranges"][-1]["last_bytes"])
+        self.assertNotIn("UCX_PROTO_INFO", record.header["mpi"]["environment"])
+
     def test_a_pause_before_each_block_is_no_part_of_its_time(self):
         record = self.measured(
             PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "2",
@@ -574,7 +629,7 @@ class OtherKernels(InAFolder):
 
     def test_any_number_of_ranks_with_phases_and_an_option_of_its_own(self):
         record = self.measured(EXCHANGE, *self.EXCHANGE, "--grain", "some", ranks=3)
-        self.assertEqual(record.header["columns"][-2:], ["time_us", "compute_us"])
+        self.assertEqual(record.header["columns"][-2:], ["rank_max_us", "compute_us"])
         self.assertEqual(record.columns, record.header["columns"])
         self.assertEqual(len(record.header["ranks"]), 3)
         for row in record.rows:
@@ -861,8 +916,8 @@ class TheBroadcast(InAFolder):
 
     def test_a_block_holds_as_many_calls_as_fill_its_time(self):
         record = self.measured(
-            BROADCAST, "--mode", "library", "--sizes", "8", "--block-time", "20000",
-            *("--pass-time", "200", "--samples", "3", "--passes", "2"),
+            BROADCAST, "--mode", "library", "--sizes", "8", "--block-time", "200000",
+            *("--pass-time", "2000", "--samples", "2", "--passes", "2"),
         )  # fmt: skip
         self.assertGreater(max(int(row["iterations"]) for row in record.rows), 1)
 

@@ -76,6 +76,18 @@ class OnASimulatedPlatform(unittest.TestCase):
         # Three passes over three sizes, compared by both ranks.
         self.assertEqual(footer["verification"]["checks"], 3 * 3 * 2)
 
+    def test_ranks_start_a_broadcast_together_though_their_machine_has_few_cores(self):
+        sizes = [1, 1000, 125000]
+        sweep = ("--mode", "repeated", "--sizes", ",".join(map(str, sizes)))
+        footer = self.footer_of("broadcast", *sweep, ranks=4)
+        self.assertIn("start", footer)  # at an agreed time
+        for point in footer["points"]:
+            # Rank 0's link carries one message after the other; the last one to arrive counts.
+            least_us = 2 * LINK_LATENCY_US + 3 * point["size_bytes"] / LINK_BANDWIDTH_MBPS
+            self.assertGreater(point["rank_max_us"], 0.99 * least_us)
+            self.assertLess(point["rank_max_us"], 1.01 * least_us + 3 * 2 * LINK_LATENCY_US)
+            self.assertAlmostEqual(point["min_us"] / point["max_us"], 1, places=3)
+
     def test_collectives_bring_every_message(self):
         for kernel in ("alltoall", "broadcast", "multipair"):
             with self.subTest(kernel=kernel):

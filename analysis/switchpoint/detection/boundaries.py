@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from switchpoint.detection import confidence
 from switchpoint.detection.bends import bend
 from switchpoint.detection.cliffs import cliffs
+from switchpoint.detection.confidence import confidence, features
 from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.segments import Piece, PieceTable
 
@@ -27,6 +27,9 @@ LEAST_PROBABILITY = 0.7
 
 #: A bracket has at most this many gaps between neighbouring sizes.
 _MOST_PLACES = 9
+
+#: What a single size at an end of the curve leaves open.
+_CAVEAT = "only one size lies {} it: a step, or one odd size; measure more sizes there"
 
 #: The lines beside a cliff that no bracket contains are those of this many sizes.
 _SIZES_BESIDE_CLIFF = 3
@@ -49,28 +52,48 @@ class Bracket:
     probability: float
 
 
-def boundaries(table: PieceTable, divisions: Divisions) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Judged:
+    """A boundary that is large enough, between two pieces.
+
+    Attributes
+    ----------
+    bracket, left, right
+        Where it is, and the pieces before and after it.
+    kind, magnitude
+        As in findings.
+    bend : float
+        The probability that the two lines meet, rather than that the time jumps.
+    """
+
+    bracket: Bracket
+    left: Piece
+    right: Piece
+    kind: str
+    magnitude: float
+    bend: float
+
+
+def boundaries(
+    table: PieceTable, divisions: Divisions, *, has_repeats: bool
+) -> list[dict[str, Any]]:
     """Describe the boundaries of a curve that are probable and large enough, and all cliffs."""
-    steep = cliffs(table.size, table.time, table.noise)
+    judged = [*_probable(table, divisions)]
+    for place in cliffs(table.size, table.time, table.noise):
+        if not any(one.bracket.first <= place <= one.bracket.last for one in judged):
+            judged.append(_cliff(table, divisions, place))
+    return [_described(table, one, has_repeats=has_repeats) for one in judged]
+
+
+def _probable(table: PieceTable, divisions: Divisions) -> Iterator[Judged]:
+    """Yield the boundaries that are probable and large enough."""
     chosen = brackets(divisions)
-    missed = [
-        Bracket(place, place, float(divisions.here[place]))
-        for place in steep
-        if not any(bracket.first <= place <= bracket.last for bracket in chosen)
-    ]
-    chosen = sorted([*chosen, *missed], key=lambda bracket: bracket.first)
     starts = [0, *(bracket.last for bracket in chosen)]
     ends = [*(bracket.first - 1 for bracket in chosen), len(table.size) - 1]
     pieces = itertools.pairwise(zip(starts, ends, strict=True))
-    found = []
     for bracket, (left, right) in zip(chosen, pieces, strict=True):
-        finding = _judge(table, bracket, left, right)
-        if finding is not None:
-            found.append(finding)
-            continue
-        inside = [place for place in steep if bracket.first <= place <= bracket.last]
-        found += _steep_places(table, divisions, inside)
-    return found
+        if judged := _judge(table, bracket, left, right):
+            yield judged
 
 
 def brackets(divisions: Divisions) -> list[Bracket]:
@@ -86,37 +109,34 @@ def brackets(divisions: Divisions) -> list[Bracket]:
             if free[places].all():
                 free[places] = False
                 chosen.append(Bracket(start + 1, start + width, float(probable[start])))
-    return chosen
+    return sorted(chosen, key=lambda bracket: bracket.first)
 
 
-def _steep_places(
-    table: PieceTable, divisions: Divisions, places: list[int]
-) -> Iterator[dict[str, Any]]:
-    """Describe cliffs in a bracket whose lines, before and after it, hardly differ."""
-    for place in places:
-        left = max(place - _SIZES_BESIDE_CLIFF, 0), place - 1
-        right = place, min(place + _SIZES_BESIDE_CLIFF, len(table.size)) - 1
-        only = Bracket(place, place, float(divisions.here[place]))
-        jump = float(table.time[place] / table.time[place - 1]) - 1
-        yield _described(table, only, left, right, "step", jump, 0.0)
-
-
-def _judge(table: PieceTable, bracket: Bracket, left: Piece, right: Piece) -> dict[str, Any] | None:
-    """Describe the boundary between two pieces; None if it is too small."""
+def _judge(table: PieceTable, bracket: Bracket, left: Piece, right: Piece) -> Judged | None:
+    """Judge the boundary between two pieces; None if it is too small."""
     places = slice(bracket.first, bracket.last + 1)
     meets = bend(table, left[0], right[1], places, LEAST_PROBABILITY)
     if meets.probability > 0.5:
         share = bracket.probability * meets.share
-        bracket = replace(bracket, first=meets.first, last=meets.last, probability=share)
+        bracket = Bracket(meets.first, meets.last, share)
         left, right = (left[0], bracket.first - 1), (bracket.last, right[1])
     first_after = float(table.size[bracket.last])
     jump = _change(table, left, right, first_after)
     if meets.probability <= 0.5 and abs(jump) >= SMALLEST_STEP:
-        return _described(table, bracket, left, right, "step", jump, meets.probability)
+        return Judged(bracket, left, right, "step", jump, meets.probability)
     octave_on = _change(table, left, right, 2 * first_after)
     if abs(octave_on) >= SMALLEST_SLOPE_CHANGE:
-        return _described(table, bracket, left, right, "slope_change", octave_on, meets.probability)
+        return Judged(bracket, left, right, "slope_change", octave_on, meets.probability)
     return None
+
+
+def _cliff(table: PieceTable, divisions: Divisions, place: int) -> Judged:
+    """Judge a cliff that no other boundary contains, by the sizes just beside it."""
+    left = max(place - _SIZES_BESIDE_CLIFF, 0), place - 1
+    right = place, min(place + _SIZES_BESIDE_CLIFF, len(table.size)) - 1
+    only = Bracket(place, place, float(divisions.here[place]))
+    jump = float(table.time[place] / table.time[place - 1]) - 1
+    return Judged(only, left, right, "step", jump, 0.0)
 
 
 def _change(table: PieceTable, left: Piece, right: Piece, size: float) -> float:
@@ -124,42 +144,31 @@ def _change(table: PieceTable, left: Piece, right: Piece, size: float) -> float:
     return table.line(right, size)[0] / table.line(left, size)[0] - 1
 
 
-def _described(
-    table: PieceTable,
-    bracket: Bracket,
-    left: Piece,
-    right: Piece,
-    kind: str,
-    magnitude: float,
-    bends: float,
-) -> dict[str, Any]:
-    last_before, first_after = table.size[bracket.first - 1], table.size[bracket.last]
-    after, before = table.line(right, first_after)[0], table.line(left, first_after)[0]
+def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[str, Any]:
+    """Convert a boundary to a finding."""
+    left, right = judged.left, judged.right
+    first_after = float(table.size[judged.bracket.last])
     evidence = {
         "before": _line_as_words(table, left),
         "after": _line_as_words(table, right),
-        "jump_us": after - before,
+        "jump_us": table.line(right, first_after)[0] - table.line(left, first_after)[0],
         "noise": float(np.median(table.noise)),
         "sizes": right[1] - left[0] + 1,
-        "posterior": bracket.probability,
-        "bend": bends,
+        "posterior": judged.bracket.probability,
+        "bend": judged.bend,
     }
     if left == (0, 0) or right == (len(table.size) - 1,) * 2:
         evidence["caveat"] = _CAVEAT.format("before" if left == (0, 0) else "after")
-    return {
-        "kind": kind,
+    finding = {
+        "kind": judged.kind,
         "size_bytes": int(first_after),
-        "last_size_before": int(last_before),
-        "magnitude": magnitude,
-        "confidence": confidence.confidence(
-            kind, bracket.probability, float(last_before), float(first_after)
-        ),
+        "last_size_before": int(table.size[judged.bracket.first - 1]),
+        "magnitude": judged.magnitude,
         "evidence": evidence,
     }
-
-
-#: What a single size at an end of the curve leaves open.
-_CAVEAT = "only one size lies {} it: a step, or one odd size; measure more sizes there"
+    fewest = min(left[1] - left[0], right[1] - right[0]) + 1
+    found = features(finding, fewest_beside=fewest, has_repeats=has_repeats)
+    return finding | {"confidence": confidence(found)}
 
 
 def _line_as_words(table: PieceTable, piece: Piece) -> dict[str, float]:

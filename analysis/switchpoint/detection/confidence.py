@@ -1,4 +1,4 @@
-"""Converts the posterior of a boundary into a confidence: how often such a finding was right.
+"""Converts what is known of a boundary into a confidence: how often such a finding was right.
 
 The coefficients (`confidence.yaml`) come from labelled curves: bench/detection/calibrate.py.
 """
@@ -7,38 +7,65 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Mapping
 from importlib import resources
+from typing import Any
 
 import yaml
 
 #: Odds are limited to this: beyond it the model of the noise is wrong.
 LARGEST_LOG_ODDS = math.log(1e6)
 
+#: Effects are limited to these, as differences of logarithms of time.
+_SMALLEST_EFFECT, _LARGEST_EFFECT = 0.02, 2.0
 
-def features(kind: str, posterior: float, last_size_before: float, size: float) -> dict[str, float]:
+#: An effect of more than this many times the noise is as sure as one of this many times.
+_MOST_ERRORS = 50.0
+
+
+def features(
+    finding: Mapping[str, Any], *, fewest_beside: int, has_repeats: bool
+) -> dict[str, float]:
     """Return the features from which a boundary's confidence is computed.
+
+    Parameters
+    ----------
+    finding
+        With `kind`, `size_bytes`, `last_size_before`, `magnitude` and `evidence`.
+    fewest_beside
+        The number of sizes of the shorter of the two pieces beside it.
+    has_repeats
+        Whether sizes were measured more than once, so that their noise is known.
 
     Returns
     -------
     dict
-        `constant` 1; `log_odds`, natural, of the posterior; `slope_change`, 1 for this kind,
+        `constant` 1; `log_odds`, natural, of the posterior; `slope_change` 1 for this kind,
         otherwise 0; `log2_gap`, the octaves between the two sizes, at most 1: wide brackets are
-        easier.
+        easier; `log_effect`, the logarithm of the change of the logarithm of time; `log_errors`,
+        the same in units of the noise; `alone` 1 if a piece beside it has one size; `no_repeats` 1
+        without repeats.
     """
+    posterior, noise = finding["evidence"]["posterior"], finding["evidence"]["noise"]
+    low, high = finding["last_size_before"], finding["size_bytes"]
     odds = posterior / max(1 - posterior, 1e-300)
-    gap = math.log2(size / last_size_before) if last_size_before > 0 else 1.0
+    effect = abs(math.log(max(1 + finding["magnitude"], 1e-3)))
+    effect = min(max(effect, _SMALLEST_EFFECT), _LARGEST_EFFECT)
     return {
         "constant": 1.0,
         "log_odds": min(max(math.log(max(odds, 1e-300)), -LARGEST_LOG_ODDS), LARGEST_LOG_ODDS),
-        "slope_change": float(kind == "slope_change"),
-        "log2_gap": min(gap, 1.0),
+        "slope_change": float(finding["kind"] == "slope_change"),
+        "log2_gap": min(math.log2(high / low), 1.0) if low > 0 else 1.0,
+        "log_effect": math.log(effect),
+        "log_errors": math.log(min(max(effect / noise, 1.0), _MOST_ERRORS)),
+        "alone": float(fewest_beside == 1),
+        "no_repeats": float(not has_repeats),
     }
 
 
-def confidence(kind: str, posterior: float, last_size_before: float, size: float) -> float:
-    """Return the probability that a boundary is real and between exactly these two sizes."""
+def confidence(found: Mapping[str, float]) -> float:
+    """Return the probability that a boundary with these features is real and in its bracket."""
     weights = _coefficients()
-    found = features(kind, posterior, last_size_before, size)
     return 1 / (1 + math.exp(-sum(weights[name] * value for name, value in found.items())))
 
 

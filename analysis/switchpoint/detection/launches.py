@@ -23,8 +23,8 @@ FEWEST_SIZES = 6
 #: of 100.
 _BOUNDARIES_A_CURVE = 0.5
 
-#: A boundary that all launches of a curve show together is in each of them with this probability,
-#: before the launch's own data.
+#: A boundary that the other launches of a curve are sure of is in a launch with this probability,
+#: before its own data.
 _RECURS = 0.5
 
 
@@ -55,8 +55,10 @@ def detect_launches(
         PieceTable(size, time, noise)
         for (time, _), (noise, _, _) in zip(launches, noises, strict=True)
     ]
-    odds = _odds(tables)
-    steps = [boundaries(table, Divisions(table.evidence, odds)) for table in tables]
+    steps = [
+        boundaries(table, divisions, has_repeats=bool(np.median(error) > 0))
+        for table, divisions, (_, error) in zip(tables, _divisions(tables), launches, strict=True)
+    ]
     shown = Counter(finding["size_bytes"] for one in steps for finding in one)
     for finding in itertools.chain(*steps):
         finding["evidence"]["launches"] = shown[finding["size_bytes"]]
@@ -69,17 +71,28 @@ def detect_launches(
     ]
 
 
-def _odds(tables: list[PieceTable]) -> Floats:
-    """Return the logarithm of the odds of a boundary before each size, before a launch's own data.
+def _divisions(tables: list[PieceTable]) -> list[Divisions]:
+    """Divide each launch, with what the others show as the odds before its own data.
 
-    First all launches are divided at the same places, where each has its own lines. A place that
-    is probable then is probable in each launch from the outset.
+    First each launch is divided by itself. What the data of the others add to the odds of a
+    boundary at a place adds up. Others that show nothing there take nothing away, because launches
+    may differ.
     """
     sizes = len(tables[0].size)
     rare = min(_BOUNDARIES_A_CURVE / sizes, 0.5)
-    odds = np.full(sizes, np.log(rare / (1 - rare)))
+    alone = np.full(sizes, _log_odds(np.array(rare)))
+    divisions = [Divisions(table.evidence, alone) for table in tables]
     if len(tables) == 1:
-        return odds
-    together = Divisions(np.sum([table.evidence for table in tables], axis=0), odds)
-    shared = rare + (_RECURS - rare) * np.clip(together.here, 0, 1)
-    return np.asarray(np.log(shared / (1 - shared)))
+        return divisions
+    added = [_log_odds(np.clip(one.here, 1e-6, 1 - 1e-6)) - alone for one in divisions]
+    total = np.sum(added, axis=0)
+    found = []
+    for table, own in zip(tables, added, strict=True):
+        elsewhere = alone + np.maximum(total - own, 0)
+        recurs = _RECURS / (1 + np.exp(-elsewhere))
+        found.append(Divisions(table.evidence, _log_odds(rare + (1 - rare) * recurs)))
+    return found
+
+
+def _log_odds(probability: Floats) -> Floats:
+    return np.asarray(np.log(probability / (1 - probability)))

@@ -19,7 +19,11 @@ _NORMAL_QUANTILE = 0.5244
 #: curves that bend between steps look scattered if sizes are far apart. Without repeats it is
 #: larger, because it is the only estimate, from few points.
 _SCATTER_SHARE = 0.5
-_SCATTER_SHARE_ALONE = 1.2
+_SCATTER_SHARE_ALONE = 1.1
+_FOR_FEW = 1.5
+
+#: Standard error of a median, in median absolute deviations over the square root of their number.
+_ERROR_OF_MEDIAN = 1.86
 
 
 def point_noise(
@@ -34,14 +38,17 @@ def point_noise(
     noise. The result of `off_alone` is also returned.
     """
     off, left, right = _off_the_neighbours(size, time)
-    variance = np.maximum(standard_error, np.median(standard_error)) ** 2 + NOISE_FLOOR**2
+    usual = float(np.median(standard_error))
+    # Few repeats and few sizes leave this uncertain too; its own scatter tells by how much.
+    usual += _ERROR_OF_MEDIAN * float(np.median(np.abs(standard_error - usual))) / len(size) ** 0.5
+    variance = np.maximum(standard_error, usual) ** 2 + NOISE_FLOOR**2
     # For each guess of the scatter: the deviation of the points in units of the implied noise.
     guesses = np.r_[0.0, np.geomspace(NOISE_FLOOR, 1.0, 40)][:, None]
     total = variance + guesses**2
     expected = np.sqrt(total[:, 1:-1] + left**2 * total[:, :-2] + right**2 * total[:, 2:])
     off_in_noise = np.quantile(np.abs(off) / expected, _QUANTILE, axis=1)
     scatter = float(np.interp(0.0, _NORMAL_QUANTILE - off_in_noise, guesses[:, 0]))
-    scatter *= _SCATTER_SHARE if np.median(standard_error) > 0 else _SCATTER_SHARE_ALONE
+    scatter *= _SCATTER_SHARE if usual > 0 else _SCATTER_SHARE_ALONE + _FOR_FEW / len(size) ** 0.5
     noise = np.sqrt(variance + scatter**2) * _level(time) / time
     change, errors = off_alone(size, time, noise)
     return np.maximum(noise, np.abs(change)), change, errors

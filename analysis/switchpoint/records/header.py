@@ -5,7 +5,7 @@ Fields that later versions added may be missing; those that are there have to be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, InstanceOf, ValidationError, field_validator
 
@@ -74,6 +74,8 @@ class _Interface(_Part):
     mtu: int | None
     rx_bytes: int
     tx_bytes: int
+    speed_Mbps: float | None = None  # noqa: N815 (the unit's own capitals)
+    numa_node: int | None = None
 
 
 class _Conditions(_Part):
@@ -85,9 +87,38 @@ class _Conditions(_Part):
     cpu_time_us: int | None = None
     cores_busy_us: int | None = None
     cores_softirq_us: int | None = None
+    tcp_segments: int | None = None
+    tcp_retransmissions: int | None = None
     cpu_khz: float | None = None
     cpu: int | None = None
     interfaces: list[_Interface]
+
+
+class _Cache(_Part):
+    level: int
+    type: Literal["unified", "data", "instruction"]
+    size_bytes: int
+    line_bytes: int
+    count: int
+    hardware_threads: int
+
+
+class _Topology(_Part):
+    sockets: int
+    numa_nodes: int
+    cores: int
+    hardware_threads: int
+    caches: list[_Cache]
+    rank_sockets: list[int]
+    rank_numa_nodes: list[int]
+    smt_siblings: list[int]
+
+
+class _HugePages(_Part):
+    transparent: str | None
+    size_bytes: int | None
+    total: int | None
+    free: int | None
 
 
 class _Rank(_Part):
@@ -102,6 +133,9 @@ class _Rank(_Part):
     kernel_release: str | None = None
     pid: int | None = None
     net_namespace: int | None = None
+    topology: _Topology | None = None
+    ptrace_scope: int | None = None
+    huge_pages: _HugePages | None = None
     boot_id: str | None = None
     before: _Conditions
 

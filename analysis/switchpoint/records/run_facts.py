@@ -39,10 +39,12 @@ class Proof:
         CPUs that each rank was allowed to run on.
     path, evidence : str
         `network`, `shared_memory`, or `unknown` for a truncated record; and the numbers behind it.
-    interface, mtu : str or None, int or None
-        The interface that carried most bytes, and its largest packet in bytes.
+    interface, mtu, speed_mbps : str or None, int or None, float or None
+        The interface that carried most bytes, its largest packet in bytes, and its speed in Mbit/s.
     involuntary_switches, steal_ticks : int or None
         Growth during the run: the sum over all ranks, and the largest of all machines.
+    tcp_retransmissions : int or None
+        Growth during the run, over all network namespaces; None in old records.
     """
 
     hosts: list[str]
@@ -52,8 +54,10 @@ class Proof:
     evidence: str = "truncated record"
     interface: str | None = None
     mtu: int | None = None
+    speed_mbps: float | None = None
     involuntary_switches: int | None = None
     steal_ticks: int | None = None
+    tcp_retransmissions: int | None = None
 
     @property
     def tcp_segment(self) -> int | None:
@@ -81,10 +85,25 @@ def prove(header: dict[str, Any], footer: dict[str, Any] | None) -> Proof:
     changes = [(rank["before"], after[rank["rank"]]) for rank in ranks]
     proof.path, proof.evidence = path_taken(header, footer)
     if proof.path == "network":
-        proof.interface, proof.mtu = _busiest_interface(changes)
+        proof.interface, proof.mtu, proof.speed_mbps = _busiest_interface(changes)
     proof.involuntary_switches = sum(_growth(*change, "involuntary_switches") for change in changes)
     proof.steal_ticks = max(_growth(*change, "steal_ticks") for change in changes)
+    proof.tcp_retransmissions = _retransmissions(ranks, changes)
     return proof
+
+
+def _retransmissions(
+    ranks: list[dict[str, Any]], changes: list[tuple[dict[str, Any], dict[str, Any]]]
+) -> int | None:
+    """Return the TCP segments that were sent again; ranks of one network namespace share them."""
+    by_namespace: dict[tuple[str, int | None], int] = {}
+    for rank, (before, after) in zip(ranks, changes, strict=True):
+        if before.get("tcp_retransmissions") is None or after.get("tcp_retransmissions") is None:
+            return None
+        place = (rank["host"], rank.get("net_namespace"))
+        grown = _growth(before, after, "tcp_retransmissions")
+        by_namespace[place] = max(grown, by_namespace.get(place, 0))
+    return sum(by_namespace.values())
 
 
 def _growth(before: dict[str, Any], after: dict[str, Any], counter: str) -> int:
@@ -93,17 +112,17 @@ def _growth(before: dict[str, Any], after: dict[str, Any], counter: str) -> int:
 
 def _busiest_interface(
     changes: list[tuple[dict[str, Any], dict[str, Any]]],
-) -> tuple[str | None, int | None]:
-    """Return name and MTU of the interface that sent most between two readings."""
+) -> tuple[str | None, int | None, float | None]:
+    """Return name, MTU and speed of the interface that sent most between two readings."""
     sent = [
-        (_growth(early, late, "tx_bytes"), late["name"], late["mtu"])
+        (_growth(early, late, "tx_bytes"), late["name"], late["mtu"], late.get("speed_Mbps"))
         for before, after in changes
         for early in before["interfaces"]
         for late in after["interfaces"]
         if early["name"] == late["name"]
     ]
-    _, name, mtu = max(sent, default=(0, None, None))
-    return name, mtu
+    _, name, mtu, speed_mbps = max(sent, key=lambda entry: entry[:2], default=(0, None, None, None))
+    return name, mtu, speed_mbps
 
 
 def conditions(header: dict[str, Any], footer: dict[str, Any] | None) -> dict[str, Any]:

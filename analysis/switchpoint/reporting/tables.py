@@ -18,6 +18,7 @@ from switchpoint.reproduction.again import Again
 from switchpoint.tables.findings import SHOWN
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import plain_columns, shared_words, short, telling_columns
+from switchpoint.tables.units import size_text
 
 #: Commonly quoted sizes: smallest latency, about a cache line, both sides of 64 KiB, streaming.
 CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
@@ -201,6 +202,8 @@ def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list
     path = f"{proof.path}: {proof.evidence}"
     if proof.interface:
         path += f"; {proof.interface}, MTU {proof.mtu}"
+    if proof.speed_mbps:
+        path += f", {proof.speed_mbps:g} Mbit/s"
     terms = [
         ("Started", header["start_utc"]),
         ("Labels (claims)", _pairs(header["labels"])),
@@ -220,7 +223,7 @@ def _record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list
             f"{clock.get('source')}, tick {clock.get('tick_ns')} ns, smallest step"
             f" {clock.get('step_ns')} ns, reading costs {clock.get('overhead_ns')} ns",
         ),
-        ("Plan", f"seed {plan.get('seed')}, {plan.get('passes')} passes"),
+        ("Plan", _plan(plan)),
         ("Machine", "; ".join(sorted({_machine(rank) for rank in ranks}))),
         ("Conditions", _conditions(proof, ranks)),
     ]
@@ -256,11 +259,33 @@ def _conditions(proof: Any, ranks: list[dict[str, Any]]) -> str:
     return (
         f"{load}; {proof.involuntary_switches} involuntary context switches,"
         f" {proof.steal_ticks} ticks stolen"
+    ) + (
+        f"; {proof.tcp_retransmissions} TCP segments sent again"
+        if proof.tcp_retransmissions is not None
+        else ""
     )
 
 
+def _plan(plan: dict[str, Any]) -> str:
+    text = f"seed {plan.get('seed')}, {plan.get('passes')} passes"
+    if start := plan.get("start"):
+        text += f", calls start {'at an agreed time' if start == 'agreed' else 'from a barrier'}"
+    return text
+
+
 def _machine(rank: dict[str, Any]) -> str:
-    return f"{rank['cpu_model']}, {rank['cores_online']} cores, kernel {rank['kernel_release']}"
+    machine = f"{rank['cpu_model']}, {rank['cores_online']} cores, kernel {rank['kernel_release']}"
+    if topology := rank.get("topology"):
+        counted = ("sockets", "numa_nodes", "cores", "hardware_threads")
+        machine += "; " + ", ".join(
+            f"{name.replace('_', ' ')}: {topology[name]}" for name in counted
+        )
+        machine += "".join(
+            f", L{cache['level']}: {cache['count']} x {size_text(cache['size_bytes'])}"
+            for cache in topology["caches"]
+            if cache["type"] != "instruction"
+        )
+    return machine
 
 
 def _cpu_list(cpus: list[int]) -> str:

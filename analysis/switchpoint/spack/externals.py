@@ -14,11 +14,12 @@ from typing import Any
 from switchpoint.sites.doctor import Fact, program_output
 from switchpoint.sites.mpis import mpi_of
 
-#: Libraries of the kernels' applications: what pkg-config calls each, and the spec's options.
+#: Libraries of the kernels: what pkg-config calls each, and the spec's options.
 LIBRARIES = {
     "fftw": ("fftw3", "~mpi~openmp precision=double"),
     "libjpeg-turbo": ("libturbojpeg", ""),
     "openblas": ("openblas", "threads=none"),
+    "hwloc": ("hwloc", ""),
 }
 
 

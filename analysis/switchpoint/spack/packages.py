@@ -25,7 +25,7 @@ from switchpoint.spack.versions import satisfies
 KERNELS = "switchpoint-kernels"
 
 #: The kernels' variants that need them.
-LIBRARY_VARIANTS = {"fftw": "fft", "libjpeg-turbo": "jpeg", "openblas": "linear"}
+LIBRARY_VARIANTS = {"fftw": "fft", "libjpeg-turbo": "jpeg", "openblas": "linear", "hwloc": "hwloc"}
 
 
 def read_packages(site: Path) -> dict[str, Any]:

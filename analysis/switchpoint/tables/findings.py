@@ -45,7 +45,10 @@ KINDS = {
             "the time jumps between two neighbouring sizes",
             "the line on each side (time = `intercept_us` + bytes * `per_byte_us`, and the sizes"
             " that it spans), `jump_us`, the typical relative `noise` of a point, the number of"
-            " `sizes` behind the lines, `posterior`, and how many `launches` of the curve show it",
+            " `sizes` behind the lines, `posterior` (the probability of a boundary in this"
+            " bracket), `bend` (the probability that the lines meet and the time does not jump),"
+            " how many `launches` of the curve show it, and a `caveat` if only one size lies before"
+            " or after it",
             is_boundary=True,
         ),
         Kind(

@@ -42,6 +42,7 @@ class SwitchpointKernels(CMakePackage):
     variant("fft", default=True, description="Build the application fft")
     variant("jpeg", default=True, description="Build the application jpeg")
     variant("linear", default=True, description="Build the application linear")
+    variant("hwloc", default=True, description="Record the topology of the machine")
 
     depends_on("c", type="build")
     depends_on("cmake@3.22:", type="build")
@@ -54,6 +55,10 @@ class SwitchpointKernels(CMakePackage):
     depends_on("fftw@3: ~mpi precision=double", when="+fft")
     depends_on("libjpeg-turbo@2:", when="+jpeg")
     depends_on("openblas threads=none", when="+linear")
+
+    # Sockets, caches and hardware threads in the record.
+    depends_on("pkgconfig", type="build", when="+hwloc")
+    depends_on("hwloc@2:", when="+hwloc")
 
     root_cmakelists_dir = "src"
 
@@ -73,6 +78,7 @@ class SwitchpointKernels(CMakePackage):
             self.define_from_variant("SWITCHPOINT_FFT", "fft"),
             self.define_from_variant("SWITCHPOINT_JPEG", "jpeg"),
             self.define_from_variant("SWITCHPOINT_LINEAR", "linear"),
+            self.define_from_variant("SWITCHPOINT_HWLOC", "hwloc"),
             self.define("SWITCHPOINT_PVM", False),  # no PVM of the machine's own gets in unasked
         ]
 
