@@ -523,19 +523,20 @@ class TheSweep(InAFolder):
         self.assertLess(min(point["passes"] for point in record.footer["points"]), 60)
 
     def test_a_point_that_has_used_its_time_is_left_out_of_later_passes(self):
-        # A block of either size takes 2 ms or more.
-        sweep = ("--mode", "send", "--sizes", "1,8", "--block-time", "2000", "--samples", "1",
+        # A block sleeps for 1 ms or more.
+        warmth = TEST_KERNELS / "warmth"
+        sweep = ("--mode", "slow", "--sizes", "1,8", "--block-time", "0", "--samples", "1",
                  "--passes", "4")  # fmt: skip
-        done = run(PINGPONG, *sweep, "--point-time", "3", "--record", self.path)
+        done = run(warmth, *sweep, "--point-time", "2", "--record", self.path, ranks=1)
         self.assertEqual(done.returncode, 0, done.stderr)
         record = Record(self.path)
-        self.assertEqual(record.header["plan"]["point_time_us"], 3000)
+        self.assertEqual(record.header["plan"]["point_time_us"], 2000)
         self.assertFalse(record.footer["shortened"])
         for point in record.footer["points"]:
             self.assertIn(point["passes"], [1, 2])
-        self.assertIn("2 of 2 points used their --point-time of 3 ms in fewer", done.stdout)
+        self.assertIn("2 of 2 points used their --point-time of 2 ms in fewer", done.stdout)
 
-        done = run(PINGPONG, *sweep, "--record", self.path)
+        done = run(warmth, *sweep, "--record", self.path, ranks=1)
         record = Record(self.path)
         self.assertEqual(record.header["plan"]["point_time_us"], 0)
         self.assertEqual({point["passes"] for point in record.footer["points"]}, {4})
