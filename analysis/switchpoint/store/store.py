@@ -164,18 +164,10 @@ class Store:
         return self._measurements(stored.runs, damaged, mode, stored)
 
     def latest(self, sessions: int = 1, **wanted: str) -> Measurements:
-        """Read the newest sessions of every curve, and all runs without a date.
+        """Read so many of the newest sessions of every curve, and all runs without a date.
 
-        All runs of a curve in one session are launches of it. A run without a session is one by
-        itself. If a run repeats another run, that run is read as well, so that both can be
-        compared.
-
-        Parameters
-        ----------
-        sessions
-            How many sessions of each curve to read.
-        **wanted
-            As for `read`.
+        A run without a session is one by itself. If a run repeats another run, that run is read as
+        well, so that both can be compared. `wanted` is as for `read`.
         """
         mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
         stored, damaged = self.stored(**wanted)
