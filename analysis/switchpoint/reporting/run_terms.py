@@ -12,7 +12,6 @@ from switchpoint.tables.units import size_text
 
 
 def tool_terms(run: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what is known of a run of another tool."""
     """Return what another tool's output and its labels contain."""
     labels = json.loads(run["labels"]) if isinstance(run["labels"], str) else {}
     terms = [("Started", run["start_utc"]), ("Tool", run["tool"]), ("Labels", _pairs(labels))]
