@@ -275,7 +275,7 @@ def steps_by_launch(findings: pd.DataFrame) -> list[list[tuple[int, int]]]:
 
 @pytest.mark.slow
 def test_a_small_step_in_several_launches_is_found_more_often_than_in_one() -> None:
-    times = line(OCTAVES) * np.where(OCTAVES >= 8192, 1.2, 1)
+    times = line(OCTAVES) * np.where(OCTAVES >= 8192, 1.25, 1)
     alone = together = 0
     for seed in range(0, 80, 2):
         pair = [curve_table(OCTAVES, times, 0.05, seed + launch) for launch in (0, 1)]

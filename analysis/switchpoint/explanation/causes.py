@@ -21,7 +21,7 @@ from switchpoint.tables.measurements import Measurements
 
 #: Findings from these values on are shown first. A smaller one needs a suspect.
 PROMINENT_MAGNITUDE = 0.2
-PROMINENT_CONFIDENCE = 0.8
+PROMINENT_CONFIDENCE = 0.7
 
 #: What sibling curves have in common, and how many of them without a step refute a guess.
 _SIBLING = ["site", "partition", "mpi", "kernel", "placement"]
