@@ -128,21 +128,23 @@ class TheApplications(InAFolder):
     def second_largest_peak(self, sizes: str) -> int:
         """Bytes of memory that a rank other than rank 0 holds at most."""
         watched = (
-            "import resource, subprocess, sys\n"
-            "code = subprocess.call(sys.argv[1:], close_fds=False)\n"
+            "import os, pathlib, resource, subprocess, sys\n"
+            "code = subprocess.call(sys.argv[2:], close_fds=False)\n"
             "peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
-            "print('peak:', peak, flush=True)\n"
+            "pathlib.Path(sys.argv[1], str(os.getpid())).write_text(str(peak))\n"
             "sys.exit(code)"
         )
+        folder = self.folder / sizes
+        folder.mkdir()
         done = subprocess.run(
             [
-                *(MPIEXEC, "-n", "4", sys.executable, "-c", watched, KERNELS / "psrs"),
+                *(MPIEXEC, "-n", "4", sys.executable, "-c", watched, folder, KERNELS / "psrs"),
                 *("--mode", "parallel", "--sizes", sizes, "--warmup", "0", *ONE_SAMPLE),
             ],
             env=ENVIRONMENT, capture_output=True, text=True, timeout=60,
         )  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
-        peaks = sorted(int(peak) for peak in re.findall(r"peak: (\d+)", done.stdout))
+        peaks = sorted(int(path.read_text()) for path in folder.iterdir())
         self.assertEqual(len(peaks), 4)
         return peaks[-2] * 1024
 
