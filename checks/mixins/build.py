@@ -236,6 +236,19 @@ class BuildsEnded(rfm.RunOnlyRegressionTest, special=True):
     local = True
     executable = "true"
 
+    @run_after("init")
+    def choose_existing_partition(self):
+        """Wait on a partition that has the environment.
+
+        With ``-p``, ReFrame gives a fixture of scope ``session`` the last partition, although only
+        an earlier one may have the environment that is left (4.10.4); then no test would run.
+        """
+        if any(rt.valid_sysenv_comb(self.valid_systems, self.valid_prog_environs).values()):
+            return
+        for partition, environs in rt.valid_sysenv_comb(["*"], self.valid_prog_environs).items():
+            if environs:
+                self.valid_systems = [partition.fullname]
+
     @run_before("run")
     def leave_a_slot(self):
         """Refuse a site where this test would keep the builds from starting."""

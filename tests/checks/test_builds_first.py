@@ -116,3 +116,18 @@ def wait_for(holds) -> None:
             return
         time.sleep(0.1)
     pytest.fail("never came true")
+
+
+@pytest.mark.parametrize("environ", ["openmpi", "mpich"])
+def test_a_session_of_one_environment_has_its_wait_whichever_partition_has_it(
+    tmp_path: Path, environ: str
+) -> None:
+    """ReFrame would put the wait where the environment is not, and then run nothing."""
+    done = subprocess.run(
+        [
+            *(BIN / "reframe", "-C", SITE, "-c", ROOT / "checks", "-R", "--dry-run", "--nocolor"),
+            *("-n", "PingPongSmoke.*one_node$", "-p", environ, "--prefix", tmp_path),
+        ],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert "Ran 3/3 test case(s) from 3 check(s) (0 failure(s)" in done.stdout, done.stdout
