@@ -27,7 +27,7 @@ class EchoOverTools(rfm.RunOnlyRegressionTest, KernelMixin):
     passes = 5
     # Each sample is one round trip, and slow ones are not removed.
     block_time_us = 0
-    pass_time_ms = 1000
+    pass_time_ms = 2000
 
     @property
     def takes_shared_memory(self):

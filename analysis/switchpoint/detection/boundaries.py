@@ -125,7 +125,9 @@ def _judge(table: PieceTable, bracket: Bracket, left: Piece, right: Piece) -> Ju
     if meets.probability <= 0.5 and abs(jump) >= SMALLEST_STEP:
         return Judged(bracket, left, right, "step", jump, meets.probability)
     octave_on = _change(table, left, right, 2 * first_after)
-    if abs(octave_on) >= SMALLEST_SLOPE_CHANGE:
+    # A single size has no slope that could change.
+    has_slopes = left[1] > left[0] and right[1] > right[0]
+    if has_slopes and abs(octave_on) >= SMALLEST_SLOPE_CHANGE:
         return Judged(bracket, left, right, "slope_change", octave_on, meets.probability)
     return None
 
