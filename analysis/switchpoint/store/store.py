@@ -58,7 +58,7 @@ class Store:
 
     @property
     def own(self) -> list[Path]:
-        """Its local folders and files, which are no results to import; none if it is not local."""
+        """Its local folders and files, which are not to be imported; none if it is not local."""
         if not self.files.local:
             return []
         return [Path(self.files.root, name) for name in (*TABLES, "values", MARK)]
