@@ -1,7 +1,7 @@
 """Guesses why a run is slower than another that should not be faster: what its cores did.
 
-On the testbed, nodes of one host become slower than nodes of two hosts when they have to share a
-core or when other work runs on their cores; docs/studies/001.md has the measurements.
+Two nodes of one host may have to share a core, or other work may run on their cores;
+bench/placement_order.py changes these on the testbed, one at a time, and measures what they do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from switchpoint.records.run_facts import prove
 _LEAST_SHARE = 0.1
 _TIMES_THE_OTHER = 2.0
 
-_SOURCE = "docs/studies/001.md: changed on the testbed, the order of the placements turned round"
+_SOURCE = "counters of the cores in both records; bench/placement_order.py changes their causes"
 
 Facts = tuple[dict[str, Any], dict[str, Any] | None]
 
