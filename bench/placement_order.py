@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +22,7 @@ from ratios import median_ratio
 from switchpoint.explanation.slower_runs import slower_because
 from switchpoint.records.core_use import core_uses
 from switchpoint.records.record import Record, read_facts
-from switchpoint.records.run_facts import prove
+from switchpoint.records.run_facts import prove, run_seconds
 from switchpoint.tables.units import significant
 
 MPI, MPI_NAME = "openmpi", "Open MPI"
@@ -106,16 +105,12 @@ def run(name: str, case: Case, placement: str, record: Path) -> Record:
 def seen(facts: Record) -> dict[str, float]:
     """Return what the record says of the ranks' cores."""
     assert facts.footer is not None
-    start, end = (
-        datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
-        for text in (facts.header["start_utc"], facts.footer["end_utc"])
-    )
     uses = core_uses(facts.header, facts.footer)
     switches = prove(facts.header, facts.footer).involuntary_switches or 0
     return {
         "ranks_per_core": max(len(use.ranks) / len(use.cores) for use in uses),
         "others": max(use.others for use in uses),
-        "switches_per_s": switches / (end - start).total_seconds(),
+        "switches_per_s": switches / run_seconds(facts.header, facts.footer),
     }
 
 

@@ -11,14 +11,13 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
 from switchpoint import read_facts, read_record
-from switchpoint.records.run_facts import prove
+from switchpoint.records.run_facts import prove, run_seconds
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from on_testbed import ROOT, kernel, launch, testbed
@@ -70,6 +69,10 @@ class Transport:
     def name(self) -> str:
         """MPI and placement."""
         return f"{self.mpi}-{self.placement}"
+
+    def first_byte(self, limit: int | None) -> int:
+        """First message size after the switch in bytes; 0 without a switch."""
+        return limit + self.last_eager_offset + 1 if limit else 0
 
 
 #: vader fails to start with limits of 512 KiB and more: its controls end at 256 KiB.
@@ -160,11 +163,7 @@ def switches_per_second(record: Path) -> float:
     assert facts.footer is not None
     proof = prove(facts.header, facts.footer)
     assert proof.involuntary_switches is not None
-    start, end = (
-        datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
-        for text in (facts.header["start_utc"], facts.footer["end_utc"])
-    )
-    return proof.involuntary_switches / (end - start).total_seconds()
+    return proof.involuntary_switches / run_seconds(facts.header, facts.footer)
 
 
 def packed() -> Iterator[pd.DataFrame]:
@@ -172,33 +171,43 @@ def packed() -> Iterator[pd.DataFrame]:
     for one in launches():
         if not one.record.exists():
             continue
-        samples = read_record(one.record).samples
-        passes = samples.groupby(["size_bytes", "pass"])["time_us"].median().reset_index()
-        limit = one.limit or 0
-        yield pd.DataFrame(
-            {
-                "transport": one.transport.name,
-                "limit": limit,
-                "launch": one.number,
-                "first_byte": limit + one.transport.last_eager_offset + 1 if limit else 0,
-                "size_bytes": passes["size_bytes"],
-                "pass": passes["pass"],
-                "time_ns": (passes["time_us"] * 1e3).round().astype("int32"),
-            }
+        yield labelled_passes(
+            medians(one.record), one.transport, limit=one.limit, launch=one.number
         )
 
 
-def pack() -> None:
-    """Write what was recorded as one small file: sorted, so that columns compress."""
-    table = pd.concat(packed(), ignore_index=True)
-    table["transport"] = table["transport"].astype("category")
-    small = {"limit": "int32", "launch": "int8", "first_byte": "int32", "size_bytes": "int32",
-             "pass": "int8"}  # fmt: skip
-    table = table.astype(small).sort_values(
-        ["transport", "limit", "launch", "size_bytes", "pass"], kind="stable"
+def medians(record: Path) -> pd.DataFrame:
+    """Medians of a record's passes."""
+    samples = read_record(record).samples
+    return samples.groupby(["size_bytes", "pass"])["time_us"].median().reset_index()
+
+
+def labelled_passes(
+    passes: pd.DataFrame, transport: Transport, *, limit: int | None, launch: int, **names: str
+) -> pd.DataFrame:
+    """Medians of passes with their names and what is known of them."""
+    return pd.DataFrame(
+        {
+            **names,
+            "transport": transport.name,
+            "limit": limit or 0,
+            "launch": launch,
+            "first_byte": transport.first_byte(limit),
+            "size_bytes": passes["size_bytes"],
+            "pass": passes["pass"],
+            "time_ns": (passes["time_us"] * 1e3).round().astype("int32"),
+        }
     )
-    table.to_parquet(CURVES, compression="zstd", compression_level=19, index=False)
-    print(f"{CURVES}: {CURVES.stat().st_size:,} B, {len(table):,} medians of passes")
+
+
+def write_packed(parts: Iterable[pd.DataFrame], path: Path, *names: str) -> None:
+    """Write medians of passes as one small file: sorted, so that columns compress."""
+    small = {"limit": "int32", "launch": "int8", "first_byte": "int32", "size_bytes": "int32",
+             "pass": "int8"} | dict.fromkeys([*names, "transport"], "category")  # fmt: skip
+    order = [*names, "transport", "limit", "launch", "size_bytes", "pass"]
+    table = pd.concat(parts, ignore_index=True).astype(small).sort_values(order, kind="stable")
+    table.to_parquet(path, compression="zstd", compression_level=19, index=False)
+    print(f"{path}: {path.stat().st_size:,} B, {len(table):,} medians of passes")
 
 
 if __name__ == "__main__":
@@ -206,6 +215,6 @@ if __name__ == "__main__":
         case ["record", seconds]:
             record(float(seconds))
         case ["pack"]:
-            pack()
+            write_packed(packed(), CURVES)
         case _:
             sys.exit(__doc__)

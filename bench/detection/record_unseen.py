@@ -23,12 +23,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from switchpoint import read_record
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from on_testbed import ROOT, kernel, launch, testbed
-from record import CONTENDED, TRANSPORTS, Transport, switches_per_second
+from record import (
+    CONTENDED,
+    TRANSPORTS,
+    Transport,
+    labelled_passes,
+    medians,
+    switches_per_second,
+    write_packed,
+)
 
 HERE = Path(__file__).resolve().parent
 RECORDS = ROOT / "build" / "bench" / "unseen"
@@ -104,8 +111,8 @@ class Launch:
 
     @property
     def first_byte(self) -> int:
-        """First message size after the switch in bytes; 0 without a switch."""
-        return self.limit + self.transport.last_eager_offset + 1 if self.limit else 0
+        """As of its transport."""
+        return self.transport.first_byte(self.limit)
 
     @property
     def held_out(self) -> bool:
@@ -210,8 +217,7 @@ def measure(name: str, one: Launch) -> None:
 def points(one: Launch) -> pd.DataFrame:
     """Medians of each pass; of a printed table, its only time."""
     if one.recipe.options:
-        samples = read_record(one.result).samples
-        return samples.groupby(["size_bytes", "pass"])["time_us"].median().reset_index()
+        return medians(one.result)
     rows = re.findall(r"^\s*(\d+)\s+(?:\d+\s+)?(\d+\.\d+)", one.result.read_text(), re.M)
     table = pd.DataFrame([(int(size), 0, float(us)) for size, us in rows],
                          columns=["size_bytes", "pass", "time_us"])  # fmt: skip
@@ -222,33 +228,10 @@ def packed(held: bool) -> Iterator[pd.DataFrame]:
     """Each launch's points with what is known of it."""
     for one in launches():
         if one.held_out == held and one.result.exists():
-            passes = points(one)
-            yield pd.DataFrame(
-                {
-                    "recipe": one.recipe.name,
-                    "transport": one.transport.name,
-                    "limit": one.limit or 0,
-                    "launch": one.number,
-                    "first_byte": one.first_byte,
-                    "size_bytes": passes["size_bytes"],
-                    "pass": passes["pass"],
-                    "time_ns": (passes["time_us"] * 1e3).round().astype("int32"),
-                }
-            )
-
-
-def pack() -> None:
-    """Write what was recorded as two small files: sorted, so that columns compress."""
-    for path, held in ((UNSEEN, False), (HELD, True)):
-        table = pd.concat(packed(held), ignore_index=True)
-        small = {"recipe": "category", "transport": "category", "limit": "int32",
-                 "launch": "int8", "first_byte": "int32", "size_bytes": "int32",
-                 "pass": "int8"}  # fmt: skip
-        table = table.astype(small).sort_values(
-            ["recipe", "transport", "limit", "launch", "size_bytes", "pass"], kind="stable"
-        )
-        table.to_parquet(path, compression="zstd", compression_level=19, index=False)
-        print(f"{path.name}: {path.stat().st_size:,} B, {len(table):,} medians of passes")
+            yield labelled_passes(
+                points(one), one.transport, limit=one.limit, launch=one.number,
+                recipe=one.recipe.name,
+            )  # fmt: skip
 
 
 if __name__ == "__main__":
@@ -256,6 +239,7 @@ if __name__ == "__main__":
         case ["record", seconds]:
             record(float(seconds))
         case ["pack"]:
-            pack()
+            write_packed(packed(held=False), UNSEEN, "recipe")
+            write_packed(packed(held=True), HELD, "recipe")
         case _:
             sys.exit(__doc__)

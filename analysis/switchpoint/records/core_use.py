@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
+
+from switchpoint.records.run_facts import run_seconds
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def core_uses(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> li
     if not header or footer is None:
         return []
     after = {rank["rank"]: rank["after"] for rank in footer["ranks"]}
-    elapsed_us = (_time(footer["end_utc"]) - _time(header["start_utc"])).total_seconds() * 1e6
+    elapsed_us = run_seconds(header, footer) * 1e6
     return [_use(group, after, elapsed_us) for group in _groups(header["ranks"])]
 
 
@@ -92,7 +93,3 @@ def _use(
 def _growth(rank: dict[str, Any], after: dict[int, dict[str, Any]], counter: str) -> float:
     first, last = rank["before"].get(counter), after[rank["rank"]].get(counter)
     return float("nan") if first is None or last is None else float(last - first)
-
-
-def _time(text: str) -> datetime:
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 #: Share of the payload that the interfaces of a node must carry if the path is a network. With two
@@ -138,6 +139,15 @@ def conditions(header: dict[str, Any], footer: dict[str, Any] | None) -> dict[st
         "steal_ticks": proof.steal_ticks,
         "load_before": max(rank["before"]["load1"] for rank in header["ranks"]),
     }
+
+
+def run_seconds(header: Mapping[str, Any], footer: Mapping[str, Any]) -> float:
+    """Return how long a run took, from its start to its end, in seconds."""
+    start, end = (
+        datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
+        for text in (header["start_utc"], footer["end_utc"])
+    )
+    return (end - start).total_seconds()
 
 
 def switch_of(rank: Mapping[str, Any], switch_from_node_name: str | None = None) -> str | None:

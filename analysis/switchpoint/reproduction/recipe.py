@@ -150,21 +150,13 @@ def reproduce(run: str, store: str | os.PathLike[str] = "results") -> Recipe:
         If there is no such run or more than one, or if another tool measured it.
     """
     from switchpoint.importing.reading import read
+    from switchpoint.store.contents import find_run
     from switchpoint.store.store import Store
 
     if Path(run).is_file():
         return _recipe(run, read(run))
-    runs = Store(store).runs()
-    found = runs[runs["run_id"].str.startswith(run)].reset_index(drop=True)
-    if not run or found.empty:
-        raise InputError(
-            run or "''",
-            f"is not a file, and no run ID in the store {os.fspath(store)} starts with this",
-        )
-    if len(found) > 1:
-        names = ", ".join(found["run_id"].str[: len(run) + 8].head(5))
-        raise InputError(run, f"is the start of {len(found)} run IDs ({names}); give more digits")
-    return _recipe(run, Store(store).read(run_id=found["run_id"].iloc[0]))
+    kept = Store(store)
+    return _recipe(run, kept.read(run_id=find_run(kept, run, "is not a file, and ")))
 
 
 def _recipe(run: str, measurements: Measurements) -> Recipe:

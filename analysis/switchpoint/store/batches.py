@@ -106,6 +106,12 @@ def path(files: StoreFiles, table: str, batch: str) -> str:
     return f"{files.root}/{table}/{batch}.parquet"
 
 
+def batch_bytes(files: StoreFiles, batch: str) -> int:
+    """Return the bytes of all files of a batch; samples may have been removed."""
+    own = (path(files, table, batch) for table in TABLES)
+    return sum(files.size(name) for name in own if files.exists(name))
+
+
 def batch_of(path: str) -> str:
     """Return the batch that a file belongs to."""
     month, name = path.split("/")[-2:]

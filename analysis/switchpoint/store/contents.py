@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.store.batches import TABLES, path
+from switchpoint.store.batches import batch_bytes
 from switchpoint.store.store import Store
 from switchpoint.tables.columns import none_for_nulls
 
@@ -44,14 +44,7 @@ def contents(store: Store) -> tuple[pd.DataFrame, list[str]]:
 
 def _bytes_of_runs(store: Store, runs: pd.DataFrame) -> pd.Series[float]:
     """Return each run's share of the bytes of its batch; 0 in the first layout."""
-    sizes = {
-        batch: sum(
-            store.files.size(name)
-            for name in (path(store.files, table, batch) for table in TABLES)
-            if store.files.exists(name)
-        )
-        for batch in runs["batch"].dropna().unique()
-    }
+    sizes = {batch: batch_bytes(store.files, batch) for batch in runs["batch"].dropna().unique()}
     per_batch = runs.groupby("batch")["run_id"].transform("size")
     return (runs["batch"].map(sizes) / per_batch).fillna(0.0).astype(float)
 
@@ -62,19 +55,40 @@ def one_run(store: Store, run: str) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If no run ID starts with these digits, or several do.
+        As from `find_run`.
     """
-    runs = store.runs()
-    found = runs[runs["run_id"].str.startswith(run)] if run else runs.iloc[:0]
-    if found.empty:
-        raise InputError(run or "''", f"no run ID in the store {store.url} starts with this")
-    if len(found) > 1:
-        names = ", ".join(found["run_id"].str[: len(run) + 8].head(5))
-        raise InputError(run, f"is the start of {len(found)} run IDs ({names}); give more digits")
-    points = store.curves(run_id=found["run_id"].iloc[0])
-    row = none_for_nulls(found).to_dict("records")[0]
+    run_id = find_run(store, run)
+    points = store.curves(run_id=run_id)
+    row = none_for_nulls(store.runs(run_id=run_id)).to_dict("records")[0]
     row.pop("program")
     return {str(name): value for name, value in row.items()} | {
         "modes": ", ".join(sorted(points["mode"].dropna().unique())) if "mode" in points else None,
         "points": len(points),
     }
+
+
+def find_run(store: Store, run: str, besides: str = "") -> str:
+    """Return the only run ID that starts with these digits.
+
+    Parameters
+    ----------
+    store, run
+        Where to look, and the first digits.
+    besides
+        What else the text is not, for the message.
+
+    Raises
+    ------
+    InputError
+        If no run ID in the store starts with these digits, or several do.
+    """
+    ids = store.runs()["run_id"]
+    found = ids[ids.str.startswith(run)]
+    if not run or found.empty:
+        raise InputError(
+            run or "''", f"{besides}no run ID in the store {store.url} starts with this"
+        )
+    if len(found) > 1:
+        names = ", ".join(found.str[: len(run) + 8].head(5))
+        raise InputError(run, f"is the start of {len(found)} run IDs ({names}); give more digits")
+    return str(found.iloc[0])

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from switchpoint.store.files import StoreFiles
-from switchpoint.store.scan import scan
+from switchpoint.store.scan import FILE, scan
 from switchpoint.store.tables import SAMPLES, partition_text, unpacked
 from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
 
@@ -44,7 +44,7 @@ class FirstLayout:
         )
         table, damaged = scan(self._files, self._paths, schema, with_file=True)
         frame: pd.DataFrame = table.to_pandas()
-        places = frame["__filename"].str.extract(r"/site=(.*)/date=(.*)/[^/]*$")
+        places = frame[FILE].str.extract(r"/site=(.*)/date=(.*)/[^/]*$")
         for number, name in enumerate(_PARTITIONS):
             texts = places[number].where(places[number] != partition_text(None))
             frame[name] = texts.map(unquote, na_action="ignore").astype("str")

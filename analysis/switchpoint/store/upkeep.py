@@ -14,7 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from switchpoint.errors import InputError
-from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, path, write
+from switchpoint.store.batches import (
+    TABLES,
+    Encoded,
+    batch_bytes,
+    batch_of,
+    in_batches,
+    path,
+    write,
+)
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.first_layout import FirstLayout
 from switchpoint.store.mark import set_mark
@@ -69,8 +77,7 @@ def _groups(files: StoreFiles, batches: list[str]) -> Iterator[list[str]]:
     month, size_bytes = "", 0
     group: list[str] = []
     for batch in sorted(batches):
-        own = sum(files.size(path(files, table, batch)) for table in TABLES
-                  if files.exists(path(files, table, batch)))  # fmt: skip
+        own = batch_bytes(files, batch)
         if own >= LARGE_BYTES:
             continue
         if batch.partition("/")[0] != month or size_bytes + own > 2 * LARGE_BYTES:

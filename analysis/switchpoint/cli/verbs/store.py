@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from switchpoint.cli.exits import FAILED, say, user_mistakes
+from switchpoint.cli.inputs import warn
 from switchpoint.cli.options import Json, Store
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def ls(store: Store = "results", as_json: Json = False) -> None:
         from switchpoint.store.store import Store
 
         table, damaged = contents(Store(store))
-        _warn(damaged)
+        warn(damaged, verbose=True)
         if as_json:
             from switchpoint.reporting.json import print_json
 
@@ -80,7 +81,7 @@ def compact(store: Store = "results") -> None:
         from switchpoint.store.upkeep import compact
 
         done = compact(Store(store))
-        _warn(done.left_out)
+        warn(done.left_out, verbose=True)
         print(_words(done, "joined"))
 
 
@@ -97,7 +98,7 @@ def prune(
         from switchpoint.store.upkeep import prune
 
         done = prune(Store(store), date.today() - timedelta(days=older_than))
-        _warn(done.left_out)
+        warn(done.left_out, verbose=True)
         print(_words(done, f"without samples older than {older_than} days"))
 
 
@@ -115,8 +116,3 @@ def migrate(store: Store = "results") -> None:
 def _words(done: Upkeep, what: str) -> str:
     runs = f" ({done.runs:,} runs)" if done.runs else ""
     return f"{done.batches:,} batches {what}{runs}, {done.files:,} files removed"
-
-
-def _warn(lines: list[str]) -> None:
-    for line in lines:
-        say(f"warning: {line}")
