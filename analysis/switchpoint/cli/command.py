@@ -12,13 +12,17 @@ import typer
 
 from switchpoint.cli.exits import BAD, say
 from switchpoint.cli.verbs import (
+    bundle,
     checks,
     claims,
+    compare,
     detect,
     doctor,
     explain,
     import_files,
     init_site,
+    ladder,
+    limits,
     plan,
     report,
     reproduce,
@@ -78,6 +82,10 @@ app.command("claims")(claims.command)
 app.command("explain")(explain.command)
 app.command("plan")(plan.command)
 app.command("report")(report.command)
+app.command("compare")(compare.command)
+app.command("bundle")(bundle.command)
+app.command("ladder")(ladder.command)
+app.command("limits")(limits.command)
 app.command("tools")(tools.command)
 app.command("reproduce")(reproduce.command)
 app.command("doctor")(doctor.command)

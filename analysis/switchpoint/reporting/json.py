@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from switchpoint.comparison.compare import Comparison
     from switchpoint.explanation.plan import Plan
     from switchpoint.reproduction.differences import Difference
     from switchpoint.reproduction.recipe import Recipe
@@ -84,6 +85,36 @@ def tools_as_json(table: pd.DataFrame) -> dict[str, Any]:
 
     rows = json.loads(table.to_json(orient="records"))
     return {"tools": rows, "not_measured": missing_tools(table)}
+
+
+def comparison_as_json(found: Comparison) -> dict[str, Any]:
+    """Convert a comparison; docs/reference/compare.md says what each column means."""
+    from switchpoint.tables.columns import none_for_nulls
+
+    names = ("sides", "ranges", "sizes", "unmatched", "facts")
+    return {name: none_for_nulls(getattr(found, name)).to_dict("records") for name in names}
+
+
+def ladder_as_json(rungs: pd.DataFrame) -> dict[str, Any]:
+    """Convert the rungs of ladders, with their curve as an object."""
+    from switchpoint.comparison.ladder import RUNG_COLUMNS
+    from switchpoint.tables.columns import none_for_nulls
+
+    rows = none_for_nulls(rungs).to_dict("records")
+    return {
+        "rungs": [
+            {"curve": {k: v for k, v in row.items() if k not in RUNG_COLUMNS and v is not None}}
+            | {name: row[name] for name in RUNG_COLUMNS}
+            for row in rows
+        ]
+    }
+
+
+def limits_as_json(table: pd.DataFrame) -> dict[str, Any]:
+    """Convert the table of `limits`."""
+    from switchpoint.tables.columns import none_for_nulls
+
+    return {"limits": none_for_nulls(table).to_dict("records")}
 
 
 def recipe_as_json(
