@@ -327,15 +327,40 @@ def test_facts_that_differ_are_listed(switchpoint: Run, tmp_path: Path) -> None:
     assert "setting OMPI_MCA_btl_tcp_eager_limit" in printed
 
 
-def test_two_sites_with_one_name_are_doubted(switchpoint: Run, tmp_path: Path) -> None:
-    a = write_record(tmp_path / "a.record")
+@pytest.mark.parametrize(
+    ("changes", "doubted"),
+    [
+        ({'"host": "a1"': '"host": "n7"', '"cpu_model": "model"': '"cpu_model": "other"'}, True),
+        ({'"host": "a1"': '"host": "n7"'}, False),  # other nodes of the same cluster
+        ({'"slurm": {}': '"slurm": {"cluster": "second"}'}, True),
+    ],
+)
+def test_two_sites_with_one_name_are_doubted(
+    switchpoint: Run, tmp_path: Path, changes: dict[str, str], doubted: bool
+) -> None:
+    first = write_record(tmp_path / "a.record", slurm={"cluster": "first"} if "slurm" in
+                         str(changes) else {})  # fmt: skip
     text = write_record(tmp_path / "b.record", run_id="b" * 32).read_text()
-    (tmp_path / "b.record").write_text(text.replace('"host": "a1"', '"host": "n7"'))
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    (tmp_path / "b.record").write_text(text)
 
-    result = switchpoint("compare", a, tmp_path / "b.record")
+    result = switchpoint("compare", first, tmp_path / "b.record")
 
     assert result.exit_code == 0
-    assert "A and B both name the site 'here', but have no host in common" in result.stderr
+    assert ("A and B both name the site 'here'" in result.stderr) == doubted
+
+
+def test_single_samples_have_no_interval_and_no_winner(tmp_path: Path) -> None:
+    for site, factor in (("alpha", 1.0), ("beta", 3.0)):
+        rows = [f"{site},{size},{factor * (3 + 2e-4 * size)}" for size in SIZES]
+        (tmp_path / f"{site}.csv").write_text("site,size_bytes,time_us\n" + "\n".join(rows))
+
+    found = compare(str(tmp_path / "alpha.csv"), str(tmp_path / "beta.csv"))
+
+    assert found.ranges["ratio"].tolist() == pytest.approx([3.0] * len(found.ranges))
+    assert found.ranges["low"].isna().all()
+    assert found.ranges["faster"].isna().all()
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "\u202eabc\u05d0\u05d1", "y" * 500])

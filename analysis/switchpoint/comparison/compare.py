@@ -23,6 +23,7 @@ from switchpoint.comparison.effects import (
 )
 from switchpoint.comparison.facts import differing_facts
 from switchpoint.comparison.matching import Curve, Pair, Unmatched, curves_of, match
+from switchpoint.comparison.pseudonyms import is_pseudonym
 from switchpoint.comparison.ranges import Range, ranges_of
 from switchpoint.comparison.sides import Side, select_all
 from switchpoint.cores import workers
@@ -236,22 +237,43 @@ def _told_warnings(sides: Sequence[Side]) -> list[str]:
 
 def _doubts(sides: Sequence[Side], compared: Sequence[set[str]]) -> Iterator[str]:
     """Say what the names of the sites may hide: one name for two sites."""
-    hosts = [_hosts(side, ids) for side, ids in zip(sides, compared, strict=True)]
-    for number, (side, own) in enumerate(zip(sides, hosts, strict=True)):
-        for other, theirs in zip(sides[:number], hosts[:number], strict=True):
-            for site in own.keys() & theirs.keys():
-                if not own[site] & theirs[site]:
+    machines = [_machines(side, ids) for side, ids in zip(sides, compared, strict=True)]
+    for number, (side, own) in enumerate(zip(sides, machines, strict=True)):
+        for other, theirs in zip(sides[:number], machines[:number], strict=True):
+            for site in sorted(own.keys() & theirs.keys()):
+                if own[site].differs_from(theirs[site]):
                     yield (
-                        f"{other.letter} and {side.letter} both name the site '{site}', but have no"
-                        " host in common: they may be two sites with one name"
+                        f"{other.letter} and {side.letter} both name the site '{site}', but have"
+                        " other clusters, or other hosts and CPUs: they may be two sites with one"
+                        " name"
                     )
 
 
-def _hosts(side: Side, run_ids: set[str]) -> dict[str, set[str]]:
-    """Return the hosts of each site of a side, as far as its records name them."""
-    hosts: dict[str, set[str]] = {}
+@dataclass
+class _Machines:
+    """What records say of the machines of one site."""
+
+    clusters: set[str] = field(default_factory=set)
+    hosts: set[str] = field(default_factory=set)
+    cpus: set[str] = field(default_factory=set)
+
+    def differs_from(self, other: _Machines) -> bool:
+        if self.clusters and other.clusters:
+            return not self.clusters & other.clusters
+        known = self.cpus and other.cpus
+        return bool(known) and not self.cpus & other.cpus and not self.hosts & other.hosts
+
+
+def _machines(side: Side, run_ids: set[str]) -> dict[str, _Machines]:
+    """Return the machines of each site of a side, as far as its records name them."""
+    found: dict[str, _Machines] = {}
     for run in side.runs[side.runs["run_id"].isin(run_ids)].to_dict("records"):
         header, _ = side.measurements.facts(run["run_id"])
-        if header and isinstance(run["site"], str):
-            hosts.setdefault(run["site"], set()).update(rank["host"] for rank in header["ranks"])
-    return hosts
+        if not header or not isinstance(run["site"], str):
+            continue
+        machines = found.setdefault(run["site"], _Machines())
+        machines.clusters |= {*filter(None, [header.get("slurm", {}).get("cluster")])}
+        for rank in header["ranks"]:
+            machines.cpus |= {*filter(None, [rank.get("cpu_model")])}
+            machines.hosts |= set() if is_pseudonym(rank["host"]) else {rank["host"]}
+    return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from switchpoint.comparison.methods import METHOD_COLUMNS, method, pattern, quantity
+from switchpoint.comparison.methods import METHOD_COLUMNS, PAIR_KERNEL, method, pattern, quantity
 from switchpoint.comparison.sides import Side
 from switchpoint.tables.columns import BUILD, identity_columns
 from switchpoint.tables.mpi_names import mpi_family
@@ -238,7 +238,10 @@ class _Rules:
         if not self._by_pattern:
             return curve.identity
         kernel, mode = pattern(curve.identity.get("kernel"), curve.identity.get("mode"))
-        return curve.identity | {"kernel": kernel, "mode": mode}
+        matched = curve.identity | {"kernel": kernel, "mode": mode}
+        if kernel == PAIR_KERNEL and matched.get("processes") == "2":  # IMB alone prints it
+            matched["processes"] = None
+        return matched
 
     def _value(self, identity: Identity, name: str) -> str | None:
         value = identity.get(name)

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-#: Our kernel `pingpong`'s mode, and the baselines' kernels that exchange messages in its pattern.
+#: The kernel whose modes other benchmarks have.
+PAIR_KERNEL = "pingpong"
+
+#: Its modes, and the baselines' kernels that exchange messages in its pattern.
 PEERS = {
     "send": ["osu_latency", "imb_pingpong", "netpipe"],
     "stream": ["osu_bw", "imb_uniband"],
@@ -49,7 +52,7 @@ def quantity(kernel: str | None, mode: str | None) -> str | None:
     ('half a round trip', 'a message of a stream in one direction', None)
     """
     kernel, mode = pattern(kernel, mode)
-    if kernel == "pingpong" and mode is not None:
+    if kernel == PAIR_KERNEL and mode is not None:
         return _PAIR_MODES.get(mode)
     if kernel == "multipair" and mode is not None:
         found = _PAIR_MODES.get(mode)
@@ -69,7 +72,7 @@ def pattern(kernel: str | None, mode: str | None) -> tuple[str | None, str | Non
     """
     for own, peers in PEERS.items():
         if kernel in peers and kernel not in MESSAGES:
-            return "pingpong", own
+            return PAIR_KERNEL, own
     return kernel, mode
 
 

@@ -36,6 +36,14 @@ _LEFT_OUT: dict[str, Any] = {"arguments": [], "slurm": {}}
 _COMMON = frozenset({"localhost", "root", "node", "host", "none", "unknown"})
 
 
+_HOST = "host-"
+
+
+def is_pseudonym(host: str) -> bool:
+    """Return whether the name of a host was replaced."""
+    return re.fullmatch(_HOST + r"\d+", host) is not None
+
+
 class Pseudonyms:
     """Replacements for names.
 
@@ -48,7 +56,7 @@ class Pseudonyms:
     def __init__(self, hosts: Iterable[str], users: Iterable[str]) -> None:
         self._names: dict[str, str] = {}
         for host in dict.fromkeys(hosts):
-            replacement = f"host-{len(set(self._names.values())) + 1}"
+            replacement = f"{_HOST}{len(set(self._names.values())) + 1}"
             self._names[host] = self._names.get(host.partition(".")[0], replacement)
             self._names.setdefault(host.partition(".")[0], self._names[host])
         for number, user in enumerate(sorted(set(users)), start=1):

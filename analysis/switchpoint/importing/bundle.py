@@ -173,7 +173,8 @@ def _points(content: bytes) -> pd.DataFrame:
     numbers = points[CURVE_COLUMNS].astype(float).astype({"size_bytes": "int64", "count": "int64"})
     if not (numbers["time_us"] > 0).all() or not (numbers["size_bytes"] >= 0).all():
         raise ValueError("a time or a size is not positive")
-    identity = points.drop(columns=CURVE_COLUMNS)
+    identity = points.drop(columns=CURVE_COLUMNS).astype(object)
+    identity = identity.where(identity.notna(), None)
     if not identity.map(lambda value: value is None or isinstance(value, str)).all(axis=None):
         raise ValueError("a name is not text")
     return pd.concat([identity.astype("category"), numbers], axis=1)

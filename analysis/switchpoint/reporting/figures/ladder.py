@@ -59,7 +59,7 @@ def draw_ladders(rungs: pd.DataFrame) -> str:
             y = _draw_ladder(drawing, scale, name, own, y) + 6
         y += 16
     _draw_axis(drawing, scale, y - 16)
-    _draw_legend(drawing)
+    _draw_legend(drawing, set(rungs["protocol"]))
     size = {"width": f"{_LEFT + _BAR + _RIGHT}", "height": f"{y:.0f}"}
     page.attrib |= size
     drawing.attrib |= {"viewBox": f"0 0 {size['width']} {size['height']}"} | size
@@ -156,9 +156,11 @@ def _draw_axis(drawing: ET.Element, scale: _Scale, bottom: float) -> None:
         _text(drawing, scale(tick), 40, size_text(tick), "tick", "middle")
 
 
-def _draw_legend(drawing: ET.Element) -> None:
+def _draw_legend(drawing: ET.Element, protocols: set[str]) -> None:
     x = float(_LEFT)
     for protocol, fill in _FILLS.items():
+        if protocol not in protocols:
+            continue
         ET.SubElement(
             drawing, "rect",
             {"x": f"{x:.0f}", "y": "6", "width": "14", "height": "12", "fill": fill},

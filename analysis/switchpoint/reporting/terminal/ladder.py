@@ -31,7 +31,8 @@ def print_ladders(rungs: pd.DataFrame) -> None:
             console.print(safe_text(f"    {_bar(own, low, high)}"), soft_wrap=True)
             for rung in own[1:]:
                 console.print(safe_text(f"    {_boundary(rung)}"), soft_wrap=True)
-    signs = ", ".join(f"{sign} {protocol}" for protocol, sign in _FILLS.items())
+    used = set(rungs["protocol"])
+    signs = ", ".join(f"{_FILLS[protocol]} {protocol}" for protocol in _FILLS if protocol in used)
     console.print(
         safe_text(f"Bars: {size_text(low)} to {size_text(high)}, logarithmic; {signs}."),
         soft_wrap=True,
