@@ -19,6 +19,10 @@ from switchpoint.errors import InputError
 LEFT_AFTER_S = 3600.0
 
 
+class Rewritten(Exception):  # noqa: N818  no error: the reader lists the files again
+    """Another command has joined or removed a file since it was listed."""
+
+
 class StoreFiles:
     """The folder of a store.
 
@@ -50,6 +54,7 @@ class StoreFiles:
         """Return the Parquet files below a folder of the store, sorted; none if it is missing."""
         start = f"{self.root}/{folder}"
         self.check_access(start)
+        self.system.invalidate_cache()  # others write too
         found = self.system.find(start) if self.system.isdir(start) else []
         return sorted(
             path
