@@ -9,7 +9,7 @@ import typer
 
 from switchpoint.cli.exits import user_mistakes
 from switchpoint.cli.inputs import load, warn
-from switchpoint.cli.options import Files, Json, Since, Store, Until
+from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def command(
             "--report", metavar="FOLDER", help="Also write the HTML page into this folder."
         ),
     ] = None,
+    scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
     """Find steps and other anomalies in the curves of FILEs or of the store's newest sessions."""
