@@ -145,7 +145,7 @@ class Store:
     @steady
     def run_ids(self) -> pd.Series[str]:
         """Read the IDs of all runs."""
-        self._files_of_runs()
+        self.files_of_runs()
         return self._brief(["run_id"])["run_id"].drop_duplicates().sort_values(ignore_index=True)
 
     @steady
@@ -187,7 +187,7 @@ class Store:
     @steady
     def stored(self, **wanted: Query) -> tuple[StoredRuns, list[str]]:
         """Return the wanted runs with their batches, and what could not be read."""
-        return StoredRuns.read(self.files, self._files_of_runs(), Wanted.of(wanted))
+        return StoredRuns.read(self.files, self.files_of_runs(), Wanted.of(wanted))
 
     def _measurements(
         self, runs: pd.DataFrame, damaged: list[str], of_rows: Any, stored: StoredRuns
@@ -209,7 +209,8 @@ class Store:
         found = concat(parts)
         return tell_builds(dataclasses.replace(found, not_taken=[*found.not_taken, *told]))
 
-    def _files_of_runs(self) -> list[str]:
+    def files_of_runs(self) -> list[str]:
+        """Return the files of `runs`; raises InputError if this is not a store yet."""
         check_mark(self.files)
         paths = self.files.below("runs")
         if not paths and not self.files.system.isdir(f"{self.files.root}/runs"):

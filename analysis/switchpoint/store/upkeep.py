@@ -28,6 +28,7 @@ def prune(store: Store, before: date) -> Upkeep:
     Their curves, facts and parameters stay, and so do all findings.
     """
     files, done = store.files, Upkeep()
+    store.files_of_runs()
     with files.alone():
         stored, done.left_out = store.stored()
         for batch, part in stored.by_batch():
