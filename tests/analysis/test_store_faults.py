@@ -10,6 +10,7 @@ import signal
 import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -209,3 +210,33 @@ def test_two_gates_at_once_keep_each_finding_once(tmp_path: Path) -> None:
         pool.map(_keep_findings, [(url, number) for number in (0, 1, 0, 2)])
 
     assert sorted(Store(url).findings()["finding_id"]) == [f"f{n}" for n in range(5)]
+
+
+VERBS = [
+    ["detect"], ["detect", "--json"], ["explain"], ["claims"], ["tools"], ["report"],
+    ["store", "ls"], ["store", "show", f"{1:032x}"], ["store", "verify"], ["store", "compact"],
+    ["store", "prune"], ["reproduce", f"{1:032x}"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("young", [True, False])
+def test_every_verb_works_when_old_samples_are_gone(
+    tmp_path: Path, switchpoint: Run, monkeypatch: pytest.MonkeyPatch, young: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    starts = ["2026-01-05T10:00:00.000000Z", "2026-01-06T10:00:00.000000Z"]
+    if young:
+        starts.append(f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S}.000000Z")
+    for number, start in enumerate(starts, start=1):
+        path = tmp_path / f"{number}.record"
+        write_record(path, run_id=f"{number:032x}", start_utc=start)
+        switchpoint("import", path, "--store", "results")
+    points = Store("results").curves()
+
+    assert "2 batches without samples" in switchpoint("store", "prune").output
+
+    for words in VERBS:
+        result = switchpoint(*words)
+        assert result.exit_code == 0, (words, result.output)
+    pd.testing.assert_frame_equal(Store("results").curves(), points)
+    assert "1 already stored" in switchpoint("import", "1.record").output
