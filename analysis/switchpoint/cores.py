@@ -153,9 +153,10 @@ def _client(scheduler: str) -> Any:
         raise InputError(
             "--scheduler", "needs Dask; install it with `pip install 'switchpoint[dask]'`"
         ) from None
+    connect: Any = Client
     where = {"scheduler_file": scheduler} if scheduler.endswith(".json") else {"address": scheduler}
     try:
-        client = Client(**where, timeout=_ANSWERS_WITHIN_S, set_as_default=False)
+        client: Any = connect(**where, timeout=_ANSWERS_WITHIN_S, set_as_default=False)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(

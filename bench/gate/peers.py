@@ -59,14 +59,14 @@ def ruptures_pelt(values: list[float]) -> list[int]:
 
     log = np.log(np.array(values))
     noise = np.median(np.abs(np.diff(log))) * 1.4826 / np.sqrt(2)
-    found = ruptures.Pelt("l1", min_size=2, jump=1).fit(log / noise).predict(
-        pen=4 * np.log(len(log))
+    found = (
+        ruptures.Pelt("l1", min_size=2, jump=1).fit(log / noise).predict(pen=4 * np.log(len(log)))
     )
     return [int(place) for place in found[:-1]]
 
 
 def asv(values: list[float]) -> list[int]:
-    """airspeed velocity: its detection of steps with the defaults of its regressions."""
+    """Airspeed velocity: its detection of steps with the defaults of its regressions."""
     from asv.step_detect import detect_steps
 
     return [int(first) for first, *_ in detect_steps(values)[1:]]

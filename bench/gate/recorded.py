@@ -1,8 +1,8 @@
 """Histories with known truth: noise of launches that were recorded on the testbed, and changes.
 
-A launch keeps its shape: its offset, its slow passes, its bursts. The noise of a transport is scaled
-so that the offsets of its launches scatter by a given amount; launches that were recorded one after
-the other stay together in blocks.
+A launch keeps its shape: its offset, its slow passes, its bursts. The noise of a transport is
+scaled so that the offsets of its launches scatter by a given amount. Launches that were recorded
+one after the other stay together in blocks.
 """
 
 from __future__ import annotations
@@ -219,9 +219,7 @@ class History:
                 )  # fmt: skip
                 told = own | {"mode": "send", "run_id": run_id, "nodes": f"pair{pair:02}"}
                 turn, place = np.indices(times.shape[2:]).reshape(2, -1)
-                frames.append(
-                    (told, sizes[place], turn, times[night, launch].ravel())
-                )
+                frames.append((told, sizes[place], turn, times[night, launch].ravel()))
         return Measurements(_samples(frames), pd.DataFrame(rows, columns=RUN_COLUMNS))
 
 

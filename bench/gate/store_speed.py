@@ -128,9 +128,7 @@ def samples() -> None:
         passes = -(-SAMPLES // per_night) * PASSES
         count = write_records(records, passes)
         told = f"{count:,} samples of {CURVES:,} curves"
-        output, took, cpu, most = measured(
-            "import", records, "--store", folder / "store", "--json"
-        )
+        output, took, cpu, most = measured("import", records, "--store", folder / "store", "--json")
         print(
             f"import of {told}: {took:.1f} s, {cpu:.1f} s of CPU, at most {most:.0f} MB;"
             f" {json.loads(output)['added']:,} runs",

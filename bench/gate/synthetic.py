@@ -198,7 +198,7 @@ class Site:
         return pd.DataFrame(rows, columns=RUN_COLUMNS)
 
     def _samples(self, times: Floats, runs: pd.DataFrame) -> pd.DataFrame:
-        launches, configurations, modes, passes, sizes = times.shape
+        launches, _, modes, passes, sizes = times.shape
         per_run = modes * passes * sizes
         of_run = np.repeat(np.arange(len(runs)), per_run)
 

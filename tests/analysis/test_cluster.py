@@ -172,9 +172,11 @@ def _mistake(part: int) -> int:
 
 
 def test_a_mistake_in_a_part_comes_back_as_it_is(on_cluster: str) -> None:
-    with pytest.raises(InputError, match="a file: is wrong in part 0"):
-        with workers(worthwhile=True) as apply:
-            list(apply(_mistake, range(3)))
+    with (
+        pytest.raises(InputError, match="a file: is wrong in part 0"),
+        workers(worthwhile=True) as apply,
+    ):
+        list(apply(_mistake, range(3)))
 
 
 def _die(_part: int) -> None:
@@ -190,6 +192,8 @@ def test_workers_that_die_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as fragile,
     ):
         monkeypatch.setenv(VARIABLE, fragile.scheduler_address)
-        with pytest.raises(InputError, match="its workers died"):
-            with workers(worthwhile=True) as apply:
-                list(apply(_die, range(2)))
+        with (
+            pytest.raises(InputError, match="its workers died"),
+            workers(worthwhile=True) as apply,
+        ):
+            list(apply(_die, range(2)))

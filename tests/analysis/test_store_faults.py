@@ -181,9 +181,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server.stop()
 
 
-def test_a_bucket_without_rights_is_one_line(
-    tmp_path: Path, server: str, switchpoint: Run
-) -> None:
+def test_a_bucket_without_rights_is_one_line(tmp_path: Path, server: str, switchpoint: Run) -> None:
     url = f"s3://{uuid.uuid4().hex}/results"
     path = record(tmp_path, 1)
     assert switchpoint("import", path, "--store", url).exit_code == 0

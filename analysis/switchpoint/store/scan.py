@@ -66,7 +66,7 @@ def scan(
     for path in paths:
         try:
             tables.append(_read(files, [path], schema, names, condition).cast(whole))
-        except FileNotFoundError:
+        except FileNotFoundError:  # noqa: PERF203  each file by itself
             raise Rewritten from None
         except (pa.ArrowException, OSError) as error:
             damaged.append(f"{path}: is damaged ({str(error).splitlines()[0]}); {loss}")

@@ -123,19 +123,17 @@ class Store:
         return read_values(self.files, **wanted)
 
     @steady
-    def parameters(
-        self, columns: list[str] | None = None, **wanted: Query
-    ) -> pd.DataFrame:
+    def parameters(self, columns: list[str] | None = None, **wanted: Query) -> pd.DataFrame:
         """Read the stored parameters of curves, in the order of `start_utc`; texts as categories.
 
         It has these columns, or those of all stored rows. They are kept longer than the samples.
         """
-        return self.ledgers["parameters"].read(columns, **wanted)
+        return self.ledgers["parameters"].read(wanted, columns)
 
     @steady
     def findings(self, **wanted: Query) -> pd.DataFrame:
         """Read the stored findings, in the order of `time_utc`, with the columns of all rows."""
-        return self.ledgers["findings"].read(**wanted)
+        return self.ledgers["findings"].read(wanted)
 
     def runs(self, **wanted: Query) -> pd.DataFrame:
         """Read the runs table, oldest first: `RUN_COLUMNS` without the large ones."""

@@ -109,9 +109,7 @@ class StoredRuns:
         """Return the runs of some batches."""
         return self.runs[self.runs["batch"].isin(batches)]
 
-    def everything(
-        self, runs: pd.DataFrame, tables: list[str]
-    ) -> tuple[Encoded, list[str]]:
+    def everything(self, runs: pd.DataFrame, tables: list[str]) -> tuple[Encoded, list[str]]:
         """Return these tables of some of the runs, and what could not be read."""
         found, damaged = {}, []
         for table in tables:
@@ -189,8 +187,9 @@ def _of_runs(rows: pa.Table, run_ids: pd.Series[str]) -> pa.Table:
 
 def _newest(rows: pa.Table, runs: pd.DataFrame, paths: dict[str, str]) -> pa.Table:
     """Return those rows that come from the batch of their run."""
-    own = [f"{run} {paths[batch]}" for run, batch in zip(runs["run_id"], runs["batch"], strict=True)]
-    place = pc.binary_join_element_wise(
+    places = runs["batch"].map(paths)
+    own = [f"{run} {place}" for run, place in zip(runs["run_id"], places, strict=True)]
+    found = pc.binary_join_element_wise(
         pc.cast(rows["run_id"], pa.string()), pc.cast(rows[FILE], pa.string()), " "
     )
-    return rows.filter(pc.is_in(place, pa.array(own, pa.string()))).drop_columns([FILE])
+    return rows.filter(pc.is_in(found, pa.array(own, pa.string()))).drop_columns([FILE])

@@ -1,4 +1,4 @@
-"""Keeps a store small and sound: drops old samples, migrates, verifies; `compaction` joins files."""
+"""Drops old samples of a store, rewrites its first layout, and checks every file."""
 
 from __future__ import annotations
 

@@ -78,9 +78,7 @@ def command(
 
         if sort is not None and sort not in SORTS:
             raise InputError("--sort", f"'{sort}' is not a sort key; use one of {', '.join(SORTS)}")
-        measurements = load(
-            files, store, sessions=last, since=since, until=until, verbose=show_all
-        )
+        measurements = load(files, store, sessions=last, since=since, until=until, verbose=show_all)
         findings, curves = _find(measurements, curve or [], show_all=show_all)
         shown = select_kinds(select_curves(findings, curve or []), only or [])
         if as_json:
