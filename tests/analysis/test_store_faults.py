@@ -181,12 +181,27 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server.stop()
 
 
-def test_a_bucket_without_rights_is_one_line(tmp_path: Path, server: str, switchpoint: Run) -> None:
+@pytest.fixture
+def without_rights(server: str) -> Iterator[Callable[[], None]]:
+    """Let the server check the key from now on, which no user has."""
+
+    def check_keys(unchecked_requests: bytes = b"0") -> None:
+        request = urllib.request.Request(
+            f"{server}/moto-api/reset-auth", unchecked_requests, {"Content-Type": "text/plain"}
+        )
+        urllib.request.urlopen(request).close()
+
+    yield check_keys
+    check_keys(b"inf")
+
+
+def test_a_bucket_without_rights_is_one_line(
+    tmp_path: Path, switchpoint: Run, without_rights: Callable[[], None]
+) -> None:
     url = f"s3://{uuid.uuid4().hex}/results"
     path = record(tmp_path, 1)
     assert switchpoint("import", path, "--store", url).exit_code == 0
-    request = urllib.request.Request(f"{server}/moto-api/reset-auth", b"0", method="POST")
-    urllib.request.urlopen(request).close()  # from now on the server checks the (wrong) key
+    without_rights()
 
     for words in (["import", path], ["detect"], ["store", "ls"], ["store", "compact"]):
         result = switchpoint(*words, "--store", url)
