@@ -8,10 +8,12 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from switchpoint.errors import InputError
-from switchpoint.store.files import StoreFiles
+from switchpoint.store.files import Rewritten, StoreFiles
 
 #: Arrow's name for the file that a row came from.
 FILE = "__filename"
+
+_LOST = "its runs are left out. Remove the file and import them again"
 
 
 def scan(
@@ -21,8 +23,18 @@ def scan(
     condition: Any = None,
     *,
     with_file: bool = False,
+    loss: str = _LOST,
 ) -> tuple[pa.Table, list[str]]:
     """Read the rows of some files that meet a condition.
+
+    Parameters
+    ----------
+    files, paths, schema, condition
+        Which files, which of their columns, and Arrow's filter of their rows.
+    with_file
+        Whether to add the column `FILE`.
+    loss
+        What a damaged file costs, for the message.
 
     Returns
     -------
@@ -35,6 +47,8 @@ def scan(
     ------
     InputError
         If the files may not be read.
+    Rewritten
+        If a file is there no longer.
     """
     names = [*schema.names, *([FILE] if with_file else [])]
     whole = pa.schema([*schema, *([pa.field(FILE, pa.string())] if with_file else [])])
@@ -43,19 +57,19 @@ def scan(
     try:
         return _read(files, paths, schema, names, condition), []
     except PermissionError as error:
-        raise _refused(files, error) from None
+        raise refused(files, error) from None
+    except FileNotFoundError:
+        raise Rewritten from None
     except (pa.ArrowException, OSError):
         pass
     tables, damaged = [whole.empty_table()], []
     for path in paths:
         try:
             tables.append(_read(files, [path], schema, names, condition).cast(whole))
-        except (pa.ArrowException, OSError) as error:  # noqa: PERF203  each by itself
-            reason = str(error).splitlines()[0]
-            damaged.append(
-                f"{path}: is damaged ({reason}); its runs are left out. Remove the file and"
-                " import them again"
-            )
+        except FileNotFoundError:  # noqa: PERF203  each file by itself
+            raise Rewritten from None
+        except (pa.ArrowException, OSError) as error:
+            damaged.append(f"{path}: is damaged ({str(error).splitlines()[0]}); {loss}")
     return pa.concat_tables(tables), damaged
 
 
@@ -71,5 +85,6 @@ def _read(
     ).to_table(columns=names, filter=condition)
 
 
-def _refused(files: StoreFiles, error: PermissionError) -> InputError:
+def refused(files: StoreFiles, error: PermissionError) -> InputError:
+    """Return the error of a store that may not be read."""
     return InputError(files.url, f"{error.strerror or 'Permission denied'}; choose another --store")
