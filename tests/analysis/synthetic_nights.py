@@ -108,7 +108,8 @@ def add_nights(
                 rng = np.random.default_rng([seed, night, _code(placement), _code(environ)])
                 own = shared + rng.normal(0, OWN, len(modes))
                 for launch in range(launches):
-                    run_id = f"{seed:04x}{night:08x}{_code(placement):08x}{_code(environ):08x}{launch:04x}"
+                    place = f"{_code(placement):08x}{_code(environ):08x}"
+                    run_id = f"{seed:04x}{night:08x}{place}{launch:04x}"
                     start = FIRST + timedelta(days=night, minutes=10 * launch)
                     run = {
                         "run_id": run_id,

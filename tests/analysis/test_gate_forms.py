@@ -112,7 +112,9 @@ def test_single_values_go_through_the_gate(tmp_path: Path, last: float, kind: st
 
     [found] = verdict.findings.to_dict("records")
     assert (found["kind"], found["metric"]) == (kind, "triad")
-    assert found["sentence"].startswith(f"triad of `Stream %size=8` {100 * (last / 200 - 1):+.0f} %")
+    assert found["sentence"].startswith(
+        f"triad of `Stream %size=8` {100 * (last / 200 - 1):+.0f} %"
+    )
     assert verdict.fails == (kind == "regression")
 
 
@@ -135,9 +137,7 @@ def test_steady_values_and_a_missing_one(tmp_path: Path) -> None:
     assert (found["kind"], found["metric"]) == ("missing_value", "triad")
 
 
-def test_references_have_thresholds_that_noise_justifies(
-    switchpoint: Run, tmp_path: Path
-) -> None:
+def test_references_have_thresholds_that_noise_justifies(switchpoint: Run, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     import_files([log(tmp_path / "logs", STEADY)], store)
 

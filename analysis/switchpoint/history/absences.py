@@ -84,9 +84,9 @@ def _covered(curves: pd.DataFrame, missing: Indices) -> Iterator[Indices]:
     groups = groups_of(curves, [frozenset()] * len(curves)) if left else []
     groups.sort(key=lambda group: -len(group.curves))
     for group in groups:
-        own = set(group.curves.tolist())
-        if own <= left:
-            left -= own
+        inside = set(group.curves.tolist())
+        if inside <= left:
+            left -= inside
             yield group.curves
     rest = curves.iloc[sorted(left)]
     alike = [name for name in (*ALIKE, "mpi") if name in rest]

@@ -1,4 +1,4 @@
-"""Findings that someone accepted: who, when, why, until when; kept in the store with all findings."""
+"""Findings that someone accepted: who, when, why, until when; kept in the store."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Acceptance:
 
     Attributes
     ----------
-    finding_id, kind, metric, session : str
-        The finding, and the session that showed it.
+    finding_id, kind, metric, session, session_utc : str
+        The finding, and the session that showed it with its start.
     night_utc : str
-        When the change began, at the latest the start of that session. An accepted change is
+        When the change began, at the latest that start. An accepted change is
         normal from then on.
     curves : frozenset of str
         The identities of its curves, as JSON.
@@ -50,6 +50,7 @@ class Acceptance:
     kind: str
     metric: str
     session: str
+    session_utc: str
     night_utc: str
     curves: frozenset[str]
     effect: float
@@ -78,7 +79,7 @@ class Acceptance:
             return False
         if math.isnan(self.effect) or math.isnan(row["effect"]):
             return True
-        return 0 <= row["effect"] / self.effect <= _MOST_OF_EFFECT
+        return bool(0 <= row["effect"] / self.effect <= _MOST_OF_EFFECT)
 
 
 def accept(
@@ -133,12 +134,12 @@ def accept(
     return accepted
 
 
-def keep(store: Store, session: str, findings: pd.DataFrame) -> None:
-    """Store the findings of a session; a finding that is stored already is not stored again."""
+def keep(store: Store, findings: pd.DataFrame) -> None:
+    """Store findings; one that is stored already is not stored again."""
     if findings.empty:
         return
     nested = {name: [json.dumps(value) for value in findings[name]] for name in _NESTED}
-    store.keep_findings(findings.assign(session=session, **nested))
+    store.keep_findings(findings.assign(**nested))
 
 
 def read(store: Store) -> list[Acceptance]:
@@ -181,8 +182,9 @@ def _find(store: Store, finding: str) -> dict[Any, Any]:
         raise InputError(
             finding or "''", f"no finding in the store {store.url} has this ID; `gate` prints them"
         )
-    if rows["finding_id"].nunique() > 1:
-        names = ", ".join(sorted(rows["finding_id"].unique())[:5])
+    ids = sorted(set(rows["finding_id"]))
+    if len(ids) > 1:
+        names = ", ".join(ids[:5])
         raise InputError(finding, f"is the start of several IDs ({names}); give more digits")
     return rows.iloc[-1].to_dict()
 
@@ -194,6 +196,7 @@ def _acceptance(row: Mapping[Any, Any]) -> Acceptance:
         str(row["kind"]),
         _text(row.get("metric")),
         str(row["session"]),
+        str(row["time_utc"]),
         _text(row.get("since_utc")) or str(row["time_utc"]),
         frozenset(map(identity_text, json.loads(row["curves"]))),
         math.nan if _is_null(effect) else float(effect),

@@ -143,7 +143,7 @@ def ranked(
     for run, facts in changed.items():
         counts = inside if run in affected else outside
         counts.update((name, *values) for name, values in facts.items())
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "fact": name,
             "before": before,

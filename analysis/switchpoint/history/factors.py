@@ -13,7 +13,7 @@ import pandas as pd
 from switchpoint.history.parameters import Parameters
 from switchpoint.tables.sweeps import Indices
 
-#: The name of the factor that is no column of a curve: the node that its ranks ran on.
+#: The factor that the columns of a curve do not have: the node that its ranks ran on.
 NODE = "node"
 
 

@@ -110,7 +110,9 @@ def levels(values: Floats) -> list[int]:
     """
     count = len(values)
     steps = np.abs(np.diff(values))
-    scale = max(_SD_PER_MAD * float(np.median(steps)) / np.sqrt(2), _LEAST_SCATTER) if count > 1 else 1
+    scale = (
+        max(_SD_PER_MAD * float(np.median(steps)) / np.sqrt(2), _LEAST_SCATTER) if count > 1 else 1
+    )
     price = _PRICE * scale * np.log(max(count, 2))
     best = np.r_[0.0, np.full(count, np.inf)]
     came_from = np.zeros(count + 1, dtype=int)

@@ -1,4 +1,4 @@
-"""The judged session with its history: what the parts of the gate share, and what makes findings."""
+"""The judged session with its history, which the parts of the gate share."""
 
 from __future__ import annotations
 

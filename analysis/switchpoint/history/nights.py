@@ -91,7 +91,7 @@ def select_nights(store: Store, session: str | None, site: str | None, history: 
     alike = runs[runs["measured"].isin(own["measured"])]
     start = starts[judged]
     earlier = [name for name in alike["session"].unique() if starts[name] < start]
-    chosen = sorted(earlier, key=lambda name: str(starts[name]))[-history:] + [judged]
+    chosen = [*sorted(earlier, key=lambda name: str(starts[name]))[-history:], judged]
     number = {name: night for night, name in enumerate(chosen)}
     runs = runs[runs["session"].isin(chosen) & runs["site"].isin(own["site"])]
     later = starts[(starts > start) & (last_batch[starts.index] < own["batch"].min())]

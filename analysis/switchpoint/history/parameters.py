@@ -129,9 +129,11 @@ def _known(shapes: Shapes) -> tuple[Indices, npt.NDArray[np.object_]]:
     """
     count = len(shapes.segment_curve)
     number = np.bincount(shapes.segment, minlength=count)
-    mean = np.bincount(shapes.segment, shapes.latency_share, minlength=count) / np.maximum(number, 1)
+    mean = np.bincount(shapes.segment, shapes.latency_share, minlength=count) / np.maximum(
+        number, 1
+    )
     off = shapes.latency_share - mean[shapes.segment] if count else shapes.latency_share
-    spread = np.bincount(shapes.segment, off**2, minlength=count) / np.maximum(number, 1)
+    spread = np.bincount(shapes.segment, off**2, minlength=count) / number
     with np.errstate(divide="ignore"):
         inflation = 1 + np.maximum(mean, 1 - mean) ** 2 / spread
     both = (inflation <= _MOST_INFLATION) & (number >= 3)
@@ -176,7 +178,7 @@ class _Sums:
     count: int
 
     def __call__(self, values: Floats) -> Floats:
-        return np.bincount(self.cell, values, minlength=self.count)
+        return np.asarray(np.bincount(self.cell, values, minlength=self.count), dtype=float)
 
     def any(self, which: npt.NDArray[np.bool_]) -> Floats:
         """Return 1 for each cell with such a value, otherwise 0."""
@@ -208,7 +210,9 @@ def _noise(points: Points) -> Parameters:
     past = found.nightly[:, :-1]
     typical = np.array([np.median(one[np.isfinite(one)]) if np.isfinite(one).any() else np.nan
                         for one in past])  # fmt: skip
-    return Parameters(table, found.nightly - typical[:, None], found.launch_variance, found.launches)
+    return Parameters(
+        table, found.nightly - typical[:, None], found.launch_variance, found.launches
+    )
 
 
 def _sizes(shapes: Shapes) -> pd.DataFrame:

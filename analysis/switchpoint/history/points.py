@@ -110,11 +110,11 @@ def points_of(table: pd.DataFrame, runs: pd.DataFrame, nights: int) -> Points:
 def since_accepted(
     points: Points, acceptances: Iterable[Acceptance], starts_utc: Sequence[str]
 ) -> Points:
-    """Leave out what curves were before a change that someone accepted."""
+    """Leave out what curves were before a change that someone accepted on an earlier night."""
     first = {
         curve: one.night_utc
         for one in reversed([*acceptances])  # of several, the newest counts
-        if one.is_new_normal
+        if one.is_new_normal and one.session_utc < starts_utc[-1]
         for curve in one.curves
     }
     if not first:
@@ -129,7 +129,10 @@ def since_accepted(
         points.launches[kept].reset_index(drop=True),
         points.nights,
         number[points.launch[used]],
-        *(one[used] for one in (points.size, points.log_time, points.error, points.spread)),
+        points.size[used],
+        points.log_time[used],
+        points.error[used],
+        points.spread[used],
     )
 
 

@@ -26,7 +26,6 @@ _LEAST_NIGHTS = 2
 _RECENT = 5
 
 
-
 def missing_curves(points: Points) -> Indices:
     """Return the curves that earlier nights measured and tonight lacks."""
     there = _presence(points.launches["curve"].to_numpy(), points)
@@ -65,18 +64,18 @@ def fewer(points: Points) -> Iterator[tuple[str, Indices, int, int]]:
 
     The numbers are those of most curves.
     """
-    launches = points.launches
-    recent = launches["night"] >= points.nights - 1 - _RECENT
-    number = (
-        launches[recent].groupby(["curve", "night"]).size().unstack("night").reindex(
-            columns=range(max(points.nights - 1 - _RECENT, 0), points.nights)
-        )
-    )  # fmt: skip
-    yield from _fewer("launches", number)
+    first = max(points.nights - 1 - _RECENT, 0)
+    launches = points.launches[points.launches["night"] >= first]
+    yield from _fewer("launches", _counts(launches, first, points.nights))
     sizes = pd.DataFrame({"curve": points.curve, "night": points.night, "size": points.size})
-    sizes = sizes[sizes["night"] >= points.nights - 1 - _RECENT].drop_duplicates()
-    table = sizes.groupby(["curve", "night"]).size().unstack("night")
-    yield from _fewer("sizes", table.reindex(columns=number.columns))
+    sizes = sizes[sizes["night"] >= first].drop_duplicates()
+    yield from _fewer("sizes", _counts(sizes, first, points.nights))
+
+
+def _counts(rows: pd.DataFrame, first: int, nights: int) -> pd.DataFrame:
+    """Count rows by curve and night; NaN without any."""
+    counts = rows.pivot_table(index="curve", columns="night", aggfunc="size")
+    return counts.reindex(columns=range(first, nights))
 
 
 def _fewer(what: str, number: pd.DataFrame) -> Iterator[tuple[str, Indices, int, int]]:

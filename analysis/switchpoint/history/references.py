@@ -1,4 +1,4 @@
-"""References for ReFrame's performance tests, with thresholds that the history's noise justifies."""
+"""References for ReFrame's performance tests, with thresholds from the noise of the history."""
 
 from __future__ import annotations
 

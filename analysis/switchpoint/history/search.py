@@ -137,8 +137,10 @@ class _Search:
             found.append(best)
         rest = self._free & self._alone & (self._metric == metric)
         rest &= np.abs(self._judged.effect) >= self._least[metric]
-        for curve in np.unique(self._curve[rest]):
-            found.append(self._single(metric, np.flatnonzero(rest & (self._curve == curve))))
+        singles = np.unique(self._curve[rest])
+        found += [
+            self._single(metric, np.flatnonzero(rest & (self._curve == one))) for one in singles
+        ]
         return found
 
     def drifting(self, metric: str) -> list[Change]:
@@ -184,17 +186,21 @@ class _Search:
         none, launches = np.full(len(series), np.nan), np.ones(series.shape, dtype=int)
         normal = with_normal_nights(series, self._settled_after)
         judged = compare(normal, none, launches, np.arange(len(series)), usual)
+        low, high = judged.interval()
+        z = judged.z
         return [
-            Change(metric, np.unique(self._curve[some]), some, *numbers, nightly, node)
-            for some, *numbers, nightly, node in zip(
-                rows,
-                judged.effect.tolist(),
-                *(bound.tolist() for bound in judged.interval()),
-                judged.z.tolist(),
-                series,
-                nodes,
-                strict=True,
+            Change(
+                metric,
+                np.unique(self._curve[some]),
+                some,
+                float(judged.effect[number]),
+                float(low[number]),
+                float(high[number]),
+                float(z[number]),
+                series[number],
+                nodes[number],
             )
+            for number, some in enumerate(rows)
         ]
 
     def _best_group(self, metric: str) -> Change | None:
@@ -213,7 +219,9 @@ class _Search:
 
     def _candidates(self, metric: str) -> list[Change]:
         """Return how each group changed, as far as no change explains its curves yet."""
-        named = [(self.rows(group.curves, metric), group.shared.get(NODE)) for group in self._groups]
+        named = [
+            (self.rows(group.curves, metric), group.shared.get(NODE)) for group in self._groups
+        ]
         named = [(rows, node) for rows, node in named if len(np.unique(self._curve[rows])) > 1]
         if not named:
             return []

@@ -105,7 +105,9 @@ def _centre(nightly: Floats) -> tuple[Floats, Floats]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         centre = np.nanmedian(nightly, axis=1) if len(nightly) else np.zeros(0)
-        scatter = np.nanmedian(np.abs(nightly - centre[:, None]), axis=1) if len(nightly) else centre
+        scatter = (
+            np.nanmedian(np.abs(nightly - centre[:, None]), axis=1) if len(nightly) else centre
+        )
     few = np.isfinite(nightly).sum(axis=1) < 3
     return centre, np.where(few, 0.0, scatter)
 
@@ -114,13 +116,16 @@ def _segments(
     curve: Indices, size: Indices, log_time: Floats, error: Floats
 ) -> tuple[Indices, Indices]:
     """Number the segments of all curves; return that of each place, and the curve of each."""
-    edges = np.flatnonzero(np.r_[True, np.diff(curve) > 0, True]) if len(curve) else np.zeros(1, int)
+    edges = (
+        np.flatnonzero(np.r_[True, np.diff(curve) > 0, True]) if len(curve) else np.zeros(1, int)
+    )
     parts = [slice(first, end) for first, end in itertools.pairwise(edges)]
     error = np.where(error > 0, error, _UNKNOWN_ERROR)
     jobs = [
         [(size[part].astype(float), np.exp(log_time[part]), error[part]) for part in some]
         for some in (
-            parts[first : first + _CURVES_AT_ONCE] for first in range(0, len(parts), _CURVES_AT_ONCE)
+            parts[first : first + _CURVES_AT_ONCE]
+            for first in range(0, len(parts), _CURVES_AT_ONCE)
         )
     ]
     begins = np.zeros(len(size), dtype=bool)
@@ -156,7 +161,7 @@ def _lines(
     count = len(segment_curve)
 
     def total(values: Floats) -> Floats:
-        return np.bincount(segment, values, minlength=count)
+        return np.asarray(np.bincount(segment, values, minlength=count), dtype=float)
 
     weight = 1 / time**2
     w, wx, wy = total(weight), total(weight * size), total(weight * time)

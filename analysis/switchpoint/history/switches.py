@@ -122,7 +122,7 @@ class _Curve:
         found = []
         taken = np.zeros(len(segment), dtype=bool)
         for start in np.flatnonzero(np.diff(segment)) + 1:
-            options = [self._down(start), self._up(start)]
+            options = [self._down(int(start)), self._up(int(start))]
             evidence, places = max(options, key=lambda option: option[0])
             if evidence < _LEAST_EVIDENCE or taken[places].any():
                 continue
@@ -155,7 +155,8 @@ class _Curve:
         scale = np.hypot(error, 0.25 * jump)  # an extrapolated line is not exact
         gain = 0.5 * (level**2 - (_NEARER * (level - jump)) ** 2) / scale**2
         gain = np.where(np.abs(jump) < _SMALLEST_JUMP, -1.0, gain)
-        return np.clip(np.nan_to_num(gain, nan=-1.0), -_MOST_EVIDENCE, _MOST_EVIDENCE)
+        gain = np.nan_to_num(gain, nan=-1.0)
+        return np.asarray(np.clip(gain, -_MOST_EVIDENCE, _MOST_EVIDENCE))
 
     def _described(self, start: int, places: Indices, launches: Floats) -> MovedSwitch | None:
         own = launches[:, places]
@@ -178,7 +179,6 @@ class _Curve:
             effect + 1.96 * error,
             self.first + places,
         )
-
 
     def _ends(self, start: int, places: Indices) -> bool:
         """Whether the sizes beyond the new place are as before."""

@@ -27,7 +27,7 @@ def shared_by(curves: pd.DataFrame, rows: Indices, node: str | None = None) -> d
     shared = {
         str(name): str(own[name].iloc[0])
         for name in own
-        if own[name].notna().all() and own[name].nunique() == 1
+        if own[name].notna().all() and len(set(own[name])) == 1
     }
     return shared | ({NODE: node} if node else {})
 

@@ -24,9 +24,7 @@ def command(
     ] = 90,
     policy: Annotated[
         Path | None,
-        typer.Option(
-            "--policy", metavar="FILE", help="A site's gate.yaml.", show_default=False
-        ),
+        typer.Option("--policy", metavar="FILE", help="A site's gate.yaml.", show_default=False),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -50,12 +50,10 @@ def details(row: dict[Any, Any]) -> list[str]:
         lines.append(str(row["reason"]))
     if isinstance(row["since_utc"], str):
         lines.append(f"since {_day_range(row)}")
-    for fact in row["what_changed"][:_FACTS]:
-        lines.append(
-            f"changed: {fact['fact']}: {_short(fact['before'])} -> {_short(fact['now'])}"
-            f"{_shares(fact)}"
-        )
-    return lines
+    return lines + [
+        f"changed: {fact['fact']}: {_short(fact['before'])} -> {_short(fact['now'])}{_shares(fact)}"
+        for fact in row["what_changed"][:_FACTS]
+    ]
 
 
 def _heading(row: dict[Any, Any]) -> Text:
