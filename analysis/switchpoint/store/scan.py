@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from switchpoint.errors import InputError
+from switchpoint.store.checksums import damaged_footer, verified_format
 from switchpoint.store.files import StoreFiles
 
 #: Arrow's name for the file that a row came from.
@@ -38,25 +39,40 @@ def scan(
     """
     names = [*schema.names, *([FILE] if with_file else [])]
     whole = pa.schema([*schema, *([pa.field(FILE, pa.string())] if with_file else [])])
-    if not paths:
-        return whole.empty_table(), []
     try:
-        return _read(files, paths, schema, names, condition), []
+        paths, damaged = _without_broken_footers(files, paths)
+        if not paths:
+            return whole.empty_table(), damaged
+        return _read(files, paths, schema, names, condition), damaged
     except PermissionError as error:
         raise _refused(files, error) from None
     except (pa.ArrowException, OSError):
         pass
-    tables, damaged = [whole.empty_table()], []
+    tables = [whole.empty_table()]
     for path in paths:
         try:
             tables.append(_read(files, [path], schema, names, condition).cast(whole))
         except (pa.ArrowException, OSError) as error:  # noqa: PERF203  each by itself
-            reason = str(error).splitlines()[0]
-            damaged.append(
-                f"{path}: is damaged ({reason}); its runs are left out. Remove the file and"
-                " import them again"
-            )
+            damaged.append(_damage(path, str(error).splitlines()[0]))
     return pa.concat_tables(tables), damaged
+
+
+def _without_broken_footers(files: StoreFiles, paths: list[str]) -> tuple[list[str], list[str]]:
+    """Leave out files whose footer is damaged: Arrow would believe it. Return what was left out.
+
+    Only of local files: reading the ends of all objects of a bucket would take long, and object
+    stores have checksums of their own.
+    """
+    broken = {path for path in paths if files.local and damaged_footer(path)}
+    told = [_damage(path, "its footer differs from its checksum") for path in sorted(broken)]
+    return [path for path in paths if path not in broken], told
+
+
+def _damage(path: str, reason: str) -> str:
+    return (
+        f"{path}: is damaged ({reason}); its runs are left out. Remove the file and import them"
+        " again"
+    )
 
 
 def _read(
@@ -67,7 +83,7 @@ def _read(
         paths,
         schema=schema,
         filesystem=files.system,
-        format=ds.ParquetFileFormat(read_options={"dictionary_columns": dictionaries}),
+        format=verified_format(dictionaries),
     ).to_table(columns=names, filter=condition)
 
 

@@ -18,6 +18,7 @@ import pyarrow.dataset as ds
 
 from switchpoint.errors import InputError
 from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, path, write
+from switchpoint.store.checksums import verified_format
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.first_layout import FirstLayout
 from switchpoint.store.mark import MARK, check_mark, set_mark
@@ -130,6 +131,7 @@ class Store:
                 paths,
                 schema=pa.schema([*VALUES, *VALUE_PARTITIONS]),
                 filesystem=self.files.system,
+                format=verified_format(),
                 partitioning=ds.partitioning(VALUE_PARTITIONS, flavor="hive"),
                 partition_base_dir=f"{self.files.root}/values",
             ).to_table(filter=condition)
