@@ -42,6 +42,7 @@ from switchpoint.tables.columns import (
     none_for_nulls,
 )
 from switchpoint.tables.measurements import Measurements, concat
+from switchpoint.tables.validity import problem_of
 
 
 class Store:
@@ -76,7 +77,14 @@ class Store:
         -------
         int
             How many runs were written. Single values are stored too.
+
+        Raises
+        ------
+        InputError
+            If a value cannot be right, or the store cannot be written. Then nothing is stored.
         """
+        if problem := problem_of(measurements):
+            raise InputError(self.url, f"these measurements cannot be stored: {problem}")
         self.keep_values(measurements.single_values)
         return len(self.keep(Encoded.of(measurements)))
 
