@@ -66,10 +66,10 @@ def test_what_is_set_on_the_command_line_stays_one_word_of_the_job_script(refram
 
     assert session.exit_code == 1
     assert "--start" in session.failures[0]
-    (script,) = session.folder.rglob("stage/*/*/*/*PingPongSmoke*/rfm_job.sh")
+    (script,) = session.prefix.rglob("stage/*/*/*/*PingPongSmoke*/rfm_job.sh")
     assert f"'--start={attack}'" in script.read_text()
     assert f"export HOSTILE='{attack}'" in script.read_text()
-    assert not list(session.folder.rglob("broken"))
+    assert not list(session.prefix.rglob("broken"))
 
 
 def test_a_variable_without_a_name_is_refused(reframe):
