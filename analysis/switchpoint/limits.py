@@ -6,18 +6,19 @@ or a gigabyte (`make fuzz` measures both).
 
 from __future__ import annotations
 
-#: Unpacked bytes of another tool's output. Tables of benchmarks have kilobytes, but jobs print
-#: other things too. Lines and values of 32 MiB need about half a gigabyte in Python.
+#: Unpacked bytes and lines of another tool's output. Tables of benchmarks have kilobytes, but jobs
+#: print other things too. Lines and values of 32 MiB need about half a gigabyte in Python.
 TEXT_BYTES = 2**25
+TEXT_LINES = 500_000
 
 #: Unpacked bytes and rows of a run record. Ten million rows are a gigabyte in the analysis.
 #: A kernel keeps 1,000 samples of each point, so that is a sweep over 10,000 points.
 RECORD_BYTES = 2**30
 RECORD_ROWS = 10_000_000
 
-#: Rows of tidy CSV, which is parsed by columns, and of all other text, which is parsed by line.
+#: Unpacked bytes and rows of tidy CSV, which is parsed by columns.
+TABLE_BYTES = 2**27
 TABLE_ROWS = 5_000_000
-TEXT_LINES = 500_000
 
 #: Values in one log or report of ReFrame: a test of ten values that runs each hour for a year.
 LOG_VALUES = 100_000

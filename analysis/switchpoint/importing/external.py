@@ -31,13 +31,13 @@ _Lines = npt.NDArray[np.int64]
 _Line = TypeVar("_Line", str, bytes)
 
 
-def content(path: Path) -> bytes:
+def content(path: Path, most_bytes: int = TEXT_BYTES) -> bytes:
     """Return the unpacked content of a file; raises InputError, also for a huge file."""
     with open_maybe_gzip(path) as stream:
-        data = guarded(path, stream.read, TEXT_BYTES + 1)
-    if len(data) > TEXT_BYTES:
+        data = guarded(path, stream.read, most_bytes + 1)
+    if len(data) > most_bytes:
         raise InputError(
-            path, f"is larger than {TEXT_BYTES // 2**20} MiB; split it, for example by curve"
+            path, f"is larger than {most_bytes // 2**20} MiB; split it, for example by curve"
         )
     return data
 

@@ -24,7 +24,7 @@ from switchpoint.importing.external import (
     content,
 )
 from switchpoint.importing.labels import Surroundings
-from switchpoint.limits import COLUMNS, HEADING_CHARACTERS, TABLE_ROWS
+from switchpoint.limits import COLUMNS, HEADING_CHARACTERS, TABLE_BYTES, TABLE_ROWS
 from switchpoint.tables.columns import MEASURES, RESERVED
 from switchpoint.tables.measurements import Measurements
 
@@ -55,7 +55,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     Rows with an empty or NaN metric are skipped with a warning. Any other value that cannot be a
     size, time or bandwidth raises InputError with its line.
     """
-    data = content(path)
+    data = content(path, TABLE_BYTES)
     if data.count(b"\n") + data.count(b"\r") > TABLE_ROWS:
         raise InputError(path, f"has more than {TABLE_ROWS:,} lines; split it, for example by curve")
     names = _heading(data)
