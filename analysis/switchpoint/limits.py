@@ -33,8 +33,8 @@ COLUMNS = 256
 
 #: Bytes of one JSON text, and how deep its objects and lists are nested. A header has about 2,000
 #: bytes for each rank and 50,000 for the settings of the MPI library; the deepest part has ten
-#: levels. The values of 32 MiB need up to a gigabyte in Python.
-JSON_BYTES = 2**25
+#: levels. The values of 16 MiB need up to half a gigabyte in Python.
+JSON_BYTES = 2**24
 JSON_LEVELS = 64
 
 #: Digits of a whole number in JSON: the largest counters have 64 bits.
