@@ -13,7 +13,7 @@ from conftest import write_record
 from switchpoint import InputError, Measurements, Store, read
 from switchpoint.store.upkeep import verify
 
-FLIPS = 60
+FLIPS = 20
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ PERFLOG = b"result|job_completion_time|bw_8B_value|bw_8B_unit\n"
 #: Name, content and the words with which it is refused.
 HOSTILE: dict[str, tuple[str, bytes, str]] = {
     "nested report": ("a.json", b'{"session_info": {"a": ' + b"[" * 100_000, "nested deeper than"),
-    "nested labels": ("a.csv", b"# switchpoint: " + b"[" * 60_000 + b"\n" + OSU + b"8 1\n", "nested"),
+    "nested labels": ("a.out", b"# switchpoint: " + b"[" * 60_000 + b"\n" + OSU + b"8 1", "nested"),
     "number for a list": ("a.json", b'{"session_info": {}, "runs": 1}', "damaged run report"),
     "list for an object": ("a.json", report([1]), "damaged run report"),
     "half a character": (
@@ -68,8 +68,12 @@ HOSTILE: dict[str, tuple[str, bytes, str]] = {
         "",
     ),
     "many blank lines": ("a.out", b"\n" * 60_000 + OSU, "heading of a table but no results"),
-    "wide field": ("a.csv", b'size_bytes,time_us,"a"\n8,1,"' + b"x" * 200_000 + b'"\n', "a has 200,"),
-    "wide heading": ("a.csv", b"size_bytes,time_us," + b"x" * 100_000 + b"\n8,1,1\n", "first line of"),
+    "wide field": (
+        "a.csv", b'size_bytes,time_us,"a"\n8,1,"' + b"x" * 200_000 + b'"\n', "a has 200,000 char"
+    ),
+    "wide heading": (
+        "a.csv", b"size_bytes,time_us," + b"x" * 100_000 + b"\n8,1,1\n", "a first line of more"
+    ),
     "many columns": (
         "a.csv",
         b"size_bytes,time_us," + b",".join(b"c%d" % n for n in range(COLUMNS)) + b"\n8,1\n",
@@ -117,7 +121,7 @@ def test_a_hostile_file_is_one_line_and_costs_no_good_file(
 @pytest.mark.parametrize("place", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("kind", ["tidy", "record"])
 def test_damaged_gzip_is_one_line(tmp_path: Path, kind: str, place: float) -> None:
-    text = GOOD + b"16,2,good\n" * 5000
+    text = GOOD + b"".join(b"%d,%d.5,good\n" % (8 * n, n * n % 977 + 1) for n in range(5000))
     if kind == "record":
         text = write_record(tmp_path / "plain.record").read_bytes()
     packed = bytearray(gzip.compress(text))
@@ -227,7 +231,9 @@ def test_nothing_impossible_is_stored_whoever_gives_it(
     tmp_path: Path, column: str, value: float
 ) -> None:
     found = valid(tmp_path)
-    found.samples.loc[3, column] = value
+    values = found.samples[column].to_numpy(copy=True)
+    values[3] = value
+    found.samples[column] = values
 
     with pytest.raises(InputError, match=f"cannot be stored: {column} is"):
         Store(tmp_path / "results").add(found)

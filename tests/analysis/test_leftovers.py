@@ -1,4 +1,4 @@
-"""What a killed command leaves hidden is removed by the next one, and a running one is left alone."""
+"""What a killed command leaves hidden is removed by the next, and a running one is left alone."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_file_that_cannot_be_replaced_leaves_nothing_hidden(tmp_path: Path) ->
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "file").touch()
 
-    with pytest.raises(OSError):  # noqa: PT011  the system's own words
+    with pytest.raises(OSError):
         write_whole(tmp_path / "taken", b"whole")
 
     assert hidden_in(tmp_path) == []

@@ -332,9 +332,7 @@ def test_a_launcher_that_starts_something_else_is_not_used(
         "mpiexec -n 2 -bind-to core", "aprun -n 2 -N 1", "srun --mpi=pmix --cpu-bind=cores",
     ],
 )  # fmt: skip
-def test_plain_options_of_launchers_are_used(
-    switchpoint: Run, tmp_path: Path, launch: str
-) -> None:
+def test_plain_options_of_launchers_are_used(switchpoint: Run, tmp_path: Path, launch: str) -> None:
     folder = laid_out(switchpoint, tmp_path, labels={"site": "there", "launch": launch})
 
     script = (folder / "run.sh").read_text()
@@ -355,7 +353,8 @@ def test_no_escape_sequence_reaches_the_terminal_or_the_folder(
     printed = switchpoint("reproduce", record, "--write", folder)
 
     assert printed.exit_code == 0
-    for text in (printed.output, *((folder / name).read_text() for name in ("README.md", "run.sh"))):
+    written = [(folder / name).read_text() for name in ("README.md", "run.sh")]
+    for text in (printed.output, *written):
         assert "\x1b" not in text
         assert "\x07" not in text
 

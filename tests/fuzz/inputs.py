@@ -1,4 +1,4 @@
-"""Makes hostile files: real results of every format, damaged as transfers, editors and people do."""
+"""Makes hostile files: real results of each format, damaged as transfers and people do it."""
 
 from __future__ import annotations
 

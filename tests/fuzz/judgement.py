@@ -96,8 +96,10 @@ def _judged(folder: Path, files: Sequence[tuple[str, bytes]], page: bool) -> Out
 def _of_failures(failures: Iterable[InputError]) -> list[str]:
     problems = []
     for failure in failures:
-        if "(" in failure.problem and failure.problem.startswith("cannot be read (") and (
-            "do not import it" in failure.problem
+        if (
+            "(" in failure.problem
+            and failure.problem.startswith("cannot be read (")
+            and ("do not import it" in failure.problem)
         ):
             problems.append(f"no reader foresaw it: {failure.problem}")
         if len(str(failure)) > 2000:

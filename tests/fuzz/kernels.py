@@ -38,7 +38,9 @@ _ENVIRONMENT = {
 }
 
 #: What a sanitizer, a signal or an abort leaves on standard error.
-_BROKEN = re.compile(r"AddressSanitizer|runtime error:|Signal: |signal \d+ \(|Segmentation|core dump")
+_BROKEN = re.compile(
+    r"AddressSanitizer|runtime error:|Signal: |signal \d+ \(|Segmentation|core dump"
+)
 
 SECONDS = 60
 

@@ -13,8 +13,8 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.importing.labels import IDENTITY_LABELS, Surroundings, read_labels
-from switchpoint.printable import path_text
 from switchpoint.limits import COUNT, LONGEST_US, SHORTEST_US, TEXT_BYTES, TEXT_LINES
+from switchpoint.printable import path_text
 from switchpoint.records.lines import guarded, open_maybe_gzip
 from switchpoint.tables.columns import IDENTITY, PASSING_LABELS, RUN_COLUMNS
 from switchpoint.tables.measurements import (
@@ -167,7 +167,7 @@ def _common(column: pd.Categorical) -> str | None:
 def are_sizes(numbers: _Numbers) -> npt.NDArray[np.bool_]:
     """Return which numbers are whole numbers of bytes that a message can have."""
     with np.errstate(invalid="ignore"):
-        return (numbers >= 0) & (numbers < COUNT) & (numbers % 1 == 0)
+        return np.asarray((numbers >= 0) & (numbers < COUNT) & (numbers % 1 == 0))
 
 
 def are_times(numbers: _Numbers) -> npt.NDArray[np.bool_]:

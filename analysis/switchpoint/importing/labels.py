@@ -112,7 +112,9 @@ def _parse(path: Path, text: bytes, line: int | None = None) -> Labels:
     twice: list[str] = []
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        twice.extend(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        twice.extend(
+            name for name, count in Counter(name for name, _ in pairs).items() if count > 1
+        )
         return dict(pairs)
 
     try:

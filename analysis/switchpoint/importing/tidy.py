@@ -56,8 +56,6 @@ def read(path: Path, around: Surroundings) -> Measurements:
     size, time or bandwidth raises InputError with its line.
     """
     data = content(path, TABLE_BYTES)
-    if data.count(b"\n") + data.count(b"\r") > TABLE_ROWS:
-        raise InputError(path, f"has more than {TABLE_ROWS:,} lines; split it, for example by curve")
     names = _heading(data)
     metric = _check_heading(path, names)
     table = _parse(path, data, names)
@@ -142,6 +140,9 @@ def _check_heading(path: Path, names: list[str]) -> str:
 
 
 def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
+    if data.count(b"\n") + data.count(b"\r") > TABLE_ROWS:
+        problem = f"has more than {TABLE_ROWS:,} lines; split it, for example by curve"
+        raise InputError(path, problem)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -65,7 +65,9 @@ def _groups(ranks: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
             moved = groups.pop(group)
             members += moved
             group_of |= {
-                (_machine(other), core): largest for other in moved for core in other["cpus_allowed"]
+                (_machine(other), core): largest
+                for other in moved
+                for core in other["cpus_allowed"]
             }
         members.append(rank)
         group_of |= dict.fromkeys(cores, largest)

@@ -47,8 +47,8 @@ class _Footer(Part):
     end_utc: Time
     samples: NonNegativeInt
     shortened: bool = False
-    points: list[_Point] = []
-    switches: list[_Search] = []
+    points: list[_Point] = Field(default=[])
+    switches: list[_Search] = Field(default=[])
     verification: _Verification
     ranks: list[_Rank] = Field(min_length=1)
 

@@ -225,6 +225,7 @@ def worded(part: str, error: ValidationError) -> str:
     elif first["type"] == "value_error":
         problem = message
     else:
-        what = "has the wrong type" if first["type"].endswith("_type") else "is wrong"
+        is_type = first["type"].endswith("_type") or first["type"] == "is_instance_of"
+        what = "has the wrong type" if is_type else "is wrong"
         problem = f"{what} ({message[0].lower()}{message[1:]})"
     return f"{part} field {field!r} {problem}"

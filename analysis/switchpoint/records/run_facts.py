@@ -147,8 +147,7 @@ def conditions(header: dict[str, Any], footer: dict[str, Any] | None) -> dict[st
 def run_seconds(header: Mapping[str, Any], footer: Mapping[str, Any]) -> float:
     """Return how long a run took, from its start to its end, in seconds."""
     start, end = (
-        datetime.strptime(text, TIME_FORMAT)
-        for text in (header["start_utc"], footer["end_utc"])
+        datetime.strptime(text, TIME_FORMAT) for text in (header["start_utc"], footer["end_utc"])
     )
     return (end - start).total_seconds()
 

@@ -41,9 +41,10 @@ Commit {_plain(commit) or "unknown"}{changed}. {_sources(recipe)}
 ## Run it
 
 `./run.sh` starts the ranks as that run did. Its arguments, settings and launcher come from the
-record: read it first if you do not know who made the record. On another machine set `LAUNCHER` to the command that
-starts them. It must place the ranks as listed above; the record then proves the placement. Open MPI
-passes `OMPI_MCA_*` to other hosts itself, but other variables need `mpiexec -x NAME`.
+record: read it first if you do not know who made the record. On another machine set `LAUNCHER` to
+the command that starts them. It must place the ranks as listed above; the record then proves the
+placement. Open MPI passes `OMPI_MCA_*` to other hosts itself, but other variables need
+`mpiexec -x NAME`.
 
 ```sh
 SITE=here ./run.sh

@@ -33,9 +33,7 @@ def program_name(name: object) -> str:
 
 def settings(environment: Mapping[str, Any]) -> dict[str, str]:
     """Return the variables of a record's environment that a script may export."""
-    return {
-        name: value for name, value in mpi_settings(environment).items() if not runs_code(name)
-    }
+    return {name: value for name, value in mpi_settings(environment).items() if not runs_code(name)}
 
 
 def words_of(label: str, text: str) -> list[str]:

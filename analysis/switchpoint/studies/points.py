@@ -123,7 +123,7 @@ class Data:
 
 
 def data_of(measurements: Measurements) -> Data:
-    """Reduce measurements to the data for claims: the runs of our records, which prove the ranks."""
+    """Reduce measurements to the data for claims: our records, which prove where the ranks were."""
     facts = pd.DataFrame(
         [_facts(run) for run in measurements.runs.to_dict("records") if _has_ranks(run)],
         columns=["run_id", *FACTS, "header"],

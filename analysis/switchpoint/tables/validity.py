@@ -44,9 +44,7 @@ def problem_of(measurements: Measurements) -> str | None:
     """Return the first problem of measurements, or None if they can be stored."""
     runs = measurements.runs.to_dict("records")
     values = measurements.single_values.to_dict("records")
-    problems = chain(
-        _of_samples(measurements.samples, runs), _of_runs(runs), _of_values(values)
-    )
+    problems = chain(_of_samples(measurements.samples, runs), _of_runs(runs), _of_values(values))
     return next(problems, None)
 
 
