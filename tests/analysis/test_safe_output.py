@@ -15,22 +15,25 @@ Run = Callable[..., Result]
 #: Sets the window's title, clears the screen, reorders text, and looks like rich's markup.
 ATTACK = "\x1b]0;owned\x07\x1b[2J\u202e\x9b31m[/red]\r"
 
+#: The same without a slash, for names of files.
+NAME = ATTACK.replace("/", "")
+
 VERBS = ["detect", "detect --all", "explain", "explain --all", "claims", "report -o page"]
 
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> list[Path]:
     """Write files whose names, labels, rows and headings attack the terminal."""
-    folder = tmp_path / f"f{ATTACK}"
+    folder = tmp_path / f"f{NAME}"
     folder.mkdir()
     labels = {"site": ATTACK, "placement": ATTACK, ATTACK: ATTACK, "environ": ATTACK}
     record = write_record(
-        folder / f"{ATTACK}.record",
+        folder / f"{NAME}.record",
         labels=labels,
         kernel={"name": f"pingpong{ATTACK}", "version": ATTACK, "builder": ATTACK},
         mpi={"library": ATTACK, "cvars": {ATTACK: 1}, "environment": {ATTACK: ATTACK}},
     )
-    wrong = folder / f"{ATTACK}.csv"
+    wrong = folder / f"{NAME}.csv"
     wrong.write_text(f"size_bytes,time_us,{ATTACK}\n8,{ATTACK},1\n", newline="")
     table = folder / "table.csv"
     rows = [f"{8 << step},{2 + step},{ATTACK.strip()}" for step in range(10)]
@@ -50,7 +53,7 @@ def test_every_verb_shows_control_characters_and_sends_none(
     switchpoint: Run, tmp_path: Path, hostile: list[Path], verb: str
 ) -> None:
     word, *options = verb.split()
-    options = [str(tmp_path / ATTACK) if option == "page" else option for option in options]
+    options = [str(tmp_path / NAME) if option == "page" else option for option in options]
 
     assert_harmless(switchpoint(word, *options, *hostile))
 
@@ -58,7 +61,7 @@ def test_every_verb_shows_control_characters_and_sends_none(
 def test_the_store_shows_control_characters_and_sends_none(
     switchpoint: Run, tmp_path: Path, hostile: list[Path]
 ) -> None:
-    store = tmp_path / f"results{ATTACK}"
+    store = tmp_path / f"results{NAME}"
 
     imported = switchpoint("import", *hostile, "--store", store, "--verbose")
     assert_harmless(imported)
@@ -66,7 +69,7 @@ def test_the_store_shows_control_characters_and_sends_none(
     for words in (("ls",), ("verify",), ("show", "0123"), ("compact",)):
         assert_harmless(switchpoint("store", *words, "--store", store))
     assert_harmless(switchpoint("reproduce", "0123", "--store", store))
-    assert_harmless(switchpoint("reproduce", hostile[0], "--write", tmp_path / f"a{ATTACK}"))
+    assert_harmless(switchpoint("reproduce", hostile[0], "--write", tmp_path / f"a{NAME}"))
 
 
 @pytest.mark.parametrize(

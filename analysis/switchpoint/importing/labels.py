@@ -143,7 +143,7 @@ def problem_of_label(name: str, value: object) -> str | None:
     if max(len(name), len(value) if isinstance(value, str) else 0) > NAME_CHARACTERS:
         return f"label {shown[:40]} has more than {NAME_CHARACTERS:,} characters; shorten it"
     if not isinstance(value, str | None):
-        return f"label {shown} is {str(value)[:40]!r}, but labels are strings; write it in quotes"
+        return f"label {shown} is {repr(value)[:40]}, but labels are strings; write it in quotes"
     if name == "start_utc" and value and not is_start(value):
         return (
             f"label start_utc is '{printable(value[:40])}', which is not an ISO 8601 time in UTC;"

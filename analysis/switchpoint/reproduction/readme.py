@@ -91,4 +91,4 @@ def _wrapper(recipe: Recipe) -> str:
 
 def _plain(text: str) -> str:
     """Escape a text so that Markdown does not read it as a table or code."""
-    return re.sub(r"([|`<*_\[\]])", r"\\\1", text)
+    return re.sub(r"([|`<*_\[\]])", r"\\\1", one_line(text))
