@@ -1,6 +1,6 @@
 """Compares our streams and collectives with OSU's, at every size, launched in turn.
 
-Streams have OSU's window and, as with `osu_bw -b multiple`, buffers of their own for each message in
+Streams have OSU's window and, as with `osu_bw -b multiple`, own buffers for each message in
 flight. Collectives are the library's own, by OSU's definition of time. Both sides take the mean.
 A ratio of times above 1 means that ours is slower; rows of all sizes are geometric means.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,20 @@ if TYPE_CHECKING:
 
 
 def print_json(content: object) -> None:
-    """Print the result of one of the functions below."""
-    print(json.dumps(content, indent=2))
+    """Print the result of one of the functions below, with null for numbers that are not finite."""
+    try:
+        text = json.dumps(content, indent=2, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(content), indent=2, allow_nan=False)
+    print(text)
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {name: _finite(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
