@@ -12,14 +12,17 @@ import typer
 
 from switchpoint.cli.exits import BAD, say
 from switchpoint.cli.verbs import (
+    accept,
     checks,
     claims,
     detect,
     doctor,
     explain,
+    gate,
     import_files,
     init_site,
     plan,
+    references,
     report,
     reproduce,
     store,
@@ -77,6 +80,9 @@ app.command("detect")(detect.command)
 app.command("claims")(claims.command)
 app.command("explain")(explain.command)
 app.command("plan")(plan.command)
+app.command("gate")(gate.command)
+app.command("accept")(accept.command)
+app.command("references")(references.command)
 app.command("report")(report.command)
 app.command("tools")(tools.command)
 app.command("reproduce")(reproduce.command)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import uuid
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -14,9 +13,7 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from switchpoint.errors import InputError
-
-#: A hidden file that is this old was left by a writer that was killed.
-LEFT_AFTER_S = 3600.0
+from switchpoint.whole_files import LEFT_AFTER_S, SUFFIX, is_abandoned, write_whole
 
 
 class Rewritten(Exception):  # noqa: N818  no error: the reader lists the files again
@@ -79,23 +76,13 @@ class StoreFiles:
 
     def write(self, path: str, content: bytes) -> None:
         """Write one file completely or not at all; it is on the disk when this returns."""
-        folder, _, name = path.rpartition("/")
-        hidden = f"{folder}/.{name}.{uuid.uuid4().hex}"
+        folder = path.rpartition("/")[0]
         with self._refusals("cannot be written ({}); choose another --store"):
             self.system.makedirs(folder, exist_ok=True)
             if not self.local:  # object stores show an object only when it is complete
                 self.system.pipe_file(path, content)
                 return
-            try:
-                with Path(hidden).open("wb") as stream:
-                    stream.write(content)
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                Path(hidden).replace(path)
-            except OSError:
-                with contextlib.suppress(OSError):
-                    Path(hidden).unlink(missing_ok=True)
-                raise
+            write_whole(Path(path), content)
             _sync_folder(folder)
 
     def remove(self, paths: list[str]) -> None:
@@ -110,7 +97,12 @@ class StoreFiles:
         if not self.local:
             return []
         hidden = Path(self.root).rglob(".*.parquet.*")
-        return [str(path) for path in hidden if path.is_file() and self.is_old(str(path))]
+        return [
+            str(path)
+            for path in hidden
+            if path.is_file()
+            and (is_abandoned(path) if path.name.endswith(SUFFIX) else self.is_old(str(path)))
+        ]
 
     def is_old(self, path: str) -> bool:
         """Whether a file is too old to belong to a writer that still runs."""

@@ -28,6 +28,7 @@ from switchpoint.store.wanted import Query, Wanted
 from switchpoint.tables.builds import tell_builds
 from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
 from switchpoint.tables.measurements import Measurements, concat
+from switchpoint.tables.validity import problem_of
 
 
 class Store:
@@ -69,7 +70,14 @@ class Store:
         -------
         int
             How many runs were written. Single values are stored too.
+
+        Raises
+        ------
+        InputError
+            If a value cannot be right, or the store cannot be written. Then nothing is stored.
         """
+        if problem := problem_of(measurements):
+            raise InputError(self.url, f"these measurements cannot be stored: {problem}")
         self.keep_values(measurements.single_values)
         return len(self.keep(Encoded.of(measurements)))
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from switchpoint.store.checksums import announced, sealed
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
     IDENTITY,
@@ -68,17 +69,18 @@ _PAGE_BYTES = 2**24
 
 
 def parquet(table: pa.Table) -> bytes:
-    """Return a table as the bytes of a Parquet file."""
+    """Return a table as the bytes of a Parquet file with checksums."""
     buffer = io.BytesIO()
     large = [name for name in LARGE if name in table.schema.names]
     pq.write_table(
-        table,
+        announced(table),
         buffer,
         compression="zstd",
+        write_page_checksum=True,
         use_dictionary=[name for name in table.schema.names if name not in {"header", "footer"}],
         **({"data_page_size": _PAGE_BYTES} if large else {}),
     )
-    return buffer.getvalue()
+    return sealed(buffer.getvalue())
 
 
 def packed(frame: pd.DataFrame, schema: pa.Schema) -> pa.Table:

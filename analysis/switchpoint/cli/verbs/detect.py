@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.exits import show, user_mistakes
 from switchpoint.cli.inputs import load, warn
 from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 from switchpoint.errors import InputError
@@ -93,7 +93,7 @@ def command(
 
             page = write_report(measurements, report, findings)
             if not as_json:
-                print(page)
+                show(page)
 
 
 def _find(

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import BAD, user_mistakes
+from switchpoint.cli.exits import BAD, show, user_mistakes
 from switchpoint.cli.inputs import list_failures, warn
 from switchpoint.cli.options import Json, Scheduler, Store
-from switchpoint.printable import printable
 
 
 def command(
@@ -58,4 +57,4 @@ def command(
             print_json(import_as_json(outcome))
         else:
             for line in import_lines(outcome, store):
-                print(printable(line))
+                show(line)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.exits import show, user_mistakes
 from switchpoint.cli.inputs import load, warn
 from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 
@@ -36,4 +36,4 @@ def command(
 
             print_json({"report": str(page)})
         else:
-            print(page)
+            show(page)
