@@ -21,8 +21,8 @@ from conftest import write_record
 from switchpoint import InputError, Store, detect, read, summarise
 from switchpoint.importing.lock import unpack
 from switchpoint.store.batches import Encoded, write
+from switchpoint.store.compaction import compact
 from switchpoint.store.files import StoreFiles
-from switchpoint.store.upkeep import compact
 from typer.testing import Result
 
 

@@ -12,6 +12,7 @@ import typer
 
 from switchpoint.cli.exits import BAD, say
 from switchpoint.cli.verbs import (
+    accept,
     bundle,
     checks,
     claims,
@@ -19,11 +20,13 @@ from switchpoint.cli.verbs import (
     detect,
     doctor,
     explain,
+    gate,
     import_files,
     init_site,
     ladder,
     limits,
     plan,
+    references,
     report,
     reproduce,
     store,
@@ -81,6 +84,9 @@ app.command("detect")(detect.command)
 app.command("claims")(claims.command)
 app.command("explain")(explain.command)
 app.command("plan")(plan.command)
+app.command("gate")(gate.command)
+app.command("accept")(accept.command)
+app.command("references")(references.command)
 app.command("report")(report.command)
 app.command("compare")(compare.command)
 app.command("bundle")(bundle.command)

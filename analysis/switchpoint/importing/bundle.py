@@ -21,10 +21,13 @@ import pyarrow.parquet as pq
 
 from switchpoint.errors import InputError
 from switchpoint.importing.labels import Surroundings
+from switchpoint.limits import BUNDLE_BYTES, BUNDLE_TABLE_BYTES
 from switchpoint.printable import path_text
+from switchpoint.records.footer import footer_problem
 from switchpoint.records.header import header_problem
-from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
-from switchpoint.tables.measurements import Measurements, constant
+from switchpoint.strict_json import parse_json
+from switchpoint.tables.columns import CURVE_COLUMNS, RUN_COLUMNS
+from switchpoint.tables.measurements import Measurements, no_samples
 
 NAME = "bundles"
 
@@ -38,9 +41,6 @@ _RUNS, _POINTS, _FINDINGS = "runs.parquet", "points.parquet", "findings.json"
 _START = re.compile(rb"PK\x03\x04.{26}" + re.escape(_ABOUT.encode()), re.DOTALL)
 
 _DIGITS = 64
-
-#: Larger files are no bundles: one of 10,000 curves has about 20 MB.
-_LARGEST_BYTES = 2**30
 
 #: The same content gives the same bytes: a ZIP file's earliest time.
 _TIME = (1980, 1, 1, 0, 0, 0)
@@ -107,7 +107,7 @@ def read(path: Path, _around: Surroundings) -> Measurements:
     data = _unchanged(path)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            about = json.loads(archive.read(_ABOUT))
+            about = parse_json(archive.read(_ABOUT))
             if about["schema"] != SCHEMA:
                 raise InputError(
                     path,
@@ -121,17 +121,16 @@ def read(path: Path, _around: Surroundings) -> Measurements:
             path, f"is not a bundle that can be read ({error}); ask for it again"
         ) from None
     points = points[points["run_id"].isin(runs["run_id"])].reset_index(drop=True)
-    samples = pd.DataFrame(
-        {"run_id": constant(None, 0), **{name: pd.Series(dtype="int64") for name in MEASURES}}
-    )
-    return Measurements(samples, runs, points=points)
+    return Measurements(no_samples(), runs, points=points)
 
 
 def _unchanged(path: Path) -> bytes:
     """Return the bytes of a bundle with the right hash; raises InputError."""
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise InputError(path, "is too large for a bundle; ask for a smaller selection")
+        if path.stat().st_size > BUNDLE_BYTES:
+            raise InputError(
+                path, f"is larger than {BUNDLE_BYTES // 2**20} MiB; ask for a smaller selection"
+            )
         data = path.read_bytes()
     except OSError as error:
         raise InputError(path, f"{error.strerror}; check the path") from None
@@ -151,7 +150,11 @@ def _parquet(table: pd.DataFrame) -> bytes:
 
 
 def _table(content: bytes) -> pd.DataFrame:
-    found: pd.DataFrame = pq.read_table(io.BytesIO(content)).to_pandas()
+    file = pq.ParquetFile(io.BytesIO(content))
+    groups = (file.metadata.row_group(place) for place in range(file.num_row_groups))
+    if sum(group.total_byte_size for group in groups) > BUNDLE_TABLE_BYTES:
+        raise ValueError(f"a table has more than {BUNDLE_TABLE_BYTES // 2**20} MiB")
+    found: pd.DataFrame = file.read().to_pandas()
     return found
 
 
@@ -159,22 +162,23 @@ def _runs(path: Path, content: bytes) -> pd.DataFrame:
     """Read the runs. Their source is the file that was bundled, after the bundle."""
     runs = _table(content)[RUN_COLUMNS].astype(object)
     runs = runs.where(runs.notna(), None)
-    for header in runs["header"].dropna():
-        if problem := header_problem(json.loads(header)):
+    for run in runs.to_dict("records"):
+        if run["header"] is None:
+            continue
+        header = parse_json(run["header"])
+        if problem := header_problem(header):
             raise ValueError(problem)
-    source = path_text(path)
-    runs["source"] = [f"{source}: {own}" for own in runs["source"]]
-    return runs
+        if run["footer"] is not None and (
+            problem := footer_problem(parse_json(run["footer"]), header)
+        ):
+            raise ValueError(problem)
+    return runs.assign(source=[f"{path_text(path)}: {own}" for own in runs["source"]])
 
 
 def _points(content: bytes) -> pd.DataFrame:
     """Read the points, with identity columns as categories."""
     points = _table(content)
     numbers = points[CURVE_COLUMNS].astype(float).astype({"size_bytes": "int64", "count": "int64"})
-    if not (numbers["time_us"] > 0).all() or not (numbers["size_bytes"] >= 0).all():
-        raise ValueError("a time or a size is not positive")
     identity = points.drop(columns=CURVE_COLUMNS).astype(object)
     identity = identity.where(identity.notna(), None)
-    if not identity.map(lambda value: value is None or isinstance(value, str)).all(axis=None):
-        raise ValueError("a name is not text")
     return pd.concat([identity.astype("category"), numbers], axis=1)

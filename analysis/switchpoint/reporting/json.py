@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from switchpoint.comparison.compare import Comparison
     from switchpoint.explanation.plan import Plan
+    from switchpoint.history.gate import Verdict
     from switchpoint.reproduction.differences import Difference
     from switchpoint.reproduction.recipe import Recipe
     from switchpoint.sites.doctor import Fact
@@ -19,8 +21,20 @@ if TYPE_CHECKING:
 
 
 def print_json(content: object) -> None:
-    """Print the result of one of the functions below."""
-    print(json.dumps(content, indent=2))
+    """Print the result of one of the functions below, with null for numbers that are not finite."""
+    try:
+        text = json.dumps(content, indent=2, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(content), indent=2, allow_nan=False)
+    print(text)
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {name: _finite(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
@@ -129,6 +143,27 @@ def recipe_as_json(
         "differences": [vars(difference) for difference in differences],
         "written": None if written is None else str(written),
     }
+
+
+def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
+    """Convert the verdict of the gate to the JSON of docs/reference/gate.md."""
+    from switchpoint.tables.columns import none_for_nulls
+
+    return {
+        "session": verdict.session,
+        "start_utc": verdict.start_utc,
+        "nights": verdict.nights,
+        "curves": len(verdict.curves),
+        "fails": verdict.fails,
+        "findings": none_for_nulls(verdict.findings).to_dict("records"),
+        "warnings": verdict.warnings,
+    }
+
+
+def acceptance_as_json(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert an accepted finding."""
+    names = ["finding_id", "kind", "metric", "session", "sentence", "reason", "accepted_by"]
+    return {name: row.get(name) for name in [*names, "accepted_utc", "accepted_until"]}
 
 
 def plan_as_json(planned: Plan) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from switchpoint.reproduction.again import runs_again
 from switchpoint.tables.curves import noise_warnings, summarise
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import percent, significant, size_text
+from switchpoint.whole_files import write_whole
 
 
 def report(
@@ -56,11 +57,9 @@ def report(
     found = detect(measurements) if findings is None else findings
     page = render(measurements, found, explain(measurements, found))
     target = Path(folder) / "index.html"
-    hidden = target.with_name(f".index.html.{os.getpid()}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        hidden.write_text(page, encoding="utf-8")
-        hidden.replace(target)
+        write_whole(target, page.encode())
     except OSError as error:
         raise InputError(
             folder, f"cannot be written ({error.strerror}); choose another folder"

@@ -6,23 +6,26 @@ Everything comes from the run's record, and from the Spack lock that was importe
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from switchpoint.errors import InputError
 from switchpoint.importing import lock as locks
-from switchpoint.records.mpi_environment import mpi_settings
+from switchpoint.printable import printable
+from switchpoint.reproduction import trusted
 from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import Lock, parse_lock
 from switchpoint.tables.columns import PASSING_LABELS, REPRODUCES
-from switchpoint.tables.measurements import Measurements
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_VARIABLE = re.compile(r"[A-Za-z_]\w*")
 
 #: Labels that say where the old run was made and from which build. For a new run the program itself
 #: names its build and its MPI, and the lock beside its record gives the spec. ReFrame's partition
@@ -61,7 +64,7 @@ class Recipe:
     @property
     def kernel(self) -> str:
         """Name of the kernel's program."""
-        return str(self.header["kernel"].get("name") or "kernel")
+        return trusted.program_name(self.header["kernel"].get("name"))
 
     @property
     def arguments(self) -> list[str]:
@@ -78,9 +81,15 @@ class Recipe:
 
     @property
     def environment(self) -> dict[str, str]:
-        """MPI settings of the run."""
-        found = mpi_settings(self.header["mpi"].get("environment", {}))
-        return {name: value for name, value in found.items() if _VARIABLE.fullmatch(name)}
+        """MPI settings of the run that can be set again."""
+        return trusted.settings(self.header["mpi"].get("environment", {}))
+
+    @property
+    def left_out(self) -> list[str]:
+        """Settings and labels that could start other programs, so they are not used."""
+        return trusted.left_out(
+            self.header["mpi"].get("environment", {}), self.header.get("labels", {})
+        )
 
     @property
     def commit(self) -> str:
@@ -90,10 +99,7 @@ class Recipe:
 
     def words(self, label: str) -> list[str]:
         """Split a label that is part of a command, such as ``launch``, into words."""
-        try:
-            return shlex.split(self.header["labels"].get(label) or "")
-        except ValueError:  # an unclosed quote
-            return []
+        return trusted.words_of(label, self.header["labels"].get(label) or "")
 
     @property
     def hosts(self) -> dict[str, list[int]]:
@@ -130,6 +136,7 @@ class Recipe:
             ("launcher", shlex.join(self.words("launch"))),
             ("scheduler options", shlex.join(self.words("scheduler_options"))),
             ("modules", shlex.join(self.words("modules"))),
+            ("not used", ", ".join(self.left_out)),
         ]
         return [(term, one_line(text)) for term, text in facts if text]
 
@@ -154,22 +161,21 @@ def reproduce(run: str, store: str | os.PathLike[str] = "results") -> Recipe:
     from switchpoint.store.store import Store
 
     if Path(run).is_file():
-        return _recipe(run, read(run))
+        return _recipe(run, read(run).runs)
     kept = Store(store)
-    return _recipe(run, kept.read(run_id=find_run(kept, run, "is not a file, and ")))
+    return _recipe(run, kept.facts(run_id=find_run(kept, run, "is not a file, and ")))
 
 
-def _recipe(run: str, measurements: Measurements) -> Recipe:
-    facts = measurements.runs.iloc[0]
-    header = measurements.facts(facts["run_id"])[0]
-    if facts["format"] != "record" or not header:
+def _recipe(run: str, runs: pd.DataFrame) -> Recipe:
+    facts = runs.iloc[0]
+    if facts["format"] != "record" or not isinstance(facts["header"], str):
         raise InputError(
             run, "was measured by another tool, which stores no arguments; give one of our records"
         )
     lock = locks.unpack(facts["lock"]) if isinstance(facts["lock"], str) else None
-    return Recipe(header, str(facts["source"]), lock)
+    return Recipe(json.loads(facts["header"]), str(facts["source"]), lock)
 
 
 def one_line(text: object) -> str:
-    """Write anything as text without line ends."""
-    return " ".join(str(text).split())
+    """Write anything as text without line ends and control characters."""
+    return printable(" ".join(str(text).split()))

@@ -9,10 +9,9 @@ from urllib.parse import quote
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from switchpoint.errors import InputError
+from switchpoint.store.checksums import announced, sealed
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
     IDENTITY,
@@ -26,12 +25,13 @@ from switchpoint.tables.measurements import constant
 #: Hive's name for null, which Arrow reads back as null.
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
-_TEXT = pa.dictionary(pa.int32(), pa.string())
+#: Texts that repeat: pandas' categories.
+TEXT = pa.dictionary(pa.int32(), pa.string())
 
 #: Identity columns of other tools are one JSON text, so that all files have the same schema.
 _OTHER = "other_identity"
 
-_IDENTITY = [*((name, _TEXT) for name in IDENTITY), (_OTHER, _TEXT)]
+_IDENTITY = [*((name, TEXT) for name in IDENTITY), (_OTHER, TEXT)]
 _TYPES = {"size_bytes": pa.int64(), "iterations": pa.int64(), "count": pa.int64(),
           "pass": pa.int32(), "sample": pa.int32()}  # fmt: skip
 
@@ -69,17 +69,18 @@ _PAGE_BYTES = 2**24
 
 
 def parquet(table: pa.Table) -> bytes:
-    """Return a table as the bytes of a Parquet file."""
+    """Return a table as the bytes of a Parquet file with checksums."""
     buffer = io.BytesIO()
     large = [name for name in LARGE if name in table.schema.names]
     pq.write_table(
-        table,
+        announced(table),
         buffer,
         compression="zstd",
+        write_page_checksum=True,
         use_dictionary=[name for name in table.schema.names if name not in {"header", "footer"}],
         **({"data_page_size": _PAGE_BYTES} if large else {}),
     )
-    return buffer.getvalue()
+    return sealed(buffer.getvalue())
 
 
 def packed(frame: pd.DataFrame, schema: pa.Schema) -> pa.Table:
@@ -122,16 +123,3 @@ def unpacked(table: pa.Table, measures: list[str]) -> pd.DataFrame:
 def partition_text(value: Any) -> str:
     """Return the name of a partition's folder for one value, in Hive's notation."""
     return quote(value, safe="") if isinstance(value, str) else _NO_VALUE
-
-
-def equals(wanted: dict[str, str], known: list[str]) -> Any:
-    """Return Arrow's filter expression; raises InputError for a column that cannot be used."""
-    condition = None
-    for name, value in wanted.items():
-        if name not in known:
-            raise InputError(
-                name, f"is not a column of the store; use one of {', '.join(sorted(known))}"
-            )
-        term = ds.field(name) == value
-        condition = term if condition is None else condition & term
-    return condition

@@ -76,6 +76,15 @@ class Measurements:
         )
 
     @functools.cached_property
+    def curves(self) -> pd.DataFrame:
+        """The identity of each curve, with samples or without."""
+        identity = [str(name) for name in self.points if name not in CURVE_COLUMNS]
+        without = self.points[identity].drop_duplicates()
+        if without.empty:
+            return self.sweeps.curves
+        return pd.concat([self.sweeps.curves, without], ignore_index=True)
+
+    @functools.cached_property
     def sweeps(self) -> Sweeps:
         """The samples sorted into curves."""
         return Sweeps.of(self.samples)
@@ -109,9 +118,13 @@ def concat(parts: Iterable[Measurements]) -> Measurements:
 
 def of_values(values: pd.DataFrame, not_taken: list[str]) -> Measurements:
     """Return measurements with single values only: no run and no sample."""
+    return Measurements(no_samples(), not_taken=not_taken, single_values=values)
+
+
+def no_samples() -> pd.DataFrame:
+    """Return an empty table of samples."""
     empty: dict[str, Any] = {"run_id": constant(None, 0)}
-    empty |= {name: pd.Series(dtype="int64") for name in MEASURES}
-    return Measurements(pd.DataFrame(empty), not_taken=not_taken, single_values=values)
+    return pd.DataFrame(empty | {name: pd.Series(dtype="int64") for name in MEASURES})
 
 
 def no_points() -> pd.DataFrame:
