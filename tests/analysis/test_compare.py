@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SIZES, write_record
+from conftest import RECORDS, SIZES, write_record
 from switchpoint import Store, compare, import_files
 from switchpoint.comparison.effects import compare_times
 from typer.testing import Result
@@ -108,10 +108,10 @@ def test_one_launch_each_leaves_the_scatter_between_launches_open(
 
     found = compare(str(a), str(b), str(far))
 
-    near, distant = (found.ranges[found.ranges["other"] == side] for side in "BC")
     assert set(found.ranges["interval_over"]) == {"samples within one launch"}
-    assert near["faster"].isna().all()  # 20 %: no more than launches scatter
-    assert (distant["faster"] == "A").all()
+    distant = found.ranges[found.ranges["other"] == "C"]
+    assert (distant["low"] > 3).all()
+    assert found.ranges["faster"].isna().all()  # launches may differ as much
     printed = switchpoint("compare", a, b)
     assert printed.exit_code == 0
     assert "only the scatter within a launch is known" in printed.stdout
@@ -349,6 +349,15 @@ def test_two_sites_with_one_name_are_doubted(
 
     assert result.exit_code == 0
     assert ("A and B both name the site 'here'" in result.stderr) == doubted
+
+
+def test_searches_alone_are_no_curves(switchpoint: Run, tmp_path: Path) -> None:
+    zoom = RECORDS / "explain" / "openmpi-tcp-zoom.record.gz"
+
+    result = switchpoint("compare", zoom, launches(tmp_path / "a"))
+
+    assert result.exit_code == 2
+    assert "no curve can be compared: A has no curve" in result.stderr
 
 
 def test_single_samples_have_no_interval_and_no_winner(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def select(
         if name in IDENTITY or name not in found.runs:
             points = _only(selection, points, name)
     points = points.reset_index(drop=True)
-    if points.empty:
+    if points.empty and not found.runs["kernel"].eq(ZOOM).any():
         values = len(found.single_values)
         what = f"no curve, only {values:,} single values" if values else "no curve"
         raise InputError(selection.text, f"selects {what}; select runs with message sizes")
