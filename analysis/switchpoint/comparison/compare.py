@@ -28,6 +28,7 @@ from switchpoint.comparison.ranges import Range, ranges_of
 from switchpoint.comparison.sides import Side, select_all
 from switchpoint.cores import workers
 from switchpoint.errors import InputError
+from switchpoint.tables.measurements import facts_of
 
 #: Columns that both tables begin with.
 PAIR_COLUMNS = ["pair", "first", "other", "curve", "differs"]
@@ -270,7 +271,7 @@ def _machines(side: Side, run_ids: set[str]) -> dict[str, _Machines]:
     """Return the machines of each site of a side, as far as its records name them."""
     found: dict[str, _Machines] = {}
     for run in side.runs[side.runs["run_id"].isin(run_ids)].to_dict("records"):
-        header, _ = side.measurements.facts(run["run_id"])
+        header, _ = facts_of(run)
         if not header or not isinstance(run["site"], str):
             continue
         machines = found.setdefault(run["site"], _Machines())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,10 @@ from switchpoint.tables.sweeps import Sweeps
 
 if TYPE_CHECKING:
     pass
+
+
+#: Header and footer of a run record.
+Facts = tuple[dict[str, Any], dict[str, Any] | None]
 
 
 @dataclass
@@ -62,13 +66,8 @@ class Measurements:
 
     def facts(self, run_id: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """Return header and footer of one run. The header is empty if it is not a run record."""
-        rows = self.runs[self.runs["run_id"] == run_id]
-        if rows.empty or not isinstance(rows["header"].iloc[0], str):
-            return {}, None
-        footer = rows["footer"].iloc[0]
-        return json.loads(rows["header"].iloc[0]), (
-            json.loads(footer) if isinstance(footer, str) else None
-        )
+        rows = self.runs.loc[self.runs["run_id"] == run_id, ["header", "footer"]]
+        return facts_of(rows.iloc[0]) if len(rows) else ({}, None)
 
     @functools.cached_property
     def curves(self) -> pd.DataFrame:
@@ -83,6 +82,14 @@ class Measurements:
     def sweeps(self) -> Sweeps:
         """The samples sorted into curves."""
         return Sweeps.of(self.samples)
+
+
+def facts_of(run: Mapping[Any, Any] | pd.Series[Any]) -> Facts:
+    """Return header and footer of a row of the runs table, as `Measurements.facts` does."""
+    if not isinstance(run["header"], str):
+        return {}, None
+    footer = run["footer"]
+    return json.loads(run["header"]), json.loads(footer) if isinstance(footer, str) else None
 
 
 def sweeps_of(source: Measurements | pd.DataFrame) -> Sweeps:
