@@ -13,7 +13,7 @@ import pytest
 from conftest import RECORDS, write_record
 from switchpoint import Measurements, claims
 from switchpoint.studies.claims import CLAIMS, efficiencies
-from switchpoint.studies.efficiency import LITERATURE, break_even_us, efficiency, fit_link
+from switchpoint.models.efficiency import LITERATURE, break_even_us, efficiency, fit_link
 from switchpoint.studies.study_000 import bytes_over_network
 from switchpoint.tables.columns import IDENTITY, MEASURES, RUN_COLUMNS
 from typer.testing import Result
