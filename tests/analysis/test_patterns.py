@@ -123,7 +123,9 @@ def test_a_rank_receives_in_the_order_in_which_others_send(schedule: str) -> Non
     for receiver in range(ranks):
         expected = list(slots(schedule, ranks, packets, group, receiver, direction=-1))
         for sender in set(range(ranks)) - {receiver}:
-            theirs = [p for to, p in slots(schedule, ranks, packets, group, sender) if to == receiver]
+            theirs = [
+                p for to, p in slots(schedule, ranks, packets, group, sender) if to == receiver
+            ]
             assert [p for source, p in expected if source == sender] == theirs
 
 

@@ -33,13 +33,16 @@ class Flat:
     rendezvous: bool = False
 
     def cost(self, sender: int, receiver: int, size_bytes: int) -> Cost:
+        """Return the same for all pairs."""
         bytes_us = self.per_byte_us * size_bytes
         return Cost(self.busy_us, bytes_us, bytes_us, self.latency_us, self.rendezvous)
 
     def path(self, sender: int, receiver: int) -> tuple[Hashable, ...]:
+        """Return the medium, if there is one."""
         return self.medium
 
     def cores(self, rank: int) -> tuple[Hashable, float]:
+        """Return a machine for each rank, unless `machines` says otherwise."""
         return self.machines[rank] if self.machines else rank, self.cores_each
 
 
@@ -122,6 +125,7 @@ class Tool(Flat):
     message: int = 1
 
     def cost(self, sender: int, receiver: int, size_bytes: int) -> Cost:
+        """Return what table 2.2 has; an acknowledgement takes `a`."""
         if size_bytes == 4 and self.message != 4:
             return Cost(0.0, 0.0, 0.0, ACK_MS)
         total, busy = TABLE_2_2[size_bytes]
@@ -185,7 +189,7 @@ def test_a_stream_takes_its_gap_for_each_message() -> None:
 
 
 def test_messages_that_share_a_link_take_as_long_together_as_one_after_another() -> None:
-    shared = Flat(per_byte_us=1.0, medium=("link",))
+    shared = Flat(per_byte_us=1.0, medium=("link",), rendezvous=True)
     programs: list[Program] = [[Send(2, 100)], [Send(3, 100)], [Receive(0)], [Receive(1)]]
 
     assert simulate(programs, shared).end_us == pytest.approx([200] * 4)
@@ -213,8 +217,8 @@ def test_spans_cover_what_a_rank_does() -> None:
     programs: list[Program] = [[Compute(5), Send(1, 10)], [Receive(0)]]
     spans = simulate(programs, Flat(per_byte_us=1, rendezvous=True)).spans
 
-    assert [(s.rank, s.phase, s.start_us, s.end_us) for s in sorted(spans, key=lambda s: s.rank)] == [
-        (0, "compute", 0, 5), (0, "send", 5, 15), (1, "wait", 0, 5), (1, "receive", 5, 15),
+    assert sorted((s.rank, s.phase, s.start_us, s.end_us) for s in spans) == [
+        (0, "compute", 0, 5), (0, "send", 5, 15), (1, "receive", 5, 15), (1, "wait", 0, 5),
     ]  # fmt: skip
 
 
@@ -228,4 +232,6 @@ def test_ranks_that_wait_for_each_other_are_an_error() -> None:
 def test_a_started_send_leaves_the_rank_free() -> None:
     programs: list[Program] = [[StartSend(1, 10), Compute(8), Wait((0,))], [Receive(0)]]
 
-    assert simulate(programs, Flat(per_byte_us=1, rendezvous=True)).end_us == pytest.approx([10, 10])
+    assert simulate(programs, Flat(per_byte_us=1, rendezvous=True)).end_us == pytest.approx(
+        [10, 10]
+    )

@@ -47,9 +47,7 @@ def compute_rates(measurements: Measurements) -> list[ComputeRate]:
         if len(layout.nodes) == 1 or not layout.crowded
     ]  # fmt: skip
     samples = measurements.samples
-    passes = pass_medians(
-        samples[samples["run_id"].isin(alone)], identity_columns(samples)
-    )
+    passes = pass_medians(samples[samples["run_id"].isin(alone)], identity_columns(samples))
     passes["ranks"] = [len(layouts[str(run_id)].nodes) for run_id in passes["run_id"]]
     starts = dict(zip(runs["run_id"], runs["start_utc"], strict=True))
     return [

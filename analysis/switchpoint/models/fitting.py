@@ -135,14 +135,18 @@ def _curve(
 ) -> Curve:
     """Fit the segments of a curve between its boundaries."""
     shared = [one for one in found if one.launches >= len(repeats.runs) / 2]
-    segments, not_fitted = [], []
+    segments: list[Segment] = []
+    not_fitted: list[NotFitted] = []
     first_bytes = 0
     for last_bytes, next_bytes in [
         *((one.last_size_before, one.size_bytes) for one in shared),
         (int(repeats.size_bytes[-1]), 0),
     ]:
         fitted = _segment(repeats, first_bytes, last_bytes)
-        (segments if isinstance(fitted, Segment) else not_fitted).append(fitted)  # type: ignore[arg-type]
+        if isinstance(fitted, Segment):
+            segments.append(fitted)
+        else:
+            not_fitted.append(fitted)
         first_bytes = next_bytes
     layout = layout_of(json.loads(runs["header"].iloc[-1]))
     eager = next((one for one in shared if one.eager_last_size_bytes is not None), None)

@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.models.kernels import Problem, kernel_of
 from switchpoint.models.kernel_arguments import options_of
+from switchpoint.models.kernels import Problem, kernel_of
 from switchpoint.models.links import Place
 from switchpoint.models.prediction import WITHIN, Prediction, predict_one
 from switchpoint.models.repeats import interval, pass_medians, repeats_of
@@ -130,7 +130,7 @@ def prediction_gaps(comparison: pd.DataFrame) -> list[dict[str, Any]]:
                 name: row[name] for name in curve if isinstance(row[name], str)
             } | {"ranks": str(row["ranks"])},
         }
-        for row in comparison[comparison["gap"]].to_dict("records")
+        for row in comparison[comparison["gap"].astype(bool)].to_dict("records")
     ]  # fmt: skip
 
 

@@ -123,9 +123,7 @@ def pattern_of(problem: Problem, rate_us: float) -> Pattern:
 def kernel_of(name: str) -> Kernel:
     """Return a kernel; raises InputError if it cannot be predicted."""
     if name not in KERNELS:
-        raise InputError(
-            "KERNEL", f"'{name}' cannot be predicted; use one of {', '.join(KERNELS)}"
-        )
+        raise InputError("KERNEL", f"'{name}' cannot be predicted; use one of {', '.join(KERNELS)}")
     return KERNELS[name]
 
 

@@ -144,14 +144,10 @@ def predict_one(
             " ranks that wait are taken to use none"
         )
     notes += dict.fromkeys([*links[0].notes, *links[1].notes])
-    return Prediction(
-        times["value"], times["low"], times["high"], notes, spans, links[1].alone.mpi
-    )
+    return Prediction(times["value"], times["low"], times["high"], notes, spans, links[1].alone.mpi)
 
 
-def layout_at(
-    model: SiteModel, place: Place, process_map: str | None, ranks: int
-) -> RankLayout:
+def layout_at(model: SiteModel, place: Place, process_map: str | None, ranks: int) -> RankLayout:
     """Put ranks on the nodes of a placement: as a map says, or evenly."""
     curve = curve_of(model, place, "send")
     if process_map is not None:
@@ -203,9 +199,7 @@ def _links(
     return link_of(model, near), between
 
 
-def _rate(
-    model: SiteModel, problem: Problem, place: Place
-) -> tuple[ComputeRate | None, list[str]]:
+def _rate(model: SiteModel, problem: Problem, place: Place) -> tuple[ComputeRate | None, list[str]]:
     """Return the compute rate of a kernel, of the same MPI if the model has it."""
     rates = [
         rate for rate in model.compute_rates

@@ -71,28 +71,17 @@ def pass_medians(samples: pd.DataFrame, identity: Sequence[str]) -> pd.DataFrame
 
 def repeats_of(passes: pd.DataFrame) -> Repeats:
     """Arrange the passes of one curve, as from `pass_medians`, by launch if there are enough."""
-    by_launch = passes["run_id"].nunique() >= LEAST_LAUNCHES
-    keys = [passes["run_id"].astype("str")]
-    times = passes.set_index(keys)["time_us"] if by_launch else passes["time_us"]
-    runs = tuple(sorted(set(keys[0])))
-    repeat = keys[0] if by_launch else keys[0] + " " + passes["pass"].astype("str")
-    table = (
-        pd.DataFrame(
-            {
-                "repeat": repeat.to_numpy(),
-                "size_bytes": passes["size_bytes"].to_numpy(),
-                "time_us": times.to_numpy(),
-            }
-        )
-        .groupby(["repeat", "size_bytes"])["time_us"]
-        .median()
-        .unstack("size_bytes")  # noqa: PD010 (a series' own way)
-    )
+    runs = passes["run_id"].astype("str")
+    by_launch = runs.nunique() >= LEAST_LAUNCHES
+    repeat = runs if by_launch else runs + " " + passes["pass"].astype("str")
+    sizes = passes["size_bytes"].to_numpy()
+    medians = passes["time_us"].groupby([repeat.to_numpy(), sizes]).median()
+    table = medians.unstack()  # noqa: PD010 (a series' own way)
     return Repeats(
         table.columns.to_numpy(dtype=float),
         table.to_numpy(dtype=float),
         "launches" if by_launch else "passes",
-        runs,
+        tuple(sorted(set(runs))),
     )
 
 

@@ -60,9 +60,7 @@ class Sharing:
         for resource in changed:
             affected |= self._users[resource]
         for work in affected:
-            rate = min(
-                [1.0, *(serves / len(self._users[r]) for r, serves in work.needs.items())]
-            )
+            rate = min([1.0, *(serves / len(self._users[r]) for r, serves in work.needs.items())])
             if rate != work.rate:
                 self._set_rate(work, rate)
 

@@ -17,9 +17,7 @@ _SPEED = "10Gf"
 _LEAST_FACTOR = 1e-6
 
 
-def platform(
-    model: SiteModel, place: Place, hosts: int, within: str | None = "one_node"
-) -> str:
+def platform(model: SiteModel, place: Place, hosts: int, within: str | None = "one_node") -> str:
     """Return a platform of hosts around one switch, as XML.
 
     Parameters

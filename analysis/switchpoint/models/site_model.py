@@ -143,7 +143,7 @@ def load_model(path: str | os.PathLike[str]) -> SiteModel:
     """
     file = Path(path)
     try:
-        content = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
+        content = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506 (a safe one)
     except OSError as error:
         raise InputError(
             file, f"cannot be read: {error.strerror}; `switchpoint model fit` writes one"

@@ -1,6 +1,7 @@
-"""Complete exchanges, as in src/kernels/alltoall.c and src/patterns/exchange_schedule.c (study 003).
+"""Complete exchanges, as in src/kernels/alltoall.c (study 003).
 
-The order of packets in both shuffles, and the groups, are our reconstruction.
+The schedules are those of src/patterns/exchange_schedule.c. The order of packets in both shuffles,
+and the groups, are our reconstruction.
 """
 
 from __future__ import annotations
@@ -81,21 +82,25 @@ def slots(
     direction
         1 for the peers to which it sends, -1 for those from which it receives.
     """
-    if schedule == "synchronous_shuffle":
+    if schedule == "group_shuffle":
+        yield from _in_groups(ranks, packets, group, rank, direction)
+        return
+    by_message = [(distance, q) for distance in range(1, ranks) for q in range(packets)]
+    by_packet = [(distance, q) for q in range(packets) for distance in range(1, ranks)]
+    for distance, packet in by_packet if schedule == "synchronous_shuffle" else by_message:
+        shifted = (rank + direction * distance) % ranks
+        yield (rank ^ distance if schedule == "pairwise" else shifted), packet
+
+
+def _in_groups(
+    ranks: int, packets: int, group: int, rank: int, direction: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the slots of the group shuffle: a packet to each of a group, group after group."""
+    groups = ranks // group
+    for stage in range(groups):
+        first = (rank // group + direction * stage) % groups * group
         for packet in range(packets):
-            for distance in range(1, ranks):
-                yield (rank + direction * distance) % ranks, packet
-    elif schedule == "group_shuffle":
-        groups = ranks // group
-        for stage in range(groups):
-            first = (rank // group + direction * stage) % groups * group
-            for packet in range(packets):
-                for distance in range(group):
-                    peer = first + (rank % group + direction * distance) % group
-                    if peer != rank:
-                        yield peer, packet
-    else:
-        for distance in range(1, ranks):
-            shifted = (rank + direction * distance) % ranks
-            for packet in range(packets):
-                yield (rank ^ distance if schedule == "pairwise" else shifted), packet
+            for distance in range(group):
+                peer = first + (rank % group + direction * distance) % group
+                if peer != rank:
+                    yield peer, packet
