@@ -23,18 +23,11 @@ class Boundary:
         The bracket that most launches show, in bytes.
     launches : int
         How many launches show a boundary there.
-    eager_last_size_bytes : int or None
-        The last size that is sent eagerly, if a setting of the library ends the eager protocol in
-        this bracket.
-    eager_ended_by : str or None
-        The name of that setting.
     """
 
     last_size_before: int
     size_bytes: int
     launches: int
-    eager_last_size_bytes: int | None = None
-    eager_ended_by: str | None = None
 
 
 def boundaries_of(
@@ -73,10 +66,4 @@ def _joined(rows: list[dict[Any, Any]]) -> Iterable[Boundary]:
 def _boundary(rows: list[dict[Any, Any]]) -> Boundary:
     brackets = Counter((row["last_size_before"], row["size_bytes"]) for row in rows)
     (last, first), _ = brackets.most_common(1)[0]
-    eager = [suspect for row in rows for suspect in row["suspects"] if suspect["ends_eager"]]
-    launches = len({row["run_id"] for row in rows})
-    if not eager:
-        return Boundary(int(last), int(first), launches)
-    return Boundary(
-        int(last), int(first), launches, int(eager[0]["last_size"]), str(eager[0]["name"])
-    )
+    return Boundary(int(last), int(first), len({row["run_id"] for row in rows}))

@@ -6,9 +6,9 @@ Only ping-pong and calibrations of computing are used, never what the model is t
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Hashable
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import version
 from typing import Any
@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from switchpoint.detection.search import find_anomalies
 from switchpoint.errors import InputError
-from switchpoint.explanation.causes import detect
+from switchpoint.explanation.suspects import Suspects, suspects_of_run
 from switchpoint.models.boundaries import Boundary, boundaries_of
 from switchpoint.models.compute_rates import compute_rates
 from switchpoint.models.lines import fit_lines
 from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_of
 from switchpoint.models.site_model import Curve, Figure, NotFitted, Segment, SiteModel
-from switchpoint.records.rank_layout import layout_of
+from switchpoint.records.rank_layout import RankLayout, layout_of
 from switchpoint.tables.columns import IDENTITY, identity_columns, none_for_nulls
 from switchpoint.tables.measurements import Measurements
 
@@ -118,55 +119,65 @@ def _curves(measurements: Measurements) -> list[Curve]:
     identity = identity_columns(measurements.samples)
     same = [name for name in identity if name != "run_id"]
     passes = pass_medians(measurements.samples, identity)
-    boundaries = boundaries_of(detect(measurements), same)
-    runs = measurements.runs.set_index("run_id")
+    boundaries = boundaries_of(find_anomalies(measurements), same)
+    starts = dict(zip(measurements.runs["run_id"], measurements.runs["start_utc"], strict=True))
+    known: dict[str, _Run] = {}
     curves = []
     for _, rows in passes.groupby(same, dropna=False, observed=True, sort=True):
         [named] = none_for_nulls(rows[same].head(1)).to_dict("records")
-        key = tuple(named[name] for name in same)
         repeats = repeats_of(rows)
-        facts = runs.loc[list(repeats.runs)]
-        curves.append(_curve(named, repeats, boundaries.get(key, []), facts))
+        newest = max(repeats.runs, key=lambda run: str(starts[run]))
+        if newest not in known:
+            known[newest] = _Run.of(*measurements.facts(newest))
+        found = boundaries.get(tuple(named[name] for name in same), [])
+        utc = sorted(str(starts[run]) for run in repeats.runs if isinstance(starts[run], str))
+        curves.append(_curve(named, repeats, found, known[newest], utc))
     return curves
 
 
+@dataclass(frozen=True)
+class _Run:
+    """What a run's record says: where its ranks were, and the settings that end its eager sends."""
+
+    layout: RankLayout
+    settings: Suspects
+
+    @classmethod
+    def of(cls, header: dict[str, Any], footer: dict[str, Any] | None) -> _Run:
+        return cls(layout_of(header), suspects_of_run(header, footer))
+
+    def eager(self, largest_bytes: int) -> tuple[int | None, str | None]:
+        """Return the last size that is sent eagerly, and the name of the setting that says so."""
+        ends = [one for one in self.settings(0, largest_bytes) if one["ends_eager"]]
+        first = min(ends, key=lambda one: int(one["last_size"]), default=None)
+        return (None, None) if first is None else (int(first["last_size"]), str(first["name"]))
+
+
 def _curve(
-    named: dict[Hashable, Any], repeats: Repeats, found: list[Boundary], runs: pd.DataFrame
+    named: dict[Hashable, Any], repeats: Repeats, found: list[Boundary], run: _Run, utc: list[str]
 ) -> Curve:
     """Fit the segments of a curve between its boundaries."""
     shared = [one for one in found if one.launches >= len(repeats.runs) / 2]
-    segments: list[Segment] = []
-    not_fitted: list[NotFitted] = []
-    first_bytes = 0
-    for last_bytes, next_bytes in [
-        *((one.last_size_before, one.size_bytes) for one in shared),
-        (int(repeats.size_bytes[-1]), 0),
-    ]:
-        fitted = _segment(repeats, first_bytes, last_bytes)
-        if isinstance(fitted, Segment):
-            segments.append(fitted)
-        else:
-            not_fitted.append(fitted)
-        first_bytes = next_bytes
-    layout = layout_of(json.loads(runs["header"].iloc[-1]))
-    eager = next((one for one in shared if one.eager_last_size_bytes is not None), None)
+    ends = [one.last_size_before for one in shared] + [int(repeats.size_bytes[-1])]
+    firsts = [0, *(one.size_bytes for one in shared)]
+    fitted = [_segment(repeats, *ends_of) for ends_of in zip(firsts, ends, strict=True)]
+    eager_last, ended_by = run.eager(int(repeats.size_bytes[-1]))
     labels = {
         str(name): str(value)
         for name, value in named.items()
         if name not in IDENTITY and value is not None
     }
-    starts = sorted(runs["start_utc"].dropna())
     return Curve(
         partition=named.get("partition"), mpi=named.get("mpi"), environ=named.get("environ"),
-        runs=list(repeats.runs), first_utc=starts[0] if starts else None,
-        last_utc=starts[-1] if starts else None,
+        runs=list(repeats.runs), first_utc=utc[0] if utc else None,
+        last_utc=utc[-1] if utc else None,
         interval_over="launches" if repeats.over == "launches" else "passes",
         repeats=len(repeats.times_us), placement=str(named.get("placement")),
-        mode=str(named["mode"]), labels=labels, nodes=len(set(layout.nodes)) or 1,
-        machines=len(set(layout.machines)) or 1, cores_per_machine=layout.cores,
-        segments=segments, not_fitted=not_fitted,
-        eager_last_size_bytes=eager.eager_last_size_bytes if eager else None,
-        eager_ended_by=eager.eager_ended_by if eager else None,
+        mode=str(named["mode"]), labels=labels, nodes=len(set(run.layout.nodes)) or 1,
+        machines=len(set(run.layout.machines)) or 1, cores_per_machine=run.layout.cores,
+        segments=[one for one in fitted if isinstance(one, Segment)],
+        not_fitted=[one for one in fitted if isinstance(one, NotFitted)],
+        eager_last_size_bytes=eager_last, eager_ended_by=ended_by,
     )  # fmt: skip
 
 

@@ -14,16 +14,15 @@ from switchpoint.reporting.terminal.tables import safe_text, show_table
 from switchpoint.reporting.terminal.words import counted
 from switchpoint.tables.units import percent, range_text, significant, size_text
 
-#: What intervals are over, where there is any number of them.
-_OVER = {"launches": "launch(es)", "passes": "pass(es) of too few launches"}
+_ONE = {"launches": "launch", "passes": "pass"}
 
 
 def print_model(model: SiteModel) -> None:
     """Print the line of each segment of each curve, and the compute rates."""
     console = Console(highlight=False)
     for curve in model.curves:
-        console.print(safe_text(_curve_name(curve), style="bold"))
-        table = _table("sizes", "start us", "MB/s", "points over the line")
+        console.print(safe_text(_curve_name(curve), style="bold"), soft_wrap=True)
+        table = _table("sizes", "start us", "MB/s", "points over line")
         for one in curve.segments:
             table.add_row(
                 range_text(one.first_size_bytes, one.last_size_bytes),
@@ -35,7 +34,9 @@ def print_model(model: SiteModel) -> None:
             table.add_row("no line", "", "", lacking.reason)
         show_table(console, table)
     for rate in model.compute_rates:
-        console.print(safe_text(f"{rate.kernel}: {_figure(rate.time_us)} us for {rate.work}"))
+        console.print(
+            safe_text(f"{rate.kernel}: {_figure(rate.time_us)} us for {rate.work}"), soft_wrap=True
+        )
 
 
 def print_predictions(table: pd.DataFrame) -> None:
@@ -68,7 +69,9 @@ def print_comparison(comparison: pd.DataFrame) -> None:
     show_table(console, shown)
     gaps = known[known["gap"].astype(bool)]
     for words, rows in gaps.groupby("looks_like", sort=True):
-        console.print(safe_text(f"{counted(len(rows), 'prediction gap')} like {words}"))
+        console.print(
+            safe_text(f"{counted(len(rows), 'prediction gap')} like {words}"), soft_wrap=True
+        )
     if len(known):
         error = known["error"].astype(float).abs().median()
         console.print(
@@ -80,14 +83,15 @@ def print_comparison(comparison: pd.DataFrame) -> None:
 
 def _print_notes(console: Console, notes: Iterable[list[str]]) -> None:
     for note in dict.fromkeys(note for some in notes for note in some):
-        console.print(safe_text(f"note: {note}"))
+        console.print(safe_text(f"note: {note}"), soft_wrap=True)
 
 
 def _curve_name(curve: Curve) -> str:
     labels = [f"{name}={value}" for name, value in curve.labels.items()]
     words = [curve.partition, curve.mpi, curve.placement, curve.mode, *labels]
     name = ", ".join(word for word in words if word)
-    return f"{name} ({curve.repeats} {_OVER[curve.interval_over]})"
+    over = curve.interval_over if curve.repeats != 1 else _ONE[curve.interval_over]
+    return f"{name} ({curve.repeats} {over})"
 
 
 def _table(*headings: str) -> Table:
