@@ -13,14 +13,18 @@ import typer
 from switchpoint.cli.exits import BAD, say
 from switchpoint.cli.verbs import (
     accept,
+    bundle,
     checks,
     claims,
+    compare,
     detect,
     doctor,
     explain,
     gate,
     import_files,
     init_site,
+    ladder,
+    limits,
     model,
     plan,
     references,
@@ -85,6 +89,10 @@ app.command("gate")(gate.command)
 app.command("accept")(accept.command)
 app.command("references")(references.command)
 app.command("report")(report.command)
+app.command("compare")(compare.command)
+app.command("bundle")(bundle.command)
+app.command("ladder")(ladder.command)
+app.command("limits")(limits.command)
 app.command("tools")(tools.command)
 app.command("reproduce")(reproduce.command)
 app.command("doctor")(doctor.command)

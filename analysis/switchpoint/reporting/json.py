@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from switchpoint.comparison.compare import Comparison
     from switchpoint.explanation.plan import Plan
     from switchpoint.history.gate import Verdict
     from switchpoint.reproduction.differences import Difference
@@ -100,6 +101,36 @@ def tools_as_json(table: pd.DataFrame) -> dict[str, Any]:
     return {"tools": rows, "not_measured": missing_tools(table)}
 
 
+def comparison_as_json(found: Comparison) -> dict[str, Any]:
+    """Convert a comparison; docs/reference/compare.md says what each column means."""
+    from switchpoint.tables.columns import none_for_nulls
+
+    names = ("sides", "ranges", "sizes", "unmatched", "facts")
+    return {name: none_for_nulls(getattr(found, name)).to_dict("records") for name in names}
+
+
+def ladder_as_json(rungs: pd.DataFrame) -> dict[str, Any]:
+    """Convert the rungs of ladders, with their curve as an object."""
+    from switchpoint.comparison.ladder import RUNG_COLUMNS
+    from switchpoint.tables.columns import none_for_nulls
+
+    rows = none_for_nulls(rungs).to_dict("records")
+    return {
+        "rungs": [
+            {"curve": {k: v for k, v in row.items() if k not in RUNG_COLUMNS and v is not None}}
+            | {name: row[name] for name in RUNG_COLUMNS}
+            for row in rows
+        ]
+    }
+
+
+def limits_as_json(table: pd.DataFrame) -> dict[str, Any]:
+    """Convert the table of `limits`."""
+    from switchpoint.tables.columns import none_for_nulls
+
+    return {"limits": none_for_nulls(table).to_dict("records")}
+
+
 def recipe_as_json(
     recipe: Recipe, differences: Iterable[Difference], written: Path | None
 ) -> dict[str, Any]:
@@ -145,7 +176,7 @@ def predictions_as_json(table: pd.DataFrame, *, activity: bool) -> dict[str, Any
     return {"predictions": rows}
 
 
-def comparison_as_json(comparison: pd.DataFrame) -> dict[str, Any]:
+def beside_measured_as_json(comparison: pd.DataFrame) -> dict[str, Any]:
     """Convert predictions beside measurements, and their gaps as findings."""
     from switchpoint.models.gaps import prediction_gaps
     from switchpoint.tables.columns import none_for_nulls

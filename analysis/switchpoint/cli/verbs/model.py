@@ -181,9 +181,9 @@ def _compare(model: SiteModel, kernel: str, against: str, within: str, *, as_jso
     comparison = compare_with(model, measurements, kernel, within, against)
     warn(measurements.warnings)
     if as_json:
-        from switchpoint.reporting.json import comparison_as_json, print_json
+        from switchpoint.reporting.json import beside_measured_as_json, print_json
 
-        print_json(comparison_as_json(comparison))
+        print_json(beside_measured_as_json(comparison))
     else:
         from switchpoint.reporting.terminal.model import print_comparison
 
