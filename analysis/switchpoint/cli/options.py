@@ -70,3 +70,22 @@ Scheduler = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+Last = Annotated[
+    int,
+    typer.Option(
+        "--last",
+        metavar="N",
+        min=1,
+        help="From the store: the newest N sessions of each curve, unless a selection names runs, a"
+        " session or a time.",
+    ),
+]
+Selections = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SELECTION]...",
+        help="Columns, such as site=NAME,mpi=NAME, run=ID, session=ID, since=DATE,until=DATE, or a"
+        " file or folder. Default: the store.",
+        show_default=False,
+    ),
+]

@@ -122,7 +122,8 @@ def unpacked(table: pa.Table, measures: list[str]) -> pd.DataFrame:
     for name in dict.fromkeys(key for entry in entries for key in entry):
         values = pd.Series([entry.get(name) for entry in entries], dtype="object")
         frame[name] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
-    identity = [name for name in identity_columns(frame) if frame[name].notna().any()]
+    known = {name for name in frame if name == "run_id" or frame[name].notna().any()}
+    identity = [name for name in identity_columns(frame) if name in known]
     return frame[[*identity, *measures]]
 
 
