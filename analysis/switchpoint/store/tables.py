@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from typing import Any
 from urllib.parse import quote
@@ -71,7 +70,7 @@ _PAGE_BYTES = 2**24
 
 def parquet(table: pa.Table) -> bytes:
     """Return a table as the bytes of a Parquet file with checksums."""
-    buffer = io.BytesIO()
+    buffer = pa.BufferOutputStream()
     large = [name for name in LARGE if name in table.schema.names]
     pq.write_table(
         announced(table),
@@ -81,7 +80,7 @@ def parquet(table: pa.Table) -> bytes:
         use_dictionary=[name for name in table.schema.names if name not in {"header", "footer"}],
         **({"data_page_size": _PAGE_BYTES} if large else {}),
     )
-    return sealed(buffer.getvalue())
+    return sealed(buffer.getvalue().to_pybytes())
 
 
 def packed(frame: pd.DataFrame, schema: pa.Schema) -> pa.Table:
