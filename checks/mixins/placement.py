@@ -16,6 +16,7 @@ from reframe.core.builtins import deferrable, parameter, run_after, run_before, 
 from reframe.core.exceptions import ReframeError, SanityError
 from switchpoint.sites.placement_proof import contradictions
 from switchpoint.sites.placements import BUILT_IN, Placement
+from switchpoint.tables.columns import LINK
 
 #: The exit code of ``timeout`` if it ended the step.
 TIMED_OUT = 124
@@ -157,13 +158,14 @@ class PlacementMixin(rfm.RegressionTestPlugin):
     @property
     def run_labels(self):
         """Labels that name the run in its record: claims, which the record proves or refutes."""
+        link = self.requested_placement.link_Gbps
         return {
             "site": self.current_system.name,
             "partition": self.current_partition.name,
             "environ": self.current_environ.name,
             "placement": self.placement,
             "check": type(self).__name__,
-        }
+        } | ({} if link is None else {LINK: f"{link:g}"})
 
     @property
     def requested_placement(self):

@@ -12,14 +12,22 @@ import typer
 
 from switchpoint.cli.exits import BAD, say
 from switchpoint.cli.verbs import (
+    accept,
+    bundle,
     checks,
     claims,
+    compare,
     detect,
     doctor,
     explain,
+    gate,
     import_files,
     init_site,
+    ladder,
+    limits,
+    model,
     plan,
+    references,
     report,
     reproduce,
     store,
@@ -77,12 +85,20 @@ app.command("detect")(detect.command)
 app.command("claims")(claims.command)
 app.command("explain")(explain.command)
 app.command("plan")(plan.command)
+app.command("gate")(gate.command)
+app.command("accept")(accept.command)
+app.command("references")(references.command)
 app.command("report")(report.command)
+app.command("compare")(compare.command)
+app.command("bundle")(bundle.command)
+app.command("ladder")(ladder.command)
+app.command("limits")(limits.command)
 app.command("tools")(tools.command)
 app.command("reproduce")(reproduce.command)
 app.command("doctor")(doctor.command)
 app.command("checks")(checks.command)
 
+app.add_typer(model.app, name="model")
 app.add_typer(store.app, name="store")
 
 init = typer.Typer(no_args_is_help=True, help="Write the settings of a new site.")

@@ -15,23 +15,40 @@ if TYPE_CHECKING:
 
 
 def load(
-    files: list[Path] | None, store: str, *, sessions: int = 1, verbose: bool = False
+    files: list[Path] | None,
+    store: str,
+    *,
+    sessions: int = 1,
+    since: str | None = None,
+    until: str | None = None,
+    verbose: bool = False,
 ) -> Measurements:
     """Return the measurements of the given files, or the newest sessions of the store."""
     if files:
+        _check_without_time(since, until)
         return read(files, verbose=verbose)
     from switchpoint.store.store import Store
 
-    return Store(store).latest(sessions)
+    return Store(store).latest(sessions, since=since, until=until)
 
 
-def load_all(files: list[Path] | None, store: str) -> Measurements:
+def load_all(
+    files: list[Path] | None, store: str, *, since: str | None = None, until: str | None = None
+) -> Measurements:
     """Return all runs of the store, or the given files, for results that need repeated launches."""
     if files:
+        _check_without_time(since, until)
         return read(files)
     from switchpoint.store.store import Store
 
-    return Store(store).read()
+    return Store(store).read(since=since, until=until)
+
+
+def _check_without_time(since: str | None, until: str | None) -> None:
+    """Raise InputError if a time is given, which selects runs of the store."""
+    for name, given in (("--since", since), ("--until", until)):
+        if given is not None:
+            raise InputError(name, "selects runs of the store; do not give FILEs with it")
 
 
 def read(files: list[Path], *, verbose: bool = False) -> Measurements:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from switchpoint.errors import InputError, NotRecognisedError, Reason
-from switchpoint.importing import imb, lock, netpipe, osu, record, reframe, tidy
+from switchpoint.importing import bundle, imb, lock, netpipe, osu, record, reframe, tidy
 from switchpoint.importing.files import Found, find_files
 from switchpoint.importing.labels import FolderLabels, Surroundings
 from switchpoint.importing.layout import PathPattern, reframe_names
@@ -39,7 +39,7 @@ class Reader(Protocol):
 
 
 #: All readers. The first one that recognises the start of a file reads it.
-READERS: list[Reader] = [record, tidy, reframe, netpipe, osu, imb]
+READERS: list[Reader] = [record, bundle, tidy, reframe, netpipe, osu, imb]
 
 _HEAD_BYTES = 2**16
 
@@ -116,10 +116,11 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
                 place = path.absolute()
                 layout = reframe_names(place) if file.names is None else {}
                 said = (file.names or {}) | above.of(place.parent)
-                found = lock.attach(reader.read(path, Surroundings(said, layout)), path.parent)
+                found = reader.read(path, Surroundings(said, layout))
                 if problem := problem_of(found):
                     raise InputError(path, f"{problem}; measure again, or correct it")
-                return found
+                # A bundle's runs were not built beside it.
+                return found if reader is bundle else lock.attach(found, path.parent)
     except InputError:
         raise
     except Exception as error:  # an unexpected error affects only this file

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from switchpoint.comparison.compare import Comparison
     from switchpoint.explanation.plan import Plan
+    from switchpoint.history.gate import Verdict
     from switchpoint.reproduction.differences import Difference
     from switchpoint.reproduction.recipe import Recipe
     from switchpoint.sites.doctor import Fact
@@ -99,6 +101,36 @@ def tools_as_json(table: pd.DataFrame) -> dict[str, Any]:
     return {"tools": rows, "not_measured": missing_tools(table)}
 
 
+def comparison_as_json(found: Comparison) -> dict[str, Any]:
+    """Convert a comparison; docs/reference/compare.md says what each column means."""
+    from switchpoint.tables.columns import none_for_nulls
+
+    names = ("sides", "ranges", "sizes", "unmatched", "facts")
+    return {name: none_for_nulls(getattr(found, name)).to_dict("records") for name in names}
+
+
+def ladder_as_json(rungs: pd.DataFrame) -> dict[str, Any]:
+    """Convert the rungs of ladders, with their curve as an object."""
+    from switchpoint.comparison.ladder import RUNG_COLUMNS
+    from switchpoint.tables.columns import none_for_nulls
+
+    rows = none_for_nulls(rungs).to_dict("records")
+    return {
+        "rungs": [
+            {"curve": {k: v for k, v in row.items() if k not in RUNG_COLUMNS and v is not None}}
+            | {name: row[name] for name in RUNG_COLUMNS}
+            for row in rows
+        ]
+    }
+
+
+def limits_as_json(table: pd.DataFrame) -> dict[str, Any]:
+    """Convert the table of `limits`."""
+    from switchpoint.tables.columns import none_for_nulls
+
+    return {"limits": none_for_nulls(table).to_dict("records")}
+
+
 def recipe_as_json(
     recipe: Recipe, differences: Iterable[Difference], written: Path | None
 ) -> dict[str, Any]:
@@ -111,6 +143,46 @@ def recipe_as_json(
         "differences": [vars(difference) for difference in differences],
         "written": None if written is None else str(written),
     }
+
+
+def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
+    """Convert the verdict of the gate to the JSON of docs/reference/gate.md."""
+    from switchpoint.tables.columns import none_for_nulls
+
+    return {
+        "session": verdict.session,
+        "start_utc": verdict.start_utc,
+        "nights": verdict.nights,
+        "curves": len(verdict.curves),
+        "fails": verdict.fails,
+        "findings": none_for_nulls(verdict.findings).to_dict("records"),
+        "warnings": verdict.warnings,
+    }
+
+
+def acceptance_as_json(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert an accepted finding."""
+    names = ["finding_id", "kind", "metric", "session", "sentence", "reason", "accepted_by"]
+    return {name: row.get(name) for name in [*names, "accepted_utc", "accepted_until"]}
+
+
+def predictions_as_json(table: pd.DataFrame, *, activity: bool) -> dict[str, Any]:
+    """Convert predicted times, and if wanted what each rank does at which time."""
+    rows = table.to_dict("records")
+    for row in rows:
+        spans = [[s.rank, s.phase, s.start_us, s.end_us] for s in row.pop("activity")]
+        if activity:
+            row["activity"] = spans
+    return {"predictions": rows}
+
+
+def beside_measured_as_json(comparison: pd.DataFrame) -> dict[str, Any]:
+    """Convert predictions beside measurements, and their gaps as findings."""
+    from switchpoint.models.gaps import prediction_gaps
+    from switchpoint.tables.columns import none_for_nulls
+
+    points = none_for_nulls(comparison).to_dict("records")
+    return {"points": points, "findings": prediction_gaps(comparison)}
 
 
 def plan_as_json(planned: Plan) -> dict[str, Any]:

@@ -6,12 +6,13 @@ Everything comes from the run's record, and from the Spack lock that was importe
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from switchpoint.errors import InputError
 from switchpoint.importing import lock as locks
@@ -20,7 +21,9 @@ from switchpoint.reproduction import trusted
 from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import Lock, parse_lock
 from switchpoint.tables.columns import PASSING_LABELS, REPRODUCES
-from switchpoint.tables.measurements import Measurements
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
@@ -158,20 +161,19 @@ def reproduce(run: str, store: str | os.PathLike[str] = "results") -> Recipe:
     from switchpoint.store.store import Store
 
     if Path(run).is_file():
-        return _recipe(run, read(run))
+        return _recipe(run, read(run).runs)
     kept = Store(store)
-    return _recipe(run, kept.read(run_id=find_run(kept, run, "is not a file, and ")))
+    return _recipe(run, kept.facts(run_id=find_run(kept, run, "is not a file, and ")))
 
 
-def _recipe(run: str, measurements: Measurements) -> Recipe:
-    facts = measurements.runs.iloc[0]
-    header = measurements.facts(facts["run_id"])[0]
-    if facts["format"] != "record" or not header:
+def _recipe(run: str, runs: pd.DataFrame) -> Recipe:
+    facts = runs.iloc[0]
+    if facts["format"] != "record" or not isinstance(facts["header"], str):
         raise InputError(
             run, "was measured by another tool, which stores no arguments; give one of our records"
         )
     lock = locks.unpack(facts["lock"]) if isinstance(facts["lock"], str) else None
-    return Recipe(header, str(facts["source"]), lock)
+    return Recipe(json.loads(facts["header"]), str(facts["source"]), lock)
 
 
 def one_line(text: object) -> str:

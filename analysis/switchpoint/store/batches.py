@@ -25,7 +25,7 @@ from switchpoint.tables.measurements import Measurements
 TABLES = {"samples": SAMPLES, "curves": CURVES, "facts": FACTS, "runs": RUNS}
 
 #: Runs without a date are one month of their own.
-_UNDATED = "undated"
+UNDATED = "undated"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Encoded:
     Attributes
     ----------
     tables : dict
-        By the names in `TABLES`.
+        By the names in `TABLES`, in their order. Old runs may have no samples any more.
     """
 
     tables: dict[str, pa.Table]
@@ -73,6 +73,11 @@ class Encoded:
         frame: pd.DataFrame = self.tables["runs"].select(["run_id", "date", "complete"]).to_pandas()
         return frame
 
+    def months(self) -> list[str]:
+        """Return the folders of the months of the runs' dates."""
+        months = self.runs()["date"].str[:7].fillna(UNDATED)
+        return [f"month={month}" for month in months.unique()]
+
     def only(self, run_ids: list[str]) -> Encoded:
         """Return these runs."""
         wanted = pa.array(run_ids, pa.string())
@@ -86,7 +91,7 @@ class Encoded:
     def by_month(self) -> Iterator[tuple[str, Encoded]]:
         """Split by the month of the runs' dates."""
         runs = self.runs()
-        months = runs["date"].str[:7].fillna(_UNDATED)
+        months = runs["date"].str[:7].fillna(UNDATED)
         for month, part in runs.groupby(months):
             alone = len(part) == len(runs)
             yield str(month), self if alone else self.only(part["run_id"].tolist())
@@ -94,11 +99,15 @@ class Encoded:
 
 def write(files: StoreFiles, encoded: Encoded) -> None:
     """Add runs to the store as one batch."""
-    name = f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S%f}-{uuid.uuid4().hex[:8]}"
+    name = batch_name()
     for month, part in encoded.by_month():
-        for table in TABLES:
-            content = parquet(part.tables[table])
-            files.write(path(files, table, f"month={month}/{name}"), content)
+        for table, rows in part.tables.items():
+            files.write(path(files, table, f"month={month}/{name}"), parquet(rows))
+
+
+def batch_name() -> str:
+    """Return a name that no other writer uses, and that sorts after all older ones."""
+    return f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S%f}-{uuid.uuid4().hex[:8]}"
 
 
 def path(files: StoreFiles, table: str, batch: str) -> str:
@@ -116,6 +125,11 @@ def batch_of(path: str) -> str:
     """Return the batch that a file belongs to."""
     month, name = path.split("/")[-2:]
     return f"{month}/{name.removesuffix('.parquet')}"
+
+
+def month_of(path: str) -> str:
+    """Return the folder of a file's month, such as `month=2026-11`."""
+    return path.split("/")[-2]
 
 
 def in_batches(paths: list[str]) -> tuple[list[str], list[str]]:

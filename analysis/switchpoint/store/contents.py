@@ -7,39 +7,78 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.store.batches import batch_bytes
+from switchpoint.store.batches import UNDATED, batch_bytes, month_of
 from switchpoint.store.store import Store
+from switchpoint.store.wanted import Query
 from switchpoint.tables.columns import none_for_nulls
 
 #: Columns of `contents`.
-CONTENTS = ["month", "site", "runs", "sessions", "first", "last", "truncated", "size_bytes"]
+CONTENTS = [
+    "month", "site", "runs", "sessions", "first", "last", "truncated", "parameters", "findings",
+    "size_bytes",
+]  # fmt: skip
 
 
-def contents(store: Store) -> tuple[pd.DataFrame, list[str]]:
+def contents(store: Store, **wanted: Query) -> tuple[pd.DataFrame, list[str]]:
     """Count what is stored.
+
+    Parameters
+    ----------
+    store
+        The store.
+    **wanted
+        As for every query of a `Store`.
 
     Returns
     -------
     DataFrame
-        `CONTENTS`, one row for each month and site: `first` and `last` are dates; `size_bytes` are
-        those of the batches, divided among sites by their runs.
+        `CONTENTS`, one row for each month and site: `first` and `last` are dates; `parameters` and
+        `findings` are rows; `size_bytes` are those of the files, divided among sites by their runs
+        and rows.
     list of str
         What could not be read, one sentence each.
     """
-    stored, damaged = store.stored()
+    counted, damaged = _runs(store, wanted)
+    table = counted
+    for name in store.ledgers:
+        rows, lost = _rows(store, name, wanted)
+        damaged += lost
+        table = table.merge(rows, on=["month", "site"], how="outer")
+        table["size_bytes"] = table["size_bytes"].fillna(0.0) + table.pop("bytes").fillna(0.0)
+    numbers = ["runs", "sessions", "truncated", *store.ledgers, "size_bytes"]
+    table[numbers] = table[numbers].fillna(0).round().astype(int)
+    table = table.sort_values(["month", "site"], ignore_index=True)
+    return none_for_nulls(table[CONTENTS]), damaged
+
+
+def _runs(store: Store, wanted: dict[str, Query]) -> tuple[pd.DataFrame, list[str]]:
+    """Count runs by month and site; return what could not be read too."""
+    stored, damaged = store.stored(**wanted)
     runs = stored.runs.assign(
         month=stored.runs["date"].str[:7], size_bytes=_bytes_of_runs(store, stored.runs)
     )
-    table = runs.groupby(["month", "site"], dropna=False, as_index=False).agg(
+    return runs.groupby(["month", "site"], dropna=False, as_index=False).agg(
         runs=("run_id", "size"),
         sessions=("session", "nunique"),
         first=("date", "min"),
         last=("date", "max"),
         truncated=("complete", lambda complete: int((~complete.astype(bool)).sum())),
         size_bytes=("size_bytes", "sum"),
+    ), damaged
+
+
+def _rows(store: Store, name: str, wanted: dict[str, Query]) -> tuple[pd.DataFrame, list[str]]:
+    """Count the rows of a ledger by month and site, with their bytes."""
+    counts, damaged = store.ledgers[name].counts("site", wanted)
+    counts["month"] = counts["file"].map(
+        {file: month_of(file).removeprefix("month=") for file in counts["file"].unique()}
     )
-    table["size_bytes"] = table["size_bytes"].round().astype(int)
-    return none_for_nulls(table[CONTENTS]), damaged
+    counts["month"] = counts["month"].mask(counts["month"] == UNDATED)
+    sizes = {file: store.files.size(file) for file in counts["file"].unique()}
+    per_file = counts.groupby("file")["rows"].transform("sum")
+    counts["bytes"] = counts["file"].map(sizes).astype(float) * counts["rows"] / per_file
+    table = counts.groupby(["month", "site"], dropna=False, as_index=False)[["rows", "bytes"]].sum()
+    return table.rename(columns={"rows": name}), damaged
 
 
 def _bytes_of_runs(store: Store, runs: pd.DataFrame) -> pd.Series[float]:
@@ -64,6 +103,7 @@ def one_run(store: Store, run: str) -> dict[str, Any]:
     return {str(name): value for name, value in row.items()} | {
         "modes": ", ".join(sorted(points["mode"].dropna().unique())) if "mode" in points else None,
         "points": len(points),
+        "parameters": len(store.parameters(run_id=run_id)),
     }
 
 
@@ -82,7 +122,7 @@ def find_run(store: Store, run: str, besides: str = "") -> str:
     InputError
         If no run ID in the store starts with these digits, or several do.
     """
-    ids = store.runs()["run_id"]
+    ids = store.run_ids()
     found = ids[ids.str.startswith(run)]
     if not run or found.empty:
         raise InputError(

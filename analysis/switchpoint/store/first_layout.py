@@ -33,13 +33,14 @@ class FirstLayout:
     def __init__(self, files: StoreFiles, paths: list[str]) -> None:
         self._files, self._paths = files, paths
 
-    def runs(self) -> tuple[pd.DataFrame, list[str]]:
-        """Return all runs (`RUN_COLUMNS`), and what could not be read."""
+    def runs(self, names: list[str] = RUN_COLUMNS) -> tuple[pd.DataFrame, list[str]]:
+        """Return these columns of all runs, and what could not be read."""
+        stored = {*names, *(["header"] if "program" in names else [])} - {*_PARTITIONS}
         schema = pa.schema(
             [
                 (name, pa.bool_() if name == "complete" else pa.string())
                 for name in RUN_COLUMNS
-                if name not in _PARTITIONS
+                if name in stored
             ]
         )
         table, damaged = scan(self._files, self._paths, schema, with_file=True)
@@ -48,8 +49,9 @@ class FirstLayout:
         for number, name in enumerate(_PARTITIONS):
             texts = places[number].where(places[number] != partition_text(None))
             frame[name] = texts.map(unquote, na_action="ignore").astype("str")
-        frame["program"] = frame["header"].str.extract(_PROGRAM, expand=False)
-        return frame[RUN_COLUMNS], damaged
+        if "program" in names:
+            frame["program"] = frame["header"].str.extract(_PROGRAM, expand=False)
+        return frame[names], damaged
 
     def samples(self, runs: pd.DataFrame, condition: Any = None) -> tuple[pd.DataFrame, list[str]]:
         """Return the samples of some of its runs, and what could not be read."""
@@ -59,7 +61,10 @@ class FirstLayout:
             partition = f"site={partition_text(site)}/date={partition_text(date)}"
             folder = f"{self._files.root}/samples/{partition}"
             paths = [f"{folder}/{quote(run_id, safe='')}.parquet" for run_id in part["run_id"]]
-            table, failed = scan(self._files, paths, schema, condition)
+            there = [path for path in paths if self._files.exists(path)]
+            if len(there) < len(paths):
+                damaged.append(f"{folder}: the samples of {len(paths) - len(there)} runs are gone")
+            table, failed = scan(self._files, there, schema, condition)
             named = pa.array([site] * len(table), pa.string()).dictionary_encode()
             tables.append(
                 table.add_column(0, SAMPLES.field("site"), named.cast(SAMPLES.field("site").type))

@@ -14,6 +14,7 @@ from switchpoint.importing.files import Files, Found, find_files
 from switchpoint.importing.layout import PathPattern
 from switchpoint.importing.reading import read_found, unforeseen
 from switchpoint.store.batches import Encoded
+from switchpoint.store.compaction import join_if_many
 from switchpoint.store.store import Store
 from switchpoint.tables.measurements import concat_values, no_values
 
@@ -116,6 +117,7 @@ def import_found(
     outcome.already_stored = len(runs) - outcome.added
     outcome.warnings = list(dict.fromkeys(outcome.warnings))
     _keep_values(store, concat_values(values), outcome)
+    join_if_many(store)
     return outcome
 
 

@@ -9,10 +9,12 @@ import pyarrow.dataset as ds
 
 from switchpoint.errors import InputError
 from switchpoint.store.checksums import damaged_footer, verified_format
-from switchpoint.store.files import StoreFiles
+from switchpoint.store.files import Rewritten, StoreFiles
 
 #: Arrow's name for the file that a row came from.
 FILE = "__filename"
+
+_LOST = "its runs are left out. Remove the file and import them again"
 
 
 def scan(
@@ -22,8 +24,18 @@ def scan(
     condition: Any = None,
     *,
     with_file: bool = False,
+    loss: str = _LOST,
 ) -> tuple[pa.Table, list[str]]:
     """Read the rows of some files that meet a condition.
+
+    Parameters
+    ----------
+    files, paths, schema, condition
+        Which files, which of their columns, and Arrow's filter of their rows.
+    with_file
+        Whether to add the column `FILE`.
+    loss
+        What a damaged file costs, for the message.
 
     Returns
     -------
@@ -36,43 +48,48 @@ def scan(
     ------
     InputError
         If the files may not be read.
+    Rewritten
+        If a file is there no longer.
     """
     names = [*schema.names, *([FILE] if with_file else [])]
     whole = pa.schema([*schema, *([pa.field(FILE, pa.string())] if with_file else [])])
     try:
-        paths, damaged = _without_broken_footers(files, paths)
+        paths, damaged = _without_broken_footers(files, paths, loss)
         if not paths:
             return whole.empty_table(), damaged
         return _read(files, paths, schema, names, condition), damaged
     except PermissionError as error:
-        raise _refused(files, error) from None
+        raise refused(files, error) from None
+    except FileNotFoundError:
+        raise Rewritten from None
     except (pa.ArrowException, OSError):
         pass
     tables = [whole.empty_table()]
     for path in paths:
         try:
             tables.append(_read(files, [path], schema, names, condition).cast(whole))
-        except (pa.ArrowException, OSError) as error:  # noqa: PERF203  each by itself
-            damaged.append(_damage(path, str(error).splitlines()[0]))
+        except FileNotFoundError:  # noqa: PERF203  each file by itself
+            raise Rewritten from None
+        except (pa.ArrowException, OSError) as error:
+            damaged.append(_damage(path, str(error).splitlines()[0], loss))
     return pa.concat_tables(tables), damaged
 
 
-def _without_broken_footers(files: StoreFiles, paths: list[str]) -> tuple[list[str], list[str]]:
+def _without_broken_footers(
+    files: StoreFiles, paths: list[str], loss: str
+) -> tuple[list[str], list[str]]:
     """Leave out files whose footer is damaged: Arrow would believe it. Return what was left out.
 
     Only of local files: reading the ends of all objects of a bucket would take long, and object
     stores have checksums of their own.
     """
     broken = {path for path in paths if files.local and damaged_footer(path)}
-    told = [_damage(path, "its footer differs from its checksum") for path in sorted(broken)]
+    told = [_damage(path, "its footer differs from its checksum", loss) for path in sorted(broken)]
     return [path for path in paths if path not in broken], told
 
 
-def _damage(path: str, reason: str) -> str:
-    return (
-        f"{path}: is damaged ({reason}); its runs are left out. Remove the file and import them"
-        " again"
-    )
+def _damage(path: str, reason: str, loss: str) -> str:
+    return f"{path}: is damaged ({reason}); {loss}"
 
 
 def _read(
@@ -87,5 +104,6 @@ def _read(
     ).to_table(columns=names, filter=condition)
 
 
-def _refused(files: StoreFiles, error: PermissionError) -> InputError:
+def refused(files: StoreFiles, error: PermissionError) -> InputError:
+    """Return the error of a store that may not be read."""
     return InputError(files.url, f"{error.strerror or 'Permission denied'}; choose another --store")

@@ -6,47 +6,39 @@ Writers only add files and never change those of others, so nothing is lost; see
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from switchpoint.errors import InputError
-from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, path, write
-from switchpoint.store.checksums import verified_format
+from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, write
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.first_layout import FirstLayout
+from switchpoint.store.ledger import ledgers
 from switchpoint.store.mark import MARK, check_mark, set_mark
-from switchpoint.store.scan import FILE, scan
+from switchpoint.store.scan import scan
+from switchpoint.store.steady import steady
 from switchpoint.store.stored_runs import StoredRuns
-from switchpoint.store.tables import (
-    RUNS,
-    VALUE_PARTITIONS,
-    VALUES,
-    equals,
-    parquet,
-    partition_text,
-    unpacked,
-)
+from switchpoint.store.tables import RUNS, unpacked
+from switchpoint.store.values import keep_values, read_values
+from switchpoint.store.wanted import Query, Wanted
 from switchpoint.tables.builds import tell_builds
-from switchpoint.tables.columns import (
-    CURVE_COLUMNS,
-    MEASURES,
-    RUN_COLUMNS,
-    VALUE_COLUMNS,
-    none_for_nulls,
-)
+from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
 from switchpoint.tables.measurements import Measurements, concat
 from switchpoint.tables.validity import problem_of
 
 
 class Store:
     """Measurements in one folder or URL.
+
+    Every query takes columns and the value that each must have, such as ``kernel="pingpong"`` or
+    ``session="monday"``, and a span of time: `since`, and `until`, which is not part of it. These
+    are UTC dates (``"2026-11-20"``), times (``"2026-11-20T18:30"``) or Python's `date` and
+    `datetime`. None does not restrict. What could not be read is in `not_taken` of measurements,
+    and in `attrs["not_taken"]` of tables.
 
     Parameters
     ----------
@@ -57,13 +49,14 @@ class Store:
     def __init__(self, url: str | os.PathLike[str] = "results") -> None:
         self.url = os.fspath(url)
         self.files = StoreFiles(self.url)
+        self.ledgers = ledgers(self.files)
 
     @property
     def own(self) -> list[Path]:
         """Its local folders and files, which are not to be imported; none if it is not local."""
         if not self.files.local:
             return []
-        return [Path(self.files.root, name) for name in (*TABLES, "values", MARK)]
+        return [Path(self.files.root, name) for name in (*TABLES, *self.ledgers, "values", MARK)]
 
     def add(self, measurements: Measurements) -> int:
         """Store every run that is new, or that replaces a truncated run.
@@ -90,8 +83,8 @@ class Store:
 
     def keep(self, encoded: Encoded) -> list[str]:
         """Write those runs that `add` would write, as one batch, and return their IDs."""
-        known = self._known()
         runs = encoded.runs()
+        known = self._known(set(encoded.months()))
         runs = runs.sort_values("complete", kind="stable").drop_duplicates("run_id", keep="last")
         new = [
             run
@@ -103,184 +96,177 @@ class Store:
             write(self.files, encoded if len(new) == len(encoded.runs()) else encoded.only(new))
         return new
 
+    @steady
     def keep_values(self, values: pd.DataFrame) -> pd.DataFrame:
-        """Store new single values (`VALUE_COLUMNS`), and return those.
+        """Store new single values (`VALUE_COLUMNS`), and return those."""
+        return keep_values(self.files, values)
 
-        There is a file for each site, named by its content. Two writers may write the same value
-        at the same time; `single_values` counts it once.
-        """
-        if values.empty:
-            return values
-        set_mark(self.files)
-        known = self.single_values()["value_id"]
-        fresh = values[~values["value_id"].isin(known)].drop_duplicates("value_id")
-        for site, part in fresh.groupby("site", dropna=False):
-            name = hashlib.sha256("".join(sorted(part["value_id"])).encode()).hexdigest()[:32]
-            folder = f"{self.files.root}/values/site={partition_text(site)}"
-            rows = none_for_nulls(part[VALUES.names]).to_dict("records")
-            table = pa.Table.from_pylist(rows, schema=VALUES)
-            self.files.write(f"{folder}/{name}.parquet", parquet(table))
-        return fresh
-
-    def single_values(self, **wanted: str) -> pd.DataFrame:
-        """Read the single values (`VALUE_COLUMNS`), oldest first.
+    @steady
+    def keep_parameters(self, parameters: pd.DataFrame) -> int:
+        """Store new rows of curves' parameters, and return their number.
 
         Parameters
         ----------
-        **wanted
-            Columns and the value that each must have, such as `test="Stream"`.
+        parameters
+            `run_id`, the other identity columns, and any columns of text, numbers and truth
+            values. `start_utc` and `session` of the runs are added if they are missing.
         """
-        condition = equals(wanted, VALUE_COLUMNS)
-        paths = self.files.below("values")
-        if not paths:
-            return pd.DataFrame(columns=VALUE_COLUMNS)
-        try:
-            table = ds.dataset(
-                paths,
-                schema=pa.schema([*VALUES, *VALUE_PARTITIONS]),
-                filesystem=self.files.system,
-                format=verified_format(),
-                partitioning=ds.partitioning(VALUE_PARTITIONS, flavor="hive"),
-                partition_base_dir=f"{self.files.root}/values",
-            ).to_table(filter=condition)
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(
-                self.url,
-                f"contains a damaged file of values ({str(error).splitlines()[0]}); `switchpoint"
-                " store verify` names it",
-            ) from None
-        values: pd.DataFrame = table.select(VALUE_COLUMNS).to_pandas()
-        values = values.sort_values(["time_utc", "value_id"]).drop_duplicates("value_id")
-        return values.reset_index(drop=True)
+        return self.ledgers["parameters"].keep(self._dated(parameters))
 
-    def runs(self, **wanted: str) -> pd.DataFrame:
-        """Read the runs table, oldest first: `RUN_COLUMNS` without the large ones.
+    @steady
+    def keep_findings(self, findings: pd.DataFrame) -> int:
+        """Store new rows of findings, and return their number.
 
         Parameters
         ----------
-        **wanted
-            Columns and the value that each must have.
+        findings
+            Any columns of text, numbers and truth values. `time_utc` is the time of now if it is
+            missing.
         """
-        runs: pd.DataFrame = self.stored(**wanted)[0].runs[RUNS.names]
-        return runs
+        return self.ledgers["findings"].keep(findings)
 
-    def read(self, **wanted: str) -> Measurements:
-        """Read measurements whose columns have the wanted values, such as `kernel="pingpong"`.
+    @steady
+    def single_values(self, **wanted: Query) -> pd.DataFrame:
+        """Read the single values (`VALUE_COLUMNS`), oldest first."""
+        return read_values(self.files, **wanted)
+
+    @steady
+    def parameters(self, columns: list[str] | None = None, **wanted: Query) -> pd.DataFrame:
+        """Read the stored parameters of curves, in the order of `start_utc`; texts as categories.
+
+        It has these columns, or those of all stored rows. They are kept longer than the samples.
+        """
+        return self.ledgers["parameters"].read(wanted, columns)
+
+    @steady
+    def findings(self, **wanted: Query) -> pd.DataFrame:
+        """Read the stored findings, in the order of `time_utc`, with the columns of all rows."""
+        return self.ledgers["findings"].read(wanted)
+
+    def runs(self, **wanted: Query) -> pd.DataFrame:
+        """Read the runs table, oldest first: `RUN_COLUMNS` without the large ones."""
+        stored, damaged = self.stored(**wanted)
+        return _told(stored.runs[RUNS.names], damaged)
+
+    @steady
+    def run_ids(self) -> pd.Series[str]:
+        """Read the IDs of all runs."""
+        self.files_of_runs()
+        return self._brief(["run_id"])["run_id"].drop_duplicates().sort_values(ignore_index=True)
+
+    @steady
+    def facts(self, **wanted: Query) -> pd.DataFrame:
+        """Read the complete runs, oldest first: `RUN_COLUMNS` with header, footer and lock."""
+        stored, damaged = self.stored(**wanted)
+        runs, lost = stored.complete(stored.runs)
+        return _told(runs, [*damaged, *lost])
+
+    @steady
+    def read(self, **wanted: Query) -> Measurements:
+        """Read measurements.
 
         Values of `mode` select samples, all others select runs. Parquet applies both filters.
         """
-        mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
-        stored, damaged = self.stored(**wanted)
-        return self._measurements(stored.runs, damaged, mode, stored)
+        of_runs, of_rows = _divided(wanted)
+        stored, damaged = self.stored(**of_runs)
+        return self._measurements(stored.runs, damaged, of_rows, stored)
 
-    def latest(self, sessions: int = 1, **wanted: str) -> Measurements:
+    @steady
+    def latest(self, sessions: int = 1, **wanted: Query) -> Measurements:
         """Read so many of the newest sessions of every curve, and all runs without a date.
 
         A run without a session is one by itself. If a run repeats another run, that run is read as
         well, so that both can be compared. `wanted` is as for `read`.
         """
-        mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
-        stored, damaged = self.stored(**wanted)
-        return self._measurements(stored.newest(sessions), damaged, mode, stored)
+        of_runs, of_rows = _divided(wanted)
+        stored, damaged = self.stored(**of_runs)
+        return self._measurements(stored.newest(sessions), damaged, of_rows, stored)
 
-    def curves(self, **wanted: str) -> pd.DataFrame:
+    @steady
+    def curves(self, **wanted: Query) -> pd.DataFrame:
         """Read the points of curves, as from `summarise`; they are kept longer than the samples."""
-        mode = {"mode": wanted.pop("mode")} if "mode" in wanted else {}
-        stored, _ = self.stored(**wanted)
-        table, _ = self._rows("curves", stored.runs, stored, equals(mode, ["mode"]))
-        return unpacked(table, CURVE_COLUMNS)
+        of_runs, of_rows = _divided(wanted)
+        stored, damaged = self.stored(**of_runs)
+        table, lost = stored.rows("curves", stored.runs, of_rows)
+        return _told(unpacked(table, CURVE_COLUMNS), [*damaged, *lost])
 
-    def stored(self, **wanted: str) -> tuple[StoredRuns, list[str]]:
+    @steady
+    def stored(self, **wanted: Query) -> tuple[StoredRuns, list[str]]:
         """Return the wanted runs with their batches, and what could not be read."""
-        condition = equals(wanted, RUNS.names)
+        return StoredRuns.read(self.files, self.files_of_runs(), Wanted.of(wanted))
+
+    def _measurements(
+        self, runs: pd.DataFrame, damaged: list[str], of_rows: Any, stored: StoredRuns
+    ) -> Measurements:
+        if runs.empty:
+            empty = "contains no run that matches; `switchpoint store ls` shows what it contains"
+            raise InputError(self.url, damaged[0] if damaged else empty)
+        told, parts = list(damaged), []
+        ours, before = runs[runs["batch"].notna()], runs[runs["batch"].isna()]
+        if len(ours):
+            whole, failed = stored.complete(ours)
+            table, lost = stored.rows("samples", ours, of_rows)
+            parts.append(Measurements(unpacked(table, MEASURES), whole))
+            told += [*failed, *lost]
+        if len(before):
+            samples, failed = FirstLayout(self.files, []).samples(before, of_rows)
+            parts.append(Measurements(samples, before[RUN_COLUMNS].reset_index(drop=True)))
+            told += failed
+        found = concat(parts)
+        return tell_builds(dataclasses.replace(found, not_taken=[*found.not_taken, *told]))
+
+    def files_of_runs(self) -> list[str]:
+        """Return the files of `runs`; raises InputError if this is not a store yet."""
         check_mark(self.files)
         paths = self.files.below("runs")
         if not paths and not self.files.system.isdir(f"{self.files.root}/runs"):
             raise InputError(
                 self.url, "is not a store yet; fill it with `switchpoint import FILE...` first"
             )
-        ours, older = in_batches(paths)
-        table, damaged = scan(self.files, ours, RUNS, condition, with_file=True)
-        rows: pd.DataFrame = table.to_pandas()
-        rows["batch"] = rows.pop(FILE).map(batch_of)
-        foreign = rows["run_id"].isna()
-        damaged += [
-            f"{path(self.files, 'runs', batch)}: is not a file of a store; remove it"
-            for batch in rows.loc[foreign, "batch"].unique()
-        ]
-        rows = rows[~foreign]
+        return paths
+
+    @steady
+    def _known(self, months: set[str]) -> dict[str, bool]:
+        """Return for each stored run of some months whether it is complete."""
+        runs = self._brief(["run_id", "complete"], months)
+        complete = runs.groupby("run_id")["complete"].max()
+        return dict(zip(complete.index, complete.astype(bool), strict=True))
+
+    def _dated(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Add when and in which session the runs of some rows were made."""
+        missing = [name for name in ("start_utc", "session") if name not in frame]
+        if not missing or frame.empty:
+            return frame
+        runs = self._brief(["run_id", *missing]).drop_duplicates("run_id", keep="last")
+        run = pd.Categorical(frame["run_id"])
+        told = runs.set_index("run_id").reindex(run.categories)
+        return frame.assign(
+            **{
+                name: pd.Categorical(told[name]).take(run.codes, allow_fill=True)
+                for name in missing
+            }
+        )
+
+    def _brief(self, names: list[str], months: set[str] | None = None) -> pd.DataFrame:
+        """Return few columns of all runs, or of those of some months; a run may come twice."""
+        ours, older = in_batches(self.files.below("runs"))
+        if months is not None:
+            ours = [name for name in ours if batch_of(name).partition("/")[0] in months]
+        table, _ = scan(self.files, ours, pa.schema([RUNS.field(name) for name in names]))
+        runs: pd.DataFrame = table.to_pandas()
         if older:
-            before, failed = FirstLayout(self.files, older).runs()
-            for name, value in wanted.items():
-                before = before[before[name] == value]
-            rows = pd.concat([rows, before.assign(batch=None)], ignore_index=True)
-            damaged += failed
-        return StoredRuns(rows), damaged
+            runs = pd.concat([runs, FirstLayout(self.files, older).runs(names)[0]])
+        return runs[runs["run_id"].notna()]
 
-    def tables_of(self, stored: StoredRuns, runs: pd.DataFrame) -> tuple[Encoded, list[str]]:
-        """Return everything that is stored of some runs, and what could not be read."""
-        tables, damaged = {}, []
-        for table in TABLES:
-            tables[table], failed = self._rows(table, runs, stored)
-            damaged += failed
-        return Encoded(tables), damaged
 
-    def _measurements(
-        self, runs: pd.DataFrame, damaged: list[str], mode: dict[str, str], stored: StoredRuns
-    ) -> Measurements:
-        if runs.empty:
-            empty = "contains no run that matches; `report` shows what it contains"
-            raise InputError(self.url, damaged[0] if damaged else empty)
-        told, condition = list(damaged), equals(mode, ["mode"])
-        parts = []
-        ours, before = runs[runs["batch"].notna()], runs[runs["batch"].isna()]
-        if len(ours):
-            facts, failed = self._rows("facts", ours, stored)
-            table, lost = self._rows("samples", ours, stored, condition)
-            whole = ours[RUNS.names].merge(facts.to_pandas(), on="run_id", how="left")
-            parts.append(Measurements(unpacked(table, MEASURES), whole[RUN_COLUMNS]))
-            told += [*failed, *lost]
-        if len(before):
-            samples, failed = FirstLayout(self.files, []).samples(before, condition)
-            parts.append(Measurements(samples, before[RUN_COLUMNS].reset_index(drop=True)))
-            told += failed
-        found = concat(parts)
-        return tell_builds(dataclasses.replace(found, not_taken=[*found.not_taken, *told]))
+def _divided(wanted: dict[str, Query]) -> tuple[dict[str, Query], Any]:
+    """Divide a query into one of runs, and Arrow's filter of their rows."""
+    mode = {name: value for name, value in wanted.items() if name == "mode"}
+    of_runs = {name: value for name, value in wanted.items() if name != "mode"}
+    return of_runs, Wanted.of(mode).condition(["mode"])
 
-    def _rows(
-        self, table: str, runs: pd.DataFrame, stored: StoredRuns, condition: Any = None
-    ) -> tuple[pa.Table, list[str]]:
-        """Return the rows of a table that belong to these runs."""
-        paths = {batch: path(self.files, table, batch) for batch in runs["batch"].dropna().unique()}
-        there = {*self.files.below(table)}
-        wanted = ds.field("run_id").isin(runs["run_id"].tolist())
-        twice = stored.any_twice(runs)
-        rows, told = scan(
-            self.files,
-            [name for name in paths.values() if name in there],
-            TABLES[table],
-            wanted if condition is None else wanted & condition,
-            with_file=twice,
-        )
-        gone = [batch for batch, name in paths.items() if name not in there]
-        if gone:
-            number = int(runs["batch"].isin(gone).sum())
-            told.append(f"{self.url}: the {table} of {number} runs were removed")
-        if not twice:
-            return rows, told
-        own = [
-            f"{run} {paths[batch]}"
-            for run, batch in zip(runs["run_id"], runs["batch"], strict=True)
-        ]
-        place = pc.binary_join_element_wise(
-            pc.cast(rows["run_id"], pa.string()), pc.cast(rows[FILE], pa.string()), " "
-        )
-        return rows.filter(pc.is_in(place, pa.array(own, pa.string()))).drop_columns([FILE]), told
 
-    def _known(self) -> dict[str, bool]:
-        """Return for each stored run whether it is complete."""
-        if not self.files.system.isdir(f"{self.files.root}/runs"):
-            self.files.check_access(self.files.root)
-            return {}
-        runs = self.stored()[0].runs
-        return dict(zip(runs["run_id"], runs["complete"].astype(bool), strict=True))
+def _told(table: pd.DataFrame, not_taken: list[str]) -> pd.DataFrame:
+    """Add to a table what could not be read."""
+    table.attrs["not_taken"] = not_taken
+    return table

@@ -1,13 +1,26 @@
-"""The runs of a store with their batches, each once."""
+"""The runs of a store with their batches, each once, and what else is stored of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
+from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, path
+from switchpoint.store.files import Rewritten, StoreFiles
+from switchpoint.store.first_layout import FirstLayout
+from switchpoint.store.scan import FILE, scan
+from switchpoint.store.tables import RUNS
+from switchpoint.store.wanted import Wanted, both
 from switchpoint.tables.builds import RUN_IDENTITY, build_words
-from switchpoint.tables.columns import REPRODUCES, lasting_labels
+from switchpoint.tables.columns import REPRODUCES, RUN_COLUMNS, lasting_labels
+
+#: Runs that Arrow looks for while it reads. For more, all rows are read first, which is faster.
+_FEW = 1000
 
 _REPRODUCED = f'"{REPRODUCES}": ?"([^"]*)"'  # in the labels' JSON
 
@@ -17,6 +30,8 @@ class StoredRuns:
 
     Parameters
     ----------
+    files
+        The store.
     rows : DataFrame
         `RUN_COLUMNS` as far as they were read, and `batch`, null in the first layout. A run that
         two writers stored has two rows.
@@ -27,13 +42,37 @@ class StoredRuns:
         Each run once, oldest first.
     """
 
-    def __init__(self, rows: pd.DataFrame) -> None:
+    def __init__(self, files: StoreFiles, rows: pd.DataFrame) -> None:
+        self._files = files
         # A complete run wins against a truncated one, then the newest batch.
         rows = rows.sort_values(["complete", "batch"], na_position="first", kind="stable")
         self._twice = set(rows.loc[rows["run_id"].duplicated(), "run_id"])
         self._batches = sorted(rows["batch"].dropna().unique())
         rows = rows.drop_duplicates("run_id", keep="last")
         self.runs = rows.sort_values(["start_utc", "run_id"], ignore_index=True)
+
+    @classmethod
+    def read(
+        cls, files: StoreFiles, paths: list[str], wanted: Wanted
+    ) -> tuple[StoredRuns, list[str]]:
+        """Return the wanted runs of some files of `runs`, and what could not be read."""
+        ours, older = in_batches(paths)
+        condition = wanted.condition(RUNS.names)
+        table, damaged = scan(files, wanted.files(ours), RUNS, condition, with_file=True)
+        rows: pd.DataFrame = table.to_pandas()
+        places = rows.pop(FILE)
+        rows["batch"] = places.map({name: batch_of(name) for name in places.unique()})
+        foreign = rows["run_id"].isna()
+        damaged += [
+            f"{path(files, 'runs', batch)}: is not a file of a store; remove it"
+            for batch in rows.loc[foreign, "batch"].unique()
+        ]
+        rows = rows[~foreign]
+        if older:
+            before, failed = FirstLayout(files, older).runs()
+            rows = pd.concat([rows, wanted.rows(before).assign(batch=None)], ignore_index=True)
+            damaged += failed
+        return cls(files, rows), damaged
 
     def newest(self, sessions: int) -> pd.DataFrame:
         """Return the runs of the newest sessions of every curve, and all runs without a date.
@@ -70,6 +109,87 @@ class StoredRuns:
         """Return the runs of some batches."""
         return self.runs[self.runs["batch"].isin(batches)]
 
-    def any_twice(self, runs: pd.DataFrame) -> bool:
-        """Whether one of these runs is in several batches."""
-        return bool(self._twice & set(runs["run_id"]))
+    def everything(self, runs: pd.DataFrame, tables: list[str]) -> tuple[Encoded, list[str]]:
+        """Return these tables of some of the runs, and what could not be read."""
+        found, damaged = {}, []
+        for table in tables:
+            found[table], failed = self.rows(table, runs)
+            damaged += failed
+        return Encoded(found), damaged
+
+    def complete(self, runs: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+        """Return all `RUN_COLUMNS` of some of the runs, and what could not be read."""
+        ours, before = runs[runs["batch"].notna()], runs[runs["batch"].isna()]
+        facts, damaged = self.rows("facts", ours)
+        whole = ours[RUNS.names].merge(facts.to_pandas(), on="run_id", how="left")[RUN_COLUMNS]
+        if before.empty:
+            return whole, damaged
+        return pd.concat([whole, before[RUN_COLUMNS]], ignore_index=True), damaged
+
+    def rows(
+        self, table: str, runs: pd.DataFrame, condition: Any = None
+    ) -> tuple[pa.Table, list[str]]:
+        """Return the rows of a table that belong to some of the runs, without the first layout.
+
+        Parameters
+        ----------
+        table
+            One of `TABLES`.
+        runs
+            Rows of `runs`.
+        condition
+            Arrow's filter of the rows, or None.
+
+        Returns
+        -------
+        table
+            In the schema of the table.
+        list of str
+            What could not be read, one sentence each.
+        """
+        paths = {
+            batch: path(self._files, table, batch) for batch in runs["batch"].dropna().unique()
+        }
+        there = {*self._files.below(table)}
+        gone = [batch for batch, name in paths.items() if name not in there]
+        if any(not self._files.exists(path(self._files, "runs", batch)) for batch in gone):
+            raise Rewritten
+        twice = bool(self._twice & set(runs["run_id"]))
+        own = None
+        if len(runs) <= _FEW:
+            own = ds.field("run_id").isin(runs["run_id"].tolist())
+        rows, told = scan(
+            self._files,
+            [name for name in paths.values() if name in there],
+            TABLES[table],
+            both(own, condition),
+            with_file=twice,
+        )
+        if own is None:
+            rows = _of_runs(rows, runs["run_id"])
+        if gone:
+            number = int(runs["batch"].isin(gone).sum())
+            told.append(f"{self._files.url}: the {table} of {number} runs were removed")
+        return (_newest(rows, runs, paths) if twice else rows), told
+
+
+def _of_runs(rows: pa.Table, run_ids: pd.Series[str]) -> pa.Table:
+    """Return the rows of these runs."""
+    wanted = pa.array(run_ids, pa.string())
+    if not pa.types.is_dictionary(rows.schema.field("run_id").type):
+        return rows.filter(pc.is_in(rows["run_id"], wanted))
+    masks = [
+        pc.is_in(chunk.dictionary, wanted).take(chunk.indices) for chunk in rows["run_id"].chunks
+    ]
+    mask = pa.chunked_array(masks, pa.bool_())
+    return rows if pc.all(mask).as_py() else rows.filter(mask)
+
+
+def _newest(rows: pa.Table, runs: pd.DataFrame, paths: dict[str, str]) -> pa.Table:
+    """Return those rows that come from the batch of their run."""
+    places = runs["batch"].map(paths)
+    own = [f"{run} {place}" for run, place in zip(runs["run_id"], places, strict=True)]
+    found = pc.binary_join_element_wise(
+        pc.cast(rows["run_id"], pa.string()), pc.cast(rows[FILE], pa.string()), " "
+    )
+    return rows.filter(pc.is_in(found, pa.array(own, pa.string()))).drop_columns([FILE])

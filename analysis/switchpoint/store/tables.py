@@ -8,10 +8,8 @@ from urllib.parse import quote
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from switchpoint.errors import InputError
 from switchpoint.store.checksums import announced, sealed
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
@@ -26,12 +24,13 @@ from switchpoint.tables.measurements import constant
 #: Hive's name for null, which Arrow reads back as null.
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
-_TEXT = pa.dictionary(pa.int32(), pa.string())
+#: Texts that repeat: pandas' categories.
+TEXT = pa.dictionary(pa.int32(), pa.string())
 
 #: Identity columns of other tools are one JSON text, so that all files have the same schema.
 _OTHER = "other_identity"
 
-_IDENTITY = [*((name, _TEXT) for name in IDENTITY), (_OTHER, _TEXT)]
+_IDENTITY = [*((name, TEXT) for name in IDENTITY), (_OTHER, TEXT)]
 _TYPES = {"size_bytes": pa.int64(), "iterations": pa.int64(), "count": pa.int64(),
           "pass": pa.int32(), "sample": pa.int32()}  # fmt: skip
 
@@ -115,23 +114,11 @@ def unpacked(table: pa.Table, measures: list[str]) -> pd.DataFrame:
     for name in dict.fromkeys(key for entry in entries for key in entry):
         values = pd.Series([entry.get(name) for entry in entries], dtype="object")
         frame[name] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
-    identity = [name for name in identity_columns(frame) if frame[name].notna().any()]
+    known = {name for name in frame if name == "run_id" or frame[name].notna().any()}
+    identity = [name for name in identity_columns(frame) if name in known]
     return frame[[*identity, *measures]]
 
 
 def partition_text(value: Any) -> str:
     """Return the name of a partition's folder for one value, in Hive's notation."""
     return quote(value, safe="") if isinstance(value, str) else _NO_VALUE
-
-
-def equals(wanted: dict[str, str], known: list[str]) -> Any:
-    """Return Arrow's filter expression; raises InputError for a column that cannot be used."""
-    condition = None
-    for name, value in wanted.items():
-        if name not in known:
-            raise InputError(
-                name, f"is not a column of the store; use one of {', '.join(sorted(known))}"
-            )
-        term = ds.field(name) == value
-        condition = term if condition is None else condition & term
-    return condition

@@ -8,12 +8,14 @@ import typer
 
 from switchpoint.cli.exits import user_mistakes
 from switchpoint.cli.inputs import load_all, warn
-from switchpoint.cli.options import Files, Json, Store
+from switchpoint.cli.options import Files, Json, Since, Store, Until
 
 
 def command(
     files: Files = None,
     store: Store = "results",
+    since: Since = None,
+    until: Until = None,
     study: Annotated[
         str | None,
         typer.Option("--study", metavar="NUMBER", help="Test only this study, such as 002."),
@@ -22,7 +24,7 @@ def command(
 ) -> None:
     """Test the claims of the five studies with the runs of FILEs or all runs of the store."""
     with user_mistakes():
-        measurements = load_all(files, store)
+        measurements = load_all(files, store, since=since, until=until)
         from switchpoint.studies.claims import claims, efficiencies
 
         found = claims(measurements, study)

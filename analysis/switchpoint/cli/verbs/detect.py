@@ -9,7 +9,7 @@ import typer
 
 from switchpoint.cli.exits import show, user_mistakes
 from switchpoint.cli.inputs import load, warn
-from switchpoint.cli.options import Files, Json, Store
+from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 def command(
     files: Files = None,
     store: Store = "results",
+    since: Since = None,
+    until: Until = None,
     last: Annotated[
         int,
         typer.Option(
@@ -66,6 +68,7 @@ def command(
             "--report", metavar="FOLDER", help="Also write the HTML page into this folder."
         ),
     ] = None,
+    scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
     """Find steps and other anomalies in the curves of FILEs or of the store's newest sessions."""
@@ -75,7 +78,7 @@ def command(
 
         if sort is not None and sort not in SORTS:
             raise InputError("--sort", f"'{sort}' is not a sort key; use one of {', '.join(SORTS)}")
-        measurements = load(files, store, sessions=last, verbose=show_all)
+        measurements = load(files, store, sessions=last, since=since, until=until, verbose=show_all)
         findings, curves = _find(measurements, curve or [], show_all=show_all)
         shown = select_kinds(select_curves(findings, curve or []), only or [])
         if as_json:

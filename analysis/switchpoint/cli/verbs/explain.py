@@ -8,7 +8,7 @@ import typer
 
 from switchpoint.cli.exits import user_mistakes
 from switchpoint.cli.inputs import load, warn
-from switchpoint.cli.options import Files, Json, Store
+from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 def command(
     files: Files = None,
     store: Store = "results",
+    since: Since = None,
+    until: Until = None,
     near: Annotated[
         str | None,
         typer.Option(
@@ -37,6 +39,7 @@ def command(
             "--all", help="Also print small steps without a cause. --json always prints them."
         ),
     ] = False,
+    scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
     """Locate each switch to the byte and name its cause, from sweeps, zooms and interventions."""
@@ -46,7 +49,7 @@ def command(
         from switchpoint.reporting.json import eager_as_json, print_json, switches_as_json
 
         size = _size(near)
-        measurements = load(files, store)
+        measurements = load(files, store, since=since, until=until)
         switches = explain(measurements)
         eager = stayed_eager(measurements)
         warn(measurements.warnings)

@@ -9,7 +9,7 @@ import typer
 
 from switchpoint.cli.exits import BAD, show, user_mistakes
 from switchpoint.cli.inputs import list_failures, warn
-from switchpoint.cli.options import Json, Store
+from switchpoint.cli.options import Json, Scheduler, Store
 
 
 def command(
@@ -31,6 +31,7 @@ def command(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="List every skipped file and every warning.")
     ] = False,
+    scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
     """Store FILEs, and files in folders. Their content decides the format. A run counts once."""

@@ -10,23 +10,25 @@ import typer
 from switchpoint.cli.exits import FAILED, say, user_mistakes
 from switchpoint.cli.exits import show as show_line
 from switchpoint.cli.inputs import warn
-from switchpoint.cli.options import Json, Store
+from switchpoint.cli.options import Json, Since, Store, Until
 
 if TYPE_CHECKING:
-    from switchpoint.store.upkeep import Upkeep
+    from switchpoint.store.compaction import Upkeep
 
 app = typer.Typer(no_args_is_help=True, help="Show and maintain the store.")
 
 
 @app.command("ls")
-def ls(store: Store = "results", as_json: Json = False) -> None:
+def ls(
+    store: Store = "results", since: Since = None, until: Until = None, as_json: Json = False
+) -> None:
     """Count the runs of each month and site, with their sessions and bytes."""
     with user_mistakes():
         from switchpoint.reporting.terminal.store import print_contents
         from switchpoint.store.contents import contents
         from switchpoint.store.store import Store
 
-        table, damaged = contents(Store(store))
+        table, damaged = contents(Store(store), since=since, until=until)
         warn(damaged, verbose=True)
         if as_json:
             from switchpoint.reporting.json import print_json
@@ -77,8 +79,8 @@ def verify(store: Store = "results") -> None:
 def compact(store: Store = "results") -> None:
     """Join the small files of each month, and remove what killed writers left."""
     with user_mistakes():
+        from switchpoint.store.compaction import compact
         from switchpoint.store.store import Store
-        from switchpoint.store.upkeep import compact
 
         done = compact(Store(store))
         warn(done.left_out, verbose=True)
@@ -92,7 +94,7 @@ def prune(
     ] = 90,
     store: Store = "results",
 ) -> None:
-    """Remove old samples. Curves, runs and their facts stay."""
+    """Remove old samples. Curves, parameters, findings, runs and their facts stay."""
     with user_mistakes():
         from switchpoint.store.store import Store
         from switchpoint.store.upkeep import prune

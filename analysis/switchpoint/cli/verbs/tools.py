@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from switchpoint.cli.exits import user_mistakes
 from switchpoint.cli.inputs import load, warn
-from switchpoint.cli.options import Files, Json, Store
+from switchpoint.cli.options import Files, Json, Since, Store, Until
 
 
-def command(files: Files = None, store: Store = "results", as_json: Json = False) -> None:
+def command(
+    files: Files = None,
+    store: Store = "results",
+    since: Since = None,
+    until: Until = None,
+    as_json: Json = False,
+) -> None:
     """Compare the echo round trips of MPI, TCP sockets and PVM (study 004)."""
     with user_mistakes():
-        measurements = load(files, store)
+        measurements = load(files, store, since=since, until=until)
         from switchpoint.comparison.tools import tools
 
         table = tools(measurements)

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
 
-_NUMBERS = {"runs", "sessions", "truncated", "size_bytes"}
+_NUMBERS = {"runs", "sessions", "truncated", "parameters", "findings", "size_bytes"}
 _HEADINGS = {"size_bytes": "MB"}
 
 

@@ -1,0 +1,45 @@
+"""`switchpoint accept`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.options import Json, Store
+
+
+def command(
+    finding: Annotated[
+        str, typer.Argument(metavar="FINDING", help="The first digits of a finding's ID.")
+    ],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.")],
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--until",
+            metavar="DATE",
+            help="The last day on which it is accepted, such as 2026-12-31. Default: for ever, and"
+            " later nights are compared with the new values.",
+            show_default=False,
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="NAME", help="Who. Default: the user.", show_default=False),
+    ] = None,
+    store: Store = "results",
+    as_json: Json = False,
+) -> None:
+    """Accept a finding of the gate, so that it fails no more. The reason stays in the store."""
+    with user_mistakes():
+        from switchpoint.history.accepted import accept, words_of
+
+        row = accept(store, finding, reason, by=by, until=until)
+        if as_json:
+            from switchpoint.reporting.json import acceptance_as_json, print_json
+
+            print_json(acceptance_as_json(row))
+        else:
+            print(words_of(row))

@@ -1,0 +1,167 @@
+"""`switchpoint gate`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from switchpoint.cli.exits import FAILED, user_mistakes
+from switchpoint.cli.inputs import warn
+from switchpoint.cli.options import Json, Store
+from switchpoint.errors import InputError
+
+if TYPE_CHECKING:
+    from switchpoint.history.gate import Verdict
+
+
+def command(
+    store: Store = "results",
+    session: Annotated[
+        str | None,
+        typer.Option(
+            "--session",
+            metavar="ID",
+            help="The label `session` of the runs to judge. Default: the session stored last.",
+            show_default=False,
+        ),
+    ] = None,
+    site: Annotated[
+        str | None,
+        typer.Option("--site", metavar="SITE", help="Judge only this site.", show_default=False),
+    ] = None,
+    history: Annotated[
+        int | None,
+        typer.Option(
+            "--history",
+            metavar="NIGHTS",
+            min=1,
+            help="Compare with so many earlier sessions. Default: 30, or what gate.yaml says.",
+            show_default=False,
+        ),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy",
+            metavar="FILE",
+            help="What matters at this site. Default: gate.yaml in the site's folder.",
+            show_default=False,
+        ),
+    ] = None,
+    reframe_report: Annotated[
+        Path | None,
+        typer.Option(
+            "--reframe-report",
+            metavar="FILE",
+            help="ReFrame's run report of the session: its failed and skipped checks are findings.",
+            show_default=False,
+        ),
+    ] = None,
+    junit: Annotated[
+        Path | None,
+        typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.", show_default=False),
+    ] = None,
+    gitlab: Annotated[
+        Path | None,
+        typer.Option(
+            "--gitlab",
+            metavar="FILE",
+            help="Also write GitLab's code quality report.",
+            show_default=False,
+        ),
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option("--markdown", metavar="FILE", help="Also write Markdown.", show_default=False),
+    ] = None,
+    github: Annotated[
+        bool,
+        typer.Option(
+            "--github", help="Print annotations for GitHub Actions, and write the job's summary."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Compare a session with the nights before it. Exit with 1 if something is worse or missing."""
+    with user_mistakes():
+        from switchpoint.history.gate import gate
+        from switchpoint.history.policy import Policy, load_policy
+        from switchpoint.history.presence import failures_of_report
+        from switchpoint.store.store import Store
+
+        failed = []
+        if reframe_report is not None:
+            failed = failures_of_report(reframe_report)
+        if policy is not None and not policy.is_file():
+            raise InputError(policy, "there is no such file; leave --policy out for the defaults")
+        file = policy or _policy_file(site)
+        verdict = gate(
+            Store(store),
+            session,
+            site=site,
+            policy=load_policy(file) if file else Policy(),
+            history=history,
+            failed_checks=failed,
+            keep=True,
+        )
+        _write(verdict, junit=junit, gitlab=gitlab, markdown=markdown, github=github)
+        warn(verdict.warnings, verbose=True)
+        if as_json:
+            from switchpoint.reporting.json import print_json, verdict_as_json
+
+            print_json(verdict_as_json(verdict))
+        elif not github:
+            from switchpoint.reporting.terminal.gate import print_verdict
+
+            print_verdict(verdict)
+    if verdict.fails:
+        raise typer.Exit(FAILED)
+
+
+def _policy_file(site: str | None) -> Path | None:
+    """Return the policy of a site that is named, if its folder has one."""
+    if site is None:
+        return None
+    from switchpoint.history.policy import GATE_FILE
+    from switchpoint.sites.settings_path import find_settings
+
+    try:
+        return find_settings(site).with_name(GATE_FILE)
+    except InputError:  # measurements may come from a machine whose settings are not here
+        return None
+
+
+def _write(
+    verdict: Verdict,
+    *,
+    junit: Path | None,
+    gitlab: Path | None,
+    markdown: Path | None,
+    github: bool,
+) -> None:
+    """Write the verdict for other programs."""
+    from switchpoint.reporting import ci as forms
+
+    for path, content in (
+        (junit, forms.junit_xml),
+        (gitlab, forms.gitlab_report),
+        (markdown, forms.markdown),
+    ):
+        if path is not None:
+            _write_text(path, content(verdict))
+    if github:
+        for line in forms.github_annotations(verdict):
+            print(line)
+        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+            _write_text(Path(summary), forms.markdown(verdict), append=True)
+
+
+def _write_text(path: Path, text: str, *, append: bool = False) -> None:
+    try:
+        with path.open("a" if append else "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise InputError(path, f"cannot be written: {error.strerror}") from None

@@ -1,0 +1,128 @@
+"""Findings about what is missing tonight, or cannot be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.history import presence
+from switchpoint.history.circumstances import ALIKE
+from switchpoint.history.factors import groups_of
+from switchpoint.history.night import Draft, Night
+from switchpoint.history.words import counted, named, shared_by
+from switchpoint.tables.sweeps import Indices
+
+
+def found(night: Night, failed_checks: Sequence[tuple[str, str]] = ()) -> Iterator[Draft]:
+    """Yield what is missing, failed, incomplete, elsewhere, or at the wrong time.
+
+    Parameters
+    ----------
+    night
+        The judged session.
+    failed_checks
+        Name and reason of each check that failed or was skipped.
+    """
+    yield from _clock(night)
+    yield from _machine(night)
+    yield from _failed(night, failed_checks)
+    yield from _missing(night)
+    yield from _incomplete(night)
+    yield from _misplaced(night)
+
+
+def _clock(night: Night) -> Iterator[Draft]:
+    if back := night.nights.clock_back:
+        yield Draft(
+            "clock_went_back",
+            "",
+            f"session `{night.nights.session}` starts before `{back[-1]}`, which was stored"
+            " earlier: the clock went back, or old results were imported (then name the session to"
+            " judge with --session)",
+            place=(night.nights.session,),
+        )
+
+
+def _machine(night: Night) -> Iterator[Draft]:
+    if other := presence.other_machine(night.nights, night.facts, night.before):
+        before, now = other
+        yield Draft(
+            "wrong_site",
+            "",
+            f"ran on {now}, but earlier nights of this site on {before}; no host is the same",
+            place=(now,),
+            facts=({"fact": "machine", "before": before, "now": now},),
+        )
+
+
+def _failed(night: Night, failed_checks: Sequence[tuple[str, str]]) -> Iterator[Draft]:
+    for name, reason in failed_checks:
+        yield Draft("failed_check", "", f"check `{name}` {reason}", place=(name,))
+
+
+def _missing(night: Night) -> Iterator[Draft]:
+    """Yield a finding for each group of curves that are missing together."""
+    missing = presence.missing_curves(night.points)
+    for curves in _covered(night.curves, missing):
+        shared = shared_by(night.curves, curves)
+        words = named(night.curves, curves, shared)
+        is_are = "is" if len(curves) == 1 else "are"
+        yield Draft(
+            "missing_curve",
+            "",
+            f"{counted(len(curves), 'curve')} of {words} {is_are} missing",
+            curves,
+            shared=shared,
+        )
+
+
+def _covered(curves: pd.DataFrame, missing: Indices) -> Iterator[Indices]:
+    """Divide missing curves into the largest groups that are missing completely."""
+    left = set(missing.tolist())
+    groups = groups_of(curves, [frozenset()] * len(curves)) if left else []
+    groups.sort(key=lambda group: -len(group.curves))
+    for group in groups:
+        inside = set(group.curves.tolist())
+        if inside <= left:
+            left -= inside
+            yield group.curves
+    rest = curves.iloc[sorted(left)]
+    alike = [name for name in (*ALIKE, "mpi") if name in rest]
+    for _, own in rest.groupby(alike, dropna=False) if len(rest) else ():
+        yield own.index.to_numpy()
+
+
+def _incomplete(night: Night) -> Iterator[Draft]:
+    if not night.nights.tonight:
+        return
+    cut = presence.truncated(night.nights)
+    if len(cut):
+        yield Draft(
+            "incomplete_session",
+            "runs",
+            f"{counted(len(cut), 'run')} of `{night.nights.session}` ended early: the records are"
+            " truncated",
+            place=("truncated",),
+        )
+    for what, curves, has, had in presence.fewer(night.points):
+        shared = shared_by(night.curves, curves)
+        name = named(night.curves, curves, shared)
+        yield Draft(
+            "incomplete_session",
+            what,
+            f"only {has} {what} of {name} instead of {had} ({counted(len(curves), 'curve')})",
+            curves,
+            shared=shared,
+        )
+
+
+def _misplaced(night: Night) -> Iterator[Draft]:
+    if not night.nights.tonight:
+        return
+    placed = presence.misplaced(night.nights, night.facts, night.before)
+    launches = night.launches_tonight
+    for sentence, runs in placed.items():
+        curves = np.unique(launches.loc[launches["run_id"].isin(runs), "curve"])
+        yield Draft("placement_unproved", "", sentence, curves, place=(sentence,))

@@ -1,0 +1,236 @@
+"""Findings that someone accepted: who, when, why, until when; kept in the store."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timezone
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.errors import InputError
+from switchpoint.history.kinds import ACCEPTED, CHANGES
+from switchpoint.store.store import Store
+
+#: Columns of findings that the store keeps as JSON text.
+_NESTED = ["shared", "curves", "what_changed"]
+
+#: Findings of the same kind and metric are the same if at least this share of the curves is.
+_SAME_CURVES = 0.8
+
+#: An accepted effect may grow to so many times itself before it is a new finding.
+_MOST_OF_EFFECT = 1.5
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """One accepted finding.
+
+    Attributes
+    ----------
+    finding_id, kind, metric, session, session_utc : str
+        The finding, and the session that showed it with its start.
+    night_utc : str
+        When the change began, at the latest that start. An accepted change is
+        normal from then on.
+    curves : frozenset of str
+        The identities of its curves, as JSON.
+    effect : float
+        NaN if it has none.
+    by, reason : str
+    accepted_utc, until : str
+        When, and the last day on which it counts; empty for ever.
+    """
+
+    finding_id: str
+    kind: str
+    metric: str
+    session: str
+    session_utc: str
+    night_utc: str
+    curves: frozenset[str]
+    effect: float
+    by: str
+    reason: str
+    accepted_utc: str
+    until: str = ""
+
+    @property
+    def words(self) -> str:
+        """The acceptance as people read it."""
+        until = f" until {self.until}" if self.until else ""
+        return f"accepted by {self.by} on {self.accepted_utc[:10]}{until}: {self.reason}"
+
+    @property
+    def is_new_normal(self) -> bool:
+        """Whether the values since then are what later nights are compared with."""
+        return self.kind in CHANGES and not self.until
+
+    def covers(self, row: Mapping[str, Any]) -> bool:
+        """Whether a finding of the same curves is no more than what was accepted.
+
+        What follows an accepted change is compared with it, so it is something new.
+        """
+        if self.is_new_normal and row["session"] != self.session:
+            return False
+        if math.isnan(self.effect) or math.isnan(row["effect"]):
+            return True
+        return bool(0 <= row["effect"] / self.effect <= _MOST_OF_EFFECT)
+
+
+def accept(
+    store: Store | str,
+    finding: str,
+    reason: str,
+    *,
+    by: str | None = None,
+    until: str | date | None = None,
+) -> dict[str, Any]:
+    """Accept a finding, so that it fails the gate no more.
+
+    Parameters
+    ----------
+    store
+        The store, or its folder or URL.
+    finding
+        The first digits of its `finding_id`, as `gate` shows it.
+    reason
+        Why, for all who see it later.
+    by
+        Who; by default the user.
+    until
+        The last day on which it counts, by default for ever. An accepted change without a last day
+        is what later nights are compared with.
+
+    Returns
+    -------
+    dict
+        The stored row.
+
+    Raises
+    ------
+    InputError
+        If the store has no such finding, the reason is empty, or the day is not one.
+    """
+    store = store if isinstance(store, Store) else Store(store)
+    if not reason.strip():
+        raise InputError("--reason", "is empty; say why the finding is accepted")
+    last_day = _day(until)
+    row = _find(store, finding)
+    accepted = {
+        **{name: value for name, value in row.items() if not _is_null(value)},
+        "state": ACCEPTED,
+        "reason": reason.strip(),
+        "accepted_by": (by or _user()).strip(),
+        "accepted_utc": f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}",
+        "accepted_until": last_day,
+        "fails": False,
+    }
+    store.keep_findings(pd.DataFrame([accepted]))
+    return accepted
+
+
+def keep(store: Store, findings: pd.DataFrame) -> None:
+    """Store findings; one that is stored already is not stored again."""
+    if findings.empty:
+        return
+    nested = {name: [json.dumps(value) for value in findings[name]] for name in _NESTED}
+    store.keep_findings(findings.assign(**nested))
+
+
+def read(store: Store) -> list[Acceptance]:
+    """Return what was accepted and still counts, newest first."""
+    table = store.findings()
+    if table.empty or "accepted_utc" not in table:
+        return []
+    rows = table[table["accepted_utc"].notna()].sort_values("accepted_utc", ascending=False)
+    today = f"{date.today()}"
+    found = [_acceptance(row) for row in rows.to_dict("records")]
+    return [one for one in found if not one.until or one.until >= today]
+
+
+def matching(acceptances: Iterable[Acceptance], row: Mapping[str, Any]) -> Acceptance | None:
+    """Return the acceptance of a finding, if it was accepted."""
+    curves = frozenset(map(identity_text, row["curves"]))
+    for one in acceptances:
+        alike = (one.kind, one.metric) == (row["kind"], row["metric"])
+        alike &= bool(curves) and len(curves & one.curves) >= _SAME_CURVES * len(curves)
+        if (alike or one.finding_id == row["finding_id"]) and one.covers(row):
+            return one
+    return None
+
+
+def words_of(row: Mapping[str, Any]) -> str:
+    """Return what was accepted as a sentence."""
+    until = f" until {row['accepted_until']}" if row["accepted_until"] else ""
+    return (
+        f"{row['finding_id']} accepted by {row['accepted_by']}{until}: {row['sentence']}"
+        f" (reason: {row['reason']})"
+    )
+
+
+def _find(store: Store, finding: str) -> dict[Any, Any]:
+    table = store.findings()
+    if table.empty:
+        raise InputError(store.url, "contains no finding; run `switchpoint gate` first")
+    rows = table[table["finding_id"].astype(str).str.startswith(finding)]
+    if not finding or rows.empty:
+        raise InputError(
+            finding or "''", f"no finding in the store {store.url} has this ID; `gate` prints them"
+        )
+    ids = sorted(set(rows["finding_id"]))
+    if len(ids) > 1:
+        names = ", ".join(ids[:5])
+        raise InputError(finding, f"is the start of several IDs ({names}); give more digits")
+    return rows.iloc[-1].to_dict()
+
+
+def _acceptance(row: Mapping[Any, Any]) -> Acceptance:
+    effect = row.get("effect", math.nan)
+    return Acceptance(
+        str(row["finding_id"]),
+        str(row["kind"]),
+        _text(row.get("metric")),
+        str(row["session"]),
+        str(row["time_utc"]),
+        _text(row.get("since_utc")) or str(row["time_utc"]),
+        frozenset(map(identity_text, json.loads(row["curves"]))),
+        math.nan if _is_null(effect) else float(effect),
+        _text(row.get("accepted_by")),
+        _text(row.get("reason")),
+        str(row["accepted_utc"]),
+        _text(row.get("accepted_until")),
+    )
+
+
+def identity_text(curve: Mapping[str, str]) -> str:
+    """Return the identity of a curve as one text."""
+    return json.dumps(curve, sort_keys=True)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _is_null(value: Any) -> bool:
+    return value is None or value is pd.NaT or (isinstance(value, float) and value != value)
+
+
+def _day(until: str | date | None) -> str:
+    if until is None or until == "":
+        return ""
+    try:
+        return str(date.fromisoformat(str(until)))
+    except ValueError:
+        raise InputError("--until", f"'{until}' is not a date; write it as 2026-12-31") from None
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # no entry in the system's list of users
+        return "unknown"

@@ -1,0 +1,196 @@
+"""What changed in numbers: latency, bandwidth, noise, places of switches, and single sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from switchpoint.history import dates
+from switchpoint.history.drift import is_drift
+from switchpoint.history.factors import groups_of, strata
+from switchpoint.history.levels import with_normal_nights
+from switchpoint.history.night import Draft, Night
+from switchpoint.history.odd_sizes import odd_sizes
+from switchpoint.history.parameters import BANDWIDTH, LATENCY, NOISE, Parameters, parameters_of
+from switchpoint.history.places import of_sizes, of_switches
+from switchpoint.history.policy import Policy
+from switchpoint.history.scatter import USUAL_SCATTER, Judged, compare
+from switchpoint.history.search import (
+    Change,
+    Compared,
+    change_of,
+    drifting_groups,
+    shared_changes,
+)
+from switchpoint.history.shapes import shapes_of
+from switchpoint.history.switches import moved_switches
+from switchpoint.history.words import counted, effect_text, named, range_words, shared_by
+from switchpoint.tables.sweeps import Floats
+
+#: Before there is a history: the scatter of noise from night to night, as a logarithm.
+_USUAL_SCATTER_OF_NOISE = 0.5
+
+#: With fewer earlier nights, the verdict says how little it can know.
+_ENOUGH_NIGHTS = 5
+
+
+def found(night: Night, policy: Policy) -> Iterator[Draft]:
+    """Compare the session's curves with those of the earlier nights."""
+    if not night.nights.tonight:
+        night.limits.append(
+            "no earlier session measured the same, so nothing was compared; this is the first night"
+        )
+        return
+    points = night.points
+    shapes = shapes_of(points)
+    moved = moved_switches(points, shapes)
+    across = np.isin(shapes.place, [place for one in moved for place in one.places])
+    across &= points.night == night.nights.tonight
+    parameters = parameters_of(points, shapes, across)
+    metric = parameters.table["metric"].to_numpy()
+    usual = np.where(metric == NOISE, _USUAL_SCATTER_OF_NOISE, USUAL_SCATTER)
+    judged = compare(
+        with_normal_nights(parameters.nightly, policy.settled_after_nights),
+        parameters.launch_variance,
+        parameters.launches,
+        strata(parameters, night.curves),
+        usual,
+    )
+    _say_limits(night, metric, judged)
+    compared = Compared(
+        parameters,
+        judged,
+        groups_of(night.curves, night.nodes),
+        _least_effects(policy),
+        policy.false_discovery_rate,
+        policy.settled_after_nights,
+    )
+    changes = shared_changes(compared)
+    yield from _of_parameters(night, changes, compared)
+    yield from _of_drifts(night, changes, compared)
+    yield from of_switches(night, shapes, moved)
+    least = math.log1p(policy.minimum_effect.time)
+    rate = policy.false_discovery_rate
+    yield from of_sizes(night, odd_sizes(points, shapes, parameters, across, least, rate))
+
+
+def _least_effects(policy: Policy) -> dict[str, float]:
+    """Return the smallest effects as logarithms of time."""
+    least = policy.minimum_effect
+    return {
+        LATENCY: math.log1p(least.latency),
+        BANDWIDTH: -math.log1p(-least.bandwidth),
+        NOISE: math.log1p(least.noise),
+    }
+
+
+def _say_limits(night: Night, metric: Floats, judged: Judged) -> None:
+    """Say how little a short history can tell."""
+    if night.nights.tonight >= _ENOUGH_NIGHTS:
+        return
+    for name in (LATENCY, BANDWIDTH):
+        visible = judged.least_visible[(metric == name) & np.isfinite(judged.effect)]
+        if len(visible):
+            night.limits.append(
+                f"only {counted(night.nights.tonight, 'earlier night')}: a change of {name} by less"
+                f" than {100 * math.expm1(float(np.median(visible))):.0f} % in one curve may be"
+                " chance"
+            )
+
+
+def relative(metric: str, logarithm: float) -> float:
+    """Return the relative change of a metric from the logarithm of the change of time."""
+    return math.expm1(-logarithm if metric == BANDWIDTH else logarithm)
+
+
+def _of_parameters(night: Night, changes: list[Change], compared: Compared) -> Iterator[Draft]:
+    """Yield a finding for each group of curves that changed; both metrics of a group are one."""
+    parameters = compared.parameters
+    together: dict[tuple[bytes, bool, bool], list[Change]] = {}
+    for change in changes:
+        key = change.curves.tobytes(), change.effect > 0, change.metric == NOISE
+        together.setdefault(key, []).append(change)
+    for same in together.values():
+        change = max(same, key=lambda one: abs(one.z))
+        if change.metric == NOISE:
+            if change.effect > 0:
+                yield _draft(night, parameters, change, "noisier", [])
+            continue
+        others = [one for one in same if one is not change]
+        for metric in (LATENCY, BANDWIDTH):
+            if metric not in {one.metric for one in same}:
+                others += filter(None, [change_of(compared, change.curves, metric)])
+        clauses = [_other_words(one, parameters, compared.least) for one in others]
+        kind = "regression" if change.effect > 0 else "improvement"
+        if change.effect > 0 and is_drift(change.series):
+            kind = "slow_drift"
+        yield _draft(night, parameters, change, kind, clauses)
+
+
+def _of_drifts(night: Night, changes: list[Change], compared: Compared) -> Iterator[Draft]:
+    """Yield a finding for each group that drifts and did not change enough tonight."""
+    known = {curve for change in changes for curve in change.curves.tolist()}
+    for change in drifting_groups(compared, (LATENCY, BANDWIDTH)):
+        if not known & {*change.curves.tolist()}:
+            yield _draft(night, compared.parameters, change, "slow_drift", [])
+
+
+def _draft(
+    night: Night, parameters: Parameters, change: Change, kind: str, clauses: list[str]
+) -> Draft:
+    shared = shared_by(night.curves, change.curves, change.node)
+    bounds = sorted(relative(change.metric, value) for value in (change.low, change.high))
+    first, last, smallest, largest = _sizes(parameters, change)
+    effect = relative(change.metric, change.effect)
+    where = "" if change.metric == NOISE else range_words(first, last, smallest, largest)
+    number = "" if len(change.curves) == 1 else f" ({counted(len(change.curves), 'curve')})"
+    sentence = (
+        f"{change.metric} of {named(night.curves, change.curves, shared)}{where}"
+        f" {effect_text(effect, bounds[0], bounds[1])}{number}"
+    )
+    if kind == "slow_drift":
+        sentence += f", little by little over {counted(len(change.series), 'night')}"
+    return Draft(
+        kind,
+        change.metric,
+        "; ".join([sentence, *clauses]),
+        change.curves,
+        _place(first, last, smallest, largest),
+        shared,
+        first,
+        last,
+        effect,
+        bounds[0],
+        bounds[1],
+        () if kind == "slow_drift" else dates.began(change.series, night.nights.starts_utc),
+    )
+
+
+def _sizes(parameters: Parameters, change: Change) -> tuple[int, int, int, int]:
+    rows = parameters.table.iloc[change.rows]
+    return (
+        int(rows["first_size_bytes"].min()),
+        int(rows["last_size_bytes"].max()),
+        int(rows["smallest_bytes"].min()),
+        int(rows["largest_bytes"].max()),
+    )
+
+
+def _place(first: int, last: int, smallest: int, largest: int) -> tuple[int | str, ...]:
+    return (first if first > smallest else "start", last if last < largest else "end")
+
+
+def _other_words(change: Change, parameters: Parameters, least: Mapping[str, float]) -> str:
+    """Write what the other metric of the same curves did."""
+    low, high = change.low, change.high
+    if abs(change.effect) >= least[change.metric] and (low > 0 or high < 0):
+        bounds = sorted(relative(change.metric, value) for value in (low, high))
+        where = range_words(*_sizes(parameters, change))
+        words = effect_text(relative(change.metric, change.effect), *bounds)
+        return f"{change.metric}{where} {words}"
+    known = max(abs(low), abs(high))
+    if known <= 3 * least[change.metric]:
+        return f"{change.metric} unchanged"
+    return f"{change.metric} not known to {100 * math.expm1(min(known, 5.0)):.0f} %"

@@ -1,0 +1,157 @@
+"""What else changed between two nights: versions, settings, hosts, links, builds.
+
+Facts are read from the headers and footers of run records, and compared run by run of one curve.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.records.mpi_environment import mpi_settings
+from switchpoint.records.run_facts import prove
+from switchpoint.tables.columns import lasting_labels
+
+#: Runs of these columns measured the same.
+ALIKE = ["site", "partition", "environ", "kernel", "placement"]
+
+#: Control variables whose values differ from process to process or from job to job.
+_PASSING = ("pid", "jobid", "uri", "hostname", "tmpdir", "session_dir", "nodename", "uuid", "seed")
+
+#: More changes are not listed.
+_MOST_LISTED = 12
+
+
+def facts_of_runs(runs: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """Return what the record of each run says of its circumstances, by run ID.
+
+    Parameters
+    ----------
+    runs
+        As from `Store.facts`. Runs without a record have no facts.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for run in runs.to_dict("records"):
+        if isinstance(run["header"], str):
+            footer = json.loads(run["footer"]) if isinstance(run["footer"], str) else None
+            found[str(run["run_id"])] = dict(_facts(json.loads(run["header"]), footer, run))
+    return found
+
+
+def _facts(
+    header: dict[str, Any], footer: dict[str, Any] | None, run: Mapping[Any, Any]
+) -> Iterator[tuple[str, str]]:
+    kernel, mpi, ranks = header["kernel"], header["mpi"], header["ranks"]
+    yield "MPI library", str(mpi.get("library", "")).strip()
+    yield "compiler", f"{kernel.get('compiler')} {kernel.get('flags')}"
+    yield "kernels' version", str(kernel.get("version"))
+    if run.get("spack_hash"):
+        yield "Spack hash", str(run["spack_hash"])
+    for name, value in mpi_settings(mpi.get("environment", {})).items():
+        yield f"environment {name}", value
+    for name, value in mpi.get("cvars", {}).items():
+        if not any(part in name.lower() for part in _PASSING):
+            yield f"control variable {name}", str(value)
+    for name, topic in (
+        ("host", "nodes"),
+        ("cpu_model", "CPU model"),
+        ("kernel_release", "kernel release"),
+        ("cores_online", "cores online"),
+    ):
+        yield topic, _distinct(rank.get(name) for rank in ranks)
+    yield "cores bound", _distinct(len(rank["cpus_allowed"]) for rank in ranks)
+    for name in ("launch", "scheduler_options", "modules"):
+        yield f"label {name}", str(header["labels"].get(name, ""))
+    proof = prove(header, footer)
+    if proof.path != "unknown":
+        yield "path", proof.path
+        yield "interface", str(proof.interface)
+        yield "MTU", str(proof.mtu)
+        yield "link speed", "" if proof.speed_mbps is None else f"{proof.speed_mbps:g} Mbit/s"
+
+
+def nodes_of(facts: Mapping[str, str]) -> frozenset[str]:
+    """Return the hosts that a run's ranks used."""
+    return frozenset(filter(None, facts.get("nodes", "").split(", ")))
+
+
+def _distinct(values: Iterator[Any]) -> str:
+    return ", ".join(sorted({str(value) for value in values if value is not None}))
+
+
+def differences(
+    tonight: pd.DataFrame, before: pd.DataFrame, facts: Mapping[str, Mapping[str, str]]
+) -> dict[str, dict[str, tuple[str, str]]]:
+    """Compare each of tonight's runs with those of an earlier night that measured the same.
+
+    Returns
+    -------
+    dict
+        By run ID of tonight: each fact that no earlier run has, with its value before and now.
+    """
+    earlier: dict[tuple[Any, ...], list[Mapping[str, str]]] = {}
+    for run in before.to_dict("records"):
+        if run["run_id"] in facts:
+            earlier.setdefault(_measured(run), []).append(facts[run["run_id"]])
+    found = {}
+    for run in tonight.to_dict("records"):
+        own, others = facts.get(run["run_id"]), earlier.get(_measured(run))
+        if own is not None and others:
+            found[str(run["run_id"])] = dict(_changed(own, others))
+    return found
+
+
+def _measured(run: Mapping[Any, Any]) -> tuple[Any, ...]:
+    return (*(run.get(name) for name in ALIKE), lasting_labels(run.get("labels")))
+
+
+def _changed(
+    own: Mapping[str, str], others: list[Mapping[str, str]]
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    for name in dict.fromkeys([*own, *(name for other in others for name in other)]):
+        now = own.get(name, "not set")
+        before = {other.get(name, "not set") for other in others}
+        if now not in before:
+            yield name, (min(before), now)
+
+
+def ranked(
+    changed: Mapping[str, Mapping[str, tuple[str, str]]], affected: set[str]
+) -> list[dict[str, Any]]:
+    """Rank the facts that changed: those of affected runs first that the others do not share.
+
+    Parameters
+    ----------
+    changed
+        As from `differences`.
+    affected
+        The run IDs of the curves that changed.
+
+    Returns
+    -------
+    list of dict
+        `fact`, `before`, `now`, and the shares `of_changed` and `of_unchanged` runs.
+    """
+    inside = Counter[tuple[str, str, str]]()
+    outside = Counter[tuple[str, str, str]]()
+    own = sum(run in affected for run in changed)
+    rest = len(changed) - own
+    for run, facts in changed.items():
+        counts = inside if run in affected else outside
+        counts.update((name, *values) for name, values in facts.items())
+    rows: list[dict[str, Any]] = [
+        {
+            "fact": name,
+            "before": before,
+            "now": now,
+            "of_changed": count / own,
+            "of_unchanged": outside[name, before, now] / rest if rest else 0.0,
+        }
+        for (name, before, now), count in inside.items()
+    ]
+    rows.sort(key=lambda row: (row["of_unchanged"] - row["of_changed"], row["fact"]))
+    return rows[:_MOST_LISTED]

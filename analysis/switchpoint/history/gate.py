@@ -1,0 +1,156 @@
+"""Compares a session with its history and says what changed: `switchpoint gate`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.history import absences, accepted, changes, values
+from switchpoint.history.circumstances import facts_of_runs
+from switchpoint.history.kinds import ACCEPTED, GATE_COLUMNS
+from switchpoint.history.night import Night
+from switchpoint.history.nights import Nights, nights_of_values, select_nights
+from switchpoint.history.points import NO_POINTS, points_of, since_accepted
+from switchpoint.history.policy import Policy
+from switchpoint.store.store import Store
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the gate says of a session.
+
+    Attributes
+    ----------
+    session, start_utc : str
+        The judged session, and the start of its first run.
+    nights : int
+        The earlier nights that it was compared with.
+    curves : DataFrame
+        The identity of each curve of the session.
+    findings : DataFrame
+        `GATE_COLUMNS`, those that fail first.
+    warnings : list of str
+        What limits the verdict.
+    """
+
+    session: str
+    start_utc: str
+    nights: int
+    curves: pd.DataFrame
+    findings: pd.DataFrame
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def fails(self) -> bool:
+        """Whether a finding fails the gate."""
+        return bool(self.findings["fails"].any())
+
+
+def gate(
+    store: Store | str,
+    session: str | None = None,
+    *,
+    site: str | None = None,
+    policy: Policy | None = None,
+    history: int | None = None,
+    failed_checks: Sequence[tuple[str, str]] = (),
+    keep: bool = False,
+) -> Verdict:
+    """Compare a session with the nights before it.
+
+    Parameters
+    ----------
+    store
+        The store, or its folder or URL.
+    session
+        Label `session` of the runs to judge; by default the session that was stored last.
+    site
+        Judge only runs of this site.
+    policy
+        What matters at this site; see `load_policy`.
+    history
+        Number of earlier nights, by default the policy's.
+    failed_checks
+        Name and reason of each check that failed or was skipped.
+    keep
+        Store the findings.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    InputError
+        If there is no such session or store.
+    """
+    store = store if isinstance(store, Store) else Store(store)
+    policy = policy or Policy()
+    single = store.single_values(site=site)
+    nights = _nights(store, single, session, site, history or policy.history_nights)
+    night = _read(store, nights, site)
+    found = [
+        *absences.found(night, failed_checks),
+        *(changes.found(night, policy) if len(night.curves) else []),
+        *values.found(single, nights.starts_utc, policy),
+    ]
+    rows = [night.finished(finding, policy) for finding in found]
+    verdict = Verdict(
+        night.nights.session,
+        night.nights.starts_utc[-1],
+        night.nights.tonight,
+        night.curves_tonight,
+        _in_order(rows),
+        [*night.nights.warnings, *night.limits],
+    )
+    if keep:
+        accepted.keep(store, verdict.findings)
+    return verdict
+
+
+def _nights(
+    store: Store, single: pd.DataFrame, session: str | None, site: str | None, history: int
+) -> Nights:
+    """Choose the nights: by the runs, or in a store without runs by the single values."""
+    if len(single) and not store.files.below("runs"):
+        return nights_of_values(store, single, session, history)
+    return select_nights(store, session, site, history)
+
+
+def _read(store: Store, nights: Nights, site: str | None) -> Night:
+    """Read the points of the session and its history, and the facts of two nights."""
+    acceptances = accepted.read(store)
+    if nights.runs.empty:
+        return Night(nights, NO_POINTS, nights.runs, {}, acceptances)
+    table = store.curves(since=nights.starts_utc[0], site=site)
+    points = points_of(table, nights.runs, nights.tonight + 1)
+    points = since_accepted(points, acceptances, nights.starts_utc)
+    before = nights.runs_of(max(nights.tonight - 1, 0))
+    facts = _facts(store, before) | _facts(store, nights.runs_of(nights.tonight))
+    return Night(nights, points, before, facts, acceptances)
+
+
+def _facts(store: Store, runs: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """Read the facts of a night's runs."""
+    last = datetime.fromisoformat(runs["start_utc"].max().replace("Z", "+00:00"))
+    until = last + timedelta(seconds=1)
+    facts = store.facts(since=runs["start_utc"].min(), until=until)
+    return facts_of_runs(facts[facts["run_id"].isin(runs["run_id"])])
+
+
+def _in_order(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return findings, those that fail first, then those of most curves."""
+    rows.sort(
+        key=lambda row: (
+            not row["fails"],
+            row["state"] == ACCEPTED,
+            -len(row["curves"]),
+            -abs(row["effect"]) if math.isfinite(row["effect"]) else 0.0,
+        )
+    )
+    return pd.DataFrame(rows, columns=GATE_COLUMNS)

@@ -1,0 +1,105 @@
+"""Single sizes, and runs of them, whose change no change of latency or bandwidth explains."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from switchpoint.history.parameters import BANDWIDTH, LATENCY, Parameters, ratios
+from switchpoint.history.points import Points, by_night
+from switchpoint.history.scatter import compare, probability, significant
+from switchpoint.history.shapes import Shapes
+from switchpoint.tables.sweeps import Floats, Indices
+
+
+@dataclass(frozen=True)
+class OddSizes:
+    """Neighbouring sizes of one curve that changed in the same direction.
+
+    Attributes
+    ----------
+    curve : int
+    first_size, last_size : int
+        In bytes.
+    effect, low, high : float
+        The largest change, as a logarithm of time, with its 95 % interval.
+    """
+
+    curve: int
+    first_size: int
+    last_size: int
+    effect: float
+    low: float
+    high: float
+
+
+def odd_sizes(
+    points: Points,
+    shapes: Shapes,
+    parameters: Parameters,
+    left_out: npt.NDArray[np.bool_],
+    least: float,
+    rate: float,
+) -> list[OddSizes]:
+    """Find sizes that are off tonight, after what latency and bandwidth explain.
+
+    Parameters
+    ----------
+    points, shapes, parameters
+        Of all nights.
+    left_out : array of bool
+        Of each point: whether a moved switch explains it.
+    least
+        The smallest effect that matters, as a logarithm.
+    rate
+        The false discovery rate over all sizes of all curves.
+    """
+    used = (shapes.place >= 0) & ~left_out
+    shape = (len(shapes.size), points.nights)
+    nightly = by_night(shapes.place[used], points.night[used], ratios(points, shapes)[used], shape)
+    rest = nightly - _explained(shapes, parameters)
+    launches = np.ones(shape, dtype=int)
+    unknown = np.full(len(rest), np.nan)
+    # The sizes of a curve scatter alike.
+    judged = compare(rest, unknown, launches, shapes.curve)
+    odd = significant(probability(judged.z), rate) & (np.abs(judged.effect) >= least)
+    low, high = judged.interval()
+    return [
+        OddSizes(
+            int(shapes.curve[run[0]]),
+            int(shapes.size[run[0]]),
+            int(shapes.size[run[-1]]),
+            *(float(values[run[np.argmax(np.abs(judged.effect[run]))]])
+              for values in (judged.effect, low, high)),
+        )
+        for run in _runs(np.flatnonzero(odd), shapes.curve, judged.effect)
+    ]  # fmt: skip
+
+
+def _explained(shapes: Shapes, parameters: Parameters) -> Floats:
+    """Return for each place and night what the parameters of its segment predict."""
+    levels = {}
+    for metric in (LATENCY, BANDWIDTH):
+        rows = parameters.table.index[parameters.table["metric"] == metric]
+        level = np.full((len(shapes.segment_curve), parameters.nightly.shape[1]), np.nan)
+        level[parameters.table["segment"].to_numpy()[rows]] = parameters.nightly[rows]
+        levels[metric] = level
+    # A segment that tells only one of them has one level.
+    latency = np.where(np.isnan(levels[LATENCY]), levels[BANDWIDTH], levels[LATENCY])
+    per_byte = np.where(np.isnan(levels[BANDWIDTH]), levels[LATENCY], levels[BANDWIDTH])
+    share = shapes.latency_share[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.asarray(share * latency[shapes.segment] + (1 - share) * per_byte[shapes.segment])
+
+
+def _runs(places: Indices, curve: Indices, effect: Floats) -> list[Indices]:
+    """Split places into runs of neighbours of one curve with the same direction."""
+    if not len(places):
+        return []
+    apart = (np.diff(places) > 1) | (np.diff(curve[places]) != 0)
+    apart |= np.diff(np.sign(effect[places])) != 0
+    return np.split(places, np.flatnonzero(apart) + 1)

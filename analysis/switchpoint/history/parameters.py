@@ -1,0 +1,251 @@
+"""Each launch's change of latency and of time per byte, in each segment of its curve.
+
+With the history's line t = a + b m of a segment, a launch whose latency is exp(x) times and whose
+time per byte is exp(y) times the history's has times whose logarithms differ by about
+r(m) = w(m) x + (1 - w(m)) y, with the share w = a / (a + b m) of latency. A robust regression of r
+on w gives x and y from all sizes of the segment together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from switchpoint.history.points import Points, by_night
+from switchpoint.history.shapes import Shapes
+from switchpoint.tables.curves import median_by
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: A parameter is known if its variance is at most this many times that of the segment's level.
+_MOST_INFLATION = 16.0
+
+#: The regression's weights are those of Tukey's biweight with this many standard deviations
+#: (95 % efficient for normal noise), after so many steps.
+_BIWEIGHT = 4.685
+_STEPS = 5
+
+#: No point is known better than this, relative.
+_LEAST_ERROR = 0.005
+
+_SD_PER_MAD = 1.4826
+
+#: What a parameter is.
+LATENCY, BANDWIDTH, NOISE = "latency", "bandwidth", "noise"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of curves, one row each, and their values in every launch and night.
+
+    Attributes
+    ----------
+    table : DataFrame
+        `curve`, `metric`, `segment` as in `Shapes`, `first_size_bytes`, `last_size_bytes`, and
+        `smallest_bytes` and `largest_bytes` of the curve's sizes.
+    nightly : array of float, shape (parameters, nights)
+        Median over the launches of a night of the logarithm of the ratio to the history's shape.
+        More is worse: that of bandwidth is the change of time per byte. NaN without a launch.
+    launch_variance : array of float
+        Variance of that logarithm between launches of one night; NaN if no night has two.
+    launches : array of int, shape (parameters, nights)
+        Number of launches.
+    """
+
+    table: pd.DataFrame
+    nightly: Floats
+    launch_variance: Floats
+    launches: Indices
+
+    @classmethod
+    def joined(cls, parts: list[Parameters]) -> Parameters:
+        """Join several."""
+        return cls(
+            pd.concat([part.table for part in parts], ignore_index=True),
+            np.concatenate([part.nightly for part in parts]),
+            np.concatenate([part.launch_variance for part in parts]),
+            np.concatenate([part.launches for part in parts]),
+        )
+
+
+def parameters_of(
+    points: Points, shapes: Shapes, left_out: npt.NDArray[np.bool_] | None = None
+) -> Parameters:
+    """Fit latency and time per byte of each segment, and the noise of each curve.
+
+    Parameters
+    ----------
+    points, shapes
+        Of all nights.
+    left_out : array of bool, optional
+        Of each point: whether it is not used, because a switch moved across its size.
+    """
+    used = shapes.place >= 0 if left_out is None else (shapes.place >= 0) & ~left_out
+    lines = _fit_lines(points, shapes, used)
+    return Parameters.joined([lines, _noise(points)])
+
+
+def ratios(points: Points, shapes: Shapes) -> Floats:
+    """Return how much slower each point is than the history, as a logarithm; NaN if not known."""
+    ratio = points.log_time - shapes.log_time[shapes.place] if len(shapes.log_time) else None
+    missing = np.full(len(points.log_time), np.nan)
+    return missing if ratio is None else np.where(shapes.place >= 0, ratio, np.nan)
+
+
+def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> Parameters:
+    place = shapes.place[used]
+    segment, share = shapes.segment[place], shapes.latency_share[place]
+    known_by, metric_of = _known(shapes)
+    error = np.hypot(points.error[used], _LEAST_ERROR)
+    error = np.hypot(error, _SD_PER_MAD * shapes.scatter[place])
+    ratio = ratios(points, shapes)[used]
+    launch = points.launch[used]
+    cells, cell = np.unique(launch * len(shapes.segment_curve) + segment, return_inverse=True)
+    both = (known_by == 2)[segment]
+    latency, per_byte = _robust(cell, len(cells), ratio, share, 1 / error**2, both)
+    of_launch, of_segment = np.divmod(cells, max(len(shapes.segment_curve), 1))
+    night = points.launches["night"].to_numpy()[of_launch]
+    sizes = _sizes(shapes)
+    parts = []
+    for values, metric, there in (
+        (latency, LATENCY, (known_by == 2) | (metric_of == LATENCY)),
+        (per_byte, BANDWIDTH, (known_by == 2) | (metric_of == BANDWIDTH)),
+    ):
+        chosen = there[of_segment] & np.isfinite(values)
+        segments = np.flatnonzero(there)
+        row = np.searchsorted(segments, of_segment[chosen])
+        table = sizes.iloc[segments].reset_index(drop=True)
+        table.insert(1, "metric", metric)
+        parts.append(_collect(table, row, night[chosen], values[chosen], points.nights))
+    return Parameters.joined(parts)
+
+
+def _known(shapes: Shapes) -> tuple[Indices, npt.NDArray[np.object_]]:
+    """Return how many parameters each segment's sizes can tell, and which one if it is one.
+
+    It depends on how much the share of latency varies within the segment.
+    """
+    count = len(shapes.segment_curve)
+    number = np.bincount(shapes.segment, minlength=count)
+    mean = np.bincount(shapes.segment, shapes.latency_share, minlength=count) / np.maximum(
+        number, 1
+    )
+    off = shapes.latency_share - mean[shapes.segment] if count else shapes.latency_share
+    spread = np.bincount(shapes.segment, off**2, minlength=count) / number
+    with np.errstate(divide="ignore"):
+        inflation = 1 + np.maximum(mean, 1 - mean) ** 2 / spread
+    both = (inflation <= _MOST_INFLATION) & (number >= 3)
+    return np.where(both, 2, 1), np.where(mean >= 0.5, LATENCY, BANDWIDTH).astype(object)
+
+
+def _robust(
+    cell: Indices,
+    count: int,
+    ratio: Floats,
+    share: Floats,
+    weight: Floats,
+    both: npt.NDArray[np.bool_],
+) -> tuple[Floats, Floats]:
+    """Regress ratios on shares in each cell; without `both`, the two parameters are one level."""
+    total = _Sums(cell, count)
+    level = median_by(cell, ratio) if count else np.zeros(0)
+    latency, per_byte = level, level
+    for step in range(_STEPS):
+        off = ratio - share * latency[cell] - (1 - share) * per_byte[cell]
+        deviation = np.abs(off) * np.sqrt(weight)
+        scale = np.maximum(_SD_PER_MAD * median_by(cell, deviation), 1.0) if count else level
+        robust = np.clip(1 - (deviation / (_BIWEIGHT * scale[cell])) ** 2, 0, None) ** 2
+        # The first step starts from a median, which an accurate line may be far from at its ends.
+        used = weight * (np.maximum(robust, 0.05) if step == 0 else robust)
+        w = total(used)
+        mean_s, mean_r = total(used * share) / w, total(used * ratio) / w
+        off_s = share - mean_s[cell]
+        spread = total(used * off_s**2)
+        moment = total(used * off_s * ratio)
+        slope = np.where(spread > 1e-9 * w, moment / np.where(spread > 0, spread, 1), 0.0)
+        slope *= total.any(both)
+        latency, per_byte = mean_r + slope * (1 - mean_s), mean_r - slope * mean_s
+    return latency, per_byte
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Sums of values by cell."""
+
+    cell: Indices
+    count: int
+
+    def __call__(self, values: Floats) -> Floats:
+        return np.asarray(np.bincount(self.cell, values, minlength=self.count), dtype=float)
+
+    def any(self, which: npt.NDArray[np.bool_]) -> Floats:
+        """Return 1 for each cell with such a value, otherwise 0."""
+        return np.minimum(self(which.astype(float)), 1.0)
+
+
+def _noise(points: Points) -> Parameters:
+    """Return the typical scatter of each curve's samples, as a logarithm."""
+    repeated = points.spread > 0
+    launches = points.launches.iloc[np.unique(points.launch[repeated])]
+    _, cell = np.unique(points.launch[repeated], return_inverse=True)
+    values = np.log(median_by(cell, points.spread[repeated])) if len(cell) else np.zeros(0)
+    curves = np.unique(launches["curve"].to_numpy())
+    sizes = pd.DataFrame({"curve": points.curve, "size": points.size}).groupby("curve")["size"]
+    low, high = sizes.min().reindex(curves), sizes.max().reindex(curves)
+    table = pd.DataFrame(
+        {
+            "curve": curves,
+            "metric": NOISE,
+            "segment": -1,
+            "first_size_bytes": low.to_numpy(),
+            "last_size_bytes": high.to_numpy(),
+            "smallest_bytes": low.to_numpy(),
+            "largest_bytes": high.to_numpy(),
+        }
+    )
+    row = np.searchsorted(curves, launches["curve"].to_numpy())
+    found = _collect(table, row, launches["night"].to_numpy(), values, points.nights)
+    past = found.nightly[:, :-1]
+    typical = np.array([np.median(one[np.isfinite(one)]) if np.isfinite(one).any() else np.nan
+                        for one in past])  # fmt: skip
+    return Parameters(
+        table, found.nightly - typical[:, None], found.launch_variance, found.launches
+    )
+
+
+def _sizes(shapes: Shapes) -> pd.DataFrame:
+    """Return the sizes of each segment, and of its curve."""
+    count = len(shapes.segment_curve)
+    segments = np.arange(count)
+    first = np.searchsorted(shapes.segment, segments)
+    last = np.searchsorted(shapes.segment, segments, side="right") - 1
+    curve_first = np.searchsorted(shapes.curve, shapes.segment_curve)
+    curve_last = np.searchsorted(shapes.curve, shapes.segment_curve, side="right") - 1
+    return pd.DataFrame(
+        {
+            "curve": shapes.segment_curve,
+            "segment": segments,
+            "first_size_bytes": shapes.size[first],
+            "last_size_bytes": shapes.size[last],
+            "smallest_bytes": shapes.size[curve_first],
+            "largest_bytes": shapes.size[curve_last],
+        }
+    )
+
+
+def _collect(
+    table: pd.DataFrame, row: Indices, night: Indices, values: Floats, nights: int
+) -> Parameters:
+    """Arrange the values of launches by night."""
+    shape = (len(table), nights)
+    nightly = by_night(row, night, values, shape)
+    number = np.zeros(shape, dtype=int)
+    np.add.at(number, (row, night), 1)
+    off = values - nightly[row, night]
+    several = number[row, night] > 1
+    freedom = np.bincount(row, several * (1 - 1 / number[row, night]), minlength=len(table))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = np.bincount(row, several * off**2, minlength=len(table)) / freedom
+    return Parameters(table, nightly, np.where(freedom > 0, variance, np.nan), number)

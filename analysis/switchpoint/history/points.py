@@ -1,0 +1,178 @@
+"""The points of all nights' curves as flat arrays: a curve, a launch, a night and a size each.
+
+A curve of the gate is the same curve in every night: its identity without the run, and without the
+version of an MPI library that its environment names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.history.accepted import Acceptance, identity_text
+from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.curves import median_by
+from switchpoint.tables.sweeps import Floats, Indices
+
+_VERSION = re.compile(r" \d[\w.]*$")
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points of launches.
+
+    Attributes
+    ----------
+    curves : DataFrame
+        The identity of each curve, one row each.
+    launches : DataFrame
+        One row for each launch of each curve: `curve`, `run_id`, `night`.
+    nights : int
+        Number of nights, the judged one included, which is the last.
+    launch, size : array of int
+        Of each point: its row in `launches`, its message size in bytes.
+    log_time, error, spread : array of float
+        Natural logarithm of the time in microseconds; relative standard error of the time; its
+        median absolute deviation relative to it.
+    """
+
+    curves: pd.DataFrame
+    launches: pd.DataFrame
+    nights: int
+    launch: Indices
+    size: Indices
+    log_time: Floats
+    error: Floats
+    spread: Floats
+
+    @property
+    def curve(self) -> Indices:
+        """The curve of each point."""
+        return np.asarray(self.launches["curve"].to_numpy()[self.launch])
+
+    @property
+    def night(self) -> Indices:
+        """The night of each point."""
+        return np.asarray(self.launches["night"].to_numpy()[self.launch])
+
+
+#: No curve at all.
+NO_POINTS = Points(
+    pd.DataFrame(index=range(0)),
+    pd.DataFrame({"curve": [], "run_id": [], "night": []}, dtype=int),
+    1,
+    *np.zeros((2, 0), dtype=int),
+    *np.zeros((3, 0)),
+)
+
+
+def points_of(table: pd.DataFrame, runs: pd.DataFrame, nights: int) -> Points:
+    """Sort the points of curves by curve and launch.
+
+    Parameters
+    ----------
+    table
+        As from `Store.curves`.
+    runs
+        With `run_id` and `night`; points of other runs are left out.
+    nights
+        Number of nights.
+    """
+    night = table["run_id"].astype(object).map(runs.set_index("run_id")["night"])
+    usable = night.notna() & (table["time_us"] > 0)
+    table = table[usable].reset_index(drop=True)
+    curve, curves = _curves(table)
+    launch_key = pd.DataFrame(
+        {
+            "curve": curve,
+            "run_id": table["run_id"].astype(object),
+            "night": night[usable].to_numpy(dtype=int),
+        }
+    )
+    launch, launches = _numbered(launch_key)
+    time = table["time_us"].to_numpy(dtype=float)
+    return Points(
+        curves,
+        launches,
+        nights,
+        launch,
+        table["size_bytes"].to_numpy(),
+        np.log(time),
+        table["error_us"].to_numpy(dtype=float) / time,
+        table["mad_us"].to_numpy(dtype=float) / time,
+    )
+
+
+def since_accepted(
+    points: Points, acceptances: Iterable[Acceptance], starts_utc: Sequence[str]
+) -> Points:
+    """Leave out what curves were before a change that someone accepted on an earlier night."""
+    first = {
+        curve: one.night_utc
+        for one in reversed([*acceptances])  # of several, the newest counts
+        if one.is_new_normal and one.session_utc < starts_utc[-1]
+        for curve in one.curves
+    }
+    if not first:
+        return points
+    begins = [first.get(identity_text(curve), "") for curve in texts_of(points.curves)]
+    starts = np.array(starts_utc)[points.launches["night"]]
+    kept = starts >= np.array(begins)[points.launches["curve"]]
+    number = np.cumsum(kept) - 1
+    used = kept[points.launch]
+    return Points(
+        points.curves,
+        points.launches[kept].reset_index(drop=True),
+        points.nights,
+        number[points.launch[used]],
+        points.size[used],
+        points.log_time[used],
+        points.error[used],
+        points.spread[used],
+    )
+
+
+def texts_of(curves: pd.DataFrame) -> list[dict[str, str]]:
+    """Return the identities of curves without what they do not have."""
+    return [
+        {str(name): value for name, value in row.items() if isinstance(value, str)}
+        for row in curves.to_dict("records")
+    ]
+
+
+def _curves(table: pd.DataFrame) -> tuple[Indices, pd.DataFrame]:
+    """Number the curves of points; also return what identifies the same curve in every night.
+
+    These are texts, null where there is none.
+    """
+    names = [name for name in identity_columns(table) if name != "run_id"]
+    each, first = _numbered(table[names])
+    keys = first.astype(object)
+    if {"mpi", "environ"} <= {*names}:
+        bare = keys["mpi"].map(lambda mpi: _VERSION.sub("", mpi), na_action="ignore")
+        keys["mpi"] = bare.where(keys["environ"].notna(), keys["mpi"])
+    curve, curves = _numbered(keys.where(keys.notna(), None))
+    return curve[each], curves
+
+
+def _numbered(keys: pd.DataFrame) -> tuple[Indices, pd.DataFrame]:
+    """Number the distinct rows in their order; also return them."""
+    if keys.empty:
+        return np.zeros(len(keys), dtype=np.intp), keys.drop_duplicates()
+    number = keys.groupby([*keys], dropna=False, sort=True, observed=True).ngroup().to_numpy()
+    _, first = np.unique(number, return_index=True)
+    return np.asarray(number), keys.iloc[first].reset_index(drop=True)
+
+
+def by_night(codes: Indices, night: Indices, values: Floats, shape: tuple[int, int]) -> Floats:
+    """Return medians as a matrix: a row for each code, a column for each night, NaN without any."""
+    matrix = np.full(shape, np.nan)
+    if not len(values):
+        return matrix
+    cells, cell = np.unique(codes * shape[1] + night, return_inverse=True)
+    matrix.ravel()[cells] = median_by(cell, values)
+    return matrix

@@ -1,0 +1,199 @@
+"""What is missing tonight, or cannot be trusted: silence is no pass."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.errors import InputError
+from switchpoint.history.circumstances import ALIKE, nodes_of
+from switchpoint.history.nights import Nights
+from switchpoint.history.points import Points
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: A curve is expected if it was in this share of the nights from its first to its last, and in as
+#: many nights, or in all nights if there are fewer.
+_LEAST_SHARE = 0.5
+_LEAST_NIGHTS = 2
+
+#: Nights that are read to know how many launches and sizes a curve has.
+_RECENT = 5
+
+
+def missing_curves(points: Points) -> Indices:
+    """Return the curves that earlier nights measured and tonight lacks."""
+    there = _presence(points.launches["curve"].to_numpy(), points)
+    return _missing(there)
+
+
+def _presence(row: Indices, points: Points) -> Floats:
+    there = np.zeros((len(points.curves), points.nights))
+    there[row, points.launches["night"].to_numpy()] = 1
+    return there
+
+
+def _missing(there: Floats) -> Indices:
+    """Return the rows that are expected in the last column and not there."""
+    past = there[:, :-1]
+    nights = past.shape[1]
+    if not nights:
+        return np.zeros(0, dtype=np.intp)
+    number = past.sum(axis=1)
+    first = np.argmax(past > 0, axis=1)
+    last = nights - 1 - np.argmax(past[:, ::-1] > 0, axis=1)
+    often = number >= _LEAST_SHARE * (last - first + 1)
+    expected = often & (number >= min(_LEAST_NIGHTS, nights))
+    return np.flatnonzero(expected & (there[:, -1] == 0))
+
+
+def missing_values(series: Indices, night: Indices, nights: int) -> Indices:
+    """Return the series of single values that earlier nights had and the last one lacks."""
+    there = np.zeros((int(series.max(initial=-1)) + 1, nights))
+    there[series, night] = 1
+    return _missing(there)
+
+
+def fewer(points: Points) -> Iterator[tuple[str, Indices, int, int]]:
+    """Yield what tonight has less of: `launches` or `sizes`, the curves, how many now and before.
+
+    The numbers are those of most curves.
+    """
+    first = max(points.nights - 1 - _RECENT, 0)
+    launches = points.launches[points.launches["night"] >= first]
+    yield from _fewer("launches", _counts(launches, first, points.nights))
+    sizes = pd.DataFrame({"curve": points.curve, "night": points.night, "size": points.size})
+    sizes = sizes[sizes["night"] >= first].drop_duplicates()
+    yield from _fewer("sizes", _counts(sizes, first, points.nights))
+
+
+def _counts(rows: pd.DataFrame, first: int, nights: int) -> pd.DataFrame:
+    """Count rows by curve and night; NaN without any."""
+    counts = rows.pivot_table(index="curve", columns="night", aggfunc="size")
+    return counts.reindex(columns=range(first, nights))
+
+
+def _fewer(what: str, number: pd.DataFrame) -> Iterator[tuple[str, Indices, int, int]]:
+    now, before = number.iloc[:, -1], number.iloc[:, :-1].median(axis=1)
+    less = (now < before) & now.notna()
+    if less.any():
+        (had, has), _ = Counter(zip(before[less], now[less], strict=True)).most_common(1)[0]
+        yield what, number.index[less].to_numpy(), int(has), int(had)
+
+
+def truncated(nights: Nights) -> pd.DataFrame:
+    """Return tonight's runs whose records are truncated."""
+    own = nights.runs_of(nights.tonight)
+    return own[~own["complete"].astype(bool)]
+
+
+def misplaced(
+    nights: Nights, facts: Mapping[str, Mapping[str, str]], before: pd.DataFrame
+) -> dict[str, list[str]]:
+    """Compare where tonight's ranks were with earlier runs of the same placement.
+
+    Parameters
+    ----------
+    nights
+        The judged session.
+    facts
+        As from `facts_of_runs`, of tonight's runs and of those in `before`.
+    before
+        Runs of an earlier night.
+
+    Returns
+    -------
+    dict
+        Sentences about the contradiction, with the IDs of the runs.
+    """
+    usual: dict[tuple[Any, ...], Counter[tuple[str, ...]]] = {}
+    for run in before.to_dict("records"):
+        if placed := _placed(facts.get(run["run_id"])):
+            key = tuple(run.get(name) for name in ALIKE)
+            usual.setdefault(key, Counter())[placed] += 1
+    found: dict[str, list[str]] = {}
+    for run in nights.runs_of(nights.tonight).to_dict("records"):
+        key = tuple(run.get(name) for name in ALIKE)
+        if key not in usual or not run["complete"]:
+            continue
+        own = _placed(facts.get(run["run_id"]))
+        if own in usual[key]:
+            continue
+        expected = _in_words(usual[key].most_common(1)[0][0])
+        words = f"ran {_in_words(own)}" if own else "has no record that proves where it ran"
+        sentence = f"`{run['placement']}` {words}; before, it ran {expected}"
+        found.setdefault(sentence, []).append(str(run["run_id"]))
+    return found
+
+
+def _placed(facts: Mapping[str, str] | None) -> tuple[str, ...] | None:
+    if facts is None or "path" not in facts:
+        return None
+    return facts["path"], str(len(nodes_of(facts)))
+
+
+def _in_words(placed: tuple[str, ...]) -> str:
+    path, nodes = placed
+    return f"on {nodes} node{'' if nodes == '1' else 's'} over {path.replace('_', ' ')}"
+
+
+def other_machine(
+    nights: Nights, facts: Mapping[str, Mapping[str, str]], before: pd.DataFrame
+) -> tuple[str, str] | None:
+    """Return earlier and tonight's machine if they have neither host nor processor in common."""
+    own = nights.runs_of(nights.tonight)["run_id"]
+    hosts, models = _machine(facts, own)
+    old_hosts, old_models = _machine(facts, before["run_id"])
+    if not hosts or not old_hosts or hosts & old_hosts or models & old_models:
+        return None
+    return _named(old_hosts, old_models), _named(hosts, models)
+
+
+def _machine(
+    facts: Mapping[str, Mapping[str, str]], runs: pd.Series[str]
+) -> tuple[set[str], set[str]]:
+    own = [facts[run] for run in runs if run in facts]
+    hosts = {node for one in own for node in nodes_of(one)}
+    return hosts, {one["CPU model"] for one in own if one.get("CPU model")}
+
+
+def _named(hosts: set[str], models: set[str]) -> str:
+    more = f" and {len(hosts) - 3} more" if len(hosts) > 3 else ""
+    return f"{', '.join(sorted(hosts)[:3])}{more} ({', '.join(sorted(models))})"
+
+
+def failures_of_report(path: Path) -> list[tuple[str, str]]:
+    """Return name and reason of each test in a ReFrame run report that did not pass.
+
+    Raises
+    ------
+    InputError
+        If it is not a run report.
+    """
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        cases = [case for run in report["runs"] for case in run["testcases"]]
+        return [
+            (str(case.get("display_name") or case["name"]), _reason(case))
+            for case in cases
+            if case["result"] not in ("pass", "xfail")
+        ]
+    except OSError as error:
+        raise InputError(path, f"cannot be read: {error.strerror}; check the path") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            path, f"is not a run report of ReFrame ({error}); give its --report-file"
+        ) from None
+
+
+def _reason(case: Mapping[str, Any]) -> str:
+    phase = f" in the phase {case['fail_phase']}" if case.get("fail_phase") else ""
+    reason = str(case.get("fail_reason") or "").strip().splitlines()
+    verb = {"fail": "failed", "skip": "was skipped", "abort": "was aborted"}
+    words = verb.get(str(case["result"]), f"ended as {case['result']}")
+    return f"{words}{phase}{': ' + reason[0] if reason else ''}"

@@ -1,0 +1,262 @@
+"""How far tonight's value may lie from its history by chance.
+
+The nights are the replicates: launches and samples of one night agree too well. With few nights the
+scatter of one series is hardly known, so that of similar series helps: the variance is moderated
+(Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3(1), article 3).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: A night further from the median than this many standard deviations was disturbed. It is left out.
+_DISTURBED = 4.0
+
+_SD_PER_MAD = 1.4826
+
+#: Variance of a median over that of a mean, of normal values.
+_MEDIAN = math.pi / 2
+
+#: Before there is a history: the relative scatter from night to night, and how many degrees of
+#: freedom this counts.
+USUAL_SCATTER = 0.03
+_USUAL_FREEDOM = 6.0
+
+#: Fewer similar series do not show how much their variances differ.
+_FEWEST_ALIKE = 5
+
+#: No scatter is less than this, relative.
+_LEAST_SCATTER = 0.003
+
+#: Limits of the degrees of freedom that similar series are worth.
+_LEAST_PRIOR, _MOST_PRIOR = 3.0, 30.0
+
+#: Two-sided 95 % of a normal distribution.
+_NORMAL_95 = 1.959964
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Tonight's values compared with their histories; one entry for each series.
+
+    Attributes
+    ----------
+    effect : array of float
+        Tonight's value minus the centre of the history; NaN without either.
+    scatter : array of float
+        Standard deviation from night to night.
+    error : array of float
+        Standard error of the effect.
+    freedom : array of float
+        Degrees of freedom of the error.
+    past : array of int
+        Number of nights of the history that were used.
+    """
+
+    effect: Floats
+    scatter: Floats
+    error: Floats
+    freedom: Floats
+    past: Indices
+
+    @property
+    def z(self) -> Floats:
+        """The effects as normal deviates."""
+        return normal_deviate(self.effect / self.error, self.freedom)
+
+    def interval(self) -> tuple[Floats, Floats]:
+        """Return the 95 % confidence intervals of the effects."""
+        half = self.error * quantile_95(self.freedom)
+        return self.effect - half, self.effect + half
+
+    @property
+    def least_visible(self) -> Floats:
+        """The smallest effect that would be significant in a test by itself."""
+        return np.asarray(self.error * quantile_95(self.freedom))
+
+
+def compare(
+    nightly: Floats,
+    launch_variance: Floats,
+    launches: Indices,
+    stratum: Indices,
+    usual: Floats | float = USUAL_SCATTER,
+) -> Judged:
+    """Compare the last night with those before it.
+
+    Parameters
+    ----------
+    nightly : array of float, shape (series, nights)
+        NaN where there is no value, or where a night is not part of the baseline.
+    launch_variance : array of float, shape (series,)
+        Between launches of one night; NaN if not known.
+    launches : array of int, shape (series, nights)
+        Number of launches behind each value.
+    stratum : array of int, shape (series,)
+        Series with the same number are similar: their scatter is.
+    usual : float or array of float
+        Scatter from night to night before there is a history.
+    """
+    past, tonight = nightly[:, :-1], nightly[:, -1]
+    centre, variance, number = _scatter(past, stratum)
+    within = np.where(np.isfinite(launch_variance), launch_variance, 0.0)
+    prior, worth = _prior(variance, number, within, launches, stratum, usual)
+    freedom = np.maximum(number - 1, 0)
+    with np.errstate(invalid="ignore"):
+        known = np.where(freedom > 0, variance * freedom, 0.0)
+    moderated = (prior * worth + known) / (worth + freedom)
+    moderated = np.maximum(moderated, _LEAST_SCATTER**2)
+    error = moderated * (1 + _MEDIAN / np.maximum(number, 1)) + _fewer_launches(within, launches)
+    effect = np.where(number > 0, tonight - centre, np.nan)
+    return Judged(effect, np.sqrt(moderated), np.sqrt(error), worth + freedom, number)
+
+
+def _scatter(past: Floats, stratum: Indices) -> tuple[Floats, Floats, Indices]:
+    """Return centre, variance and number of each row's nights, without disturbed nights."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # rows without a night are NaN
+        centre = np.nanmedian(past, axis=1) if past.size else np.full(len(past), np.nan)
+        off = np.abs(past - centre[:, None])
+        scale = _SD_PER_MAD * np.nanmedian(off, axis=1) if past.size else centre
+    usual = np.full(len(past), _LEAST_SCATTER)
+    for one in np.unique(stratum):
+        here = (stratum == one) & (scale > 0)
+        if here.any():
+            usual[stratum == one] = np.median(scale[here])
+    scale = np.maximum(np.where(np.isfinite(scale), scale, 0.0), usual)
+    kept = np.isfinite(past) & (off <= _DISTURBED * scale[:, None])
+    number = kept.sum(axis=1)
+    clean = np.where(kept, past, np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        centre = np.nanmedian(clean, axis=1) if past.size else centre
+        variance = np.nanvar(clean, axis=1, ddof=1) if past.size else centre
+    return centre, np.where(number > 1, variance, np.nan), number
+
+
+def _prior(
+    variance: Floats,
+    number: Indices,
+    within: Floats,
+    launches: Indices,
+    stratum: Indices,
+    usual: Floats | float,
+) -> tuple[Floats, Floats]:
+    """Return the variance that similar series make likely, and its degrees of freedom."""
+    usual = np.broadcast_to(np.asarray(usual, dtype=float), variance.shape)
+    prior, worth = np.zeros(len(variance)), np.full(len(variance), _USUAL_FREEDOM)
+    mean_launches = np.maximum(launches.mean(axis=1), 1)
+    for one in np.unique(stratum):
+        here = stratum == one
+        guess = usual[here] ** 2 + np.median(within[here] / mean_launches[here])
+        prior[here] = guess
+        seen = here & np.isfinite(variance) & (variance > 0)
+        if seen.sum() < _FEWEST_ALIKE:
+            continue
+        freedom = float(np.median(number[seen])) - 1
+        middle, own = _pooled(variance[seen], number[seen] - 1.0)
+        # The nights of similar series are the same nights, so few nights of many series are few.
+        prior[here] = (guess * _USUAL_FREEDOM + middle * freedom) / (_USUAL_FREEDOM + freedom)
+        worth[here] = np.clip(own, _LEAST_PRIOR, min(_USUAL_FREEDOM + freedom, _MOST_PRIOR))
+    return prior, worth
+
+
+def _pooled(variance: Floats, freedom: Floats) -> tuple[float, float]:
+    """Return the typical variance of similar series, and how many degrees of freedom it is worth.
+
+    If the series' variances differ by no more than chance, one is as good as the other, and the
+    typical one is worth a lot.
+    """
+    logs = np.log(variance) - _log_chi(freedom)
+    centre = float(np.median(logs))
+    spread = (_SD_PER_MAD * float(np.median(np.abs(logs - centre)))) ** 2
+    rest = spread - float(np.median(_trigamma(freedom / 2)))
+    worth = _MOST_PRIOR if rest <= 0 else min(2 * _inverse_trigamma(rest), _MOST_PRIOR)
+    return math.exp(centre + (_log_chi(np.array([worth]))[0] if worth < _MOST_PRIOR else 0)), worth
+
+
+def _fewer_launches(within: Floats, launches: Indices) -> Floats:
+    """Return how much more tonight scatters because it has fewer launches than usual."""
+    past = np.where(launches[:, :-1] > 0, launches[:, :-1], np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        usual = np.nanmedian(past, axis=1) if past.size else np.ones(len(past))
+    more = 1 / np.maximum(launches[:, -1], 1) - 1 / np.where(np.isfinite(usual), usual, 1.0)
+    return within * np.maximum(more, 0.0)
+
+
+def normal_deviate(t: Floats, freedom: Floats) -> Floats:
+    """Convert values of Student's t to normal deviates of the same probability.
+
+    Wallace (1959), Annals of Mathematical Statistics 30(4), p. 1124, exact to 0.03 in the deviate
+    from 3 degrees of freedom on.
+    """
+    factor = (8 * freedom + 1) / (8 * freedom + 3)
+    return np.asarray(np.sign(t) * factor * np.sqrt(freedom * np.log1p(t**2 / freedom)))
+
+
+def quantile_95(freedom: Floats) -> Floats:
+    """Return the two-sided 95 % quantile of Student's t, from the same approximation."""
+    factor = (8 * freedom + 1) / (8 * freedom + 3)
+    return np.asarray(np.sqrt(freedom * np.expm1((_NORMAL_95 / factor) ** 2 / freedom)))
+
+
+def probability(z: Floats) -> Floats:
+    """Return the two-sided probability of normal deviates; 1 for NaN."""
+    values = [1.0 if math.isnan(one) else math.erfc(abs(one) / math.sqrt(2)) for one in z.tolist()]
+    return np.array(values)
+
+
+def significant(p: Floats, rate: float) -> npt.NDArray[np.bool_]:
+    """Choose tests with this false discovery rate, however they depend on each other.
+
+    Benjamini and Yekutieli (2001), Annals of Statistics 29(4), theorem 1.3. Curves share links and
+    nodes, so their tests are far from independent.
+    """
+    n = len(p)
+    if not n:
+        return np.zeros(0, dtype=bool)
+    order = np.argsort(p)
+    limit = rate * np.arange(1, n + 1) / (n * np.sum(1 / np.arange(1, n + 1)))
+    passed = np.flatnonzero(p[order] <= limit)
+    chosen = np.zeros(n, dtype=bool)
+    if len(passed):
+        chosen[order[: passed[-1] + 1]] = True
+    return chosen
+
+
+def _log_chi(freedom: Floats) -> Floats:
+    """Return the median of the logarithm of a chi-square variable over its degrees of freedom.
+
+    Wilson and Hilferty (1931), Proceedings of the National Academy of Sciences 17(12), p. 684.
+    """
+    return np.asarray(3 * np.log(np.maximum(1 - 2 / (9 * freedom), 0.05)))
+
+
+def _trigamma(x: Floats) -> Floats:
+    """Return the second derivative of the logarithm of the gamma function."""
+    x = np.asarray(x, dtype=float)
+    more = np.zeros_like(x)
+    for _ in range(6):  # its series is accurate for large arguments
+        more += 1 / x**2
+        x = x + 1
+    return np.asarray(more + 1 / x + 1 / (2 * x**2) + 1 / (6 * x**3) - 1 / (30 * x**5))
+
+
+def _inverse_trigamma(value: float) -> float:
+    """Return where the trigamma function, which falls, has this value."""
+    low, high = 1e-3, 1e3
+    for _ in range(60):
+        middle = math.sqrt(low * high)
+        if float(_trigamma(np.array(middle))) > value:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,261 @@
+"""The fewest groups of curves that explain what changed.
+
+A slow link moves hundreds of curves together. Testing what they share is more powerful than testing
+each, and one finding says more than hundreds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from switchpoint.history.drift import drift, is_gradual
+from switchpoint.history.factors import NODE, Group
+from switchpoint.history.levels import with_normal_nights
+from switchpoint.history.parameters import Parameters
+from switchpoint.history.scatter import Judged, compare, probability, significant
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: A member of a group counts at most this much for or against it, as a logarithm of likelihoods.
+_MOST_EVIDENCE = 8.0
+
+#: Of a group's members, at least this share must have moved.
+_LEAST_SHARE = 0.6
+
+#: Members that scatter independently scatter less together. Before there is a history, it is
+#: assumed that they scatter together by this share of what one does.
+_TOGETHER = 0.7
+
+#: More groups are not looked for in one metric.
+_MOST_GROUPS = 12
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The parameters of all curves, compared with their histories, and what counts as a change.
+
+    Attributes
+    ----------
+    parameters, judged
+        Of each parameter: its nights, and how tonight compares with them.
+    groups : sequence of Group
+        The curves that may have changed together.
+    least : dict
+        The smallest effect that matters by metric, as a logarithm. Others are not tested.
+    rate : float
+        The false discovery rate over all groups and parameters.
+    settled_after : int
+        A level is normal after so many nights.
+    """
+
+    parameters: Parameters
+    judged: Judged
+    groups: Sequence[Group]
+    least: Mapping[str, float]
+    rate: float
+    settled_after: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of one metric that some curves have in common.
+
+    Attributes
+    ----------
+    metric : str
+    curves : array of int
+        The curves that changed.
+    rows : array of int
+        Their parameters.
+    effect, low, high : float
+        The logarithm of the ratio to the history, with its 95 % interval. More is worse.
+    z : float
+        The effect as a normal deviate.
+    series : array of float
+        The same ratio in each night.
+    node : str or None
+        The node that all of them share and others do not.
+    """
+
+    metric: str
+    curves: Indices
+    rows: Indices
+    effect: float
+    low: float
+    high: float
+    z: float
+    series: Floats = field(repr=False)
+    node: str | None = None
+
+
+def shared_changes(compared: Compared) -> list[Change]:
+    """Explain what changed by the fewest groups, then by single curves."""
+    search = _Search(compared)
+    return [change for metric in compared.least for change in search.of(metric)]
+
+
+def drifting_groups(compared: Compared, metrics: Sequence[str]) -> list[Change]:
+    """Find groups whose values became worse night by night.
+
+    The effect is the rise from the first night to the last.
+    """
+    search = _Search(compared)
+    return [change for metric in metrics for change in search.drifting(metric)]
+
+
+def change_of(compared: Compared, curves: Indices, metric: str) -> Change | None:
+    """Measure how much a metric of some curves changed together, significant or not."""
+    search = _Search(compared)
+    rows = search.rows(curves, metric)
+    return search.together(metric, [rows], [None])[0] if len(rows) else None
+
+
+class _Search:
+    """The parameters that no change explains yet, and the groups that may explain them."""
+
+    def __init__(self, compared: Compared) -> None:
+        self._parameters, self._judged = compared.parameters, compared.judged
+        self._groups, self._least = compared.groups, compared.least
+        self._rate, self._settled_after = compared.rate, compared.settled_after
+        parameters, judged, least = compared.parameters, compared.judged, compared.least
+        self._metric = parameters.table["metric"].to_numpy()
+        self._curve = parameters.table["curve"].to_numpy()
+        self._free = np.isin(self._metric, [*least]) & np.isfinite(judged.effect)
+        # Groups are one family of tests and single parameters another, each with half the rate.
+        tested = np.flatnonzero(self._free)
+        self._alone = np.zeros(len(self._free), dtype=bool)
+        self._alone[tested] = significant(probability(judged.z[tested]), self._rate / 2)
+        self._group_tests = len(self._groups) * len(least)
+
+    def of(self, metric: str) -> list[Change]:
+        """Return the changes of one metric, those of most curves first."""
+        found: list[Change] = []
+        while len(found) < _MOST_GROUPS and (best := self._best_group(metric)):
+            self._free[best.rows] = False
+            found.append(best)
+        rest = self._free & self._alone & (self._metric == metric)
+        rest &= np.abs(self._judged.effect) >= self._least[metric]
+        singles = np.unique(self._curve[rest])
+        found += [
+            self._single(metric, np.flatnonzero(rest & (self._curve == one))) for one in singles
+        ]
+        return found
+
+    def drifting(self, metric: str) -> list[Change]:
+        """Return the largest groups that drift, each curve once."""
+        found: list[Change] = []
+        candidates = self._candidates(metric)
+        rises = [drift(one.series) for one in candidates]
+        others = np.ones(max(self._group_tests - len(candidates), 0))
+        sure = significant(
+            np.r_[probability(np.array([z for *_, z in rises])), others], self._rate / 2
+        )
+        taken: set[int] = set()
+        order = sorted(range(len(candidates)), key=lambda number: -len(candidates[number].curves))
+        for number in order:
+            one, (rise, low, high, z) = candidates[number], rises[number]
+            own = set(one.curves.tolist())
+            if not sure[number] or rise < self._least[metric] or low <= 0 or own & taken:
+                continue
+            if is_gradual(one.series) and self._all_rise(one, rise):
+                taken |= own
+                found.append(replace(one, effect=rise, low=low, high=high, z=z))
+        return found
+
+    def _all_rise(self, change: Change, rise: float) -> bool:
+        """Whether most parameters of a group rise at least half as much as the group."""
+        own = [drift(self._mean(np.array([row])))[0] for row in change.rows]
+        return bool(np.mean(np.array(own) >= rise / 2) >= _LEAST_SHARE)
+
+    def rows(self, curves: Indices, metric: str) -> Indices:
+        """Return the parameters of some curves that no change explains yet."""
+        inside = np.zeros(int(max(self._curve.max(initial=0), curves.max(initial=0))) + 1, bool)
+        inside[curves] = True
+        return np.flatnonzero(self._free & (self._metric == metric) & inside[self._curve])
+
+    def together(
+        self, metric: str, rows: Sequence[Indices], nodes: Sequence[str | None]
+    ) -> list[Change]:
+        """Compare groups of parameters, each as one, with their history."""
+        series = np.stack([self._mean(some) for some in rows])
+        # The nights of a group are compared with each other, so what its curves have in common
+        # from night to night is part of its scatter.
+        usual = np.array([_TOGETHER * np.median(self._judged.scatter[some]) for some in rows])
+        none, launches = np.full(len(series), np.nan), np.ones(series.shape, dtype=int)
+        normal = with_normal_nights(series, self._settled_after)
+        judged = compare(normal, none, launches, np.arange(len(series)), usual)
+        low, high = judged.interval()
+        z = judged.z
+        return [
+            Change(
+                metric,
+                np.unique(self._curve[some]),
+                some,
+                float(judged.effect[number]),
+                float(low[number]),
+                float(high[number]),
+                float(z[number]),
+                series[number],
+                nodes[number],
+            )
+            for number, some in enumerate(rows)
+        ]
+
+    def _best_group(self, metric: str) -> Change | None:
+        """Return the change of the group that explains most, if it is significant."""
+        candidates = self._candidates(metric)
+        others = np.ones(max(self._group_tests - len(candidates), 0))  # of the other metrics
+        p = np.r_[probability(np.array([one.z for one in candidates])), others]
+        sure = significant(p, self._rate / 2)
+        scored = [
+            (self._score(one), one)
+            for one, is_sure in zip(candidates, sure, strict=False)
+            if is_sure and abs(one.effect) >= self._least[metric]
+        ]
+        score, best = max(scored, key=lambda pair: pair[0], default=(0.0, None))
+        return best if score > 0 else None
+
+    def _candidates(self, metric: str) -> list[Change]:
+        """Return how each group changed, as far as no change explains its curves yet."""
+        named = [
+            (self.rows(group.curves, metric), group.shared.get(NODE)) for group in self._groups
+        ]
+        named = [(rows, node) for rows, node in named if len(np.unique(self._curve[rows])) > 1]
+        if not named:
+            return []
+        return self.together(metric, [rows for rows, _ in named], [node for _, node in named])
+
+    def _mean(self, rows: Indices) -> Floats:
+        """Return the weighted mean of some parameters in each night, relative to their centres."""
+        nightly = self._parameters.nightly[rows]
+        centre = nightly[:, -1] - self._judged.effect[rows]
+        off = nightly - centre[:, None]
+        weight = np.where(np.isfinite(off), (1 / self._judged.error[rows] ** 2)[:, None], 0.0)
+        total = np.where(weight > 0, off, 0.0) * weight
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(total.sum(axis=0) / weight.sum(axis=0))
+
+    def _score(self, change: Change) -> float:
+        """Return how much likelier it is that all of a group changed than that none did."""
+        own, error = self._judged.effect[change.rows], self._judged.error[change.rows]
+        ratio = (own**2 - (own - change.effect) ** 2) / (2 * error**2)
+        if np.mean(ratio > 0) < _LEAST_SHARE:
+            return 0.0
+        return float(np.clip(ratio, -_MOST_EVIDENCE, _MOST_EVIDENCE).sum())
+
+    def _single(self, metric: str, rows: Indices) -> Change:
+        """Return the change of one curve, by its most significant parameter."""
+        low, high = self._judged.interval()
+        row = rows[np.argmax(np.abs(self._judged.z[rows]))]
+        return Change(
+            metric,
+            np.unique(self._curve[rows]),
+            rows,
+            float(self._judged.effect[row]),
+            float(low[row]),
+            float(high[row]),
+            float(self._judged.z[row]),
+            self._mean(np.array([row])),
+        )

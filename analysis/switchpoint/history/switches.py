@@ -1,0 +1,198 @@
+"""Switches that moved: between its old and its new place, a curve is on the line of the other side.
+
+If a limit falls from 64 KiB to 32 KiB, the sizes in between take the times that the segment above
+the limit would have there. This is neither a change of latency nor of bandwidth, so these sizes are
+left out of the regressions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from switchpoint.history.parameters import ratios
+from switchpoint.history.points import Points, by_night
+from switchpoint.history.shapes import Shapes
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: Smaller jumps are not followed, as a logarithm of time.
+_SMALLEST_JUMP = 0.05
+
+#: A size is on the other line if it is so many times nearer to it than to its own.
+_NEARER = 2.0
+
+#: What sizes count against chance: their number times the evidence of each, at most this much.
+_MOST_EVIDENCE = 12.0
+_LEAST_EVIDENCE = 7.0
+
+#: Just beyond the new place, sizes are as before: they moved at most this share of the others. If
+#: no size is left there, only a jump of this much is told from a change of latency or bandwidth.
+_MOST_BEYOND = 0.5
+_LARGE_JUMP = 0.25
+
+#: No place of a curve is known better than this, as a logarithm.
+_LEAST_ERROR = 0.01
+
+_SD_PER_MAD = 1.4826
+
+#: Share of tonight's launches that must show it.
+_MOST_LAUNCHES = 0.6
+
+
+@dataclass(frozen=True)
+class MovedSwitch:
+    """A switch that is at another place than in the history.
+
+    Attributes
+    ----------
+    curve : int
+    last_before, first_after : int
+        The sizes beside its place in the history, in bytes.
+    new_last_before, new_first_after : int
+        The sizes beside its place tonight.
+    effect, low, high : float
+        How much slower the sizes in between are, as a logarithm, with its 95 % interval.
+    places : array of int
+        The places in between.
+    """
+
+    curve: int
+    last_before: int
+    first_after: int
+    new_last_before: int
+    new_first_after: int
+    effect: float
+    low: float
+    high: float
+    places: Indices
+
+
+def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
+    """Find the switches that are at another place tonight."""
+    ratio = ratios(points, shapes)
+    tonight = (points.night == points.nights - 1) & np.isfinite(ratio)
+    if not tonight.any() or not len(shapes.size):
+        return []
+    place = shapes.place[tonight]
+    level = by_night(place, np.zeros_like(place), ratio[tonight], (len(shapes.size), 1))[:, 0]
+    error = np.maximum(_SD_PER_MAD * shapes.scatter, _LEAST_ERROR)
+    # A curve that moves as a whole has not moved its switches.
+    odd = np.isfinite(level) & (np.abs(level) > 3 * error)
+    found = []
+    for curve in np.unique(shapes.curve[odd]):
+        first, last = np.searchsorted(shapes.curve, [curve, curve + 1])
+        one = _Curve(shapes, int(first), int(last), level[first:last], error[first:last])
+        launches = _launches(points, ratio, tonight, shapes, int(curve), int(first), int(last))
+        found += one.moved(launches)
+    return found
+
+
+def _launches(
+    points: Points,
+    ratio: Floats,
+    tonight: npt.NDArray[np.bool_],
+    shapes: Shapes,
+    curve: int,
+    first: int,
+    last: int,
+) -> Floats:
+    """Return the ratios of tonight's launches of a curve, a row each."""
+    here = tonight & (shapes.place >= first) & (shapes.place < last)
+    launches, row = np.unique(points.launch[here], return_inverse=True)
+    matrix = np.full((len(launches), last - first), np.nan)
+    matrix[row, shapes.place[here] - first] = ratio[here]
+    return matrix
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """One curve's places, and tonight's ratios to the history."""
+
+    shapes: Shapes
+    first: int
+    last: int
+    level: Floats
+    error: Floats
+
+    def moved(self, launches: Floats) -> list[MovedSwitch]:
+        """Return the curve's switches that moved."""
+        segment = self.shapes.segment[self.first : self.last]
+        found = []
+        taken = np.zeros(len(segment), dtype=bool)
+        for start in np.flatnonzero(np.diff(segment)) + 1:
+            options = [self._down(int(start)), self._up(int(start))]
+            evidence, places = max(options, key=lambda option: option[0])
+            if evidence < _LEAST_EVIDENCE or taken[places].any():
+                continue
+            if moved := self._described(int(start), places, launches):
+                taken[places] = True
+                found.append(moved)
+        return found
+
+    def _down(self, start: int) -> tuple[float, Indices]:
+        """Return the evidence that the switch is at a smaller size, and the sizes in between."""
+        above = self.shapes.segment[self.first + start]
+        gain = self._gain(above, np.arange(start))[::-1]
+        count, evidence = _best_run(gain)
+        return evidence, np.arange(start - count, start)
+
+    def _up(self, start: int) -> tuple[float, Indices]:
+        """Return the evidence that the switch is at a larger size, and the sizes in between."""
+        below = self.shapes.segment[self.first + start - 1]
+        gain = self._gain(below, np.arange(start, len(self.level)))
+        count, evidence = _best_run(gain)
+        return evidence, np.arange(start, start + count)
+
+    def _gain(self, segment: int, places: Indices) -> Floats:
+        """Return for each place how much better another segment's line explains tonight."""
+        size = self.shapes.size[self.first + places]
+        line = self.shapes.lines(segment, size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            jump = np.log(line) - self.shapes.log_time[self.first + places]
+        level, error = self.level[places], self.error[places]
+        scale = np.hypot(error, 0.25 * jump)  # an extrapolated line is not exact
+        gain = 0.5 * (level**2 - (_NEARER * (level - jump)) ** 2) / scale**2
+        gain = np.where(np.abs(jump) < _SMALLEST_JUMP, -1.0, gain)
+        gain = np.nan_to_num(gain, nan=-1.0)
+        return np.asarray(np.clip(gain, -_MOST_EVIDENCE, _MOST_EVIDENCE))
+
+    def _described(self, start: int, places: Indices, launches: Floats) -> MovedSwitch | None:
+        own = launches[:, places]
+        expected = np.sign(np.nanmedian(self.level[places]))
+        shows = np.nanmedian(own, axis=1) * expected
+        effect = float(np.nanmedian(self.level[places]))
+        if np.mean(shows > abs(effect) / 2) < _MOST_LAUNCHES or not self._ends(start, places):
+            return None
+        error = float(np.median(self.error[places]))
+        size = self.shapes.size[self.first : self.last]
+        new = int(places[0]) if places[-1] < start else int(places[-1]) + 1
+        return MovedSwitch(
+            int(self.shapes.curve[self.first]),
+            int(size[start - 1]),
+            int(size[start]),
+            int(size[new - 1]) if new > 0 else 0,
+            int(size[new]) if new < len(size) else 0,
+            effect,
+            effect - 1.96 * error,
+            effect + 1.96 * error,
+            self.first + places,
+        )
+
+    def _ends(self, start: int, places: Indices) -> bool:
+        """Whether the sizes beyond the new place are as before."""
+        down = places[-1] < start
+        beyond, end = (places[0] - 1, places[0]) if down else (places[-1] + 1, places[-1])
+        if not 0 <= beyond < len(self.level) or np.isnan(self.level[beyond]):
+            return bool(abs(np.nanmedian(self.level[places])) >= _LARGE_JUMP)
+        return bool(abs(self.level[beyond]) <= _MOST_BEYOND * abs(self.level[end]))
+
+
+def _best_run(gain: Floats) -> tuple[int, float]:
+    """Return how many of the first values have the largest sum, and the sum."""
+    if not len(gain):
+        return 0, -np.inf
+    total = np.cumsum(gain)
+    best = int(np.argmax(total))
+    return best + 1, float(total[best])

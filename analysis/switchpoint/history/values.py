@@ -1,0 +1,124 @@
+"""Single values of other projects' tests, compared with their own history."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.history import dates
+from switchpoint.history.levels import with_normal_nights
+from switchpoint.history.night import Draft
+from switchpoint.history.points import by_night
+from switchpoint.history.policy import Policy
+from switchpoint.history.presence import missing_values
+from switchpoint.history.scatter import Judged, compare, probability, significant
+from switchpoint.history.words import effect_text
+from switchpoint.tables.columns import VALUE_SERIES
+from switchpoint.tables.sweeps import Floats
+
+#: Units of which less is better, in lower case; of all others with a `/s` more is.
+_TIMES = frozenset("s sec seconds ms us usec ns min minutes h hours".split())  # noqa: SIM905
+
+
+def found(values: pd.DataFrame, starts_utc: list[str], policy: Policy) -> Iterator[Draft]:
+    """Compare tonight's values with those of earlier nights.
+
+    Parameters
+    ----------
+    values
+        As from `Store.single_values`.
+    starts_utc
+        The start of each night, oldest first. A value belongs to the last night that began before.
+    policy
+        What matters.
+    """
+    night = np.searchsorted(np.array(starts_utc), values["time_utc"].astype(str), side="right") - 1
+    values, night = values[night >= 0].reset_index(drop=True), night[night >= 0]
+    if values.empty:
+        return
+    grouped = values.groupby(VALUE_SERIES, dropna=False)
+    series = grouped.ngroup().to_numpy()
+    rows = values.groupby(series).last().to_dict("records")
+    nights = len(starts_utc)
+    yield from _failed(values[night == nights - 1])
+    if nights < 2:
+        return
+    for one in missing_values(series, night, nights):
+        words = f"the value {rows[one]['variable']} of `{rows[one]['test']}` is missing"
+        yield _draft("missing_value", words, rows[one])
+    usable = (values["value"] > 0).to_numpy()
+    logs = np.log(values["value"].to_numpy(dtype=float), where=usable, out=np.zeros(len(values)))
+    shape = (len(rows), nights)
+    nightly = by_night(series[usable], night[usable], logs[usable], shape)
+    normal = with_normal_nights(nightly, policy.settled_after_nights)
+    unknown, launches = np.full(len(rows), np.nan), np.ones(shape, dtype=int)
+    strata = pd.factorize(pd.Series([str(row["test"]) for row in rows]))[0]
+    judged = compare(normal, unknown, launches, strata)
+    least = math.log1p(policy.minimum_effect.value)
+    sure = significant(probability(judged.z), policy.false_discovery_rate)
+    for one in np.flatnonzero(sure & (np.abs(judged.effect) >= least)):
+        yield _changed(rows[one], nightly[one], judged, int(one), starts_utc, policy)
+
+
+def _failed(values: pd.DataFrame) -> Iterator[Draft]:
+    """Yield the values that failed by their test's own reference."""
+    for row in values[values["result"] == "fail"].to_dict("records"):
+        words = (
+            f"{row['variable']} of `{row['test']}` is {row['value']:g} {row['unit']}, which fails"
+            f" its own reference {row['reference']:g}"
+        )
+        yield _draft("failed_check", words, row)
+
+
+def _changed(
+    row: Mapping[Any, Any],
+    nightly: Floats,
+    judged: Judged,
+    number: int,
+    starts_utc: list[str],
+    policy: Policy,
+) -> Draft:
+    low, high = (float(bound[number]) for bound in judged.interval())
+    effect = float(judged.effect[number])
+    better = direction(row, policy)
+    worse = better is None or (effect < 0) == (better == "higher")
+    relative = [math.expm1(value) for value in (effect, low, high)]
+    words = f"{row['variable']} of `{row['test']}` {effect_text(*relative)}"
+    if better is None:
+        words += "; which direction is better is not known, see `better` in gate.yaml"
+    return _draft(
+        "regression" if worse else "improvement",
+        words,
+        row,
+        effect=relative[0],
+        low=relative[1],
+        high=relative[2],
+        since=dates.began(nightly, starts_utc),
+    )
+
+
+def direction(row: Mapping[Any, Any], policy: Policy) -> str | None:
+    """Return whether `higher` or `lower` values of a series are better; None if not known."""
+    unit = str(row["unit"])
+    for name in (str(row["variable"]), unit):
+        if name in policy.better:
+            return policy.better[name]
+    if unit.lower() in _TIMES:
+        return "lower"
+    if unit.lower().endswith(("/s", "/sec", "flops", "ops", "bps")):
+        return "higher"
+    has_lower, has_upper = pd.notna(row["lower"]), pd.notna(row["upper"])
+    if has_lower != has_upper:
+        return "higher" if has_lower else "lower"
+    return None
+
+
+def _draft(kind: str, words: str, row: Mapping[Any, Any], **more: Any) -> Draft:
+    shared = {name: row[name] for name in VALUE_SERIES if isinstance(row[name], str)}
+    place = (json.dumps(shared, sort_keys=True),)
+    return Draft(kind, str(row["variable"]), words, place=place, shared=shared, **more)

@@ -1,0 +1,84 @@
+"""Prints the verdict of the gate: findings that fail, then the others, one sentence each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from switchpoint.history.kinds import ACCEPTED
+from switchpoint.printable import printable
+from switchpoint.reporting.terminal.tables import safe_text
+from switchpoint.reporting.terminal.words import counted
+
+if TYPE_CHECKING:
+    from switchpoint.history.gate import Verdict
+
+#: The most facts printed below a finding. --json has all of them.
+_FACTS = 3
+
+
+def print_verdict(verdict: Verdict) -> None:
+    """Print findings with what else changed, and a last line with the verdict."""
+    console = Console(highlight=False)
+    for row in verdict.findings.to_dict("records"):
+        console.print(_heading(row), soft_wrap=True)
+        for line in details(row):
+            console.print(safe_text(f"      {line}", "dim"), soft_wrap=True)
+    console.print(safe_text(last_line(verdict)), soft_wrap=True)
+
+
+def last_line(verdict: Verdict) -> str:
+    """Return the verdict in one sentence."""
+    what = (
+        f"session {verdict.session}: {counted(len(verdict.curves), 'curve')} compared with"
+        f" {counted(verdict.nights, 'earlier night')}"
+    )
+    failing = int(verdict.findings["fails"].sum())
+    others = len(verdict.findings) - failing
+    more = f", {others} more" if others else ""
+    if not failing:
+        return f"{what}: passes{more and ', ' + counted(others, 'finding')}"
+    return f"{what}: fails with {counted(failing, 'finding')}{more}"
+
+
+def details(row: dict[Any, Any]) -> list[str]:
+    """Return what else is known of a finding: its date, the reason, and what changed."""
+    lines = []
+    if row["state"] == ACCEPTED:
+        lines.append(str(row["reason"]))
+    if isinstance(row["since_utc"], str):
+        lines.append(f"since {_day_range(row)}")
+    return lines + [
+        f"changed: {fact['fact']}: {_short(fact['before'])} -> {_short(fact['now'])}{_shares(fact)}"
+        for fact in row["what_changed"][:_FACTS]
+    ]
+
+
+def _heading(row: dict[Any, Any]) -> Text:
+    style = "bold red" if row["fails"] else "bold"
+    word = "FAIL" if row["fails"] else "    "
+    kind = str(row["kind"]).replace("_", " ")
+    return Text.assemble(
+        (word, style), f" {row['finding_id']} ", (kind, style), ": ", printable(row["sentence"])
+    )
+
+
+def _day_range(row: dict[Any, Any]) -> str:
+    low, high = str(row["since_low_utc"])[:10], str(row["since_high_utc"])[:10]
+    day = str(row["since_utc"])[:10]
+    return day if low == high else f"{day} [{low}, {high}]"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _shares(fact: dict[str, Any]) -> str:
+    if "of_changed" not in fact:
+        return ""
+    others = fact["of_unchanged"]
+    if others == 0:
+        return " (only in the changed curves)"
+    return f" (also in {100 * others:.0f} % of the other runs)"

@@ -1,0 +1,192 @@
+"""Joins small files of a store, and removes what killed writers left.
+
+It first adds what replaces the old files, and then removes those. Whoever reads in between, or
+finds what a killed command left, sees each run once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from switchpoint.errors import InputError
+from switchpoint.store.batches import (
+    TABLES,
+    batch_bytes,
+    batch_name,
+    batch_of,
+    in_batches,
+    month_of,
+    path,
+    write,
+)
+from switchpoint.store.files import StoreFiles
+from switchpoint.store.ledger import Ledger
+from switchpoint.store.store import Store
+from switchpoint.store.stored_runs import StoredRuns
+from switchpoint.store.wanted import Wanted
+
+#: Batches of this size stay as they are; smaller ones are joined up to about this size.
+LARGE_BYTES = 2**26
+
+#: An import joins the batches of a month if there are more small ones: a year of nights with many
+#: imports stays below 1,200 files.
+MOST_BATCHES = 16
+
+
+@dataclass
+class Upkeep:
+    """What a command changed.
+
+    Attributes
+    ----------
+    batches, files : int
+        Batches joined or shortened, and files removed.
+    runs : int
+        Runs migrated, or whose samples were dropped.
+    left_out : list of str
+        What could not be changed, one sentence each.
+    """
+
+    batches: int = 0
+    files: int = 0
+    runs: int = 0
+    left_out: list[str] = field(default_factory=list)
+
+
+def compact(store: Store) -> Upkeep:
+    """Join the small batches of each month, and remove what killed writers left."""
+    files, done = store.files, Upkeep()
+    store.files_of_runs()
+    with files.alone():
+        left = [*files.leftovers(), *_orphans(files)]
+        files.remove(left)
+        done.files = len(left)
+        for month in sorted({month_of(name) for name in in_batches(files.below("runs"))[0]}):
+            _join_runs(files, month, done)
+        for ledger in store.ledgers.values():
+            for month in sorted({month_of(name) for name in ledger.paths()}):
+                _join_rows(files, ledger, month, done)
+    return done
+
+
+def join_if_many(store: Store) -> Upkeep:
+    """Join the batches of those months that have many small ones, unless others do it.
+
+    Only in a folder: an object store has no lock that keeps others from doing the same.
+    """
+    files, done = store.files, Upkeep()
+    if not files.local:
+        return done
+    many = {
+        table: _months_of_many(files, in_batches(files.below(table))[0])
+        for table in ("runs", *store.ledgers)
+    }
+    if not any(many.values()):
+        return done
+    try:
+        with files.alone():
+            for month in many["runs"]:
+                _join_runs(files, month, done)
+            for name, ledger in store.ledgers.items():
+                for month in many[name]:
+                    _join_rows(files, ledger, month, done)
+    except InputError:  # another command rewrites the store, and this one need not
+        return Upkeep()
+    return done
+
+
+def _months_of_many(files: StoreFiles, paths: list[str]) -> list[str]:
+    """Return the months with more than `MOST_BATCHES` small files."""
+    counts = Counter(month_of(name) for name in paths)
+    months = [month for month, count in counts.items() if count > MOST_BATCHES]
+    small = Counter(
+        month_of(name)
+        for name in paths
+        if month_of(name) in months and batch_bytes(files, batch_of(name)) < LARGE_BYTES
+    )
+    return sorted(month for month, count in small.items() if count > MOST_BATCHES)
+
+
+def _join_runs(files: StoreFiles, month: str, done: Upkeep) -> None:
+    """Join the small batches of a month."""
+    paths = [name for name in in_batches(files.below("runs"))[0] if month_of(name) == month]
+    sizes = {batch_of(name): batch_bytes(files, batch_of(name)) for name in paths}
+    stored, damaged = StoredRuns.read(files, paths, Wanted({}))
+    done.left_out += damaged
+    told = " ".join(damaged)
+    pruned = {batch for batch in sizes if not files.exists(path(files, "samples", batch))}
+    for alike, tables in (
+        ({*sizes} - pruned, list(TABLES)),
+        (pruned, [table for table in TABLES if table != "samples"]),
+    ):
+        for group in _groups({name: sizes[name] for name in alike if name not in told}):
+            _replace(files, stored, group, tables, done)
+
+
+def _join_rows(files: StoreFiles, ledger: Ledger, month: str, done: Upkeep) -> None:
+    """Join the small files of a ledger of a month."""
+    sizes = {name: files.size(name) for name in ledger.paths() if month_of(name) == month}
+    for group in _groups(sizes):
+        table, damaged = ledger.rows(group, Wanted({}))
+        done.left_out += damaged
+        if damaged:
+            continue
+        ledger.write(f"{month}/{batch_name()}", table)
+        files.remove(group)
+        done.batches += len(group)
+        done.files += len(group)
+
+
+def _groups(sizes: dict[str, int]) -> Iterator[list[str]]:
+    """Divide the small batches or files of a month into groups that are joined."""
+    size_bytes = 0
+    group: list[str] = []
+    for name, own in sorted(sizes.items()):
+        if own >= LARGE_BYTES:
+            continue
+        if size_bytes + own > 2 * LARGE_BYTES:
+            if len(group) > 1:
+                yield group
+            group, size_bytes = [], 0
+        group.append(name)
+        size_bytes += own
+    if len(group) > 1:
+        yield group
+
+
+def _replace(
+    files: StoreFiles, stored: StoredRuns, group: list[str], tables: list[str], done: Upkeep
+) -> None:
+    """Write the runs of some batches as one, and remove these batches."""
+    runs = stored.of(group)
+    if len(runs):
+        encoded, damaged = stored.everything(runs, tables)
+        if damaged:
+            done.left_out += damaged
+            return
+        write(files, encoded)
+    _remove(files, group, done)
+    done.batches += len(group)
+
+
+def _remove(files: StoreFiles, batches: list[str], done: Upkeep) -> None:
+    """Remove batches: the runs first, so that no run is without its samples."""
+    for table in reversed(TABLES):
+        old = [path(files, table, batch) for batch in batches]
+        old = [name for name in old if files.exists(name)]
+        files.remove(old)
+        done.files += len(old)
+
+
+def _orphans(files: StoreFiles) -> list[str]:
+    """Return old files of batches whose runs were never written."""
+    complete = {batch_of(name) for name in in_batches(files.below("runs"))[0]}
+    return [
+        name
+        for table in TABLES
+        if table != "runs"
+        for name in in_batches(files.below(table))[0]
+        if batch_of(name) not in complete and files.is_old(name)
+    ]

@@ -1,0 +1,418 @@
+"""The gate tells what changed since earlier nights, in few findings, and is silent otherwise."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from switchpoint import InputError, Store, accept, gate
+from switchpoint.history.gate import Verdict
+from synthetic_nights import (
+    PLACEMENTS,
+    Change,
+    Curve,
+    Truth,
+    add_nights,
+    from_night,
+    in_placement,
+    no_change,
+)
+from typer.testing import Result
+
+Run = Callable[..., Result]
+
+#: The night that is judged; those before it are the history.
+LAST = 10
+
+
+def store_of(tmp_path: Path, change: Change = no_change, nights: int = LAST, **more: Any) -> Store:
+    """Return a store with a history and one night more."""
+    store = Store(tmp_path / "store")
+    add_nights(store, range(nights + 1), change=change, **more)
+    return store
+
+
+def only(verdict: Verdict) -> dict[Any, Any]:
+    """Return the only finding."""
+    [finding] = verdict.findings.to_dict("records")
+    return finding
+
+
+def slower(placement: str, **factors: float) -> Change:
+    return from_night(LAST, in_placement(placement, **factors))
+
+
+def test_nothing_is_found_where_nothing_changed(tmp_path: Path) -> None:
+    verdict = gate(store_of(tmp_path))
+
+    assert verdict.findings.empty and not verdict.fails
+    assert (verdict.session, verdict.nights, len(verdict.curves)) == ("night-010", LAST, 12)
+    assert verdict.warnings == []
+
+
+def test_a_higher_latency_of_one_placement_is_one_finding(tmp_path: Path) -> None:
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.12))
+
+    found = only(gate(store))
+
+    assert (found["kind"], found["metric"]) == ("regression", "latency")
+    assert found["shared"]["placement"] == "two_nodes_two_hosts" and len(found["curves"]) == 4
+    assert found["low"] < 0.12 < found["high"] and found["high"] - found["low"] < 0.1
+    assert re.fullmatch(
+        r"latency of `two_nodes_two_hosts`( up to [\d,]+ (B|KiB))? \+1\d % \[\d+, \d+\]"
+        r" \(4 curves\); bandwidth unchanged",
+        found["sentence"],
+    )
+    assert found["since_utc"].startswith("2026-11-11")
+
+
+def test_a_lower_bandwidth_of_one_mpi_is_one_finding(tmp_path: Path) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.environ == "mpich":
+            return replace(truth, per_byte_us=1.25 * truth.per_byte_us)
+        return truth
+
+    found = only(gate(store_of(tmp_path, from_night(LAST, change))))
+
+    assert (found["kind"], found["metric"]) == ("regression", "bandwidth")
+    assert found["shared"]["environ"] == "mpich" and len(found["curves"]) == 6
+    assert found["low"] < -0.2 < found["high"] < 0
+    assert "`MPICH`" in found["sentence"] and "latency unchanged" in found["sentence"]
+
+
+def test_what_is_better_does_not_fail(tmp_path: Path) -> None:
+    verdict = gate(store_of(tmp_path, slower("one_node", latency_us=0.8, jump_us=0.8)))
+
+    assert not verdict.fails
+    assert {*verdict.findings["kind"]} == {"improvement"}
+
+
+@pytest.mark.parametrize("to", [16384, 262144])
+def test_a_moved_switch_is_named_with_both_places(tmp_path: Path, to: int) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.environ == "openmpi" and curve.placement == "two_nodes_one_host":
+            return replace(truth, switch=to, jump_us=40.0)
+        return replace(truth, jump_us=40.0) if curve.placement == "two_nodes_one_host" else truth
+
+    def before(curve: Curve, truth: Truth) -> Truth:
+        return replace(truth, jump_us=40.0) if curve.placement == "two_nodes_one_host" else truth
+
+    store = Store(tmp_path / "store")
+    add_nights(store, range(LAST), change=before)
+    add_nights(store, [LAST], change=change)
+
+    found = only(gate(store))
+
+    assert (found["kind"], found["metric"]) == ("moved_switch", "switch")
+    assert found["shared"]["placement"] == "two_nodes_one_host" and len(found["curves"]) == 2
+    assert f"moved from 64 KiB to {to // 1024} KiB (2 curves)" in found["sentence"]
+
+
+def test_one_size_that_is_slower_is_found(tmp_path: Path) -> None:
+    class Odd(Truth):
+        def times(self, sizes: Any) -> Any:
+            return super().times(sizes) * (1 + 0.4 * (sizes == 1024))
+
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if (curve.placement, curve.environ, curve.mode) == ("two_nodes_one_host", "mpich", "send"):
+            return Odd(**vars(truth))
+        return truth
+
+    found = only(gate(store_of(tmp_path, from_night(LAST, change))))
+
+    assert (found["kind"], found["metric"]) == ("regression", "time")
+    assert (found["first_size_bytes"], found["last_size_bytes"]) == (1024, 1024)
+    assert "at 1 KiB" in found["sentence"]
+    assert found["low"] < 0.4 < found["high"]
+
+
+def test_noisier_samples_are_told_but_do_not_fail(tmp_path: Path) -> None:
+    verdict = gate(store_of(tmp_path, slower("one_node", noise=6.0)))
+
+    assert not verdict.fails
+    noisier = verdict.findings[verdict.findings["kind"] == "noisier"].iloc[0]
+    assert noisier["shared"]["placement"] == "one_node"
+
+
+def test_a_missing_mpi_is_one_finding(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(3))
+    add_nights(store, [3], placements=PLACEMENTS[1:])
+
+    verdict = gate(store)
+
+    found = only(verdict)
+    assert verdict.fails and found["kind"] == "missing_curve"
+    assert found["sentence"] == "4 curves of `one_node` are missing"
+
+
+def test_fewer_launches_are_told(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(4))
+    add_nights(store, [4], launches=2)
+
+    found = only(gate(store))
+
+    assert (found["kind"], found["metric"]) == ("incomplete_session", "launches")
+    assert found["sentence"] == "only 2 launches of all curves instead of 3 (12 curves)"
+
+
+def test_a_clock_that_went_back_is_told(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, [0, 1, 2, 5])
+    add_nights(store, [3])
+
+    verdict = gate(store)
+
+    assert verdict.session == "night-003"
+    assert [*verdict.findings["kind"]] == ["clock_went_back"]
+    assert "before `night-005`" in verdict.findings["sentence"][0]
+    assert [*gate(store, "night-005").findings["kind"]] == []
+
+
+def test_other_hosts_under_the_same_site_are_told(tmp_path: Path) -> None:
+    def facts(night: int, _placement: str, _environ: str) -> Mapping[str, Any]:
+        return {"hosts": ("n7", "n8"), "cpu_model": "other"} if night == 3 else {}
+
+    verdict = gate(store_of(tmp_path, nights=3, facts=facts))
+
+    assert [*verdict.findings["kind"]] == ["wrong_site"]
+    assert "n7, n8 (other)" in verdict.findings["sentence"][0]
+
+
+def test_ranks_on_another_number_of_nodes_are_told(tmp_path: Path) -> None:
+    def facts(night: int, placement: str, _environ: str) -> Mapping[str, Any]:
+        both = night == 3 and placement == "two_nodes_one_host"
+        return {"hosts": ("a1", "a1")} if both else {}
+
+    found = only(gate(store_of(tmp_path, nights=3, facts=facts)))
+
+    assert found["kind"] == "placement_unproved" and len(found["curves"]) == 4
+    assert "ran on 1 node over network; before, it ran on 2 nodes" in found["sentence"]
+
+
+def test_what_else_changed_comes_with_the_finding(tmp_path: Path) -> None:
+    def facts(night: int, placement: str, environ: str) -> Mapping[str, Any]:
+        limit = 4096 if night == LAST and placement == "two_nodes_two_hosts" else 65536
+        release = "6.2" if night == LAST else "6.1"
+        return {"cvars": {"btl_tcp_eager_limit": limit}, "kernel_release": release}
+
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.2), facts=facts)
+
+    first, second = only(gate(store))["what_changed"]
+
+    assert first == {
+        "fact": "control variable btl_tcp_eager_limit", "before": "65536", "now": "4096",
+        "of_changed": 1.0, "of_unchanged": 0.0,
+    }  # fmt: skip
+    assert (second["fact"], second["now"]) == ("kernel release", "6.2")
+    assert second["of_unchanged"] == 1.0
+
+
+def test_a_slow_node_is_named(tmp_path: Path) -> None:
+    hosts = {
+        "one_node": ("a1",), "two_nodes_one_host": ("a1", "a2"), "two_nodes_two_hosts": ("b1", "c1")
+    }  # fmt: skip
+
+    def facts(_night: int, placement: str, _environ: str) -> Mapping[str, Any]:
+        return {"hosts": hosts[placement]}
+
+    def change(curve: Curve, truth: Truth) -> Truth:
+        slow = 1.3 if "a1" in hosts[curve.placement] else 1.0
+        return replace(truth, latency_us=slow * truth.latency_us, jump_us=slow * truth.jump_us)
+
+    found = only(gate(store_of(tmp_path, from_night(LAST, change), facts=facts)))
+
+    assert found["shared"]["node"] == "a1" and len(found["curves"]) == 8
+    assert found["sentence"].startswith("latency of node `a1`")
+
+
+def test_two_nights_are_enough_to_start(tmp_path: Path) -> None:
+    quiet = gate(store_of(tmp_path / "quiet", nights=1))
+    assert quiet.findings.empty
+    assert any(
+        re.search(r"only 1 earlier night: .* by less than \d+ %", one) for one in quiet.warnings
+    )
+
+    change = from_night(1, in_placement("two_nodes_two_hosts", latency_us=2.0))
+    found = only(gate(store_of(tmp_path / "slow", change, nights=1)))
+    assert (found["metric"], found["shared"]["placement"]) == ("latency", "two_nodes_two_hosts")
+
+
+def test_the_first_night_passes_and_says_so(tmp_path: Path) -> None:
+    verdict = gate(store_of(tmp_path, nights=0))
+
+    assert not verdict.fails
+    assert "this is the first night" in verdict.warnings[0]
+
+
+def test_a_disturbed_night_of_the_history_does_not_hide_a_change(tmp_path: Path) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        burst = 1.6 if curve.night == 6 else 1.0
+        late = 1.15 if curve.night == LAST and curve.placement == "two_nodes_one_host" else 1.0
+        return replace(truth, latency_us=truth.latency_us * burst * late)
+
+    found = only(gate(store_of(tmp_path, change)))
+
+    assert (found["metric"], found["shared"]["placement"]) == ("latency", "two_nodes_one_host")
+
+
+def test_an_accepted_change_is_the_new_normal(tmp_path: Path) -> None:
+    change = slower("two_nodes_two_hosts", latency_us=1.2)
+    store = store_of(tmp_path, change)
+    found = gate(store, keep=True).findings.iloc[0]
+
+    accept(store, found["finding_id"][:6], "new firmware", by="ada")
+
+    again = only(gate(store))
+    assert (again["state"], again["fails"]) == ("accepted", False)
+    assert "accepted by ada" in again["reason"] and "new firmware" in again["reason"]
+    add_nights(store, range(LAST + 1, LAST + 4), change=change)
+    assert gate(store).findings.empty
+    add_nights(store, [LAST + 4])
+    assert only(gate(store))["kind"] == "improvement"
+
+
+def test_a_finding_can_be_accepted_until_a_day(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(3))
+    add_nights(store, [3], placements=PLACEMENTS[1:])
+    found = gate(store, keep=True).findings.iloc[0]
+
+    accept(store, found["finding_id"], "maintenance", by="ada", until="2020-01-01")
+    assert gate(store).fails
+    accept(store, found["finding_id"], "maintenance", by="ada", until="2999-01-01")
+    assert not gate(store).fails
+    add_nights(store, [4], placements=PLACEMENTS[1:])
+    assert not gate(store).fails
+
+
+def test_a_finding_that_does_not_exist_cannot_be_accepted(tmp_path: Path) -> None:
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.2))
+    with pytest.raises(InputError, match="contains no finding; run `switchpoint gate` first"):
+        accept(store, "abc", "why not")
+
+    gate(store, keep=True)
+    with pytest.raises(InputError, match=r"no finding in the store .* has this ID"):
+        accept(store, "zzz", "why not")
+    with pytest.raises(InputError, match="--reason: is empty"):
+        accept(store, "a", "  ")
+    with pytest.raises(InputError, match="'soon' is not a date"):
+        accept(store, "a", "why not", until="soon")
+
+
+@pytest.mark.parametrize("seed", range(2, 12))
+def test_quiet_nights_show_nothing(tmp_path: Path, seed: int) -> None:
+    assert gate(store_of(tmp_path, seed=seed, nights=6)).findings.empty
+
+
+def test_the_command_exits_as_the_verdict_says(switchpoint: Run, tmp_path: Path) -> None:
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.2))
+
+    quiet = switchpoint("gate", "--store", store.url, "--session", "night-009")
+    assert quiet.exit_code == 0
+    assert quiet.stdout == "session night-009: 12 curves compared with 9 earlier nights: passes\n"
+
+    loud = switchpoint("gate", "--store", store.url)
+    assert loud.exit_code == 1
+    assert "latency of `two_nodes_two_hosts`" in loud.stdout
+    assert loud.stdout.endswith("10 earlier nights: fails with 1 finding\n")
+
+    as_json = json.loads(switchpoint("gate", "--store", store.url, "--json").stdout)
+    assert as_json["fails"] and as_json["findings"][0]["metric"] == "latency"
+
+    wrong = switchpoint("gate", "--store", store.url, "--session", "monday")
+    assert wrong.exit_code == 2
+    assert "has no session 'monday'; the newest are night-008, night-009, night-010" in wrong.stderr
+
+
+def test_the_command_accepts(switchpoint: Run, tmp_path: Path) -> None:
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.2))
+    found = json.loads(switchpoint("gate", "--store", store.url, "--json").stdout)["findings"][0]
+
+    done = switchpoint(
+        "accept", found["finding_id"], "--reason", "firmware", "--by", "ada", "--store", store.url
+    )
+
+    assert done.exit_code == 0
+    assert done.stdout.startswith(f"{found['finding_id']} accepted by ada: latency of ")
+    assert switchpoint("gate", "--store", store.url).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("minimum_effect: {latency: fast}", "minimum_effect.latency: input should be a valid"),
+        ("minimal: 3", "minimal: does not exist; the fields are minimum_effect"),
+        ("minimum_effect: {speed: 0.1}", "the fields are latency, bandwidth"),
+        ("fails: [slowness]", "'slowness' is not a kind; use some of regression"),
+        ("history_nights: [", "is not YAML"),
+    ],
+)
+def test_a_wrong_policy_is_named(switchpoint: Run, tmp_path: Path, text: str, problem: str) -> None:
+    store = store_of(tmp_path, nights=1)
+    policy = tmp_path / "gate.yaml"
+    policy.write_text(text)
+
+    done = switchpoint("gate", "--store", store.url, "--policy", policy)
+
+    assert done.exit_code == 2
+    assert f"{policy}: " in done.stderr and problem in done.stderr
+
+
+def test_a_policy_says_what_matters(tmp_path: Path, switchpoint: Run) -> None:
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.2))
+    policy = tmp_path / "gate.yaml"
+
+    policy.write_text("minimum_effect: {latency: 0.5}\n")
+    assert switchpoint("gate", "--store", store.url, "--policy", policy).exit_code == 0
+    policy.write_text("fails: [missing_curve]\n")
+    assert switchpoint("gate", "--store", store.url, "--policy", policy).exit_code == 0
+    policy.write_text("")
+    assert switchpoint("gate", "--store", store.url, "--policy", policy).exit_code == 1
+
+
+def test_failed_checks_of_a_run_report_are_findings(switchpoint: Run, tmp_path: Path) -> None:
+    store = store_of(tmp_path, nights=2)
+    report = tmp_path / "report.json"
+    case = {"name": "PingPong", "display_name": "PingPong %placement=one_node"}
+    cases = [
+        case | {"result": "pass", "fail_phase": None, "fail_reason": None},
+        case | {"result": "fail", "fail_phase": "sanity", "fail_reason": "no end marker\nmore"},
+    ]
+    report.write_text(json.dumps({"session_info": {}, "runs": [{"testcases": cases}]}))
+
+    done = switchpoint("gate", "--store", store.url, "--reframe-report", report)
+
+    assert done.exit_code == 1
+    assert (
+        "check `PingPong %placement=one_node` failed in the phase sanity: no end marker"
+        in done.stdout
+    )
+    report.write_text("{}")
+    wrong = switchpoint("gate", "--store", store.url, "--reframe-report", report)
+    assert wrong.exit_code == 2 and "is not a run report of ReFrame" in wrong.stderr
+
+
+def test_an_mpi_of_another_version_is_the_same_curve(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(4))
+    newer = Store(tmp_path / "newer")
+    add_nights(newer, [4])
+    table = newer.read()
+    table.runs["mpi"] = table.runs["mpi"].str.replace("4.1.4", "5.0.1")
+    table.samples["mpi"] = (
+        table.samples["mpi"].astype(str).str.replace("4.1.4", "5.0.1").astype("category")
+    )
+    store.add(table)
+
+    verdict = gate(store)
+
+    assert verdict.findings.empty and len(verdict.curves) == 12
+    assert isinstance(verdict.curves, pd.DataFrame)

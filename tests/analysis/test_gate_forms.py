@@ -1,0 +1,152 @@
+"""The verdict of the gate in the forms that CI systems read, and single values in the gate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from switchpoint import Store, gate, import_files
+from synthetic_nights import add_nights, from_night, in_placement
+from typer.testing import Result
+
+Run = Callable[..., Result]
+
+_HEADING = (
+    "result|job_completion_time|job_completion_time_unix|environ|name|partition|system"
+    "|triad_value|triad_unit|triad_ref|triad_lower_thres|triad_upper_thres|triad_result"
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A store whose newest session has one finding that fails."""
+    store = Store(tmp_path / "store")
+    change = from_night(8, in_placement("two_nodes_two_hosts", latency_us=1.2))
+    add_nights(store, range(9), change=change)
+    return store
+
+
+def log(folder: Path, values: list[float], unit: str = "GB/s", result: str = "pass") -> Path:
+    """Write the log of a test with a value for each night."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [
+        f"{result}|x|{1709607600 + 86400 * night}.5|gnu|Stream %size=8|batch|alpha|{value}|{unit}"
+        "|200|-0.5|null|pass"
+        for night, value in enumerate(values)
+    ]
+    path = folder / "Stream.log"
+    path.write_text("\n".join([_HEADING, *rows]) + "\n")
+    return path
+
+
+STEADY = [200.0, 201.0, 199.0, 200.5, 199.5, 200.2, 199.8, 200.9, 199.1, 200.4]
+
+
+def test_junit_has_a_failure_for_the_finding_and_passes_the_rest(
+    switchpoint: Run, store: Store, tmp_path: Path
+) -> None:
+    switchpoint("gate", "--store", store.url, "--junit", tmp_path / "gate.xml")
+
+    [suite] = ElementTree.parse(tmp_path / "gate.xml").getroot()
+    [failure] = suite.iter("failure")
+    assert failure.get("message", "").startswith("latency of `two_nodes_two_hosts`")
+    assert (suite.get("tests"), suite.get("failures")) == ("5", "1")
+    passed = [case.get("name") for case in suite if not len(case)]
+    assert "one_node MPICH pingpong" in passed
+    assert not any("two_nodes_two_hosts" in str(name) for name in passed)
+
+
+def test_gitlab_gets_each_finding_with_a_lasting_fingerprint(
+    switchpoint: Run, store: Store, tmp_path: Path
+) -> None:
+    switchpoint("gate", "--store", store.url, "--gitlab", tmp_path / "gate.json")
+
+    [entry] = json.loads((tmp_path / "gate.json").read_text())
+    assert entry["fingerprint"] == gate(store).findings["finding_id"][0]
+    assert (entry["check_name"], entry["severity"]) == ("regression", "major")
+    assert entry["location"]["lines"]["begin"] == 1
+
+
+def test_github_gets_annotations_and_a_summary(
+    switchpoint: Run, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("# Before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+
+    done = switchpoint("gate", "--store", store.url, "--github")
+
+    assert done.exit_code == 1
+    [line] = done.stdout.splitlines()
+    assert line.startswith("::error title=switchpoint gate regression::latency of `two_nodes")
+    assert " %25 [" in line  # GitHub reads percent signs as escapes
+    assert summary.read_text().startswith("# Before\n**session night-008: ")
+
+
+def test_markdown_has_a_row_for_each_finding(
+    switchpoint: Run, store: Store, tmp_path: Path
+) -> None:
+    switchpoint("gate", "--store", store.url, "--markdown", tmp_path / "gate.md")
+
+    rows = [line for line in (tmp_path / "gate.md").read_text().splitlines() if line[:1] == "|"]
+    assert len(rows) == 3 and rows[2].startswith("| fails | `")
+
+
+def test_a_file_that_cannot_be_written_is_named(switchpoint: Run, store: Store) -> None:
+    done = switchpoint("gate", "--store", store.url, "--junit", "/nowhere/gate.xml")
+
+    assert done.exit_code == 2
+    assert "/nowhere/gate.xml: cannot be written: No such file or directory" in done.stderr
+
+
+@pytest.mark.parametrize(("last", "kind"), [(150.0, "regression"), (250.0, "improvement")])
+def test_single_values_go_through_the_gate(tmp_path: Path, last: float, kind: str) -> None:
+    store = Store(tmp_path / "store")
+    import_files([log(tmp_path / "logs", [*STEADY, last])], store)
+
+    verdict = gate(store)
+
+    [found] = verdict.findings.to_dict("records")
+    assert (found["kind"], found["metric"]) == (kind, "triad")
+    assert found["sentence"].startswith(
+        f"triad of `Stream %size=8` {100 * (last / 200 - 1):+.0f} %"
+    )
+    assert verdict.fails == (kind == "regression")
+
+
+def test_units_of_time_are_better_when_lower(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    import_files([log(tmp_path / "logs", [*STEADY, 250.0], unit="s")], store)
+
+    assert [*gate(store).findings["kind"]] == ["regression"]
+
+
+def test_steady_values_and_a_missing_one(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    import_files([log(tmp_path / "logs", STEADY)], store)
+    assert gate(store).findings.empty
+
+    other = log(tmp_path / "other", [*STEADY, 200.0])
+    other.write_text(other.read_text().replace("Stream", "Copy"))
+    import_files([other], store)
+    [found] = gate(store).findings.to_dict("records")
+    assert (found["kind"], found["metric"]) == ("missing_value", "triad")
+
+
+def test_references_have_thresholds_that_noise_justifies(switchpoint: Run, tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    import_files([log(tmp_path / "logs", STEADY)], store)
+
+    done = switchpoint("references", "--store", store.url)
+
+    assert done.exit_code == 0
+    assert yaml.safe_load(done.stdout) == {
+        "Stream": {
+            "$index": ["$partition", "$environ", "size"],
+            "alpha:batch": {"gnu": {8: {"triad": [200.1, -0.05, None, "GB/s"]}}},
+        }
+    }
