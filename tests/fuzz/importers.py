@@ -136,6 +136,6 @@ def _largest_bytes() -> int:
 
 
 if __name__ == "__main__":
-    os.nice(10)
+    os.nice(5)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     print(json.dumps(_batches(int(sys.argv[1]), Path(sys.argv[2]))))
