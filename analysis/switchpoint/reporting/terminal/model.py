@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from switchpoint.models.site_model import Curve, Figure, SiteModel
-from switchpoint.reporting.terminal.tables import safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
 from switchpoint.reporting.terminal.words import counted
 from switchpoint.tables.units import percent, range_text, significant, size_text
 
@@ -19,7 +19,7 @@ _ONE = {"launches": "launch", "passes": "pass"}
 
 def print_model(model: SiteModel) -> None:
     """Print the line of each segment of each curve, and the compute rates."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     for curve in model.curves:
         console.print(safe_text(_curve_name(curve), style="bold"), soft_wrap=True)
         table = _table("sizes", "start us", "MB/s", "points over line")
@@ -41,7 +41,7 @@ def print_model(model: SiteModel) -> None:
 
 def print_predictions(table: pd.DataFrame) -> None:
     """Print predicted times, and once each what limits them."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     shown = _table("kernel", "mode", "placement", "map", "size", "predicted us", "between")
     for row in table.to_dict("records"):
         shown.add_row(
@@ -55,7 +55,7 @@ def print_predictions(table: pd.DataFrame) -> None:
 
 def print_comparison(comparison: pd.DataFrame) -> None:
     """Print each predicted point beside the measured one, then the gaps in words."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     known = comparison[comparison["predicted_us"].notna()]
     shown = _table("MPI", "placement", "mode", "map", "size", "predicted us", "measured us",
                    "error", "gap")  # fmt: skip
