@@ -33,27 +33,13 @@ _SD_PER_MAD = 1.4826
 _LEAST_SCATTER = 0.003
 
 
-def with_normal_nights(nightly: Floats, after_nights: int) -> Floats:
-    """Return series without the nights that are not normal, but with the last one.
-
-    Parameters
-    ----------
-    nightly : array of float, shape (series, nights)
-        NaN where there is no value.
-    after_nights
-        A level is normal after so many nights.
-    """
-    kept = settled(nightly[:, :-1], after_nights)
-    return np.where(np.c_[kept, np.ones(len(kept), dtype=bool)], nightly, np.nan)
-
-
-def settled(past: Floats, after_nights: int) -> npt.NDArray[np.bool_]:
+def normal_nights(nightly: Floats, after_nights: int) -> npt.NDArray[np.bool_]:
     """Choose for each series the nights that tonight is compared with.
 
     Parameters
     ----------
-    past : array of float, shape (series, nights)
-        NaN where there is no value.
+    nightly : array of float, shape (series, nights)
+        NaN where there is no value. The last night is tonight, which is not chosen.
     after_nights
         A level is normal after so many nights.
 
@@ -61,7 +47,9 @@ def settled(past: Floats, after_nights: int) -> npt.NDArray[np.bool_]:
     -------
     array of bool, shape (series, nights)
     """
-    chosen = np.ones(past.shape, dtype=bool)
+    past = nightly[:, :-1]
+    chosen = np.ones(nightly.shape, dtype=bool)
+    chosen[:, -1] = False
     for row in _suspicious(past):
         there = np.flatnonzero(np.isfinite(past[row]))
         first, last = _normal_level(past[row, there], after_nights)
