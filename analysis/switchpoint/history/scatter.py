@@ -28,6 +28,9 @@ _FEWEST_BEFORE = 4
 #: Tonight alone must show this share of what the newest nights show together.
 _LEAST_TONIGHT = 0.5
 
+#: An earlier night was as far off if it shows this share of the effect.
+_AS_FAR = 0.8
+
 #: Variance of a median over that of a mean, of normal values.
 _MEDIAN = math.pi / 2
 
@@ -184,7 +187,25 @@ def _compare(series: Nightly, window: int, usual: Floats | float) -> Judged:
     )
     tonight = (newest[:, -1] - centre) / np.where(effect == 0, 1, effect)
     shows = complete & (tonight >= _LEAST_TONIGHT)
-    return replace(judged, p=np.where(shows, probability(judged.z), 1.0))
+    p = np.maximum(probability(judged.z), _seen_before(past - centre[:, None], effect, window))
+    return replace(judged, p=np.where(shows, p, 1.0))
+
+
+def _seen_before(off: Floats, effect: Floats, window: int) -> Floats:
+    """Return how often the history was as far off as now, of all its nights.
+
+    The nights just before tonight do not count: they may be the same change. What a site's
+    disturbed nights have shown before is no surprise, however unlikely it is by the scatter of
+    the other nights.
+    """
+    nights = off.shape[1] - window + 1
+    if nights < 1:
+        return np.zeros(len(off))
+    together = np.lib.stride_tricks.sliding_window_view(off, window, axis=1).mean(axis=2)
+    with np.errstate(invalid="ignore"):
+        as_far = together / effect[:, None] >= _AS_FAR
+    just_before = np.logical_and.accumulate(as_far[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray((as_far & ~just_before).sum(axis=1) / (nights + 1))
 
 
 def _alike(past: Floats, centre: Floats, stratum: Indices) -> Floats:
