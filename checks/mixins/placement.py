@@ -16,6 +16,8 @@ from reframe.core.exceptions import SanityError
 from switchpoint.sites.placement_proof import contradictions
 from switchpoint.sites.placements import BUILT_IN, Placement
 
+from .session import session_name
+
 #: The exit code of ``timeout`` if it ended the step.
 TIMED_OUT = 124
 
@@ -154,6 +156,7 @@ class PlacementMixin(rfm.RegressionTestPlugin):
             "environ": self.current_environ.name,
             "placement": self.placement,
             "check": type(self).__name__,
+            "session": session_name(),
         }
 
     @property
