@@ -92,6 +92,7 @@ def confirm(
     lab.run(_merged(suspects), lambda: not any(_is_open(lab, one) for one in suspects))
     recurring = [one for one in suspects if _seen(lab, one)[0] is Outcome.RECURS]
     causes: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
+    innocent: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
     for variants_of in (_without_settings, _with_lock_before, _without_nodes):
         open_ = [one for one in recurring if not causes[one.finding_id]]
         chosen = {one.finding_id: variants_of(one) for one in open_}
@@ -100,8 +101,13 @@ def confirm(
             continue
         lab.run(variants, lambda: False, once=True)
         for one in open_:
-            causes[one.finding_id] = _causes(lab, one, chosen[one.finding_id])
-    return [_confirmation(lab, one, causes.get(one.finding_id, [])) for one in suspects]
+            found, others = _causes(lab, one, chosen[one.finding_id])
+            causes[one.finding_id] = found
+            innocent[one.finding_id] += others
+    return [
+        _confirmation(lab, one, causes.get(one.finding_id, []), innocent.get(one.finding_id, []))
+        for one in suspects
+    ]
 
 
 def applied(verdict: Verdict, confirmations: Iterable[Confirmation]) -> Verdict:
@@ -243,20 +249,27 @@ def _seen(lab: _Laboratory, suspect: Suspect) -> tuple[Outcome, Difference] | tu
     return (Outcome.GONE if worse.high < wanted else Outcome.UNSURE), seen
 
 
-def _causes(lab: _Laboratory, suspect: Suspect, variants: Sequence[Trial]) -> list[str]:
-    """Return the variants without which the change is not there, with how much better they are."""
-    found = []
+def _causes(
+    lab: _Laboratory, suspect: Suspect, variants: Sequence[Trial]
+) -> tuple[list[str], list[str]]:
+    """Return variants without which the change is not there, and those without which it is."""
+    causes, others = [], []
     for variant in (trial.variant for trial in variants if trial.variant):
         without, beside = lab.values(suspect, variant), lab.values(suspect, "", variant)
         if min(len(without), len(beside)) < ROUND:
             continue
         better = difference(beside, without).times(suspect.tonight)
-        if better.low > 0 and better.effect >= _SHARE * abs(suspect.tonight):
-            found.append(f"{variant} (without it {difference(without, beside)})")
-    return found
+        wanted = _SHARE * abs(suspect.tonight)
+        if better.low > 0 and better.effect >= wanted:
+            causes.append(f"{variant} (without it {difference(without, beside)})")
+        elif better.high < wanted:
+            others.append(variant)
+    return causes, others
 
 
-def _confirmation(lab: _Laboratory, suspect: Suspect, causes: list[str]) -> Confirmation:
+def _confirmation(
+    lab: _Laboratory, suspect: Suspect, causes: list[str], others: list[str]
+) -> Confirmation:
     outcome, seen = _seen(lab, suspect)
     if outcome is None:
         why = f": {lab.failures[0]}" if lab.failures else ""
@@ -265,5 +278,7 @@ def _confirmation(lab: _Laboratory, suspect: Suspect, causes: list[str]) -> Conf
     what = "scatter" if suspect.metric == NOISE else "time"
     sentence = f"{outcome.value} in {launches} more launches: {what} {seen}"
     if causes:
-        sentence += f"; confirmed cause: {', and '.join(causes)}"
+        sentence += f"; confirmed cause: {' and '.join(causes)}"
+    elif others:
+        sentence += f"; not caused by {' or '.join(others)}"
     return Confirmation(suspect.finding_id, outcome, sentence, causes)
