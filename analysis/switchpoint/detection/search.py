@@ -46,6 +46,25 @@ def find_anomalies(
         `switchpoint.detect`, which adds suspects and origins.
     """
     sweeps = sweeps_of(source)
+    tables, rows = _search_all(sweeps, progress)
+    if isinstance(source, Measurements):
+        _add_conditions(source, rows)
+    if tables:
+        rows += inversions(pd.concat(tables, ignore_index=True))
+    return pd.DataFrame(rows, columns=[*sweeps.identity, *ANOMALY_COLUMNS])
+
+
+def find_in_curves(source: Measurements | pd.DataFrame) -> pd.DataFrame:
+    """Find what timing shows within each curve; as `find_anomalies`, but compare no curves."""
+    sweeps = sweeps_of(source)
+    _, rows = _search_all(sweeps, lambda: None)
+    return pd.DataFrame(rows, columns=[*sweeps.identity, *ANOMALY_COLUMNS])
+
+
+def _search_all(
+    sweeps: Sweeps, progress: Callable[[], object]
+) -> tuple[list[pd.DataFrame], list[dict[str, Any]]]:
+    """Return the points of all curves, and what each curve shows."""
     tables: list[pd.DataFrame] = []
     rows: list[dict[str, Any]] = []
     with workers(worthwhile=len(sweeps.curves) >= WORTH_A_POOL) as apply:
@@ -54,11 +73,7 @@ def find_anomalies(
             rows += found
             for _ in range(curves):
                 progress()
-    if isinstance(source, Measurements):
-        _add_conditions(source, rows)
-    if tables:
-        rows += inversions(pd.concat(tables, ignore_index=True))
-    return pd.DataFrame(rows, columns=[*sweeps.identity, *ANOMALY_COLUMNS])
+    return tables, rows
 
 
 def _parts(sweeps: Sweeps) -> Iterator[Sweeps]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import version
@@ -16,16 +15,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.detection.search import find_anomalies
+from switchpoint.detection.search import find_in_curves
 from switchpoint.errors import InputError
 from switchpoint.explanation.suspects import Suspects, suspects_of_run
 from switchpoint.models.boundaries import Boundary, boundaries_of
 from switchpoint.models.compute_rates import compute_rates
 from switchpoint.models.lines import fit_lines
-from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_of
+from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_by
 from switchpoint.models.site_model import Curve, Figure, NotFitted, Segment, SiteModel
 from switchpoint.records.rank_layout import RankLayout, layout_of
-from switchpoint.tables.columns import IDENTITY, identity_columns, none_for_nulls
+from switchpoint.tables.columns import IDENTITY, identity_columns
 from switchpoint.tables.measurements import Measurements
 
 KERNEL = "pingpong"
@@ -119,13 +118,11 @@ def _curves(measurements: Measurements) -> list[Curve]:
     identity = identity_columns(measurements.samples)
     same = [name for name in identity if name != "run_id"]
     passes = pass_medians(measurements.samples, identity)
-    boundaries = boundaries_of(find_anomalies(measurements), same)
+    boundaries = boundaries_of(find_in_curves(measurements), same)
     starts = dict(zip(measurements.runs["run_id"], measurements.runs["start_utc"], strict=True))
     known: dict[str, _Run] = {}
     curves = []
-    for _, rows in passes.groupby(same, dropna=False, observed=True, sort=True):
-        [named] = none_for_nulls(rows[same].head(1)).to_dict("records")
-        repeats = repeats_of(rows)
+    for named, repeats in repeats_by(passes, same):
         newest = max(repeats.runs, key=lambda run: str(starts[run]))
         if newest not in known:
             known[newest] = _Run.of(*measurements.facts(newest))
@@ -154,7 +151,7 @@ class _Run:
 
 
 def _curve(
-    named: dict[Hashable, Any], repeats: Repeats, found: list[Boundary], run: _Run, utc: list[str]
+    named: dict[str, Any], repeats: Repeats, found: list[Boundary], run: _Run, utc: list[str]
 ) -> Curve:
     """Fit the segments of a curve between its boundaries."""
     shared = [one for one in found if one.launches >= len(repeats.runs) / 2]
@@ -163,7 +160,7 @@ def _curve(
     fitted = [_segment(repeats, *ends_of) for ends_of in zip(firsts, ends, strict=True)]
     eager_last, ended_by = run.eager(int(repeats.size_bytes[-1]))
     labels = {
-        str(name): str(value)
+        name: str(value)
         for name, value in named.items()
         if name not in IDENTITY and value is not None
     }
