@@ -50,7 +50,7 @@ _ONCE = ("--passes=2", "--samples=1", "--warmup=0", "--pass-time=1")
 PING_PONGS = [
     Step("pingpong", "AA", ("--mode=send,stream", "--window=16", "--sizes=1:1M/2", *_FEW)),
     Step("pingpong", "AB", ("--mode=send", "--sizes=1:1M/2", *_FEW)),
-    Step("pingpong", "AB", ("--mode=stream", "--window=16", "--sizes=1:64K/2", *_FEW)),
+    Step("pingpong", "AB", ("--mode=stream,bistream", "--window=16", "--sizes=1:64K/2", *_FEW)),
 ]
 
 SORTS = [

@@ -143,6 +143,8 @@ def predict_one(
             f"{len(layout.nodes)} ranks share {layout.cores} cores a machine;"
             " ranks that wait are taken to use none"
         )
+    if len(set(layout.nodes)) > 1 and problem.ranks > 2 and links[1].bistream is None:
+        notes.append("no bistream was measured; both directions of a link are taken as independent")
     notes += dict.fromkeys([*links[0].notes, *links[1].notes])
     return Prediction(times["value"], times["low"], times["high"], notes, spans, links[1].alone.mpi)
 
