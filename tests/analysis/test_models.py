@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import RECORDS
 from switchpoint import (
     InputError,
     Measurements,
@@ -19,8 +20,10 @@ from switchpoint import (
     fit_model,
     load_model,
     predict,
+    read,
     save_model,
 )
+from switchpoint.models.eager_limits import probed_limits
 from switchpoint.models.gaps import prediction_gaps
 from switchpoint.models.kernels import Options
 from switchpoint.models.lines import fit_lines
@@ -193,6 +196,28 @@ def test_the_compute_rate_is_the_time_of_one_merged_number(model: SiteModel) -> 
 
     assert rate.kernel == "mergesort"
     assert rate.time_us.value == pytest.approx(0.004, rel=0.05)
+
+
+def test_loggp_has_the_latency_and_the_gap(model: SiteModel) -> None:
+    [found] = [one for one in model.loggp if one.placement == HOSTS]
+
+    assert found.gap_us == pytest.approx(GAP * 20.0, rel=0.1)
+    assert found.latency_us == pytest.approx((1 - GAP) * 20.0, rel=0.1)
+    assert found.gap_per_byte_us == pytest.approx(2e-3, rel=0.05)
+
+
+def test_the_end_of_eager_sends_comes_from_the_runs_settings() -> None:
+    model = fit_model(read(RECORDS / "openmpi-network-limit-65536.record.gz"))
+
+    assert {(one.eager_last_size_bytes, one.eager_known_from) for one in model.curves} == {
+        (65_480, "btl_tcp_eager_limit")
+    }
+
+
+def test_a_zooms_probe_counts_more_than_a_setting() -> None:
+    zoom = read(RECORDS / "explain" / "openmpi-tcp-zoom.record.gz")
+
+    assert set(probed_limits(zoom).values()) == {(65_480, "probe")}
 
 
 # The file.
