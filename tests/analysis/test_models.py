@@ -235,6 +235,7 @@ def test_a_model_survives_its_file(model: SiteModel, model_file: Path) -> None:
         (("repeats: 5", "repeats: many"), "curves.0.repeats: input should be a valid integer"),
         (("site: here", "site: here\nroom: 7"), "room: is not a field; remove it"),
         (("curves:", "curves: [1"), "not YAML"),
+        (("per_byte_us: {value: ", "per_byte_us: {value: -"), "no message takes less time"),
     ],
 )
 def test_a_wrong_file_is_one_line_that_names_the_field(
@@ -339,7 +340,24 @@ REFUSED = [
     (["mergesort", "--placement", HOSTS, "--map", "AABB", "--mode", "tree"], "one child"),
     (["alltoall", "--placement", NEAR, "--ranks", "6", "--mode", "pairwise"], "power of two"),
     (["alltoall", "--placement", NEAR, "--option", "packets=3"], "'packets=3' is not NAME=VALUE"),
-    (["alltoall", "--placement", NEAR, "--option", "packet=big"], "'big' is not a number"),
+    (["alltoall", "--placement", NEAR, "--option", "packet=big"], "'big' is not a possible number"),
+    (["ring", "--placement", NEAR, "--option", "serial=101"], "'101' is not a possible number"),
+    (["ring", "--placement", NEAR, "--option", "grain=-1"], "'-1' is not a possible number"),
+    (
+        [
+            "alltoall",
+            "--placement",
+            NEAR,
+            "--option",
+            "packet=1",
+            "--sizes",
+            "1M",
+            "--mode",
+            "shift",
+        ],
+        "12,582,912 messages, more than 1,000,000",
+    ),
+    (["mergesort", "--placement", HOSTS, "--map", "AAB", "--ranks", "4"], "4 contradicts the 3"),
     (["alltoall", "--placement", NEAR, "--sizes", "big"], "'big' is not a size"),
     (["ring", "--placement", HOSTS, "--ranks", "4", "--within", "moon"], "has no placement 'moon'"),
 ]

@@ -181,7 +181,13 @@ def _segment(repeats: Repeats, first_bytes: int, last_bytes: int) -> Segment | N
             reason=f"{only} from {first_bytes:,} to {last_bytes:,} B, a line needs {_LEAST_SIZES}",
         )
     start, slope = fit_lines(sizes, repeats.medians_us()[:, inside])
-    ratios = repeats.times_us[:, inside] / (start[0] + slope[0] * sizes)
+    line_us = start[0] + slope[0] * sizes
+    if (line_us <= 0).any():
+        return NotFitted(
+            first_size_bytes=int(sizes[0]), last_size_bytes=last_bytes,
+            reason=f"the times from {first_bytes:,} to {last_bytes:,} B do not follow a line",
+        )  # fmt: skip
+    ratios = repeats.times_us[:, inside] / line_us
     least, most = np.nanpercentile(ratios, _MOST_POINTS)
     return Segment(
         first_size_bytes=int(sizes[0]), last_size_bytes=int(sizes[-1]), sizes=len(sizes),

@@ -105,7 +105,7 @@ def predict(
     for mode in modes:
         check_mode(kernel, mode)
     where = Place(placement, **place)
-    layout = layout_at(model, where, process_map, ranks or known.ranks)
+    layout = layout_at(model, where, process_map, ranks, known.ranks)
     rows = []
     for mode in modes or _suitable(kernel, len(layout.nodes), options or Options()):
         for size_bytes in sizes_bytes or known.sizes_bytes:
@@ -149,10 +149,16 @@ def predict_one(
     return Prediction(times["value"], times["low"], times["high"], notes, spans, links[1].alone.mpi)
 
 
-def layout_at(model: SiteModel, place: Place, process_map: str | None, ranks: int) -> RankLayout:
+def layout_at(
+    model: SiteModel, place: Place, process_map: str | None, ranks: int | None, usual_ranks: int
+) -> RankLayout:
     """Put ranks on the nodes of a placement: as a map says, or evenly."""
     curve = curve_of(model, place, "send")
     if process_map is not None:
+        if ranks not in (None, len(process_map)):
+            raise InputError(
+                "--ranks", f"{ranks} contradicts the {len(process_map)} of --map; give one of them"
+            )
         try:
             nodes = nodes_of_map(process_map)
         except ValueError as error:
@@ -165,6 +171,7 @@ def layout_at(model: SiteModel, place: Place, process_map: str | None, ranks: in
             )
         of_ranks = tuple(ord(letter) - ord("A") for letter in process_map)
     else:
+        ranks = ranks or usual_ranks
         if ranks % curve.nodes:
             raise InputError(
                 "--ranks",

@@ -50,6 +50,12 @@ class Segment(_Part):
     least_over_line: Number
     most_over_line: Number
 
+    @model_validator(mode="after")
+    def _possible(self) -> Segment:
+        if self.per_byte_us.value < 0 or self.least_over_line <= 0:
+            raise ValueError("no message takes less time than none")
+        return self
+
     def time_us(self, size_bytes: float) -> float:
         """Return the line's time."""
         return self.start_us.value + size_bytes * self.per_byte_us.value
