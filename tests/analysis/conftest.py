@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +37,13 @@ def write_record(
     step_at: int | None = 65481,
     passes: int = 3,
     footer: bool = True,
+    slower: float = 1.0,
     **changes: Any,
 ) -> Path:
-    """Write a run record as documented, `step_at` being its first slow byte."""
+    """Write a run record as documented, `step_at` being its first slow byte.
+
+    All times are `slower` times those of other records.
+    """
     rng = np.random.default_rng(20261121)
     columns = ["mode", "size_bytes", "pass", "sample", "iterations", "time_us"]
     header = {
@@ -65,7 +69,7 @@ def write_record(
         "columns": columns,
     } | changes  # fmt: skip
     rows = [
-        f"send,{size},{turn},{sample},10,{_time(size, step_at) * (1 + noise):.6f}"
+        f"send,{size},{turn},{sample},10,{_time(size, step_at) * slower * (1 + noise):.6f}"
         for turn in range(passes)
         for size in rng.permutation(np.asarray(sizes))
         for sample, noise in enumerate(rng.normal(0, 0.01, 4))
@@ -124,3 +128,23 @@ def curve_table(
             "time_us": (times * factors).ravel(),
         }
     )
+
+
+@pytest.fixture
+def s3_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A local S3 server, which stores on `s3://` use; yield its address."""
+    import s3fs
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    address = f"http://{host}:{port}"
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any",
+        "AWS_DEFAULT_REGION": "us-east-1", "AWS_ENDPOINT_URL": address,
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    s3fs.S3FileSystem.clear_instance_cache()  # which still has the server of an earlier test
+    yield address
+    server.stop()

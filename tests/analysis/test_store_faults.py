@@ -165,29 +165,12 @@ def test_a_read_only_store_is_read_and_not_written(
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A local S3 server, and how to reach it."""
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any",
-        "AWS_DEFAULT_REGION": "us-east-1", "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-    }.items():  # fmt: skip
-        monkeypatch.setenv(name, value)
-    yield f"http://{host}:{port}"
-    server.stop()
-
-
-@pytest.fixture
-def without_rights(server: str) -> Iterator[Callable[[], None]]:
+def without_rights(s3_server: str) -> Iterator[Callable[[], None]]:
     """Let the server check the key from now on, which no user has."""
 
     def check_keys(unchecked_requests: bytes = b"0") -> None:
         request = urllib.request.Request(
-            f"{server}/moto-api/reset-auth", unchecked_requests, {"Content-Type": "text/plain"}
+            f"{s3_server}/moto-api/reset-auth", unchecked_requests, {"Content-Type": "text/plain"}
         )
         urllib.request.urlopen(request).close()
 

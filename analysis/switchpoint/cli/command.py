@@ -24,6 +24,7 @@ from switchpoint.cli.verbs import (
     import_files,
     init_site,
     ladder,
+    model,
     plan,
     reach,
     references,
@@ -97,6 +98,7 @@ app.command("reproduce")(reproduce.command)
 app.command("doctor")(doctor.command)
 app.command("checks")(checks.command)
 
+app.add_typer(model.app, name="model")
 app.add_typer(store.app, name="store")
 
 init = typer.Typer(no_args_is_help=True, help="Write the settings of a new site.")

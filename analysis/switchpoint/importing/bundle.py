@@ -21,13 +21,14 @@ import pyarrow.parquet as pq
 
 from switchpoint.errors import InputError
 from switchpoint.importing.labels import Surroundings
-from switchpoint.limits import BUNDLE_BYTES, BUNDLE_TABLE_BYTES
+from switchpoint.limits import BUNDLE_BYTES, BUNDLE_CELLS, COUNT
 from switchpoint.printable import path_text
 from switchpoint.records.footer import footer_problem
 from switchpoint.records.header import header_problem
 from switchpoint.strict_json import parse_json
-from switchpoint.tables.columns import CURVE_COLUMNS, RUN_COLUMNS
-from switchpoint.tables.measurements import Measurements, no_samples
+from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
+from switchpoint.tables.measurements import Measurements, constant
+from switchpoint.whole_files import write_whole
 
 NAME = "bundles"
 
@@ -80,10 +81,8 @@ def write(
             archive.writestr(zipfile.ZipInfo(name, _TIME), content)
     body = buffer.getvalue()[:-_DIGITS]
     digits = hashlib.sha256(body).hexdigest()
-    hidden = path.with_name(f".{path.name}.partial")
     try:
-        hidden.write_bytes(body + digits.encode())
-        hidden.replace(path)
+        write_whole(path, body + digits.encode())
     except OSError as error:
         raise InputError(
             path, f"cannot be written ({error.strerror}); choose another file"
@@ -107,30 +106,38 @@ def read(path: Path, _around: Surroundings) -> Measurements:
     data = _unchanged(path)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            about = parse_json(archive.read(_ABOUT))
+            about = parse_json(_part(archive, _ABOUT))
             if about["schema"] != SCHEMA:
                 raise InputError(
                     path,
                     f"is a bundle of schema {about['schema']}, but this version reads {SCHEMA};"
                     " install a newer Switchpoint",
                 )
-            runs = _runs(path, archive.read(_RUNS))
-            points = _points(archive.read(_POINTS))
-    except (zipfile.BadZipFile, pa.ArrowException, KeyError, TypeError, ValueError) as error:
+            runs = _runs(path, _part(archive, _RUNS))
+            points = _points(_part(archive, _POINTS))
+    except (
+        zipfile.BadZipFile,
+        pa.ArrowException,
+        OSError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise InputError(
             path, f"is not a bundle that can be read ({error}); ask for it again"
         ) from None
     points = points[points["run_id"].isin(runs["run_id"])].reset_index(drop=True)
-    return Measurements(no_samples(), runs, points=points)
+    samples = pd.DataFrame(
+        {"run_id": constant(None, 0), **{name: pd.Series(dtype="int64") for name in MEASURES}}
+    )
+    return Measurements(samples, runs, points=points)
 
 
 def _unchanged(path: Path) -> bytes:
     """Return the bytes of a bundle with the right hash; raises InputError."""
     try:
         if path.stat().st_size > BUNDLE_BYTES:
-            raise InputError(
-                path, f"is larger than {BUNDLE_BYTES // 2**20} MiB; ask for a smaller selection"
-            )
+            raise InputError(path, "is too large for a bundle; ask for a smaller selection")
         data = path.read_bytes()
     except OSError as error:
         raise InputError(path, f"{error.strerror}; check the path") from None
@@ -149,11 +156,18 @@ def _parquet(table: pd.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
+def _part(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return a part, which is stored as it is: a packed one could be of any size."""
+    if archive.getinfo(name).file_size > BUNDLE_BYTES:
+        raise ValueError(f"{name} is too large")
+    return archive.read(name)
+
+
 def _table(content: bytes) -> pd.DataFrame:
-    file = pq.ParquetFile(io.BytesIO(content))
-    groups = (file.metadata.row_group(place) for place in range(file.num_row_groups))
-    if sum(group.total_byte_size for group in groups) > BUNDLE_TABLE_BYTES:
-        raise ValueError(f"a table has more than {BUNDLE_TABLE_BYTES // 2**20} MiB")
+    """Parse a table, if it is not much larger than its file."""
+    file = pq.ParquetFile(pa.BufferReader(content))
+    if file.metadata.num_rows * file.metadata.num_columns > BUNDLE_CELLS:
+        raise ValueError("a table is too large")
     found: pd.DataFrame = file.read().to_pandas()
     return found
 
@@ -162,23 +176,36 @@ def _runs(path: Path, content: bytes) -> pd.DataFrame:
     """Read the runs. Their source is the file that was bundled, after the bundle."""
     runs = _table(content)[RUN_COLUMNS].astype(object)
     runs = runs.where(runs.notna(), None)
-    for run in runs.to_dict("records"):
-        if run["header"] is None:
-            continue
-        header = parse_json(run["header"])
-        if problem := header_problem(header):
+    for header, footer in zip(runs["header"], runs["footer"], strict=True):
+        if header is not None and (problem := _problem(header, footer)):
             raise ValueError(problem)
-        if run["footer"] is not None and (
-            problem := footer_problem(parse_json(run["footer"]), header)
-        ):
-            raise ValueError(problem)
-    return runs.assign(source=[f"{path_text(path)}: {own}" for own in runs["source"]])
+    source = path_text(path)
+    runs["source"] = [f"{source}: {own}" for own in runs["source"]]
+    return runs
+
+
+def _problem(header: str, footer: str | None) -> str | None:
+    """Return what is wrong with the header or footer of a run, if anything is."""
+    facts = parse_json(header)
+    if not isinstance(facts, dict):
+        return "a header is not an object"
+    if (problem := header_problem(facts)) or footer is None:
+        return problem
+    end = parse_json(footer)
+    return footer_problem(end, facts) if isinstance(end, dict) else "a footer is not an object"
 
 
 def _points(content: bytes) -> pd.DataFrame:
     """Read the points, with identity columns as categories."""
     points = _table(content)
-    numbers = points[CURVE_COLUMNS].astype(float).astype({"size_bytes": "int64", "count": "int64"})
+    numbers = points[CURVE_COLUMNS].astype(float)
+    if not (numbers["time_us"] > 0).all() or not (numbers["size_bytes"] >= 0).all():
+        raise ValueError("a time or a size is not positive")
+    if not (numbers[["size_bytes", "count"]] < COUNT).all(axis=None):
+        raise ValueError("a size or a count is too large")
+    numbers = numbers.astype({"size_bytes": "int64", "count": "int64"})
     identity = points.drop(columns=CURVE_COLUMNS).astype(object)
     identity = identity.where(identity.notna(), None)
+    if not identity.map(lambda value: value is None or isinstance(value, str)).all(axis=None):
+        raise ValueError("a name is not text")
     return pd.concat([identity.astype("category"), numbers], axis=1)

@@ -166,6 +166,25 @@ def acceptance_as_json(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: row.get(name) for name in [*names, "accepted_utc", "accepted_until"]}
 
 
+def predictions_as_json(table: pd.DataFrame, *, activity: bool) -> dict[str, Any]:
+    """Convert predicted times, and if wanted what each rank does at which time."""
+    rows = table.to_dict("records")
+    for row in rows:
+        spans = [[s.rank, s.phase, s.start_us, s.end_us] for s in row.pop("activity")]
+        if activity:
+            row["activity"] = spans
+    return {"predictions": rows}
+
+
+def beside_measured_as_json(comparison: pd.DataFrame) -> dict[str, Any]:
+    """Convert predictions beside measurements, and their gaps as findings."""
+    from switchpoint.models.gaps import prediction_gaps
+    from switchpoint.tables.columns import none_for_nulls
+
+    points = none_for_nulls(comparison).to_dict("records")
+    return {"points": points, "findings": prediction_gaps(comparison)}
+
+
 def plan_as_json(planned: Plan) -> dict[str, Any]:
     """Convert what to measure next, in the form that the checks read."""
     moved = planned.intervention

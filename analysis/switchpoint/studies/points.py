@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.records.rank_layout import layout_of
 from switchpoint.tables.columns import IDENTITY, identity_columns, none_for_nulls
 from switchpoint.tables.curves import summarise
 from switchpoint.tables.measurements import Measurements
@@ -148,16 +149,14 @@ def _has_ranks(run: dict[Hashable, Any]) -> bool:
 
 
 def _facts(run: dict[Hashable, Any]) -> dict[str, Any]:
-    header = json.loads(run["header"])
-    ranks = pd.DataFrame(header["ranks"], columns=["host", "boot_id", "cores_online"])
-    machine = ranks["boot_id"].where(ranks["boot_id"].notna(), ranks["host"])
-    crowd = ranks.groupby(machine)["cores_online"].agg(["size", "min"])
+    header = json.loads(run["header"]) if isinstance(run["header"], str) else {}
+    layout = layout_of(header)
     return {
         "run_id": run["run_id"],
-        "ranks": len(ranks),
-        "nodes": ranks["host"].nunique(),
-        "machines": machine.nunique(),
-        "crowded": bool((crowd["size"] > crowd["min"]).any()),
+        "ranks": len(layout.nodes),
+        "nodes": len(set(layout.nodes)),
+        "machines": len(set(layout.machines)),
+        "crowded": layout.crowded,
         "header": header,
     }
 

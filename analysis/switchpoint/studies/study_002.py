@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from switchpoint.models.efficiency import LITERATURE, WORD_BYTES, Link, efficiency, fit_link
 from switchpoint.studies.claim import Claim
-from switchpoint.studies.efficiency import LITERATURE, WORD_BYTES, Link, efficiency, fit_link
 from switchpoint.studies.evidence import (
     SAME,
     SAME_EFFICIENCY,

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from switchpoint.comparison.effects import WITHIN_LAUNCHES
-from switchpoint.reporting.terminal.tables import HEADING, safe_text, show_table
+from switchpoint.reporting.terminal.tables import HEADING, SafeConsole, safe_text, show_table
 from switchpoint.reporting.terminal.words import counted
 from switchpoint.tables.columns import none_for_nulls
 from switchpoint.tables.units import range_text, significant
@@ -33,7 +33,7 @@ def _table(*, headed: bool = True) -> Table:
 
 def print_comparison(found: Comparison) -> None:
     """Print the sides, the ranges of sizes of each pair of curves, what differs, and a summary."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     _print_sides(console, found.sides)
     several = len(found.sides) > 2
     for other in dict.fromkeys(found.ranges["other"]):
