@@ -1,8 +1,8 @@
 """Histories with known truth: noise of launches that were recorded on the testbed, and changes.
 
 A launch keeps its shape: its offset, its slow passes, its bursts. The noise of a transport is
-scaled so that the offsets of its launches scatter by a given amount. Launches that were recorded
-one after the other stay together in blocks.
+scaled so that its launches scatter by a given standard deviation. Launches that were recorded one
+after the other stay together in blocks.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class Transport:
     before, past : array of float, shape (sizes,)
         Typical time in microseconds where the switch lies after, or at or before, the size.
     noise : array of float, shape (launches, passes, sizes)
-        Logarithm of a time over the typical one, in the order in which launches were recorded.
+        Logarithm of a time over the one without noise, in the order in which launches were
+        recorded.
     """
 
     name: str
@@ -68,10 +69,9 @@ class Transport:
     noise: Floats
 
     @property
-    def offset_scatter(self) -> float:
-        """Robust standard deviation of the launches' offsets."""
-        offsets = np.median(self.noise, axis=(1, 2))
-        return float(1.4826 * np.median(np.abs(offsets - np.median(offsets))))
+    def scatter(self) -> float:
+        """Standard deviation of the launches' medians, the root of its mean square over sizes."""
+        return float(np.sqrt(np.median(self.noise, axis=1).var(axis=0).mean()))
 
 
 @cache
@@ -102,11 +102,24 @@ def transports() -> dict[str, Transport]:
         middle = np.median(log, axis=1)
         before = _typical(middle, ~switched)
         past = _typical(middle, switched)
-        typical = np.where(switched, past, before)
-        found[str(name)] = Transport(
-            str(name), sizes, np.exp(before), np.exp(past), log - typical[:, None, :]
-        )
+        limits = np.array([key[0] for key in times.index])
+        noise = log - middle[:, None, :] + _offsets(middle, limits)[:, None, :]
+        found[str(name)] = Transport(str(name), sizes, np.exp(before), np.exp(past), noise)
     return found
+
+
+def _offsets(middle: Floats, limits: npt.NDArray[np.int64]) -> Floats:
+    """Return how much each launch differs at each size from the other one of the same limit.
+
+    Divided by the square root of two, this scatters as launches do. Launches of other limits differ
+    by more than noise.
+    """
+    offsets = np.empty_like(middle)
+    for limit in np.unique(limits):
+        one, other = np.flatnonzero(limits == limit)
+        offsets[one] = (middle[one] - middle[other]) / np.sqrt(2)
+        offsets[other] = -offsets[one]
+    return offsets
 
 
 def _typical(log: Floats, wanted: npt.NDArray[np.bool_]) -> Floats:
@@ -169,7 +182,7 @@ class History:
         wanted = NIGHTS * LAUNCHES
         starts = rng.integers(0, len(transport.noise), wanted // BLOCK + 1)
         chosen = (starts[:, None] + np.arange(BLOCK)).ravel()[:wanted] % len(transport.noise)
-        noise = transport.noise[chosen] * (self.noise / max(transport.offset_scatter, 1e-3))
+        noise = transport.noise[chosen] * (self.noise / transport.scatter)
         noise = noise.reshape(NIGHTS, LAUNCHES, *noise.shape[1:])
         return np.asarray(self._typical(transport, curve)[:, None, None, :] * np.exp(noise))
 
