@@ -154,7 +154,11 @@ def _client(scheduler: str) -> Any:
             "--scheduler", "needs Dask; install it with `pip install 'switchpoint[dask]'`"
         ) from None
     connect: Any = Client
-    where = {"scheduler_file": scheduler} if scheduler.endswith(".json") else {"address": scheduler}
+    where = {"address": scheduler}
+    if scheduler.endswith(".json"):
+        if not os.path.exists(scheduler):  # noqa: PTH110  for which the client would wait
+            raise InputError(scheduler, "does not exist; `dask scheduler` writes it when it starts")
+        where = {"scheduler_file": scheduler}
     try:
         client: Any = connect(**where, timeout=_ANSWERS_WITHIN_S, set_as_default=False)
     except (OSError, ValueError) as error:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from conftest import write_record
-from switchpoint import InputError, Store, cores, detect, import_files, read
+from switchpoint import InputError, Store, cores, detect, import_files, read_files
 from switchpoint.cores import VARIABLE, workers
 from typer.testing import Result
 
@@ -66,7 +66,8 @@ def test_work_goes_to_the_workers_and_comes_back_in_order(on_cluster: str) -> No
 def test_findings_are_the_same_to_the_bit(
     records: Path, on_cluster: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    measured = read(records)
+    measured = read_files([records]).measurements
+    assert measured is not None
     there = detect(measured)
     monkeypatch.setenv(VARIABLE, "serial")
 
@@ -108,7 +109,7 @@ def test_verbs_take_the_scheduler(
     [
         ("login1", "--scheduler: 'login1' is no scheduler; give its address"),
         ("tcp://127.0.0.1:9", "tcp://127.0.0.1:9: no Dask scheduler answers here ("),
-        ("nowhere.json", "nowhere.json: no Dask scheduler answers here ("),
+        ("nowhere.json", "nowhere.json: does not exist; `dask scheduler` writes it"),
         ("smoke://here:1", "smoke://here:1: no Dask scheduler answers here ("),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +31,7 @@ def launches(
     step_at: int | None = None,
     scatter: float = 0.01,
     seed: int = 20261122,
+    sizes: Sequence[int] = SIZES,
     **identity: str,
 ) -> Path:
     """Write some launches of a curve as tidy CSV: each has an offset, each sample has noise."""
@@ -42,7 +43,7 @@ def launches(
         with (folder / f"{place['mode']}-{launch}.csv").open("w", newline="") as stream:
             writer = csv.writer(stream)
             writer.writerow([*place, "size_bytes", "rep", "time_us"])
-            for size in SIZES:
+            for size in sizes:
                 time = latency + per_byte * size
                 time *= 1.5 if step_at is not None and size >= step_at else 1.0
                 for rep in range(5):
@@ -73,6 +74,21 @@ def test_the_ratio_of_each_range_contains_the_truth(tmp_path: Path) -> None:
     assert at.loc[SIZES[-1], "ratio"] == pytest.approx(1.5, rel=0.05)
     assert found.ranges["curve"].iloc[0]["placement"] == "two_nodes"
     assert found.ranges["differs"].iloc[0] == {"site": ["alpha", "beta"]}
+
+
+def test_launches_that_look_closer_at_one_place_do_not_hide_the_others(tmp_path: Path) -> None:
+    for side, site, latency in (("a", "alpha", 3.0), ("b", "beta", 3.6)):
+        launches(tmp_path / side / "all", count=2, site=site, latency=latency, seed=len(site))
+        close = range(60000, 70000, 1000)
+        launches(
+            tmp_path / side / "close", count=1, site=site, latency=latency, seed=9, sizes=close
+        )
+
+    found = compare(str(tmp_path / "a"), str(tmp_path / "b"))
+
+    row = found.ranges.iloc[0]
+    assert (row["first_size_bytes"], row["last_size_bytes"]) == (SIZES[0], SIZES[-1])
+    assert (row["first_launches"], row["other_launches"]) == (2, 2)
 
 
 def test_equal_curves_have_no_winner(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from switchpoint.detection.inversions import LAUNCH_SCATTER
 from switchpoint.tables.student import t975
-from switchpoint.tables.sweeps import Floats
+from switchpoint.tables.sweeps import Floats, Indices
 
 #: What an interval is over.
 OVER_LAUNCHES = "launches"
@@ -89,7 +89,7 @@ def compare_times(first: tuple[Floats, Floats], other: tuple[Floats, Floats]) ->
     )
 
 
-def mean_over(side: tuple[Floats, Floats], places: slice) -> tuple[Floats, Floats]:
+def mean_over(side: tuple[Floats, Floats], places: Indices) -> tuple[Floats, Floats]:
     """Return each launch's mean logarithm over a range of sizes, and its error, as one place.
 
     A launch that lacks some of the sizes is left out: its mean would be that of other sizes.

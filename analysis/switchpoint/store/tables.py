@@ -71,12 +71,19 @@ def parquet(table: pa.Table) -> bytes:
     """Return a table as the bytes of a Parquet file with checksums."""
     buffer = pa.BufferOutputStream()
     large = [name for name in LARGE if name in table.schema.names]
+    numbers = [field for field in table.schema if pa.types.is_floating(field.type)]
     pq.write_table(
         announced(table),
         buffer,
         compression="zstd",
         write_page_checksum=True,
-        use_dictionary=[name for name in table.schema.names if name not in {"header", "footer"}],
+        use_dictionary=[
+            field.name
+            for field in table.schema
+            if field.name not in {"header", "footer"} and field not in numbers
+        ],
+        # Times seldom repeat, but their first bytes do: a quarter less than with a dictionary.
+        use_byte_stream_split=[field.name for field in numbers],
         **({"data_page_size": _PAGE_BYTES} if large else {}),
     )
     return sealed(buffer.getvalue().to_pybytes())
