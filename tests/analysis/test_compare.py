@@ -246,7 +246,7 @@ def store(tmp_path: Path) -> str:
         for place in ("one_node", "two_nodes"):
             write_record(
                 tmp_path / f"{day}-{place}.record",
-                run_id=f"{day}{place}".ljust(32, "0"),
+                run_id=f"{day}{place.encode().hex()}".ljust(32, "0"),
                 start_utc=f"2026-11-{day}T10:00:00.000000Z",
                 labels={"site": "here", "placement": place, "session": f"night-{day}"},
             )
@@ -275,7 +275,7 @@ def test_nights_of_a_store_are_compared_place_by_place(
 
 def test_placements_and_runs_of_a_store_are_compared(store: str) -> None:
     placed = compare("placement=one_node", "placement=two_nodes", store=store, last=2)
-    runs = compare("run=20one", "run=21two", store=store)
+    runs = compare("run=206f6e65", "run=2174776f", store=store)
 
     assert placed.ranges["differs"].iloc[0] == {"placement": ["one_node", "two_nodes"]}
     assert (placed.ranges["first_launches"] == 2).all()

@@ -67,7 +67,7 @@ def test_launches_that_bracket_a_step_differently_show_it_once(tmp_path: Path) -
 def test_the_command_prints_bars_and_draws_them(switchpoint: Run, tmp_path: Path) -> None:
     for site in ("alpha", "beta"):
         write_record(
-            tmp_path / f"{site}.record", run_id=site.ljust(32, "0"),
+            tmp_path / f"{site}.record", run_id=site.encode().hex().ljust(32, "0"),
             labels={"site": site, "placement": "one_node"},
         )  # fmt: skip
     picture = tmp_path / "ladder.svg"
