@@ -77,7 +77,8 @@ def _batches(number: int, failures: Path) -> dict[str, int]:
     def run(files: Files) -> None:
         nonlocal before
         share = draw.random()
-        outcome, kind = _timed(files, verbs=share < 0.25, page=share < 0.03)
+        page = share < 0.03
+        outcome, kind = _timed(files, verbs=share < 0.25, page=page)
         counts["inputs"] += len(files)
         counts["accepted"] += outcome.accepted
         counts["refused"] += outcome.refused
@@ -88,7 +89,7 @@ def _batches(number: int, failures: Path) -> dict[str, int]:
             kind = "problems"
         if kind is not None:
             counts[kind] += 1
-            _keep_smallest(files, outcome.problems or [kind], failures)
+            _keep_smallest(files, outcome.problems or [kind], failures, page=page)
 
     run()
     return counts
@@ -113,22 +114,23 @@ def _timed(files: Files, *, verbs: bool = True, page: bool) -> tuple[Outcome, st
         faulthandler.cancel_dump_traceback_later()
 
 
-def _keep_smallest(files: Files, problems: list[str], failures: Path) -> None:
-    """Write the first file that alone goes wrong, or all of them if none does."""
-    failures.mkdir(parents=True, exist_ok=True)
-    for name, content in files:
-        outcome, kind = _timed([(name, content)], page=True)
-        if kind or outcome.problems:
-            digest = hashlib.sha256(content).hexdigest()[:8]
-            (failures / f"{digest}-{name}").write_bytes(content)
-            told = "\n".join(outcome.problems or [str(kind)])
-            (failures / f"{digest}-{name}.why").write_text(told + "\n")
-            print(f"{failures / f'{digest}-{name}'}: {told}", file=sys.stderr)
-            return
-    print(f"only together: {problems}", file=sys.stderr)
+def _keep_smallest(files: Files, problems: list[str], failures: Path, *, page: bool) -> None:
+    """Write the file that goes wrong alone, or the smallest part that goes wrong together."""
+    print("importers:", *problems, sep="\n  ", file=sys.stderr, flush=True)
+    while len(files) > 1:
+        for half in (files[: len(files) // 2], files[len(files) // 2 :]):
+            outcome, kind = _timed(half, page=page)
+            if kind or outcome.problems:
+                files, problems = half, outcome.problems or [str(kind)]
+                break
+        else:
+            break
     digest = hashlib.sha256(b"".join(content for _, content in files)).hexdigest()[:8]
+    failures.mkdir(parents=True, exist_ok=True)
     for number, (name, content) in enumerate(files):
-        (failures / f"{digest}-together-{number}-{name}").write_bytes(content)
+        (failures / f"{digest}-{number}-{name}").write_bytes(content)
+    (failures / f"{digest}.why").write_text("\n".join(problems) + "\n")
+    print(f"importers: {failures}/{digest}-*", file=sys.stderr, flush=True)
 
 
 def _largest_bytes() -> int:
