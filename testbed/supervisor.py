@@ -103,6 +103,8 @@ class Testbed:
         if OPENMPI_DEFAULTS.is_dir():  # a copy, whose defaults a site's administrator may change
             own = self._folder / OPENMPI_DEFAULTS.name
             shutil.copytree(OPENMPI_DEFAULTS, own)
+            with (own / "openmpi-mca-params.conf").open("a") as file:
+                file.write("\n")  # Debian's ends within a line
             namespaces.bind(str(own), str(OPENMPI_DEFAULTS))
 
     def _start_daemon(self, name: str, *options: str) -> None:

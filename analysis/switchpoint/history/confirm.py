@@ -89,14 +89,15 @@ def confirm(
         Seconds that pass.
     """
     lab = _Laboratory(measure, budget_s, clock)
-    lab.run(_merged(suspects), lambda: not any(_is_open(lab, one) for one in suspects))
+    again = _merged(trial for one in suspects for trial in one.trials)
+    lab.run(again, lambda: not any(_is_open(lab, one) for one in suspects))
     recurring = [one for one in suspects if _seen(lab, one)[0] is Outcome.RECURS]
     causes: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
     innocent: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
     for variants_of in (_without_settings, _with_lock_before, _without_nodes):
         open_ = [one for one in recurring if not causes[one.finding_id]]
         chosen = {one.finding_id: variants_of(one) for one in open_}
-        variants = _distinct(trial for some in chosen.values() for trial in some)
+        variants = _merged(trial for some in chosen.values() for trial in some)
         if not variants:
             continue
         lab.run(variants, lambda: False, once=True)
@@ -184,24 +185,18 @@ class _Laboratory:
         return np.asarray(values(table, suspect.usual, number.get), dtype=np.float64)
 
 
-def _merged(suspects: Sequence[Suspect]) -> list[Trial]:
-    """Return the trials of all suspects; those of one job measure the modes and sizes of all."""
+def _merged(trials: Iterable[Trial]) -> list[Trial]:
+    """Return one trial for each variant of each job, with the modes and sizes of all."""
     merged: dict[object, Trial] = {}
-    for trial in (trial for suspect in suspects for trial in suspect.trials):
-        known = merged.get(trial.job)
-        if known is not None:
-            trial = replace(
-                known,
-                modes=tuple(sorted({*known.modes, *trial.modes})),
-                sizes_bytes=tuple(sorted({*known.sizes_bytes, *trial.sizes_bytes})),
-            )
-        merged[trial.job] = trial
+    for trial in trials:
+        key = (*trial.job, trial.variant)
+        known = merged.get(key, trial)
+        merged[key] = replace(
+            known,
+            modes=tuple(sorted({*known.modes, *trial.modes})),
+            sizes_bytes=tuple(sorted({*known.sizes_bytes, *trial.sizes_bytes})),
+        )
     return [*merged.values()]
-
-
-def _distinct(trials: Iterable[Trial]) -> list[Trial]:
-    return [*{(trial.job, trial.variant, trial.modes, trial.sizes_bytes): trial
-              for trial in trials}.values()]  # fmt: skip
 
 
 def _without_settings(suspect: Suspect) -> list[Trial]:
