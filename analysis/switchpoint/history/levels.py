@@ -26,7 +26,7 @@ _OFF = 2.5
 
 #: A further level must save this much cost, in units of the scatter's square times the logarithm of
 #: the nights.
-_PRICE = 6.0
+_PRICE = 9.0
 
 #: A night further from the median of so many nights on either side than this many standard
 #: deviations was disturbed.
@@ -150,4 +150,4 @@ def _scale(series: Floats) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         scale = _SD_PER_MAD * np.nanmedian(np.abs(np.diff(series, axis=1)), axis=1) / np.sqrt(2)
-    return np.maximum(np.nan_to_num(scale), _LEAST_SCATTER)
+    return np.asarray(np.maximum(np.nan_to_num(scale), _LEAST_SCATTER))

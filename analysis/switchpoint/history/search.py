@@ -209,7 +209,7 @@ class _Search:
         candidates = self._candidates(metric)
         others = np.ones(max(self._group_tests - len(candidates), 0))  # of the other metrics
         p = np.r_[[one.p for one in candidates], others]
-        sure = significant(p, self._rate / 2)
+        sure = significant(p, self._rate / 2, alike=True)
         scored = [
             (self._score(one), one)
             for one, is_sure in zip(candidates, sure, strict=False)
