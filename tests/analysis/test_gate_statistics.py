@@ -101,9 +101,8 @@ def test_levels_are_found_and_single_nights_are_not_levels() -> None:
     assert alone == [0, 30]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_quiet_nights_have_one_level(seed: int) -> None:
-    series = np.stack([nights(30, 50 * seed + one, alike=0.3) for one in range(50)])
+def test_quiet_nights_have_one_level() -> None:
+    series = np.stack([nights(30, seed, alike=0.3) for seed in range(250)])
 
     assert np.mean([len(edges) > 2 for edges in levels(series)]) <= 0.06
 

@@ -121,7 +121,7 @@ class Nightly:
 
     @classmethod
     def of(cls, values: Floats, normal: npt.NDArray[np.bool_], stratum: Indices) -> Nightly:
-        """Return series of which no more is known."""
+        """Return series without details."""
         unknown = np.full(len(values), np.nan)
         return cls(values, normal, unknown, np.ones(values.shape, dtype=int), stratum)
 
