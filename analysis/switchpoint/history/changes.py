@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+import pandas as pd
 
 from switchpoint.history import dates
 from switchpoint.history.drift import is_drift
@@ -13,7 +14,14 @@ from switchpoint.history.factors import groups_of, strata
 from switchpoint.history.levels import normal_nights
 from switchpoint.history.night import Draft, Night
 from switchpoint.history.odd_sizes import odd_sizes
-from switchpoint.history.parameters import BANDWIDTH, LATENCY, NOISE, Parameters, parameters_of
+from switchpoint.history.parameters import (
+    BANDWIDTH,
+    LATENCY,
+    METRICS,
+    NOISE,
+    Parameters,
+    parameters_of,
+)
 from switchpoint.history.places import of_sizes, of_switches
 from switchpoint.history.policy import Policy
 from switchpoint.history.scatter import USUAL_SCATTER, Judged, Nightly, compare
@@ -51,12 +59,13 @@ def found(night: Night, policy: Policy) -> Iterator[Draft]:
     parameters = parameters_of(points, shapes, across)
     metric = parameters.table["metric"].to_numpy()
     usual = np.where(metric == NOISE, _USUAL_SCATTER_OF_NOISE, USUAL_SCATTER)
+    alike = strata(night.curves)[parameters.table["curve"]]
     series = Nightly(
         parameters.nightly,
         normal_nights(parameters.nightly, policy.settled_after_nights),
         parameters.launch_variance,
         parameters.launches,
-        strata(parameters, night.curves),
+        alike * len(METRICS) + pd.Categorical(metric, categories=METRICS).codes,
     )
     judged = compare(series, usual)
     _say_limits(night, metric, judged)

@@ -26,7 +26,7 @@ _OFF = 2.5
 
 #: A further level must save this much cost, in units of the scatter's square times the logarithm of
 #: the nights.
-_PRICE = 6.0
+_PRICE = 9.0
 
 #: A night further from the median of so many nights on either side than this many standard
 #: deviations was disturbed.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.history.factors import strata
 from switchpoint.history.parameters import BANDWIDTH, LATENCY, Parameters, ratios
 from switchpoint.history.points import Points, by_night
 from switchpoint.history.scatter import Nightly, compare, significant
@@ -61,9 +62,8 @@ def odd_sizes(
     shape = (len(shapes.size), points.nights)
     nightly = by_night(shapes.place[used], points.night[used], ratios(points, shapes)[used], shape)
     rest = nightly - _explained(shapes, parameters)
-    judged = compare(
-        Nightly.of(rest, np.ones(shape, dtype=bool), shapes.curve)
-    )  # the sizes of a curve scatter alike
+    every = np.ones(shape, dtype=bool)
+    judged = compare(Nightly.of(rest, every, strata(points.curves)[shapes.curve]))
     odd = significant(judged.p, rate) & (np.abs(judged.effect) >= least)
     low, high = judged.interval()
     return [

@@ -28,8 +28,8 @@ _FEWEST_BEFORE = 4
 #: Tonight alone must show this share of what the newest nights show together.
 _LEAST_TONIGHT = 0.5
 
-#: An earlier night was as far off if it shows this share of the effect.
-_AS_FAR = 0.8
+#: An earlier night was as far off if it shows between these shares of the effect.
+_AS_FAR = 0.8, 2.0
 
 #: Variance of a median over that of a mean, of normal values.
 _MEDIAN = math.pi / 2
@@ -121,7 +121,7 @@ class Nightly:
 
     @classmethod
     def of(cls, values: Floats, normal: npt.NDArray[np.bool_], stratum: Indices) -> Nightly:
-        """Return series of which no more is known."""
+        """Return series without details."""
         unknown = np.full(len(values), np.nan)
         return cls(values, normal, unknown, np.ones(values.shape, dtype=int), stratum)
 
@@ -144,11 +144,12 @@ def compare(series: Nightly, usual: Floats | float = USUAL_SCATTER) -> Judged:
     usual
         Scatter from night to night before there is a history, of all series or of each.
     """
-    nights = np.isfinite(series.values[:, :-1]).any(axis=0).sum()
+    nights = series.values.shape[1]
     windows = [window for window in _WINDOWS if window == 1 or nights >= window + _FEWEST_BEFORE]
     judged = [_compare(series, window, usual) for window in windows]
     p = np.stack([one.p for one in judged])
     best = p.argmin(axis=0)
+    possible = sum(np.isfinite(one.effect).astype(int) for one in judged)
 
     def chosen(name: str) -> Floats:
         values = np.stack([getattr(one, name) for one in judged])
@@ -161,7 +162,7 @@ def compare(series: Nightly, usual: Floats | float = USUAL_SCATTER) -> Judged:
         chosen("scatter"),
         chosen("error"),
         chosen("freedom"),
-        np.minimum(p.min(axis=0) * len(windows), 1.0),
+        np.minimum(p.min(axis=0) * np.maximum(possible, 1), 1.0),
     )
 
 
@@ -180,7 +181,8 @@ def _compare(series: Nightly, window: int, usual: Floats | float) -> Judged:
     alike = (1 + (window - 1) * _alike(past, centre, series.stratum)) / window
     error = moderated * (alike + _MEDIAN / np.maximum(number, 1))
     error += _fewer_launches(within, series.launches) / window
-    complete = np.isfinite(newest).all(axis=1) & (number > 0)
+    complete = np.isfinite(newest).all(axis=1)
+    complete &= number >= (1 if window == 1 else _FEWEST_BEFORE)
     effect = np.where(complete, newest.mean(axis=1) - centre, np.nan)
     judged = Judged(
         centre, effect, np.sqrt(moderated), np.sqrt(error), worth + freedom, np.ones(len(past))
@@ -203,7 +205,8 @@ def _seen_before(off: Floats, effect: Floats, window: int) -> Floats:
         return np.zeros(len(off))
     together = np.lib.stride_tricks.sliding_window_view(off, window, axis=1).mean(axis=2)
     with np.errstate(invalid="ignore"):
-        as_far = together / effect[:, None] >= _AS_FAR
+        share = together / effect[:, None]
+        as_far = (share >= _AS_FAR[0]) & (share <= _AS_FAR[1])
     just_before = np.logical_and.accumulate(as_far[:, ::-1], axis=1)[:, ::-1]
     return np.asarray((as_far & ~just_before).sum(axis=1) / (nights + 1))
 
@@ -279,7 +282,7 @@ def _pooled(variance: Floats, freedom: Floats) -> tuple[float, float]:
     logs = np.log(variance) - _log_chi(freedom)
     centre = float(np.median(logs))
     spread = (_SD_PER_MAD * float(np.median(np.abs(logs - centre)))) ** 2
-    rest = spread - float(np.median(_trigamma(freedom / 2)))
+    rest = spread - _trigamma(float(np.median(freedom)) / 2)
     worth = _MOST_PRIOR if rest <= 0 else min(2 * _inverse_trigamma(rest), _MOST_PRIOR)
     return math.exp(centre + (_log_chi(np.array([worth]))[0] if worth < _MOST_PRIOR else 0)), worth
 
@@ -316,17 +319,19 @@ def probability(z: Floats) -> Floats:
     return np.array(values)
 
 
-def significant(p: Floats, rate: float) -> npt.NDArray[np.bool_]:
-    """Choose tests with this false discovery rate, however they depend on each other.
+def significant(p: Floats, rate: float, *, alike: bool = False) -> npt.NDArray[np.bool_]:
+    """Choose tests with this false discovery rate.
 
-    Benjamini and Yekutieli (2001), Annals of Statistics 29(4), theorem 1.3. Curves share links and
-    nodes, so their tests are far from independent.
+    Tests that depend on each other in any way need the procedure of Benjamini and Yekutieli (2001,
+    Annals of Statistics 29(4), theorem 1.3): curves share links and nodes. For tests that are
+    `alike`, such as of groups with common curves, that of Benjamini and Hochberg (1995) suffices.
     """
     n = len(p)
     if not n:
         return np.zeros(0, dtype=bool)
     order = np.argsort(p)
-    limit = rate * np.arange(1, n + 1) / (n * np.sum(1 / np.arange(1, n + 1)))
+    price = 1.0 if alike else np.sum(1 / np.arange(1, n + 1))
+    limit = rate * np.arange(1, n + 1) / (n * price)
     passed = np.flatnonzero(p[order] <= limit)
     chosen = np.zeros(n, dtype=bool)
     if len(passed):
@@ -342,23 +347,19 @@ def _log_chi(freedom: Floats) -> Floats:
     return np.asarray(3 * np.log(np.maximum(1 - 2 / (9 * freedom), 0.05)))
 
 
-def _trigamma(x: Floats) -> Floats:
+def _trigamma(x: float) -> float:
     """Return the second derivative of the logarithm of the gamma function."""
-    x = np.asarray(x, dtype=float)
-    more = np.zeros_like(x)
-    for _ in range(6):  # its series is accurate for large arguments
+    more = 0.0
+    while x < 6:  # its series is accurate for large arguments
         more += 1 / x**2
-        x = x + 1
-    return np.asarray(more + 1 / x + 1 / (2 * x**2) + 1 / (6 * x**3) - 1 / (30 * x**5))
+        x += 1
+    return more + 1 / x + 1 / (2 * x**2) + 1 / (6 * x**3) - 1 / (30 * x**5)
 
 
 def _inverse_trigamma(value: float) -> float:
     """Return where the trigamma function, which falls, has this value."""
     low, high = 1e-3, 1e3
-    for _ in range(60):
+    for _ in range(30):
         middle = math.sqrt(low * high)
-        if float(_trigamma(np.array(middle))) > value:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if _trigamma(middle) > value else (low, middle)
     return low

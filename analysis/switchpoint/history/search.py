@@ -150,9 +150,8 @@ class _Search:
         candidates = self._candidates(metric)
         rises = [drift(one.series) for one in candidates]
         others = np.ones(max(self._group_tests - len(candidates), 0))
-        sure = significant(
-            np.r_[probability(np.array([z for *_, z in rises])), others], self._rate / 2
-        )
+        p = np.r_[probability(np.array([z for *_, z in rises])), others]
+        sure = significant(p, self._rate / 2, alike=True)
         taken: set[int] = set()
         order = sorted(range(len(candidates)), key=lambda number: -len(candidates[number].curves))
         for number in order:
@@ -209,7 +208,7 @@ class _Search:
         candidates = self._candidates(metric)
         others = np.ones(max(self._group_tests - len(candidates), 0))  # of the other metrics
         p = np.r_[[one.p for one in candidates], others]
-        sure = significant(p, self._rate / 2)
+        sure = significant(p, self._rate / 2, alike=True)
         scored = [
             (self._score(one), one)
             for one, is_sure in zip(candidates, sure, strict=False)
