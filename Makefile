@@ -14,6 +14,13 @@ SITE ?= testbed
 SETTINGS = $(firstword $(wildcard $(SITE)/settings.py) site-configs/$(SITE)/settings.py)
 TAG ?= sweep
 MINUTES ?= 10
+# Checks that are left out, as an expression for reframe -x.
+EXCLUDE ?=
+# The store: a folder or an fsspec URL.
+STORE ?= results
+# How long `make nightly` may measure again what it suspects, and more options of `switchpoint gate`.
+BUDGET ?= 30m
+GATE_OPTIONS ?=
 MPIS := openmpi mpich
 # A make inside a make does not check again what is installed.
 READY := INSTALLED=yes
@@ -45,6 +52,20 @@ measure: $(if $(filter testbed,$(SITE)),install,python)  ## run the checks of SI
 	    { echo "start the testbed first: make up" >&2; exit 2; }
 	@$(MAKE) $(READY) checks failures
 
+# The session has a name, so that a night without any result is not taken for the one before.
+.PHONY: nightly
+nightly: $(if $(filter testbed,$(SITE)),install,python)  ## measure what is measured every night, and fail if something is worse than in the nights before
+	@[ $(SITE) != testbed ] || $(BIN)/testbed status --name $${TESTBED_NAME:-main} >/dev/null || \
+	    { echo "start the testbed first: make up" >&2; exit 2; }
+	@export SWITCHPOINT_SESSION=$${SWITCHPOINT_SESSION:-$$(date -u +%Y%m%dT%H%M%SZ)}; \
+	$(MAKE) $(READY) checks TAG=nightly EXCLUDE='^Gate'; \
+	echo "== comparison with the nights before"; \
+	report=$$(find output/reports -name 'run-report-*.json' -newer build/measure.start | sort | tail -n1); \
+	status=0; $(BIN)/switchpoint gate --store $(STORE) --session $$SWITCHPOINT_SESSION \
+	    $${report:+--reframe-report $$report} --confirm --budget $(BUDGET) --settings $(SETTINGS) \
+	    $(GATE_OPTIONS) || status=$$?; \
+	$(MAKE) $(READY) failures || status=$$?; exit $$status
+
 # Runs the checks and stores the results of those that passed, even if others failed. The failures
 # are written to build/failures for the target `failures`.
 .PHONY: checks
@@ -53,7 +74,7 @@ checks:
 	    "to make one: $(BIN)/switchpoint init site $(SITE)" >&2; exit 2; }
 	@echo "== checks tagged $(TAG) on $(SITE); ReFrame's complete output is in build/reframe.log"
 	@mkdir -p build output; touch build/measure.start; rm -f build/failures
-	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) --nocolor 2>&1 | \
+	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) $(if $(EXCLUDE),-x '$(EXCLUDE)') --nocolor 2>&1 | \
 	    { trap '' INT; tee build/reframe.log | \
 	      sed -nu -E 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p'; } || \
 	    { awk '/ERROR: / { print } \
@@ -68,7 +89,7 @@ checks:
 	    echo "no check of $(SITE) is tagged $(TAG)" >>build/failures
 	@find output \( -name '*.record' -o -name netpipe.out -o -name 'osu_*.out' -o -name 'imb_*.out' \) \
 	    -newer build/measure.start -print0 | \
-	    xargs -0 --no-run-if-empty $(BIN)/switchpoint import || \
+	    xargs -0 --no-run-if-empty $(BIN)/switchpoint import --store $(STORE) || \
 	    echo "switchpoint import failed, see above" >>build/failures
 
 .PHONY: failures

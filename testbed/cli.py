@@ -68,11 +68,14 @@ def _parser() -> _Parser:
     uplink.add_argument("--mtu", type=int, help="in bytes, of the host's uplink and all its nodes")
     uplink.add_argument("--restore", action="store_true", help="restore what the shape says")
 
-    node = _verb(verbs, "node", _node, "break or restore a node")
+    node = _verb(verbs, "node", _node, "break, slow or restore a node")
     node.add_argument("node", metavar="NODE", help="such as a1")
     action = node.add_mutually_exclusive_group(required=True)
     for name, does in faults.NODE_ACTIONS.items():
         action.add_argument(f"--{name}", dest="action", action="store_const", const=name, help=does)
+    action.add_argument(
+        "--throttle", metavar="PERCENT", type=int, help="let its processes run PERCENT of the time"
+    )
     return parser
 
 
@@ -126,7 +129,7 @@ def _print_status(facts: dict[str, Any]) -> None:
     dead = [daemon for daemon, alive in facts["daemons"].items() if not alive]
     print(f"testbed {facts['name']} is up" + (f", but {', '.join(dead)} died" if dead else ""))
     nodes = [
-        (node["node"], node["host"], node["address"], _on(node["power"]), node["state"])
+        (node["node"], node["host"], node["address"], _power(node), node["state"])
         for node in facts["nodes"]
     ]
     _print_table(("node", "host", "address", "power", "state"), nodes)
@@ -138,8 +141,10 @@ def _print_status(facts: dict[str, Any]) -> None:
     print(f"commands in {facts['bin']}, logs in {facts['folder']}/logs")
 
 
-def _on(power: bool) -> str:
-    return "on" if power else "off"
+def _power(node: dict[str, Any]) -> str:
+    if percent := node["throttle_percent"]:
+        return f"{percent} %"
+    return "on" if node["power"] else "off"
 
 
 def _print_table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
@@ -175,5 +180,9 @@ def _uplink(arguments: argparse.Namespace) -> int:
 
 
 def _node(arguments: argparse.Namespace) -> int:
-    faults.change_node(instances.locate(arguments.name), arguments.node, arguments.action)
+    instance = instances.locate(arguments.name)
+    if arguments.throttle is not None:
+        faults.throttle_node(instance, arguments.node, arguments.throttle)
+    else:
+        faults.change_node(instance, arguments.node, arguments.action)
     return 0

@@ -9,6 +9,7 @@ from testbed import instance as instances
 from testbed.errors import TestbedError
 from testbed.instance import Instance
 from testbed.shape import check_delay, check_mtu, check_rate
+from testbed.throttle import check_percent
 
 #: What can be done to a node, with the help text.
 NODE_ACTIONS = {
@@ -53,6 +54,12 @@ def change_node(instance: Instance, node: str, action: str) -> None:
     instances.ask(instance, {"do": "node", "node": node, "action": action})
     if action == "restore":
         _wait_until_usable(instance, "node", node)
+
+
+def throttle_node(instance: Instance, node: str, percent: int) -> None:
+    """Let a node's processes run only for `percent` of the time, until the node is restored."""
+    check_percent(percent)
+    instances.ask(instance, {"do": "node", "node": node, "action": "throttle", "percent": percent})
 
 
 def _wait_until_usable(instance: Instance, key: str, value: str) -> None:

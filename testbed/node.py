@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import traceback
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +29,9 @@ class Node:
     def __init__(self, name: str, address: str, folder: Path, shared: Path) -> None:
         self.name = name
         self._log = folder / "logs" / f"slurmd-{name}.log"
+        #: Percentage of the time that its processes run, or None.
+        self.throttle_percent: int | None = None
+        self._throttle: subprocess.Popen[bytes] | None = None
         self._signals, theirs = socket.socketpair()
         self._child = os.fork()
         if self._child == 0:
@@ -60,8 +64,27 @@ class Node:
         """Make slurmd report to the controller now, before the controller asks."""
         os.kill(self.pid, signal.SIGHUP)
 
+    def throttle(self, percent: int) -> None:
+        """Let the node's processes run only for `percent` of the time, until it starts again."""
+        self._end_throttle()
+        with self._log.open("ab") as log:
+            self._throttle = subprocess.Popen(
+                [sys.executable, "-m", "testbed.throttle", str(self.pid), str(percent)],
+                stdout=log,
+                stderr=log,
+                preexec_fn=namespaces.drop_capabilities,
+            )
+        self.throttle_percent = percent
+
+    def _end_throttle(self) -> None:
+        if self._throttle is not None:
+            self._throttle.terminate()
+            self._throttle.wait()
+            self._throttle = self.throttle_percent = None
+
     def power_off(self) -> None:
         """Kill all processes of the node at once, as a power failure does."""
+        self._end_throttle()
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
 

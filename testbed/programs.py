@@ -10,6 +10,9 @@ from testbed.errors import TestbedError
 #: Commands for users of the cluster, which get a wrapper.
 CLIENTS = ("sbatch", "srun", "salloc", "scontrol", "squeue", "sinfo", "scancel")
 
+#: Commands that get one where Slurm's package has them: scrontab from Slurm 23.02 on.
+OPTIONAL_CLIENTS = ("scrontab",)
+
 _PACKAGES = {
     **dict.fromkeys(CLIENTS, "slurm-client"),
     "slurmctld": "slurmctld",
@@ -41,6 +44,12 @@ def check_installed() -> None:
         packages = " ".join(sorted({_PACKAGES[name] for name in missing}))
         names = ", ".join(missing)
         raise TestbedError(f"missing {names}: install with `apt-get install {packages}`")
+
+
+def clients(avoid: str) -> list[str]:
+    """Return the commands for users that are not only in the folder `avoid`."""
+    path = search_path(avoid)
+    return [*CLIENTS, *(name for name in OPTIONAL_CLIENTS if shutil.which(name, path=path))]
 
 
 def find(name: str, avoid: str) -> str:

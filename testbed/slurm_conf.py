@@ -64,6 +64,7 @@ TreeWidth=65533
 SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=1,sched_interval=1
 EpilogMsgTime=0
+ScronParameters=enable
 
 # Notice faults early, do not hide them by running a job again, and recover without a person.
 SlurmdTimeout=10

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import selectors
+import shutil
 import signal
 import socket
 import subprocess
@@ -21,6 +22,9 @@ from testbed.errors import TestbedError
 from testbed.fabric import Fabric
 from testbed.node import Node, collect_dead
 from testbed.shape import Shape, from_data
+
+#: Where Open MPI of a distribution looks for the site's defaults.
+OPENMPI_DEFAULTS = Path("/etc/openmpi")
 
 _START_TIMEOUT_S = 20.0
 _POLL_S = 0.01
@@ -96,6 +100,12 @@ class Testbed:
         namespaces.bind(str(self._folder / "conf"), "/etc/slurm")
         if Path("/etc/hosts").exists():  # Slurm knows all addresses; this file is for users and MPI
             namespaces.bind(str(self._folder / "conf" / "hosts"), "/etc/hosts")
+        if OPENMPI_DEFAULTS.is_dir():  # a copy, whose defaults a site's administrator may change
+            own = self._folder / OPENMPI_DEFAULTS.name
+            shutil.copytree(OPENMPI_DEFAULTS, own)
+            with (own / "openmpi-mca-params.conf").open("a") as file:
+                file.write("\n")  # Debian's ends within a line
+            namespaces.bind(str(own), str(OPENMPI_DEFAULTS))
 
     def _start_daemon(self, name: str, *options: str) -> None:
         with (self._folder / "logs" / f"{name}.log").open("ab") as log:
@@ -155,6 +165,8 @@ class Testbed:
                 return self._status()
             case {"do": "uplink", "host": host, **changes}:
                 self._change_uplink(host, changes)
+            case {"do": "node", "node": node, "action": "throttle", "percent": percent}:
+                self._powered(node).throttle(percent)
             case {"do": "node", "node": node, "action": action}:
                 self._change_node(node, action)
             case _:
@@ -172,6 +184,9 @@ class Testbed:
                     "host": self._shape.host_of(name),
                     "address": self._shape.address(name),
                     "power": name in self._nodes,
+                    "throttle_percent": (
+                        self._nodes[name].throttle_percent if name in self._nodes else None
+                    ),
                     "state": states.get(name, "unknown"),
                 }
                 for name in self._shape.nodes()
@@ -193,11 +208,21 @@ class Testbed:
         else:
             self._fabric.change(host, pids, **changes)
 
-    def _change_node(self, name: str, action: str) -> None:
+    def _powered(self, name: str) -> Node:
+        """Return a node that is on; TestbedError if it is off or does not exist."""
+        self._check_node(name)
+        if name not in self._nodes:
+            raise TestbedError(f"node {name} is off: `testbed node {name} --restore` starts it")
+        return self._nodes[name]
+
+    def _check_node(self, name: str) -> None:
         if name not in self._shape.nodes():
             raise TestbedError(
                 f"node {name} does not exist; there are {', '.join(self._shape.nodes())}"
             )
+
+    def _change_node(self, name: str, action: str) -> None:
+        self._check_node(name)
         if action == "restore":
             self._power_off(name)
             # A machine that starts again has lost its jobs. It is back when its slurmd reports.
@@ -205,12 +230,11 @@ class Testbed:
             self._start_node(name)
             self._plug(self._nodes[name])
             self._nodes[name].controller_listens()
-        elif name not in self._nodes:
-            raise TestbedError(f"node {name} is off: `testbed node {name} --restore` starts it")
         elif action == "off":
+            self._powered(name)
             self._power_off(name)
         elif action == "kill-slurmd":
-            self._nodes[name].kill_slurmd()
+            self._powered(name).kill_slurmd()
 
     def _power_off(self, name: str) -> None:
         node = self._nodes.pop(name, None)

@@ -30,7 +30,7 @@ def write(folder: Path, name: str, pid: int) -> None:
     binaries.mkdir()
     nsenter, *options = enter_command(pid, "$PWD")
     enter = [programs.find(nsenter, str(binaries)), *options]
-    for command in programs.CLIENTS:
+    for command in programs.clients(str(binaries)):
         wrapper = binaries / command
         wrapper.write_text(
             _WRAPPER.format(

@@ -20,6 +20,11 @@ RECORD_ROWS = 10_000_000
 TABLE_BYTES = 2**27
 TABLE_ROWS = 5_000_000
 
+#: Bytes of a bundle and of each of its parts, and cells of its tables: one of 10,000 curves has
+#: about 20 MB.
+BUNDLE_BYTES = 2**27
+BUNDLE_CELLS = 20_000_000
+
 #: Values in one log or report of ReFrame: a test of ten values that runs each hour for a year.
 LOG_VALUES = 100_000
 

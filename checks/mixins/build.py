@@ -23,6 +23,8 @@ from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import read_lock
 from switchpoint.spack.specs import parse
 
+from .session import leave_slots
+
 #: The program that makes Spack's environments.
 ENVIRONMENT = Path(__file__).with_name("spack_environment.py")
 
@@ -253,11 +255,7 @@ class BuildsEnded(rfm.RunOnlyRegressionTest, special=True):
     @run_before("run")
     def leave_a_slot(self):
         """Refuse a site where this test would keep the builds from starting."""
-        if rt.runtime().get_option("systems/0/max_local_jobs") < 2:
-            raise ReframeError(
-                f"max_local_jobs of system '{self.current_system.name}' is 1; 2 are needed, since "
-                "the wait for the builds takes one"
-            )
+        leave_slots(1)
 
     def run_complete(self):
         """Tell whether there is nothing more to wait for; ReFrame asks again and again."""

@@ -18,6 +18,8 @@ from switchpoint.sites.placement_proof import contradictions
 from switchpoint.sites.placements import BUILT_IN, Placement
 from switchpoint.tables.columns import LINK
 
+from .session import session_name
+
 #: The exit code of ``timeout`` if it ended the step.
 TIMED_OUT = 124
 
@@ -165,6 +167,7 @@ class PlacementMixin(rfm.RegressionTestPlugin):
             "environ": self.current_environ.name,
             "placement": self.placement,
             "check": type(self).__name__,
+            "session": session_name(),
         } | ({} if link is None else {LINK: f"{link:g}"})
 
     @property

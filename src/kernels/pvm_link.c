@@ -1,6 +1,7 @@
 /* PVM between two ranks that MPI has started: each enrols with the PVM daemon of its node. */
 #include "pvm_link.h"
 
+#include <fcntl.h>
 #include <pvm3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,11 +32,29 @@ static int peer_of(MPI_Comm comm, int mine)
     return tids[1 - rank];
 }
 
+/* Enrols with the daemon of this node. Where there is none, libpvm prints three lines of its own on
+ * each rank, although PvmAutoErr is off; the refusal says more in one. */
+static int enrol_silently(void)
+{
+    const int shown = dup(STDERR_FILENO);
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (shown >= 0 && nowhere >= 0) {
+        dup2(nowhere, STDERR_FILENO);
+    }
+    const int mine = pvm_mytid();
+    if (shown >= 0 && nowhere >= 0) {
+        dup2(shown, STDERR_FILENO);
+    }
+    close(shown);
+    close(nowhere);
+    return mine;
+}
+
 bool pvm_link_available(MPI_Comm comm, struct refusal *refusal)
 {
     setenv("PVM_ALLOW_ROOT", "1", 0); /* or PVM ends root's process before we can say why */
     pvm_setopt(PvmAutoErr, 0);
-    const int mine = pvm_mytid();
+    const int mine = enrol_silently();
     const int peer = peer_of(comm, mine);
     const bool reached = mine >= 0 && peer >= 0 && pvm_pstat(peer) == PvmOk;
     int everywhere = 0;

@@ -37,9 +37,13 @@ def write_record(
     step_at: int | None = 65481,
     passes: int = 3,
     footer: bool = True,
+    slower: float = 1.0,
     **changes: Any,
 ) -> Path:
-    """Write a run record as documented, `step_at` being its first slow byte."""
+    """Write a run record as documented, `step_at` being its first slow byte.
+
+    All times are `slower` times those of other records.
+    """
     rng = np.random.default_rng(20261121)
     columns = ["mode", "size_bytes", "pass", "sample", "iterations", "time_us"]
     header = {
@@ -65,7 +69,7 @@ def write_record(
         "columns": columns,
     } | changes  # fmt: skip
     rows = [
-        f"send,{size},{turn},{sample},10,{_time(size, step_at) * (1 + noise):.6f}"
+        f"send,{size},{turn},{sample},10,{_time(size, step_at) * slower * (1 + noise):.6f}"
         for turn in range(passes)
         for size in rng.permutation(np.asarray(sizes))
         for sample, noise in enumerate(rng.normal(0, 0.01, 4))

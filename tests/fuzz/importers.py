@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from fuzz.inputs import hostile_files
 from fuzz.judgement import Outcome, judge
 
-TOGETHER = 16
-BATCHES = 8
+TOGETHER = 32
+BATCHES = 12
 
 #: Longer or more is a defect, for one file.
 SECONDS = 10
@@ -76,7 +76,9 @@ def _batches(number: int, failures: Path) -> dict[str, int]:
     @given(st.lists(hostile_files(), min_size=TOGETHER, max_size=TOGETHER))
     def run(files: Files) -> None:
         nonlocal before
-        outcome, kind = _timed(files, page=draw.random() < 0.1)
+        share = draw.random()
+        page = share < 0.03
+        outcome, kind = _timed(files, verbs=share < 0.25, page=page)
         counts["inputs"] += len(files)
         counts["accepted"] += outcome.accepted
         counts["refused"] += outcome.refused
@@ -87,46 +89,48 @@ def _batches(number: int, failures: Path) -> dict[str, int]:
             kind = "problems"
         if kind is not None:
             counts[kind] += 1
-            _keep_smallest(files, outcome.problems or [kind], failures)
+            _keep_smallest(files, outcome.problems or [kind], failures, page=page)
 
     run()
     return counts
 
 
-def _timed(files: Files, *, page: bool) -> tuple[Outcome, str | None]:
+def _timed(files: Files, *, verbs: bool = True, page: bool) -> tuple[Outcome, str | None]:
     def stop(*_: object) -> None:
         raise _TooLongError
 
-    signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS + 0.5 * len(files))
-    faulthandler.dump_traceback_later(10 * SECONDS, exit=True)
+    # Seconds of the processor, because other programs may need it too.
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS + len(files))
+    faulthandler.dump_traceback_later(60 * SECONDS, exit=True)
     try:
-        return judge(files, page=page), None
+        return judge(files, verbs=verbs, page=page), None
     except _TooLongError:
         return Outcome(), "hangs"
     except Exception as error:
         return Outcome(problems=[f"import: {type(error).__name__}: {str(error)[:200]}"]), None
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         faulthandler.cancel_dump_traceback_later()
 
 
-def _keep_smallest(files: Files, problems: list[str], failures: Path) -> None:
-    """Write the first file that alone goes wrong, or all of them if none does."""
-    failures.mkdir(parents=True, exist_ok=True)
-    for name, content in files:
-        outcome, kind = _timed([(name, content)], page=True)
-        if kind or outcome.problems:
-            digest = hashlib.sha256(content).hexdigest()[:8]
-            (failures / f"{digest}-{name}").write_bytes(content)
-            told = "\n".join(outcome.problems or [str(kind)])
-            (failures / f"{digest}-{name}.why").write_text(told + "\n")
-            print(f"{failures / f'{digest}-{name}'}: {told}", file=sys.stderr)
-            return
-    print(f"only together: {problems}", file=sys.stderr)
+def _keep_smallest(files: Files, problems: list[str], failures: Path, *, page: bool) -> None:
+    """Write the file that goes wrong alone, or the smallest part that goes wrong together."""
+    print("importers:", *problems, sep="\n  ", file=sys.stderr, flush=True)
+    while len(files) > 1:
+        for half in (files[: len(files) // 2], files[len(files) // 2 :]):
+            outcome, kind = _timed(half, page=page)
+            if kind or outcome.problems:
+                files, problems = half, outcome.problems or [str(kind)]
+                break
+        else:
+            break
     digest = hashlib.sha256(b"".join(content for _, content in files)).hexdigest()[:8]
+    failures.mkdir(parents=True, exist_ok=True)
     for number, (name, content) in enumerate(files):
-        (failures / f"{digest}-together-{number}-{name}").write_bytes(content)
+        (failures / f"{digest}-{number}-{name}").write_bytes(content)
+    (failures / f"{digest}.why").write_text("\n".join(problems) + "\n")
+    print(f"importers: {failures}/{digest}-*", file=sys.stderr, flush=True)
 
 
 def _largest_bytes() -> int:
@@ -134,6 +138,6 @@ def _largest_bytes() -> int:
 
 
 if __name__ == "__main__":
-    os.nice(10)
+    os.nice(5)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     print(json.dumps(_batches(int(sys.argv[1]), Path(sys.argv[2]))))

@@ -150,7 +150,7 @@ def _json(draw: Draw, content: bytes) -> bytes:
     number = draw(st.sampled_from(objects))
     try:
         value = json.loads(lines[number])
-    except ValueError:
+    except (ValueError, RecursionError):
         return _insert(draw, content)
     _change(draw, value)
     lines[number] = json.dumps(value).encode()

@@ -49,26 +49,28 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
 
 
-def judge(files: Sequence[tuple[str, bytes]], *, page: bool = False) -> Outcome:
-    """Import files together with a good one, and run every verb on what was accepted.
+def judge(files: Sequence[tuple[str, bytes]], *, verbs: bool = True, page: bool = False) -> Outcome:
+    """Import files together with a good one, and use what was accepted.
 
     Parameters
     ----------
     files
         Names and contents.
+    verbs
+        Run every verb on what was accepted.
     page
-        Also write the report, which takes longest.
+        Also write the report, and folders to reproduce runs.
     """
     folder = Path(tempfile.mkdtemp(prefix="switchpoint-fuzz-"))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _judged(folder, files, page)
+            return _judged(folder, files, verbs, page)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _judged(folder: Path, files: Sequence[tuple[str, bytes]], page: bool) -> Outcome:
+def _judged(folder: Path, files: Sequence[tuple[str, bytes]], verbs: bool, page: bool) -> Outcome:
     inputs, outcome = folder / "inputs", Outcome()
     store = Store(folder / "results")
     for number, (name, content) in enumerate([("good.csv", _GOOD), *files]):
@@ -88,7 +90,7 @@ def _judged(folder: Path, files: Sequence[tuple[str, bytes]], page: bool) -> Out
         outcome.problems.append(f"stored: {problem}")
     if stored.not_taken and any("damaged" in line for line in stored.not_taken):
         outcome.problems.append(f"read back as damaged: {stored.not_taken}")
-    if outcome.accepted:
+    if verbs and outcome.accepted:
         outcome.problems += _of_verbs(folder, store, page)
     return outcome
 
@@ -111,12 +113,13 @@ def _of_verbs(folder: Path, store: Store, page: bool) -> list[str]:
     runs = store.runs()["run_id"].tolist()
     places = ["--store", store.url]
     commands = [[*words, *places] for words in VERBS]
-    for run in runs[:3]:
-        commands.append(["store", "show", run, "--json", *places])
-        commands.append(["reproduce", run, "--write", str(folder / f"again-{run}"), *places])
+    commands += [["store", "show", run, "--json", *places] for run in runs[:3]]
     commands += [["plan", str(path)] for path in list((folder / "inputs").rglob("*.record"))[:3]]
-    if page:
+    if page:  # these take longest
         commands.append(["report", "-o", str(folder / "report"), *places])
+        commands += [
+            ["reproduce", run, "--write", str(folder / f"again-{run}"), *places] for run in runs[:3]
+        ]
     return [problem for words in commands for problem in _of_command(words)]
 
 

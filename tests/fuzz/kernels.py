@@ -27,6 +27,8 @@ _VALUES = [
     "AAB", "lo", "nowhere0", "send:1-8", "send:8-1", "send:0-0", "0-8", "0:1,0:2", "1:0",
 ]  # fmt: skip
 
+_PLAUSIBLE = ["1", "2", "3", "4", "8", "16", "64", "256", "a=b"]
+
 _ENVIRONMENT = {
     **os.environ,
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -57,7 +59,7 @@ def fuzz(minutes: float, first_seed: int, failures: Path) -> dict[str, int]:
     draw = random.Random(first_seed)
     while time.monotonic() < ends:
         program = draw.choice(programs)
-        arguments, ranks = _arguments(draw, options[program]), draw.choice([1, 1, 1, 2, 2, 3])
+        arguments, ranks = _arguments(draw, options[program]), draw.choice([1, 2, 2, 2, 3])
         counts["inputs"] += 1
         with tempfile.TemporaryDirectory(prefix="switchpoint-fuzz-") as folder:
             told, kind = _judged(program, arguments, ranks, folder)
@@ -82,16 +84,17 @@ def _options(program: Path) -> list[str]:
 def _arguments(draw: random.Random, options: list[str]) -> list[str]:
     words = []
     for _ in range(draw.randint(1, 4)):
-        name = draw.choice([*options, *options, "--bogus", "-x", "stray", "--"])
+        name = draw.choice([*options, *options, *options, "--bogus", "stray"])
         if name in ("--record", "--mpi-counters") and draw.random() < 0.8:
             continue
         form = draw.random()
-        if form < 0.1:
+        value = draw.choice(_VALUES) if draw.random() < 0.4 else draw.choice(_PLAUSIBLE)
+        if form < 0.05:
             words.append(name)
         elif form < 0.6:
-            words.append(f"{name}={draw.choice(_VALUES)}")
+            words.append(f"{name}={value}")
         else:
-            words += [name, draw.choice(_VALUES)]
+            words += [name, value]
     return words
 
 

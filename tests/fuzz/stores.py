@@ -19,7 +19,8 @@ import time
 from pathlib import Path
 
 from switchpoint import InputError, Store, import_files, read
-from switchpoint.store.upkeep import compact, verify
+from switchpoint.store.compaction import compact
+from switchpoint.store.upkeep import verify
 
 from fuzz.inputs import SEEDS
 

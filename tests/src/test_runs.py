@@ -1063,6 +1063,16 @@ class TheEcho(InAFolder):
         record = self.measured(ECHO, "--mode", modes, "--interface", "lo", *self.SWEEP)
         self.assert_all_arrived(record, 3)
 
+    def test_a_node_without_pvm_is_one_line(self):
+        if " pvm " not in run(ECHO, "--help").stdout:
+            self.skipTest("the kernels were built without PVM: install pvm-dev and build again")
+        nowhere = {"PVM_VMID": f"none-{os.getpid()}"}
+        done = run(ECHO, "--mode", "pvm", "--record", str(self.path), **nowhere)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(len(said(ECHO, done)), 1)
+        self.assertIn("--mode: PVM does not connect the nodes", done.stderr)
+        self.assertNotIn("libpvm", done.stderr)
+
     @unittest.skipUnless(shutil.which("pvmd"), "no PVM here: install the packages pvm and pvm-dev")
     def test_pvm_carries_every_message_through_its_daemon_and_directly(self):
         if " pvm " not in run(ECHO, "--help").stdout:

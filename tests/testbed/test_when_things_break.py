@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from beds import Bed, wait_until
@@ -165,3 +166,62 @@ def test_a_cut_shows_in_status_until_it_is_restored(broken: Broken) -> None:
     assert re.search(r"d +cut +5mbit", bed.testbed("status").stdout)
     assert bed.testbed("uplink", "d", "--restore").returncode == 0
     assert re.search(r"d +up +1gbit", bed.testbed("status").stdout)
+
+
+#: Looks 300 times whether the program of a name is stopped, as the controller sees it.
+LOOK = """
+import pathlib, sys, time
+name = sys.argv[1].encode()
+while not (found := [
+    path.parent for path in pathlib.Path("/proc").glob("[0-9]*/cmdline")
+    if path.read_bytes().split(bytes(1))[0] == name
+]):
+    time.sleep(0.05)
+states = []
+for _ in range(300):
+    states.append((found[0] / "stat").read_text().rpartition(")")[2].split()[0])
+    time.sleep(0.0013)
+print(states.count("T"))
+"""
+
+
+def test_a_throttled_nodes_jobs_are_stopped_most_of_the_time(broken: Broken) -> None:
+    bed = broken.bed
+    assert bed.testbed("node", "c1", "--throttle", "20").returncode == 0
+    assert re.search(r"c1 +c +10\.0\.3\.1 +20 %", bed.testbed("status").stdout)
+    assert times_stopped(bed, "c1") > 10  # fewer on a busy machine, where all wait anyway
+    assert times_stopped(bed, "c2") == 0
+    assert bed.testbed("node", "c1", "--restore").returncode == 0
+    assert re.search(r"c1 +c +10\.0\.3\.1 +on", bed.testbed("status").stdout)
+    assert times_stopped(bed, "c1") == 0
+
+
+def times_stopped(bed: Bed, node: str) -> int:
+    """In how many of 300 looks a job of a node was stopped."""
+    script = f"#!/bin/bash\nexec -a spin-{node} bash -c 'while :; do :; done'\n"
+    job = bed.slurm("sbatch", "--parsable", "-w", node, "-o/dev/null", input=script)
+    assert job.returncode == 0, job.stderr
+    try:
+        return int(bed.inside("python3", "-c", LOOK, f"spin-{node}"))
+    finally:
+        bed.slurm("scancel", job.stdout.strip())
+
+
+def test_a_node_cannot_be_throttled_to_nothing(broken: Broken) -> None:
+    done = broken.bed.testbed("node", "c1", "--throttle", "0")
+    assert done.returncode == 2
+    assert done.stderr.startswith("testbed: throttle: 0 is not between 1 and 99")
+
+
+def test_a_sites_default_of_open_mpi_counts_in_its_jobs(broken: Broken) -> None:
+    bed = broken.bed
+    defaults = bed.folder / "openmpi/openmpi-mca-params.conf"
+    if not defaults.exists():
+        pytest.skip("this machine's Open MPI has no /etc/openmpi")
+    machine = Path("/etc/openmpi/openmpi-mca-params.conf").read_text()
+    with defaults.open("a") as file:
+        file.write("btl_tcp_eager_limit = 12345\n")
+    asked = ("ompi_info", "--parsable", "--param", "btl", "tcp", "--level", "9")
+    told = bed.slurm("srun", "-w", "a1", *asked).stdout
+    assert "mca:btl:tcp:param:btl_tcp_eager_limit:value:12345" in told
+    assert Path("/etc/openmpi/openmpi-mca-params.conf").read_text() == machine

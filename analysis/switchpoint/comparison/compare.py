@@ -28,6 +28,7 @@ from switchpoint.comparison.ranges import Range, ranges_of
 from switchpoint.comparison.sides import Side, select_all
 from switchpoint.cores import workers
 from switchpoint.errors import InputError
+from switchpoint.tables.measurements import facts_of
 
 #: Columns that both tables begin with.
 PAIR_COLUMNS = ["pair", "first", "other", "curve", "differs"]
@@ -117,7 +118,9 @@ def compare_sides(sides: Sequence[Side]) -> Comparison:
         pairs += [(side, pair) for pair in found]
         unmatched += [(side, one) for one in alone]
     if not pairs:
-        reasons = dict.fromkeys(one.reason for _, one in unmatched)
+        without = (f"{side.letter} has no curve" for side, own in zip(sides, curves, strict=True)
+                   if not own)  # fmt: skip
+        reasons = dict.fromkeys([*without, *(one.reason for _, one in unmatched)])
         raise InputError(
             " and ".join(side.selection.text for side in sides),
             f"no curve can be compared: {next(iter(reasons))}",
@@ -268,7 +271,7 @@ def _machines(side: Side, run_ids: set[str]) -> dict[str, _Machines]:
     """Return the machines of each site of a side, as far as its records name them."""
     found: dict[str, _Machines] = {}
     for run in side.runs[side.runs["run_id"].isin(run_ids)].to_dict("records"):
-        header, _ = side.measurements.facts(run["run_id"])
+        header, _ = facts_of(run)
         if not header or not isinstance(run["site"], str):
             continue
         machines = found.setdefault(run["site"], _Machines())

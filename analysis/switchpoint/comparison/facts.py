@@ -10,6 +10,7 @@ import pandas as pd
 from switchpoint.comparison.sides import Side
 from switchpoint.records.terms import differing, run_terms
 from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.measurements import facts_of
 
 #: Columns of runs that say with what other tools' results were measured.
 _OF_RUNS = {"tool": "tool", "spack_spec": "Spack's spec", "lock_hash": "Spack's lock"}
@@ -46,15 +47,14 @@ def differing_facts(sides: Sequence[Side], run_ids: Sequence[set[str]]) -> pd.Da
 def _facts_of(side: Side, run_ids: set[str]) -> list[dict[str, str]]:
     """Return the facts of each run of a side."""
     runs = side.runs[side.runs["run_id"].isin(run_ids)]
-    return [_of_run(side, run) for run in none_for_nulls(runs).to_dict("records")]
+    return [_of_run(run) for run in none_for_nulls(runs).to_dict("records")]
 
 
-def _of_run(side: Side, run: dict[Any, Any]) -> dict[str, str]:
+def _of_run(run: dict[Any, Any]) -> dict[str, str]:
     of_columns = {term: str(run[name]) for name, term in _OF_RUNS.items() if run[name]}
     if run["mpi"]:
         of_columns["MPI"] = run["mpi"]
-    header, footer = side.measurements.facts(run["run_id"])
-    return of_columns | run_terms(header, footer)
+    return of_columns | run_terms(*facts_of(run))
 
 
 def _listed(values: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from switchpoint.comparison.matching import Curve, Pair
 from switchpoint.detection.launches import FEWEST_SIZES, detect_launches
@@ -24,26 +25,31 @@ class Range:
 
     Attributes
     ----------
-    places : slice
-        Into the sizes of the pair.
+    places : array of int
+        Into the sizes of the pair. Sizes that not all compared launches have are left out.
     begins : str
         Whose boundary is at its start: `both`, `first`, `other`, or empty for the smallest size.
     """
 
-    places: slice
+    places: Indices
     begins: str
 
 
 def ranges_of(pair: Pair) -> list[Range]:
-    """Divide the common sizes of a pair; all launches of both sides are searched together."""
-    sizes = pair.size_bytes
+    """Divide the common sizes of a pair; all launches of both sides are searched together.
+
+    Launches may have other sizes, such as a sweep and a closer look at one place. What counts are
+    the sizes that the launches with most of them have.
+    """
+    common = np.flatnonzero(_most(pair.first, pair) & _most(pair.other, pair))
+    sizes = pair.size_bytes[common]
     launches, owner = [], []
     for side, curve in enumerate((pair.first, pair.other)):
         for launch in _complete(curve, sizes):
             launches.append(launch)
             owner.append(side)
     if len(sizes) < FEWEST_SIZES or not launches:
-        return [Range(slice(0, len(sizes)), "")]
+        return [Range(common, "")] if len(common) else []
     found = detect_launches(sizes.astype(float), launches)
     brackets = [
         (finding["last_size_before"], finding["size_bytes"], side, launch)
@@ -57,9 +63,15 @@ def ranges_of(pair: Pair) -> list[Range]:
         starts[int(np.searchsorted(sizes, first_size))] = sides
     ends = [*list(starts)[1:], len(sizes)]
     return [
-        Range(slice(start, end), begins)
+        Range(common[start:end], begins)
         for (start, begins), end in zip(starts.items(), ends, strict=True)
     ]
+
+
+def _most(curve: Curve, pair: Pair) -> npt.NDArray[np.bool_]:
+    """Return which sizes of a pair the launch of a curve with most of them has."""
+    measured = ~np.isnan(curve.at(pair.size_bytes)[0])
+    return np.asarray(measured[measured.sum(axis=1).argmax()])
 
 
 def _complete(curve: Curve, sizes: Indices) -> list[tuple[Floats, Floats]]:

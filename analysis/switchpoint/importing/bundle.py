@@ -21,10 +21,14 @@ import pyarrow.parquet as pq
 
 from switchpoint.errors import InputError
 from switchpoint.importing.labels import Surroundings
+from switchpoint.limits import BUNDLE_BYTES, BUNDLE_CELLS, COUNT
 from switchpoint.printable import path_text
+from switchpoint.records.footer import footer_problem
 from switchpoint.records.header import header_problem
+from switchpoint.strict_json import parse_json
 from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
 from switchpoint.tables.measurements import Measurements, constant
+from switchpoint.whole_files import write_whole
 
 NAME = "bundles"
 
@@ -38,9 +42,6 @@ _RUNS, _POINTS, _FINDINGS = "runs.parquet", "points.parquet", "findings.json"
 _START = re.compile(rb"PK\x03\x04.{26}" + re.escape(_ABOUT.encode()), re.DOTALL)
 
 _DIGITS = 64
-
-#: Larger files are no bundles: one of 10,000 curves has about 20 MB.
-_LARGEST_BYTES = 2**30
 
 #: The same content gives the same bytes: a ZIP file's earliest time.
 _TIME = (1980, 1, 1, 0, 0, 0)
@@ -80,10 +81,8 @@ def write(
             archive.writestr(zipfile.ZipInfo(name, _TIME), content)
     body = buffer.getvalue()[:-_DIGITS]
     digits = hashlib.sha256(body).hexdigest()
-    hidden = path.with_name(f".{path.name}.partial")
     try:
-        hidden.write_bytes(body + digits.encode())
-        hidden.replace(path)
+        write_whole(path, body + digits.encode())
     except OSError as error:
         raise InputError(
             path, f"cannot be written ({error.strerror}); choose another file"
@@ -107,16 +106,23 @@ def read(path: Path, _around: Surroundings) -> Measurements:
     data = _unchanged(path)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            about = json.loads(archive.read(_ABOUT))
+            about = parse_json(_part(archive, _ABOUT))
             if about["schema"] != SCHEMA:
                 raise InputError(
                     path,
                     f"is a bundle of schema {about['schema']}, but this version reads {SCHEMA};"
                     " install a newer Switchpoint",
                 )
-            runs = _runs(path, archive.read(_RUNS))
-            points = _points(archive.read(_POINTS))
-    except (zipfile.BadZipFile, pa.ArrowException, KeyError, TypeError, ValueError) as error:
+            runs = _runs(path, _part(archive, _RUNS))
+            points = _points(_part(archive, _POINTS))
+    except (
+        zipfile.BadZipFile,
+        pa.ArrowException,
+        OSError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise InputError(
             path, f"is not a bundle that can be read ({error}); ask for it again"
         ) from None
@@ -130,7 +136,7 @@ def read(path: Path, _around: Surroundings) -> Measurements:
 def _unchanged(path: Path) -> bytes:
     """Return the bytes of a bundle with the right hash; raises InputError."""
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
+        if path.stat().st_size > BUNDLE_BYTES:
             raise InputError(path, "is too large for a bundle; ask for a smaller selection")
         data = path.read_bytes()
     except OSError as error:
@@ -150,8 +156,19 @@ def _parquet(table: pd.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
+def _part(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return a part, which is stored as it is: a packed one could be of any size."""
+    if archive.getinfo(name).file_size > BUNDLE_BYTES:
+        raise ValueError(f"{name} is too large")
+    return archive.read(name)
+
+
 def _table(content: bytes) -> pd.DataFrame:
-    found: pd.DataFrame = pq.read_table(io.BytesIO(content)).to_pandas()
+    """Parse a table, if it is not much larger than its file."""
+    file = pq.ParquetFile(pa.BufferReader(content))
+    if file.metadata.num_rows * file.metadata.num_columns > BUNDLE_CELLS:
+        raise ValueError("a table is too large")
+    found: pd.DataFrame = file.read().to_pandas()
     return found
 
 
@@ -159,20 +176,34 @@ def _runs(path: Path, content: bytes) -> pd.DataFrame:
     """Read the runs. Their source is the file that was bundled, after the bundle."""
     runs = _table(content)[RUN_COLUMNS].astype(object)
     runs = runs.where(runs.notna(), None)
-    for header in runs["header"].dropna():
-        if problem := header_problem(json.loads(header)):
+    for header, footer in zip(runs["header"], runs["footer"], strict=True):
+        if header is not None and (problem := _problem(header, footer)):
             raise ValueError(problem)
     source = path_text(path)
     runs["source"] = [f"{source}: {own}" for own in runs["source"]]
     return runs
 
 
+def _problem(header: str, footer: str | None) -> str | None:
+    """Return what is wrong with the header or footer of a run, if anything is."""
+    facts = parse_json(header)
+    if not isinstance(facts, dict):
+        return "a header is not an object"
+    if (problem := header_problem(facts)) or footer is None:
+        return problem
+    end = parse_json(footer)
+    return footer_problem(end, facts) if isinstance(end, dict) else "a footer is not an object"
+
+
 def _points(content: bytes) -> pd.DataFrame:
     """Read the points, with identity columns as categories."""
     points = _table(content)
-    numbers = points[CURVE_COLUMNS].astype(float).astype({"size_bytes": "int64", "count": "int64"})
+    numbers = points[CURVE_COLUMNS].astype(float)
     if not (numbers["time_us"] > 0).all() or not (numbers["size_bytes"] >= 0).all():
         raise ValueError("a time or a size is not positive")
+    if not (numbers[["size_bytes", "count"]] < COUNT).all(axis=None):
+        raise ValueError("a size or a count is too large")
+    numbers = numbers.astype({"size_bytes": "int64", "count": "int64"})
     identity = points.drop(columns=CURVE_COLUMNS).astype(object)
     identity = identity.where(identity.notna(), None)
     if not identity.map(lambda value: value is None or isinstance(value, str)).all(axis=None):

@@ -64,7 +64,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
             identity = identity | told.groupdict()
         elif mode := _MODE.match(line):
             identity = identity | {"mode": mode["mode"].lower()}
-        elif identity and (heading := _HEADING.fullmatch(line)):
+        elif "kernel" in identity and (heading := _HEADING.fullmatch(line)):
             open_table = Table(identity, heading["names"].split())
             tables.append(open_table)
         elif open_table is not None and (row := _ROW.fullmatch(line) or _GIVEN_UP.fullmatch(line)):

@@ -138,7 +138,7 @@ def _tables(path: Path, data: bytes) -> tuple[list[Table], set[str], set[str]]:
             if open_table is not None:  # 7.1 prints the datatype below the heading
                 open_table = Table(identity, open_table.columns)
                 tables.append(open_table)
-        elif identity and (heading := _HEADING.fullmatch(line)):
+        elif "kernel" in identity and (heading := _HEADING.fullmatch(line)):
             open_table = Table(identity, _BETWEEN_NAMES.split(heading["names"]))
             tables.append(open_table)
         elif line in (_BANDWIDTHS_BY_WINDOW, _RATES_BY_WINDOW):

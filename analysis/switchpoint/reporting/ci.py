@@ -30,7 +30,7 @@ def junit_xml(verdict: Verdict) -> str:
 
     The other test cases are the curves of one placement, MPI and kernel without such a finding.
     """
-    failing = verdict.findings[verdict.findings["fails"]]
+    failing = verdict.findings[verdict.findings["fails"].astype(bool)]
     passed = _passed(verdict, failing)
     suite = ElementTree.Element(
         "testsuite",

@@ -9,13 +9,13 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from switchpoint.shipped import shipped
 from switchpoint.sites.doctor import Fact
+from switchpoint.sites.session import reframe
 
 #: Time in addition to the wait in the queue: ReFrame, a small compilation, and a step that hangs.
 _RUNNING_S = 120
@@ -62,7 +62,7 @@ def _run(
     report = prefix / "report.json"
     process = subprocess.Popen(
         [
-            *(_reframe(), "-C", str(settings), "-c", str(shipped("checks") / "two_ranks.py"), "-r"),
+            *(reframe(), "-C", str(settings), "-c", str(shipped("checks") / "two_ranks.py"), "-r"),
             *("-n", f"TwoRanks.*%placement={placement}$", f"--system={partition}"),
             *(word for environ in environs for word in ("-p", f"^{re.escape(environ)}$")),
             *("-S", f"max_pending_time={wait_s:.0f}s", "-S", "step_limit_s=20"),
@@ -90,12 +90,6 @@ def _run(
         for case in run["testcases"]
         if case["unique_name"].startswith("TwoRanks")
     }, output
-
-
-def _reframe() -> str:
-    """Return ReFrame's command beside this Python, otherwise on the path."""
-    beside = Path(sys.executable).with_name("reframe")
-    return str(beside) if beside.exists() else "reframe"
 
 
 def _judge(case: dict[str, str] | None, output: str, prefix: Path) -> Fact:

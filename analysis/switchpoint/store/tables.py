@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from typing import Any
 from urllib.parse import quote
@@ -70,7 +69,7 @@ _PAGE_BYTES = 2**24
 
 def parquet(table: pa.Table) -> bytes:
     """Return a table as the bytes of a Parquet file with checksums."""
-    buffer = io.BytesIO()
+    buffer = pa.BufferOutputStream()
     large = [name for name in LARGE if name in table.schema.names]
     numbers = [field for field in table.schema if pa.types.is_floating(field.type)]
     pq.write_table(
@@ -87,7 +86,7 @@ def parquet(table: pa.Table) -> bytes:
         use_byte_stream_split=[field.name for field in numbers],
         **({"data_page_size": _PAGE_BYTES} if large else {}),
     )
-    return sealed(buffer.getvalue())
+    return sealed(buffer.getvalue().to_pybytes())
 
 
 def packed(frame: pd.DataFrame, schema: pa.Schema) -> pa.Table:

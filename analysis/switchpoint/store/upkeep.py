@@ -98,7 +98,9 @@ def _problem(files: StoreFiles, name: str, schema: pa.Schema) -> list[str]:
         with files.system.open(name, "rb") as stream:
             if broken_seal(stream):
                 return [f"{name}: is damaged (its bytes differ from their checksum); remove it"]
-            table = pq.ParquetFile(stream, page_checksum_verification=True).read()
+            # Arrow reads a local file itself: its threads may outlive a file of Python.
+            source = name if files.local else stream
+            table = pq.ParquetFile(source, page_checksum_verification=True).read()
     except (pa.ArrowException, OSError) as error:
         return [f"{name}: is damaged ({str(error).splitlines()[0]}); remove it"]
     missing = [column for column in schema.names if column not in table.schema.names]

@@ -8,15 +8,23 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from switchpoint.limits import COLUMNS, COUNT, LONGEST_US, NAME_CHARACTERS, SHORTEST_US
-from switchpoint.tables.columns import MEASURES, RUN_COLUMNS, VALUE_COLUMNS, identity_columns
+from switchpoint.tables.columns import (
+    CURVE_COLUMNS,
+    MEASURES,
+    RUN_COLUMNS,
+    VALUE_COLUMNS,
+    identity_columns,
+)
 from switchpoint.tables.measurements import Measurements
 
 #: The numbers of samples: the smallest and the largest.
@@ -27,6 +35,9 @@ _RANGES = {
     "iterations": (1, COUNT - 1),
     "time_us": (SHORTEST_US, LONGEST_US),
 }
+
+#: The numbers of points that are always known.
+_POINTS = {"size_bytes": (0, COUNT - 1), "time_us": (SHORTEST_US, LONGEST_US), "count": (1, COUNT)}
 
 #: Columns of runs and values that are longer texts, such as JSON, and those that are no text.
 _LONG = frozenset(["header", "footer", "lock", "labels", "warnings", "program", "spack_spec"])
@@ -43,8 +54,12 @@ _START = re.compile(
 def problem_of(measurements: Measurements) -> str | None:
     """Return the first problem of measurements, or None if they can be stored."""
     runs = measurements.runs.to_dict("records")
-    values = measurements.single_values.to_dict("records")
-    problems = chain(_of_samples(measurements.samples, runs), _of_runs(runs), _of_values(values))
+    problems = chain(
+        _of_samples(measurements.samples, runs),
+        _of_points(measurements.points),
+        _of_runs(runs),
+        _of_values(measurements.single_values.to_dict("records")),
+    )
     return next(problems, None)
 
 
@@ -74,17 +89,37 @@ def _of_samples(samples: pd.DataFrame, runs: list[dict[Hashable, Any]]) -> Itera
             yield f"{name} is not a number"
         elif len(wrong := numbers[~((numbers >= low) & (numbers <= high))]):
             yield f"{name} is {wrong[0]}, but must be from {low:g} to {high:g}"
-    own = identity_columns(samples)
+    yield from _of_curves(samples)
+    unknown = {*samples["run_id"].unique()} - {run.get("run_id") for run in runs}
+    if unknown:
+        yield f"has samples of a run that it does not describe: {next(iter(unknown))}"
+
+
+def _of_points(points: pd.DataFrame) -> Iterator[str]:
+    if points.empty:
+        return
+    if missing := [name for name in ("run_id", *CURVE_COLUMNS) if name not in points]:
+        yield f"has no column {missing[0]} of its points"
+        return
+    for name in CURVE_COLUMNS:
+        low, high = _POINTS.get(name, (-sys.float_info.max, sys.float_info.max))
+        numbers = points[name].to_numpy(dtype=float, na_value=math.nan)
+        known = numbers[~np.isnan(numbers)] if name not in _POINTS else numbers
+        if len(wrong := known[~((known >= low) & (known <= high))]):
+            yield f"{name} is {wrong[0]}, but must be from {low:g} to {high:g}"
+    yield from _of_curves(points)
+
+
+def _of_curves(table: pd.DataFrame) -> Iterator[str]:
+    """Check the columns that distinguish the curves of samples or points."""
+    own = identity_columns(table)
     if len(own) > COLUMNS:
         yield f"has {len(own)} columns; at most {COLUMNS} are read"
     yield from _of_texts("the name of a column", own)
     for name in own:
-        column = samples[name].array
+        column = table[name].array
         texts = column.categories if isinstance(column, pd.Categorical) else column
         yield from _of_texts(name, (text for text in texts if not _is_null(text)))
-    unknown = {*samples["run_id"].unique()} - {run.get("run_id") for run in runs}
-    if unknown:
-        yield f"has samples of a run that it does not describe: {next(iter(unknown))}"
 
 
 def _of_runs(runs: list[dict[Hashable, Any]]) -> Iterator[str]:

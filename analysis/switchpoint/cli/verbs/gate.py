@@ -60,6 +60,27 @@ def command(
             show_default=False,
         ),
     ] = None,
+    confirm: Annotated[
+        bool,
+        typer.Option(
+            "--confirm",
+            help="Measure suspected changes again; only what recurs fails. Submits jobs on the"
+            " site.",
+        ),
+    ] = False,
+    budget: Annotated[
+        str,
+        typer.Option("--budget", metavar="TIME", help="With --confirm: not longer than this."),
+    ] = "30m",
+    settings: Annotated[
+        Path | None,
+        typer.Option(
+            "--settings",
+            metavar="FILE",
+            help="With --confirm: the site's settings.py. Default: that of the session's site.",
+            show_default=False,
+        ),
+    ] = None,
     junit: Annotated[
         Path | None,
         typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.", show_default=False),
@@ -87,6 +108,8 @@ def command(
 ) -> None:
     """Compare a session with the nights before it. Exit with 1 if something is worse or missing."""
     with user_mistakes():
+        from switchpoint.cli.confirming import measured_again, seconds_of
+        from switchpoint.history.accepted import keep
         from switchpoint.history.gate import gate
         from switchpoint.history.policy import Policy, load_policy
         from switchpoint.history.presence import failures_of_report
@@ -98,15 +121,20 @@ def command(
         if policy is not None and not policy.is_file():
             raise InputError(policy, "there is no such file; leave --policy out for the defaults")
         file = policy or _policy_file(site)
+        budget_s = seconds_of(budget)
+        kept = Store(store)
         verdict = gate(
-            Store(store),
+            kept,
             session,
             site=site,
             policy=load_policy(file) if file else Policy(),
             history=history,
             failed_checks=failed,
-            keep=True,
+            keep=not confirm,
         )
+        if confirm:
+            verdict = measured_again(verdict, kept, settings, budget_s, site)
+            keep(kept, verdict.findings)
         _write(verdict, junit=junit, gitlab=gitlab, markdown=markdown, github=github)
         warn(verdict.warnings, verbose=True)
         if as_json:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.text import Text
 
 from switchpoint.history.kinds import ACCEPTED
 from switchpoint.printable import printable
-from switchpoint.reporting.terminal.tables import safe_text
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text
 from switchpoint.reporting.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ _FACTS = 3
 
 def print_verdict(verdict: Verdict) -> None:
     """Print findings with what else changed, and a last line with the verdict."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     for row in verdict.findings.to_dict("records"):
         console.print(_heading(row), soft_wrap=True)
         for line in details(row):

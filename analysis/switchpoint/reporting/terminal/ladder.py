@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from rich.console import Console
 
 from switchpoint.comparison.ladder import EAGER, INLINE, RENDEZVOUS, UNKNOWN
 from switchpoint.reporting.ladders import by_site
-from switchpoint.reporting.terminal.tables import safe_text
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text
 from switchpoint.tables.units import percent, range_text, size_text
 
 #: Characters of a bar, and those that fill it.
@@ -21,7 +20,7 @@ _FILLS = {INLINE: "·", EAGER: "─", RENDEZVOUS: "━", UNKNOWN: "?"}
 
 def print_ladders(rungs: pd.DataFrame) -> None:
     """Print the ladders of `comparison.ladder`, grouped by site."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     low = max(int(rungs["first_size_bytes"].min()), 1)
     high = max(int(rungs["last_size_bytes"].max()), 2 * low)
     for heading, ladders in by_site(rungs).items():

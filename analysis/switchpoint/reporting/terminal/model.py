@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from switchpoint.models.site_model import Curve, Figure, SiteModel
-from switchpoint.reporting.terminal.tables import safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
 from switchpoint.reporting.terminal.words import counted
 from switchpoint.tables.units import percent, range_text, significant, size_text
 
@@ -19,7 +19,7 @@ _ONE = {"launches": "launch", "passes": "pass"}
 
 def print_model(model: SiteModel) -> None:
     """Print the line of each segment of each curve, and the compute rates."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     for curve in model.curves:
         console.print(safe_text(_curve_name(curve), style="bold"), soft_wrap=True)
         table = _table("sizes", "start us", "MB/s", "points over line")
@@ -33,15 +33,31 @@ def print_model(model: SiteModel) -> None:
         for lacking in curve.not_fitted:
             table.add_row("no line", "", "", lacking.reason)
         show_table(console, table)
+    if model.loggp:
+        console.print(safe_text("LogGP", style="bold"))
+        show_table(console, _loggp(model))
     for rate in model.compute_rates:
         console.print(
             safe_text(f"{rate.kernel}: {_figure(rate.time_us)} us for {rate.work}"), soft_wrap=True
         )
 
 
+def _loggp(model: SiteModel) -> Table:
+    """Return a table of the parameters of each placement."""
+    table = _table("MPI", "placement", "L us", "g us", "1/G MB/s", "S bytes")
+    for place in model.loggp:
+        per_byte_us, eager = place.gap_per_byte_us, place.eager_last_size_bytes
+        table.add_row(
+            place.mpi or "-", place.placement, significant(place.latency_us),
+            significant(place.gap_us), significant(1 / per_byte_us) if per_byte_us else "-",
+            "-" if eager is None else f"{eager:,}",
+        )  # fmt: skip
+    return table
+
+
 def print_predictions(table: pd.DataFrame) -> None:
     """Print predicted times, and once each what limits them."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     shown = _table("kernel", "mode", "placement", "map", "size", "predicted us", "between")
     for row in table.to_dict("records"):
         shown.add_row(
@@ -55,7 +71,7 @@ def print_predictions(table: pd.DataFrame) -> None:
 
 def print_comparison(comparison: pd.DataFrame) -> None:
     """Print each predicted point beside the measured one, then the gaps in words."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     known = comparison[comparison["predicted_us"].notna()]
     shown = _table("MPI", "placement", "mode", "map", "size", "predicted us", "measured us",
                    "error", "gap")  # fmt: skip

@@ -9,7 +9,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from switchpoint.reporting.terminal.tables import safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
 from switchpoint.tables.columns import none_for_nulls
 from switchpoint.tables.units import significant
 
@@ -23,9 +23,9 @@ _NUMBERS = {
 }
 
 
-def print_limits(table: pd.DataFrame) -> None:
+def print_reach(table: pd.DataFrame) -> None:
     """Print a table for each site, with a row for each MPI, placement and benchmark."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     for (side, site), rows in table.groupby(["side", "site"], dropna=False, sort=False):
         heading = site if isinstance(site, str) else "no site"
         several = len(set(table["side"])) > 1

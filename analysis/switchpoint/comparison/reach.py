@@ -15,6 +15,7 @@ from switchpoint.comparison.methods import HALF_ROUND_TRIP, ONE_WAY, pattern, qu
 from switchpoint.comparison.sides import Side, select_all
 from switchpoint.records.run_facts import prove
 from switchpoint.tables.columns import LINK, none_for_nulls
+from switchpoint.tables.measurements import facts_of
 from switchpoint.tables.student import t975
 
 #: Columns of a place. Benchmarks of one place are separate rows.
@@ -37,7 +38,7 @@ _SMALL_BYTES = 64
 _BENCHMARKS = {"osu_": "OSU", "imb_": "IMB", "netpipe": "NetPIPE"}
 
 
-def limits(
+def reach(
     *selections: str, store: str | os.PathLike[str] = "results", last: int = 1
 ) -> pd.DataFrame:
     """Tabulate what each site, MPI and placement reaches.
@@ -61,11 +62,11 @@ def limits(
         trip over TCP sockets at the same size and placement (the kernel `echo`), `over_sockets`
         the latency over it.
     """
-    return limits_of_sides(select_all(selections, store, last))
+    return reach_of_sides(select_all(selections, store, last))
 
 
-def limits_of_sides(sides: Iterable[Side]) -> pd.DataFrame:
-    """Tabulate what sides reach, as `limits` does."""
+def reach_of_sides(sides: Iterable[Side]) -> pd.DataFrame:
+    """Tabulate what sides reach, as `reach` does."""
     rows = []
     for side in sides:
         places: dict[tuple[str | None, ...], list[Curve]] = {}
@@ -165,16 +166,16 @@ def _links(side: Side) -> dict[tuple[str | None, ...], tuple[float, str]]:
     """Return the rate of the link of each site, MPI and placement in MB/s, and who says so."""
     found: dict[tuple[str | None, ...], tuple[float, str]] = {}
     for run in none_for_nulls(side.runs).to_dict("records"):
-        if link := _link(side, run):
+        if link := _link(run):
             found[run["site"], run["mpi"], run["placement"]] = link
     return found
 
 
-def _link(side: Side, run: Mapping[Any, Any]) -> tuple[float, str] | None:
+def _link(run: Mapping[Any, Any]) -> tuple[float, str] | None:
     declared = json.loads(run["labels"] or "{}").get(LINK)
     if declared:
         return float(declared) * 1e3 / 8, "declared"
-    header, footer = side.measurements.facts(run["run_id"])
+    header, footer = facts_of(run)
     if not header:
         return None
     proof = prove(header, footer)

@@ -1,0 +1,279 @@
+"""Measures again what the gate suspects, until it is sure or the time is over.
+
+First the suspected curves as they were measured tonight. If a change recurs, then in turn with and
+without what may have caused it: each setting that changed, and each node.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.history.gate import Verdict
+from switchpoint.history.kinds import CONFIRMED, SUSPECTED
+from switchpoint.history.parameters import NOISE
+from switchpoint.history.relative_times import Difference, difference, levels, values
+from switchpoint.history.suspects import Suspect
+from switchpoint.history.trials import LABEL, Trial, interleaved, trial_named
+from switchpoint.importing.reading import read_files
+from switchpoint.tables.curves import summarise
+from switchpoint.tables.sweeps import Floats
+
+#: Launches of each trial in a session: the fewest that have an interval, and the most in all.
+ROUND, MOST_LAUNCHES = 3, 15
+
+#: Of the effect of tonight, at least this share must be seen again.
+_SHARE = 0.5
+
+#: Measures a plan within so many seconds; returns the records, and why others are missing.
+Measure = Callable[[Sequence[Trial], float], tuple[list[Path], list[str]]]
+
+
+class Outcome(Enum):
+    """Whether a change of tonight was seen again."""
+
+    RECURS = "recurs"
+    GONE = "not seen again"
+    UNSURE = "not sure"
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What measuring again says of a finding.
+
+    Attributes
+    ----------
+    finding_id : str
+    outcome : Outcome or None
+        None if nothing was measured.
+    sentence : str
+        Appended to that of the finding.
+    causes : list of str
+        What the change goes away without.
+    """
+
+    finding_id: str
+    outcome: Outcome | None
+    sentence: str
+    causes: list[str] = field(default_factory=list)
+
+    @property
+    def state(self) -> str:
+        """The finding's new state."""
+        return CONFIRMED if self.outcome is Outcome.RECURS else SUSPECTED
+
+
+def confirm(
+    suspects: Sequence[Suspect],
+    measure: Measure,
+    budget_s: float,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[Confirmation]:
+    """Measure suspected curves again.
+
+    Parameters
+    ----------
+    suspects
+        As from `suspects_of`.
+    measure
+        Runs a plan.
+    budget_s
+        Seconds for all of it. A plan that will not end in time is not begun.
+    clock
+        Seconds that pass.
+    """
+    lab = _Laboratory(measure, budget_s, clock)
+    again = _merged(trial for one in suspects for trial in one.trials)
+    lab.run(again, lambda: not any(_is_open(lab, one) for one in suspects))
+    recurring = [one for one in suspects if _seen(lab, one)[0] is Outcome.RECURS]
+    causes: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
+    innocent: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
+    for variants_of in (_without_settings, _with_lock_before, _without_nodes):
+        open_ = [one for one in recurring if not causes[one.finding_id]]
+        chosen = {one.finding_id: variants_of(one) for one in open_}
+        variants = _merged(trial for some in chosen.values() for trial in some)
+        if not variants:
+            continue
+        lab.run(variants, lambda: False, once=True)
+        for one in open_:
+            found, others = _causes(lab, one, chosen[one.finding_id])
+            causes[one.finding_id] = found
+            innocent[one.finding_id] += others
+    return [
+        _confirmation(lab, one, causes.get(one.finding_id, []), innocent.get(one.finding_id, []))
+        for one in suspects
+    ]
+
+
+def applied(verdict: Verdict, confirmations: Iterable[Confirmation]) -> Verdict:
+    """Return a verdict of the gate with what measuring again says: only what recurs still fails.
+
+    A finding that could not be measured again stays as it is.
+    """
+    findings = verdict.findings.copy()
+    for one in confirmations:
+        row = findings.index[findings["finding_id"] == one.finding_id]
+        findings.loc[row, "sentence"] += f"; {one.sentence}"
+        if one.outcome is not None:
+            findings.loc[row, "state"] = one.state
+            findings.loc[row, "fails"] = one.outcome is Outcome.RECURS
+    order = findings["fails"].astype(bool).sort_values(ascending=False, kind="stable").index
+    return replace(verdict, findings=findings.loc[order].reset_index(drop=True))
+
+
+class _Laboratory:
+    """Measures plans within the budget, and keeps what was measured."""
+
+    def __init__(self, measure: Measure, budget_s: float, clock: Callable[[], float]) -> None:
+        self._measure, self._clock = measure, clock
+        self._end = clock() + budget_s
+        self._launch_s = 0.0
+        self._number = 0
+        self._points: list[pd.DataFrame] = []
+        self.failures: list[str] = []
+
+    def run(self, trials: Sequence[Trial], sure: Callable[[], bool], once: bool = False) -> None:
+        """Measure rounds until it is sure, the time is over, or nothing came of it."""
+        for _ in range(1 if once else MOST_LAUNCHES // ROUND):
+            plan = interleaved(trials, ROUND, self._number)
+            left_s = self._end - self._clock()
+            expected_s = self._launch_s * len(plan)  # 0 before anything was measured
+            if not plan or left_s <= expected_s or not self._run(plan, left_s) or sure():
+                return
+
+    def _run(self, plan: Sequence[Trial], left_s: float) -> bool:
+        begin = self._clock()
+        records, failures = self._measure(plan, left_s)
+        self._number += ROUND
+        self._launch_s = (self._clock() - begin) / len(plan)
+        self.failures += failures
+        if not records:
+            return False
+        found = read_files(records).measurements
+        if found is None:
+            return False
+        points = summarise(found)
+        trials = [trial_named(plan, name, LABEL) for name in points[LABEL].astype(str)]
+        self._points.append(
+            points.drop(columns=LABEL).assign(
+                variant=[trial.variant for trial in trials],
+                number=[trial.number for trial in trials],
+            )
+        )
+        return True
+
+    def values(self, suspect: Suspect, variant: str, beside: str | None = None) -> Floats:
+        """Return how slow each launch of a variant was; only of rounds that also had `beside`."""
+        if not self._points:
+            return np.zeros(0)
+        points = pd.concat(self._points, ignore_index=True)
+        rounds = points.groupby("variant")["number"].unique()
+        if variant not in rounds.index or (beside is not None and beside not in rounds.index):
+            return np.zeros(0)
+        wanted = points["variant"] == variant
+        if beside is not None:
+            wanted &= points["number"].isin(rounds[beside])
+        own = points[wanted]
+        number = dict(zip(own["run_id"], own["number"], strict=True))
+        table = levels(own.drop(columns=["variant", "number"]), suspect.metric)
+        return np.asarray(values(table, suspect.usual, number.get), dtype=np.float64)
+
+
+def _merged(trials: Iterable[Trial]) -> list[Trial]:
+    """Return one trial for each variant of each job, with the modes and sizes of all."""
+    merged: dict[object, Trial] = {}
+    for trial in trials:
+        key = (*trial.job, trial.variant)
+        known = merged.get(key, trial)
+        merged[key] = replace(
+            known,
+            modes=tuple(sorted({*known.modes, *trial.modes})),
+            sizes_bytes=tuple(sorted({*known.sizes_bytes, *trial.sizes_bytes})),
+        )
+    return [*merged.values()]
+
+
+def _without_settings(suspect: Suspect) -> list[Trial]:
+    """Return the first trial of a suspect, and the same with each changed setting as before."""
+    base = suspect.trials[0]
+    undone = [
+        replace(base, variant=str(setting), environment={setting.environment: setting.before})
+        for setting in suspect.settings
+    ]
+    return [base, *undone] if undone else []
+
+
+def _with_lock_before(suspect: Suspect) -> list[Trial]:
+    """Return the first trial of a suspect, and the same as Spack built it before."""
+    base = suspect.trials[0]
+    if not suspect.lock_before:
+        return []
+    old = replace(base, variant="Spack's lock", lock=suspect.lock_before, built_before=True)
+    return [base, old]
+
+
+def _without_nodes(suspect: Suspect) -> list[Trial]:
+    """Return the first trial of a suspect, and the same on other nodes than each of its own."""
+    base = suspect.trials[0]
+    others = [
+        replace(base, variant=f"node {node}", nodes=(), avoided=(node,)) for node in base.nodes
+    ]
+    return [base, *others] if others else []
+
+
+def _is_open(lab: _Laboratory, suspect: Suspect) -> bool:
+    return _seen(lab, suspect)[0] in (Outcome.UNSURE, None)
+
+
+def _seen(lab: _Laboratory, suspect: Suspect) -> tuple[Outcome, Difference] | tuple[None, None]:
+    """Compare the launches that measured again with the nights before."""
+    again = lab.values(suspect, "")
+    if len(again) < ROUND or not len(suspect.nights):
+        return None, None
+    seen = difference(again, suspect.nights)
+    worse = seen.times(suspect.tonight)
+    wanted = _SHARE * abs(suspect.tonight)
+    if worse.low > 0 and worse.effect >= wanted:
+        return Outcome.RECURS, seen
+    return (Outcome.GONE if worse.high < wanted else Outcome.UNSURE), seen
+
+
+def _causes(
+    lab: _Laboratory, suspect: Suspect, variants: Sequence[Trial]
+) -> tuple[list[str], list[str]]:
+    """Return variants without which the change is not there, and those without which it is."""
+    causes, others = [], []
+    for variant in (trial.variant for trial in variants if trial.variant):
+        without, beside = lab.values(suspect, variant), lab.values(suspect, "", variant)
+        if min(len(without), len(beside)) < ROUND:
+            continue
+        better = difference(beside, without).times(suspect.tonight)
+        wanted = _SHARE * abs(suspect.tonight)
+        if better.low > 0 and better.effect >= wanted:
+            causes.append(f"{variant} (without it {difference(without, beside)})")
+        elif better.high < wanted:
+            others.append(variant)
+    return causes, others
+
+
+def _confirmation(
+    lab: _Laboratory, suspect: Suspect, causes: list[str], others: list[str]
+) -> Confirmation:
+    outcome, seen = _seen(lab, suspect)
+    if outcome is None:
+        why = f": {lab.failures[0]}" if lab.failures else ""
+        return Confirmation(suspect.finding_id, None, f"could not be measured again{why}")
+    launches = len(lab.values(suspect, ""))
+    what = "scatter" if suspect.metric == NOISE else "time"
+    sentence = f"{outcome.value} in {launches} more launches: {what} {seen}"
+    if causes:
+        sentence += f"; confirmed cause: {' and '.join(causes)}"
+    elif others:
+        sentence += f"; not caused by {' or '.join(others)}"
+    return Confirmation(suspect.finding_id, outcome, sentence, causes)

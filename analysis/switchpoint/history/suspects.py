@@ -1,0 +1,197 @@
+"""What the gate suspects, with all that is needed to measure it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.history.kinds import CHANGES, SUSPECTED
+from switchpoint.history.nights import Nights
+from switchpoint.history.relative_times import Job, job_of, levels, usual_levels, values
+from switchpoint.history.settings_before import Setting, changed_settings
+from switchpoint.history.trials import Trial, trial_of
+from switchpoint.importing.lock import unpack
+from switchpoint.store.store import Store
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: So many jobs stand for all curves of a finding, and so many sizes for all of a curve.
+_MOST_JOBS, _MOST_SIZES = 2, 12
+
+#: So many nights before the change say what is usual.
+_NIGHTS = 10
+
+#: Settings that are taken back one at a time.
+_MOST_SETTINGS = 4
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A finding to measure again.
+
+    Attributes
+    ----------
+    finding_id, metric : str
+        Of the finding.
+    trials : list of Trial
+        Jobs that measure it as tonight; they stand for all of its curves.
+    usual : Series
+        The usual level of each job, mode and size, see `usual_levels`.
+    nights : array of float
+        How slow each night before was, see `values`.
+    tonight : float
+        How slow tonight was.
+    settings : list of Setting
+        What was set otherwise before.
+    lock_before : str
+        The Spack lock of the nights before, if tonight has another; otherwise empty.
+    """
+
+    finding_id: str
+    metric: str
+    trials: list[Trial]
+    usual: pd.Series[float]
+    nights: Floats
+    tonight: float
+    settings: list[Setting] = field(default_factory=list)
+    lock_before: str = ""
+
+
+def suspects_of(findings: pd.DataFrame, store: Store, nights: Nights) -> list[Suspect]:
+    """Return the findings that measuring again may refute or explain.
+
+    These are suspected changes that fail the gate, of curves of our own kernels.
+
+    Parameters
+    ----------
+    findings
+        `GATE_COLUMNS`.
+    store, nights
+        What the gate compared.
+    """
+    rows = findings[
+        findings["fails"].astype(bool)
+        & (findings["state"] == SUSPECTED)
+        & findings["kind"].isin(CHANGES)
+    ]
+    found = (_suspect(row, store, nights) for row in rows.to_dict("records"))
+    return [suspect for suspect in found if suspect is not None]
+
+
+def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspect | None:
+    curves = _parsed(finding["curves"])
+    sizes = [finding[name] for name in ("first_size_bytes", "last_size_bytes")]
+    if not curves or any(pd.isna(size) for size in sizes):
+        return None
+    chosen = _representatives(curves)
+    metric = str(finding["metric"])
+    table = _points(store, nights, chosen, metric)
+    table = table[table["size_bytes"].between(*sizes)]
+    before = _nights_before(nights, finding.get("since_utc"))
+    night_of = dict(zip(nights.runs["run_id"], nights.runs["night"], strict=True))
+    usual = usual_levels(table[table["run_id"].map(night_of).isin(before)], night_of)
+    by_night = values(table, usual, night_of.get)
+    tonight = by_night.get(nights.tonight)
+    if tonight is None or not tonight:
+        return None
+    trials, now = [], _Records()
+    of_tonight = table[table["run_id"].map(night_of) == nights.tonight]
+    for job in chosen:
+        part = of_tonight[of_tonight["job"] == job]
+        own = _records(store, part["run_id"].unique())
+        known = usual.index[usual.index.get_level_values("job") == job]
+        modes = [mode for mode in chosen[job] if mode in known.get_level_values("mode")]
+        there = np.unique(known.get_level_values("size_bytes"))
+        if own.headers and modes and len(there):
+            now.headers.extend(own.headers)
+            now.locks.update(own.locks)
+            trials.append(trial_of(own.headers[-1], modes, _thinned(there), own.lock))
+    if not trials:
+        return None
+    past = by_night[by_night.index.isin(before)]
+    runs_before = table.loc[table["run_id"].map(night_of).isin(before[-2:]), "run_id"].unique()
+    then = _records(store, runs_before)
+    return Suspect(
+        str(finding["finding_id"]),
+        metric,
+        trials,
+        usual,
+        np.asarray(past, dtype=np.float64),
+        float(tonight),
+        changed_settings(then.headers, now.headers)[:_MOST_SETTINGS],
+        "" if then.locks & now.locks or not trials[0].lock else then.lock,
+    )
+
+
+@dataclass
+class _Records:
+    """Headers of run records, and the texts of the Spack locks that were imported with them."""
+
+    headers: list[dict[str, Any]] = field(default_factory=list)
+    locks: set[str] = field(default_factory=set)
+
+    @property
+    def lock(self) -> str:
+        """Their common lock; empty if there is none or several."""
+        return min(self.locks) if len(self.locks) == 1 else ""
+
+
+def _records(store: Store, run_ids: Iterable[str]) -> _Records:
+    found = _Records()
+    for run_id in run_ids:
+        for run in store.facts(run_id=str(run_id)).to_dict("records"):
+            if isinstance(run["header"], str):
+                found.headers.append(json.loads(run["header"]))
+            if isinstance(run["lock"], str):
+                found.locks.add(unpack(run["lock"]))
+    return found
+
+
+def _parsed(value: Any) -> list[dict[str, Any]]:
+    return list(json.loads(value) if isinstance(value, str) else value)
+
+
+def _representatives(curves: Sequence[Mapping[str, Any]]) -> dict[Job, list[str]]:
+    """Return a few jobs with their modes, far from each other in the order of their names."""
+    modes: dict[Job, list[str]] = {}
+    for curve in curves:
+        modes.setdefault(job_of(curve), []).append(str(curve.get("mode")))
+    jobs = sorted(modes, key=sorted)
+    ends = np.unique(np.linspace(0, len(jobs) - 1, _MOST_JOBS).round().astype(int))
+    return {jobs[place]: modes[jobs[place]] for place in ends}
+
+
+def _points(
+    store: Store, nights: Nights, chosen: Mapping[Job, Sequence[str]], metric: str
+) -> pd.DataFrame:
+    """Return the levels of some curves in all nights."""
+    parts = []
+    for job, modes in chosen.items():
+        known = dict(job)
+        wanted = {name: known[name] for name in ("site", "environ", "kernel", "placement")
+                  if name in known}  # fmt: skip
+        points = store.curves(**wanted)
+        points = points[points["run_id"].astype(str).isin(nights.runs["run_id"])]
+        table = levels(points.assign(run_id=points["run_id"].astype(str)), metric)
+        parts.append(table[(table["job"] == job) & table["mode"].isin(modes)])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _nights_before(nights: Nights, since_utc: object) -> list[int]:
+    """Return the newest nights before the change."""
+    before = [
+        night
+        for night, start in enumerate(nights.starts_utc[:-1])
+        if not isinstance(since_utc, str) or start < since_utc
+    ]
+    return (before or [*range(nights.tonight)])[-_NIGHTS:]
+
+
+def _thinned(sizes: Indices) -> list[int]:
+    """Return some of many sizes, with the first and the last."""
+    places = np.unique(np.linspace(0, len(sizes) - 1, _MOST_SIZES).round().astype(int))
+    return [int(sizes[place]) for place in places]

@@ -1,0 +1,108 @@
+"""The ReFrame session that runs: its name in the records, and what became of its test cases."""
+
+import gc
+import os
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+import reframe.core.runtime as rt
+from reframe.core.exceptions import ReframeError
+from reframe.frontend.executors import RegressionTask
+from reframe.frontend.executors.policies import SerialExecutionPolicy
+
+#: The variable that names a session, for a caller that must know the name beforehand.
+VARIABLE = "SWITCHPOINT_SESSION"
+
+#: What tests wait for, each in a slot of its own.
+WAITS = ("the builds", "the session's end")
+
+
+def session_name():
+    """Name of this session: the same in all its records, and in no other session's.
+
+    Names sort by time. The variable keeps the name even if ReFrame loads this file twice.
+    """
+    now = datetime.now(timezone.utc)
+    return os.environ.setdefault(VARIABLE, f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one test case.
+
+    Attributes
+    ----------
+    name : str
+        The test, partition and environment, as ReFrame prints them.
+    result : str
+        ``pass``, ``fail``, ``skip``, ``fail_deps`` (a test that it needs failed) or ``abort``.
+    reason : str
+        Why, in one line; empty if it passed.
+    folder : str
+        Where it keeps its files.
+    """
+
+    name: str
+    result: str
+    reason: str
+    folder: str
+
+
+class SessionEnd:
+    """Lets a check wait until all others of its session have ended, well or not.
+
+    A dependency would not do: ReFrame skips a test if one that it depends on fails or is skipped,
+    and then nothing judges the rest of the session. ReFrame 4.10 has no other way for a test to
+    learn of the others, so they are looked up among the objects of this process.
+    """
+
+    def __init__(self, check):
+        found = gc.get_objects()
+        if any(type(thing) is SerialExecutionPolicy for thing in found):
+            raise ReframeError(
+                "waits for the other checks, which --exec-policy=serial would run after it: leave "
+                "this option out"
+            )
+        self._tasks = [
+            thing for thing in found if type(thing) is RegressionTask and thing.check is not check
+        ]
+
+    def has_come(self):
+        """Tell whether all other test cases have ended."""
+        return all(map(has_ended, self._tasks))
+
+    def outcomes(self):
+        """What became of each test case. One that was run again counts as its best run."""
+        best = {}
+        for task in self._tasks:
+            known = best.get(task.testcase)
+            if known is None or not known.succeeded:
+                best[task.testcase] = task
+        return [outcome_of(task) for task in best.values()]
+
+
+def has_ended(task):
+    """Tell whether nothing more will become of a task."""
+    return task.completed or task.skipped or task.aborted or task.xpassed
+
+
+def outcome_of(task):
+    """Describe a task that has ended."""
+    check = task.check
+    reason = "" if task.succeeded else " ".join(str(task.exc_info[1] or "").split())
+    folder = check.outputdir if task.succeeded and not check.is_fixture() else ""
+    case = task.testcase
+    name = f"{check.display_name} @{case.partition.fullname}+{case.environ.name}"
+    return Outcome(name, task.result, reason, folder or "")
+
+
+def leave_slots(waiting):
+    """Refuse a site where tests that wait would take all slots of local jobs."""
+    slots = rt.runtime().get_option("systems/0/max_local_jobs")
+    if slots <= waiting:
+        raise ReframeError(
+            f"max_local_jobs of system '{rt.runtime().system.name}' is {slots}; {waiting + 1} are "
+            f"needed, since the wait for {' and for '.join(WAITS[:waiting])} takes "
+            f"{'one' if waiting == 1 else waiting}"
+        )

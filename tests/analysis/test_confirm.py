@@ -1,0 +1,230 @@
+"""Only what recurs fails the gate, and what it goes away without is named.
+
+The cluster is played: its launches take as long as its nodes and settings say, with a scatter that
+is known. The plan, the records and everything that reads them are real.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import write_record
+from switchpoint import Store, gate, read_files
+from switchpoint.history.confirm import Confirmation, Outcome, applied, confirm
+from switchpoint.history.gate import Verdict
+from switchpoint.history.nights import select_nights
+from switchpoint.history.suspects import suspects_of
+from switchpoint.history.trials import LABEL, Trial, write_plan
+
+SIZES = [8, 64, 512, 2048, 8192, 16384, 32768]
+PLACEMENTS = {"one_node": ["a1"], "two_nodes": ["a1", "b1"]}
+LIMIT = "btl_tcp_eager_limit"
+
+
+@dataclass
+class Cluster:
+    """Nodes, settings and how much slower each makes a launch.
+
+    Attributes
+    ----------
+    folder : Path
+        For its records.
+    slow_nodes : dict
+        By node.
+    slow_limit : float
+        With the eager limit below its usual value.
+    eager_limit : int
+        The site's default.
+    disturbed : float
+        All launches of a night.
+    """
+
+    folder: Path
+    slow_nodes: dict[str, float] = field(default_factory=dict)
+    slow_limit: float = 1.0
+    eager_limit: int = 65536
+    disturbed: float = 1.0
+    broken: bool = False
+
+    def __post_init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._scatter = np.random.default_rng(20261122)
+        self.plans: list[list[Trial]] = []
+        self.seconds = 0.0
+
+    def nights(self, store: Store, *numbers: int) -> None:
+        """Measure three launches of each placement in each night, and store them."""
+        records = [
+            self._launch(
+                nodes,
+                {"session": f"night-{number}", "placement": placement},
+                f"2026-11-{number:02d}T02:{launch:02d}:00.000000Z",
+                {},
+            )
+            for number in numbers
+            for launch, (placement, nodes) in itertools.product(range(3), PLACEMENTS.items())
+        ]
+        store.add(read_files(records).measurements)
+
+    def measure(self, plan: Sequence[Trial], left_s: float) -> tuple[list[Path], list[str]]:
+        """Do what the check does with a plan."""
+        self.plans.append(list(plan))
+        path = self.folder / "plan.json"
+        write_plan(plan, path)
+        if self.broken:
+            return [], ["no node is free"]
+        self.seconds += 10.0 * len(plan)
+        return [
+            self._launch(
+                trial["nodes"] or [self._other(node, trial["avoided"]) for node in
+                                   PLACEMENTS[trial["placement"]]],
+                {"session": "again", "placement": trial["placement"], LABEL: trial["name"]},
+                "2026-11-28T03:00:00.000000Z",
+                trial["environment"],
+            )
+            for trial in json.loads(path.read_text())["trials"]
+        ], []  # fmt: skip
+
+    def _other(self, node: str, avoided: Sequence[str]) -> str:
+        return node.replace("1", "2") if node in avoided else node
+
+    def _launch(
+        self, nodes: Sequence[str], labels: dict[str, str], start: str, changed: dict[str, Any]
+    ) -> Path:
+        number = next(self._numbers)
+        limit = int(changed.get(f"OMPI_MCA_{LIMIT}") or self.eager_limit)
+        slower = self.disturbed * float(np.exp(self._scatter.normal(0, 0.01)))
+        slower *= max(self.slow_nodes.get(node, 1.0) for node in nodes)
+        slower *= self.slow_limit if limit < 65536 else 1.0
+        return write_record(
+            self.folder / f"{number}.record",
+            run_id=f"{number:032x}",
+            labels={"site": "here", "partition": "batch", "environ": "openmpi", **labels},
+            start_utc=start,
+            sizes=SIZES,
+            step_at=None,
+            slower=slower,
+            mpi={
+                "library": "Open MPI v4.1.4, package: Debian OpenMPI",
+                "standard": "3.1",
+                "cvars": {LIMIT: limit, "job": number},
+                "environment": {},
+            },
+            ranks=[rank_on(node, rank) for rank, node in enumerate((nodes * 2)[:2])],
+        )
+
+
+def rank_on(node: str, rank: int) -> dict[str, Any]:
+    conditions = {
+        "load1": 0.1, "steal_ticks": 0, "involuntary_switches": 1,
+        "interfaces": [{"name": "lo", "mtu": 65536, "rx_bytes": 0, "tx_bytes": 0}],
+    }  # fmt: skip
+    return {"rank": rank, "host": node, "cpus_allowed": [rank], "before": conditions}
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Cluster:
+    return Cluster(tmp_path)
+
+
+def judged(cluster: Cluster, change: dict[str, Any], budget_s: float = 1800.0) -> Judged:
+    """Measure six nights, change the cluster, measure another and confirm what it shows."""
+    store = Store(cluster.folder / "results")
+    cluster.nights(store, *range(1, 7))
+    for name, value in change.items():
+        setattr(cluster, name, value)
+    cluster.nights(store, 7)
+    session = "night-7"
+    verdict = gate(store, session)
+    cluster.disturbed = 1.0
+    nights = select_nights(store, session, None, 30)
+    suspects = suspects_of(verdict.findings, store, nights)
+    confirmations = confirm(suspects, cluster.measure, budget_s, lambda: cluster.seconds)
+    return Judged(verdict, confirmations, applied(verdict, confirmations))
+
+
+@dataclass
+class Judged:
+    """The verdict before and after."""
+
+    before: Verdict
+    confirmations: list[Confirmation]
+    after: Verdict
+
+
+def test_a_night_without_a_change_has_nothing_to_measure_again(cluster: Cluster) -> None:
+    found = judged(cluster, {})
+
+    assert not found.before.fails
+    assert cluster.plans == []
+
+
+def test_a_disturbed_night_does_not_fail_after_it_was_measured_again(cluster: Cluster) -> None:
+    found = judged(cluster, {"disturbed": 1.2})
+
+    assert found.before.fails
+    assert not found.after.fails
+    assert {one.outcome for one in found.confirmations} == {Outcome.GONE}
+    assert "not seen again in 3 more launches" in found.after.findings["sentence"].iloc[0]
+
+
+def test_a_setting_is_named_if_the_change_goes_away_without_it(cluster: Cluster) -> None:
+    found = judged(cluster, {"eager_limit": 32768, "slow_limit": 1.3})
+
+    assert found.after.fails
+    failing = found.after.findings[found.after.findings["fails"].astype(bool)]
+    assert set(failing["state"]) == {"confirmed"}
+    for sentence in failing["sentence"]:
+        assert "recurs in 6 more launches" in sentence
+        assert (
+            "confirmed cause: btl_tcp_eager_limit = 32768, before 65536 (without it -2" in sentence
+        )
+
+
+def test_a_value_that_differs_from_job_to_job_is_not_tried(cluster: Cluster) -> None:
+    judged(cluster, {"eager_limit": 32768, "slow_limit": 1.3})
+
+    tried = {name for plan in cluster.plans for trial in plan for name in trial.environment}
+    assert tried == {f"OMPI_MCA_{LIMIT}"}
+
+
+def test_a_slow_node_is_named_and_the_other_is_not(cluster: Cluster) -> None:
+    found = judged(cluster, {"slow_nodes": {"b1": 1.3}})
+
+    [sentence] = found.after.findings.loc[found.after.findings["fails"].astype(bool), "sentence"]
+    assert "`two_nodes`" in sentence
+    assert "confirmed cause: node b1 (without it -2" in sentence
+    assert "node a1" not in sentence
+
+
+def test_launches_of_a_variant_are_apart_and_their_order_turns(cluster: Cluster) -> None:
+    judged(cluster, {"slow_nodes": {"b1": 1.3}})
+
+    variants = [trial.variant for trial in cluster.plans[-1]]
+    rounds = [variants[start : start + 3] for start in (0, 3, 6)]
+    assert sorted(rounds[0]) == ["", "node a1", "node b1"]
+    assert rounds[0] == rounds[2] == rounds[1][::-1]
+
+
+def test_nothing_is_begun_that_would_not_end_in_time(cluster: Cluster) -> None:
+    found = judged(cluster, {"slow_nodes": {"b1": 1.3}}, budget_s=35.0)
+
+    assert len(cluster.plans) == 1
+    assert {one.outcome for one in found.confirmations} == {Outcome.RECURS}
+    assert "confirmed cause" not in "".join(found.after.findings["sentence"])
+
+
+def test_what_cannot_be_measured_again_still_fails_and_says_why(cluster: Cluster) -> None:
+    found = judged(cluster, {"slow_nodes": {"b1": 1.3}, "broken": True})
+
+    assert found.after.fails
+    assert (
+        "could not be measured again: no node is free" in found.after.findings["sentence"].iloc[0]
+    )

@@ -1,0 +1,127 @@
+"""The nightly checks, and the check that judges their session by itself."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+from sessions import ROOT, Session, run_testbed, start_reframe
+from switchpoint import Store
+
+SITE = "site-configs/testbed/settings.py"
+
+#: A night that only has to be there: one environment, one placement, few sizes and samples.
+SHORT = (
+    "-S",
+    "Nightly.sizes_bytes=8,512,4096,32768,131072,262144,524288,1048576",
+    "-S",
+    "passes=2",
+    "-S",
+    "samples=3",
+)
+
+
+def run(
+    cluster: str,
+    prefix: Path,
+    *words: str,
+    placement: str = "two_nodes_two_hosts",
+    more: str = "",
+) -> Session:
+    """One short night with its gate; the store is in the prefix."""
+    chosen = f"Nightly.*%placement={placement}%|^Gate{more}"
+    process = start_reframe(
+        cluster,
+        prefix,
+        *("-c", str(ROOT / "checks"), "-R", "-t", "nightly", "-n", chosen, "-p", "openmpi"),
+        *(() if "--dry-run" in words else ("-r",)),
+        *SHORT,
+        *words,
+        site=SITE,
+    )
+    output, _ = process.communicate(timeout=300)
+    return Session(process.returncode, output, prefix)
+
+
+@pytest.fixture(scope="module")
+def nights(cluster, tmp_path_factory):
+    """Two nights without a change, then one with a slow uplink, in one store."""
+    prefix = tmp_path_factory.mktemp("nights")
+    first, second = run(cluster, prefix), run(cluster, prefix)
+    run_testbed("uplink", "--name", cluster, "b", "--rate", "100mbit")
+    try:
+        slow = run(cluster, prefix)
+    finally:
+        run_testbed("uplink", "--name", cluster, "b", "--restore")
+    return first, second, slow
+
+
+def gate_of(session: Session) -> dict:
+    (case,) = [case for case in session.testcases if case["name"].startswith("Gate")]
+    return case
+
+
+def test_nights_without_a_change_pass(nights):
+    for session in nights[:2]:
+        assert session.exit_code == 0, session.output
+        assert gate_of(session)["result"] == "pass"
+
+
+def test_a_slow_uplink_fails_reframe_with_the_findings_sentence(nights):
+    *_, slow = nights
+    assert slow.exit_code == 1, slow.output
+    assert gate_of(slow)["result"] == "fail"
+    reason = gate_of(slow)["fail_reason"]
+    assert "two_nodes_two_hosts" in reason
+    assert re.search(r"bandwidth .*% \[", reason), reason
+
+
+def test_a_session_has_one_name_and_three_launches_of_each_curve_apart(nights):
+    runs = Store(nights[0].prefix / "results").runs()
+    assert runs["session"].nunique() == 3
+    for _, night in runs.groupby("session"):
+        in_order = night.sort_values("start_utc")["kernel"].tolist()
+        assert sorted(in_order) == ["broadcast"] * 3 + ["pingpong"] * 3
+        assert all(one != other for one, other in itertools.pairwise(in_order))
+
+
+def test_a_report_for_other_programs_is_beside_the_checks_output(nights):
+    first, *_ = nights
+    assert "<testsuite" in next(first.prefix.joinpath("output").rglob("Gate*/gate.xml")).read_text()
+
+
+def test_checks_that_fail_or_are_skipped_are_findings(cluster, tmp_path):
+    words = ("-c", str(ROOT / "tests/checks/skipped.py"))
+    session = run(cluster, tmp_path, *words, placement="one_node", more="|^Skipped")
+    reason = gate_of(session)["fail_reason"]
+    assert "Skipped @testbed:batch+openmpi` was skipped: is not for today" in reason
+
+
+def test_a_session_that_measured_nothing_fails_the_gate(cluster, tmp_path):
+    process = start_reframe(
+        cluster,
+        tmp_path,
+        *("-c", str(ROOT / "checks/gate.py"), "-c", str(ROOT / "tests/checks/forgetful.py")),
+        *("-c", str(ROOT / "tests/checks/skipped.py"), "-r", "-p", "openmpi"),
+        *("-n", r"Forgetful.*one_node$|^Gate|^Skipped"),
+        site=SITE,
+    )
+    output, _ = process.communicate(timeout=120)
+    session = Session(process.returncode, output, tmp_path)
+    reason = gate_of(session)["fail_reason"]
+    assert "the session measured nothing" in reason
+    assert "Forgetful %placement=one_node @testbed:batch+openmpi: points without a sample" in reason
+    assert "Skipped @testbed:batch+openmpi: is not for today" in reason
+
+
+def test_reframes_serial_policy_is_refused_with_the_fix(cluster, tmp_path):
+    session = run(cluster, tmp_path, "--exec-policy=serial", placement="one_node")
+    assert "leave this option out" in gate_of(session)["fail_reason"]
+
+
+def test_a_dry_run_skips_the_gate(cluster, tmp_path):
+    session = run(cluster, tmp_path, "--dry-run")
+    assert session.exit_code == 0, session.output
+    assert not (tmp_path / "results").exists()
