@@ -113,7 +113,9 @@ def test_a_nested_value_is_refused_before_anything_is_written(store: Store) -> N
 
 def test_parameters_get_the_time_and_session_of_their_runs(tmp_path: Path, store: Store) -> None:
     labels = {"site": "a", "session": "monday"}
-    path = write_record(tmp_path / "1.record", labels=labels, start_utc="2026-11-05T10:00:00Z")
+    path = write_record(
+        tmp_path / "1.record", labels=labels, start_utc="2026-11-05T10:00:00.000000Z"
+    )
     measured = read(path)
     store.add(measured)
     run_id = measured.runs["run_id"][0]
