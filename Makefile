@@ -20,6 +20,7 @@ STORE ?= results
 # How long `make nightly` may measure again what it suspects, and more options of `switchpoint gate`.
 BUDGET ?= 30m
 GATE_OPTIONS ?=
+MINUTES ?= 10
 MPIS := openmpi mpich
 # A make inside a make does not check again what is installed.
 READY := INSTALLED=yes
@@ -121,6 +122,12 @@ check: python  ## the quick part of `make test`, in a minute: no cluster, no bro
 	@$(BIN)/python -m pytest --quiet --numprocesses=auto \
 	    --ignore=tests/bench --ignore=tests/checks --ignore=tests/report --ignore=tests/testbed \
 	    -m 'not (cluster or browser or build or spack or slow)'
+
+.PHONY: fuzz
+fuzz: install-test  ## try hostile input on importers, kernels and store; MINUTES, default 10
+	@[ -d build/ctest/sanitize/bin ] || \
+	    $(MAKE) $(READY) ctest WRAPPER=mpicc.openmpi TREE=build/ctest/sanitize OPTIONS=-DSWITCHPOINT_SANITIZE=ON
+	@PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES)
 
 .PHONY: test-systems
 test-systems: install  ## test other systems, all or those in SYSTEMS; needs root, takes half an hour

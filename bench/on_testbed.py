@@ -18,6 +18,8 @@ PLACEMENTS: Placements = load_placements(ROOT / "site-configs/testbed/placements
 
 #: How srun starts each MPI on the testbed.
 PMI = {"openmpi": "pmix", "mpich": "pmi2"}
+#: Seconds that one command may take, and the exit code of `timeout` after them.
+LONGEST_S, TIMED_OUT = 300, 124
 NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
 
 
@@ -81,8 +83,15 @@ def srun_words(mpi: str, nodes: int, ranks: int) -> list[str]:
 
 
 def run(name: str, command: list[str | Path], variables: dict[str, str], cwd: Path) -> str:
-    """Run a command in the testbed ``name`` and return its standard output."""
-    words = [BIN / "testbed", "exec", "--name", name, "--", *command]
+    """Run a command in the testbed ``name`` and return its standard output.
+
+    Raises
+    ------
+    TimeoutError
+        If it does not end. Its job was ended, so that the nodes are free again.
+    """
+    ends = ["timeout", "--kill-after=20", str(LONGEST_S)]
+    words = [BIN / "testbed", "exec", "--name", name, "--", *ends, *command]
     environment = {**os.environ, **variables}
     done = subprocess.run(
         [str(word) for word in words],
@@ -90,9 +99,10 @@ def run(name: str, command: list[str | Path], variables: dict[str, str], cwd: Pa
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
+    if done.returncode == TIMED_OUT:
+        raise TimeoutError(f"{' '.join(map(str, command))} did not end within {LONGEST_S} s")
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} fails:\n{done.stderr}")
     return done.stdout

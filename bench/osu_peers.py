@@ -1,6 +1,6 @@
 """Compares our streams and collectives with OSU's, at every size, launched in turn.
 
-Streams have OSU's window and, like `osu_bw -b multiple`, a receive buffer for each message in
+Streams have OSU's window and, as with `osu_bw -b multiple`, own buffers for each message in
 flight. Collectives are the library's own, by OSU's definition of time. Both sides take the mean.
 A ratio of times above 1 means that ours is slower; rows of all sizes are geometric means.
 
@@ -56,11 +56,15 @@ class Pair:
 
 _BUFFERS = ("-W", str(WINDOW), "-b", "multiple")
 _WINDOW = (f"--window={WINDOW}", f"--window-kib={WINDOW << 12}")
+
+#: OSU's ranks leave a barrier before each call, and its time is the mean over ranks.
+_OSU_TIME = ("--start=barrier", "--time-of=mean")
+
 PAIRS = [
     Pair("pingpong", ("--mode=stream", *_WINDOW), "pt2pt/osu_bw", _BUFFERS, bandwidth=True),
     Pair("pingpong", ("--mode=bistream", *_WINDOW), "pt2pt/osu_bibw", _BUFFERS, bandwidth=True),
-    Pair("broadcast", ("--mode=library",), "collective/osu_bcast"),
-    Pair("alltoall", ("--mode=library",), "collective/osu_alltoall"),
+    Pair("broadcast", ("--mode=library", *_OSU_TIME), "collective/osu_bcast"),
+    Pair("alltoall", ("--mode=library", *_OSU_TIME), "collective/osu_alltoall"),
 ]
 
 

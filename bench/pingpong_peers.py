@@ -111,10 +111,14 @@ def ours_us(name: str, mpi: str, placement: str, peer: Peer, size: int, folder: 
 def theirs_us(
     name: str, mpi: str, placement: str, peer: Peer, size: int, trips: int, folder: Path
 ) -> float:
-    """Half round trip in us by the peer."""
-    return peer.time_us(
-        launch(name, mpi, placement, peer.command(size, trips), folder), size, folder
-    )
+    """Half round trip in us by the peer; one launch may hang, as NetPIPE did, and is repeated."""
+    command = peer.command(size, trips)
+    try:
+        out = launch(name, mpi, placement, command, folder)
+    except TimeoutError:
+        print(f"{mpi:8} {placement:20} {peer.name} did not end; launched again", flush=True)
+        out = launch(name, mpi, placement, command, folder)
+    return peer.time_us(out, size, folder)
 
 
 def spread(times: np.ndarray) -> np.ndarray:

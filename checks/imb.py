@@ -1,5 +1,6 @@
 """Intel MPI Benchmarks: a baseline on the same placements and MPIs."""
 
+import shlex
 from pathlib import Path
 
 import reframe as rfm
@@ -99,11 +100,11 @@ class Imb(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
     @run_before("run")
     def prepare_run(self):
         """Measure with all ranks, not with fewer."""
-        self.executable = self.build.program
+        self.executable = shlex.quote(self.build.program)
         iterations = self.iterations or (50 if self.streams else 1000)
         volume_mib = self.volume_mib or (2 if self.streams else 20)
         self.executable_opts = [
-            self.benchmark,
+            shlex.quote(self.benchmark),
             f"-npmin {self.num_tasks}",
             f"-msglog 0:{self.last_power}",
             f"-iter {iterations},{volume_mib}",

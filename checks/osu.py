@@ -1,5 +1,8 @@
 """OSU Micro-Benchmarks: a baseline on the same placements and MPIs."""
 
+import re
+import shlex
+
 import reframe as rfm
 import reframe.utility.sanity as sn
 import reframe.utility.typecheck as typ
@@ -12,6 +15,7 @@ from reframe.core.builtins import (
     sanity_function,
     variable,
 )
+from reframe.core.exceptions import ReframeError
 
 from .mixins.baseline import BuiltBaselineMixin, CrowdMixin
 from .mixins.build import OsuBuild
@@ -98,6 +102,8 @@ class Osu(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
     @run_after("init")
     def describe(self):
         """Describe the test in the listing, and name the file after the program."""
+        if not re.fullmatch(r"\w+/\w+", self.program, re.ASCII):  # it is a part of a command
+            raise ReframeError(f"program={self.program}: name it as pt2pt/osu_latency")
         self.benchmark = self.program.rpartition("/")[2]
         self.descr = f"{self.benchmark} on {self.placement}"
         self.curve = f"{self.benchmark}.out"
@@ -121,7 +127,8 @@ class Osu(rfm.RunOnlyRegressionTest, CrowdMixin, BuiltBaselineMixin):
         if self.validation_options:
             window = ["-W 8"] if self.streams else []
             sizes = f"-m {self.first_bytes}:{self.last_bytes}"
-            step = self.step(sizes, *self.validation_options, *window)
+            asked = shlex.join(shlex.split(" ".join(self.validation_options)))
+            step = self.step(sizes, asked, *window)
             self.prerun_cmds.append(f"{step} > {VERIFICATION}")
         small = min(self.last_bytes, SMALL_BYTES)
         iterations = self.iterations or (50 if self.streams else 1000)

@@ -57,7 +57,7 @@ class BaselineMixin(PlacementMixin):
     @run_before("run", always_last=True)
     def name_mpi_library(self):
         """Let the job ask the library that the program loads, so that runs of one library pair."""
-        asked = [sys.executable, mpi_library.__file__, self.executable]
+        asked = [sys.executable, mpi_library.__file__, *shlex.split(self.executable)]
         self.prerun_cmds.append(shlex.join(asked))
 
     @run_after("run")

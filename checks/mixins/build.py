@@ -95,7 +95,8 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
             self.prepare_other_build()
         # Held until the script ends, however it does; see `other_sessions_build`.
         self.build_system.commands = [
-            f"mkdir -p {self.builds} && exec 8>{self.builds / BUILDING} && flock --shared 8",
+            f"mkdir -p {quoted(self.builds)} && exec 8>{quoted(self.builds / BUILDING)}"
+            " && flock --shared 8",
             *self.build_system.commands,
         ]
 
@@ -280,12 +281,13 @@ class KernelBuild(ProgramBuild):
     def prepare_other_build(self):
         """Configure and build with CMake in a tree of the environment's own."""
         self.directory = self.builds / self.current_system.name / self.current_environ.name
+        tree = quoted(self.directory)
         self.build_system.commands = [
             # Two sessions may want the same tree; the lock lasts as long as the build script.
-            f"mkdir -p {self.directory} && exec 9>{self.directory}/.lock && flock 9",
-            f"cmake -S {shipped('src')} -B {self.directory} "
-            f"-DMPI_C_COMPILER={self.current_environ.cc} -DBUILD_TESTING=OFF",
-            f"cmake --build {self.directory} --parallel {free_cores()}",
+            f"mkdir -p {tree} && exec 9>{tree}/.lock && flock 9",
+            f"cmake -S {quoted(shipped('src'))} -B {tree} "
+            f"-DMPI_C_COMPILER={quoted(self.current_environ.cc)} -DBUILD_TESTING=OFF",
+            f"cmake --build {tree} --parallel {free_cores()}",
         ]
 
     @property
@@ -393,7 +395,7 @@ class ImbBuild(PeerBuild):
         if program is None:
             raise ReframeError(f"there is no program {named}: correct -S imb or extras['imb']")
         self.directory = Path(program).parent
-        self.build_system.commands = [f"ls {program}"]
+        self.build_system.commands = [f"ls {quoted(program)}"]
 
     @property
     def programs(self):
@@ -404,6 +406,11 @@ class ImbBuild(PeerBuild):
     def program(self):
         """Path of IMB-MPI1."""
         return str(self.programs / "IMB-MPI1")
+
+
+def quoted(path):
+    """Return a path as one word of the shell."""
+    return shlex.quote(str(path))
 
 
 def site_folder():

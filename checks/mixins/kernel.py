@@ -133,7 +133,7 @@ class KernelMixin(PlacementMixin):
         """Pass the sweep to the kernel, with labels that name the run in the record."""
         self.record = f"{self.kernel}.record"
         self.keep_files = [self.record, *self.build.files_to_keep]
-        self.executable = self.build.program(self.kernel)
+        self.executable = shlex.quote(self.build.program(self.kernel))
         labels = self.run_labels | self.build.provenance
         if self.rotate_mib:
             labels |= {"rotate_mib": str(self.rotate_mib)}
@@ -152,7 +152,7 @@ class KernelMixin(PlacementMixin):
             f"--rotate={self.rotate_mib}",
             f"--pause={self.pause_us}",
             f"--record={self.record}",
-            *(f"--label={shlex.quote(f'{key}={value}')}" for key, value in labels.items()),
+            *(f"--label={key}={value}" for key, value in labels.items()),
         ]
         if self.start:
             self.executable_opts.append(f"--start={self.start}")
@@ -167,7 +167,11 @@ class KernelMixin(PlacementMixin):
 
     @run_before("run", always_last=True)
     def tell_how_it_is_started(self):
-        """Write what is needed to start the ranks again as labels of the record."""
+        """Write what is needed to start the ranks again as labels of the record.
+
+        Then the arguments are complete. Each is one word of the job script, whatever it contains:
+        ``-S`` sets some of them, and a label may quote others.
+        """
         job, launcher = self.job, self.job.launcher
         words = {
             "launch": [*launcher.command(job), *launcher.options],
@@ -180,9 +184,8 @@ class KernelMixin(PlacementMixin):
             name: shlex.join(word for option in options for word in shlex.split(option))
             for name, options in words.items()
         }
-        self.executable_opts += [
-            f"--label={shlex.quote(f'{key}={value}')}" for key, value in told.items() if value
-        ]
+        self.executable_opts += [f"--label={key}={value}" for key, value in told.items() if value]
+        self.executable_opts = [shlex.quote(word) for word in self.executable_opts]
 
     @property
     def most_passes(self):

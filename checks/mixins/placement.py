@@ -4,6 +4,7 @@ Only the site's partition defines what a name means (``extras['placements']``).
 """
 
 import re
+import shlex
 from pathlib import Path
 
 import reframe as rfm
@@ -12,9 +13,10 @@ import reframe.utility.sanity as sn
 import reframe.utility.typecheck as typ
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import deferrable, parameter, run_after, run_before, variable
-from reframe.core.exceptions import SanityError
+from reframe.core.exceptions import ReframeError, SanityError
 from switchpoint.sites.placement_proof import contradictions
 from switchpoint.sites.placements import BUILT_IN, Placement
+from switchpoint.tables.columns import LINK
 
 from .session import session_name
 
@@ -74,8 +76,16 @@ class PlacementMixin(rfm.RegressionTestPlugin):
             self.job.options.append(f"--nodes={wanted.nodes}")
         family = self.current_environ.extras.get("mpi", "any")
         self.env_vars.update(
-            {**self.patience(family), **wanted.variables(family), **self.rank_environment}
+            {**self.patience(family), **wanted.variables(family), **self.own_environment}
         )
+
+    @property
+    def own_environment(self):
+        """`rank_environment`, quoted, because ReFrame writes values to the script as they are."""
+        for name in self.rank_environment:
+            if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+                raise ReframeError(f"rank_environment: '{name}' is not the name of a variable")
+        return {name: shlex.quote(value) for name, value in self.rank_environment.items()}
 
     @property
     def crowded(self):
@@ -150,6 +160,7 @@ class PlacementMixin(rfm.RegressionTestPlugin):
     @property
     def run_labels(self):
         """Labels that name the run in its record: claims, which the record proves or refutes."""
+        link = self.requested_placement.link_Gbps
         return {
             "site": self.current_system.name,
             "partition": self.current_partition.name,
@@ -157,7 +168,7 @@ class PlacementMixin(rfm.RegressionTestPlugin):
             "placement": self.placement,
             "check": type(self).__name__,
             "session": session_name(),
-        }
+        } | ({} if link is None else {LINK: f"{link:g}"})
 
     @property
     def requested_placement(self):

@@ -3,7 +3,8 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before
 from reframe.core.exceptions import ReframeError
-from switchpoint.sites.placement_proof import map_contradictions, nodes_of_map
+from switchpoint.records.rank_layout import nodes_of_map
+from switchpoint.sites.placement_proof import map_contradictions
 
 #: The launcher reads one host name per line from it, in rank order.
 HOSTS_FILE = "process_map.hosts"

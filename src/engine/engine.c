@@ -103,9 +103,11 @@ static int run(struct session *session, int started)
             return EXIT_USAGE;
         }
     }
-    if (points_suit(session, &refusal)) {
-        allocate_all(session, &refusal);
+    points_suit(session, &refusal);
+    if (refused_anywhere(task->comm, kernel->name, &refusal)) {
+        return EXIT_USAGE;
     }
+    allocate_all(session, &refusal);
     if (refused_anywhere(task->comm, kernel->name, &refusal)) {
         return EXIT_USAGE;
     }
@@ -149,7 +151,7 @@ static bool points_suit(const struct session *session, struct refusal *refusal)
     struct task task = session->task;
     for (size_t i = 0; i < session->plan.count; i++) {
         const struct mode *mode = session->plan.points[i].mode;
-        task_turn_to(&task, &session->options, &session->plan.points[i]);
+        task_show(&task, &session->options, &session->plan.points[i]);
         if (session->options.rotate_mib > 0 && !mode->rotates) {
             return refuse(refusal,
                           "--rotate: mode %s always uses the same buffers; choose other modes",
@@ -162,7 +164,7 @@ static bool points_suit(const struct session *session, struct refusal *refusal)
     return true;
 }
 
-/* Collective where nothing was refused. */
+/* Collective. */
 static void allocate_all(struct session *session, struct refusal *refusal)
 {
     struct task *task = &session->task;

@@ -80,8 +80,8 @@ struct mode {
     size_t (*requests)(const struct task *task);
 
     /* Whether the mode works with these ranks, this size and the kernel's options: the same answer
-     * on every rank. If not, it refuses and says what would work. Called before anything runs;
-     * NULL: the mode always works. */
+     * on every rank. If not, it refuses and says what would work. Called before the buffers are
+     * computed and before anything runs; NULL: the mode always works. */
     bool (*suits)(const struct task *task, struct refusal *refusal);
 
     /* Called before and after the runs at one point of one pass, untimed; NULL: nothing to do. */

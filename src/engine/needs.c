@@ -16,11 +16,16 @@ int window_of(const struct options *options)
     return (int)(bounded > 1 ? bounded : 1);
 }
 
-void task_turn_to(struct task *task, const struct options *options, const struct point *point)
+void task_show(struct task *task, const struct options *options, const struct point *point)
 {
     task->variant = point->mode->variant;
     task->size_bytes = point->size_bytes;
     task->window = window_of(options);
+}
+
+void task_turn_to(struct task *task, const struct options *options, const struct point *point)
+{
+    task_show(task, options, point);
     make_copies(task, point->mode, (size_t)options->rotate_mib << 20);
 }
 

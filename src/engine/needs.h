@@ -13,8 +13,11 @@
  * as --window-kib allows, but at least one. */
 int window_of(const struct options *options);
 
-/* Sets the task to a point: its mode's variant, its message size, the window, and how many copies
- * of its buffers take turns. */
+/* Sets the task to a point: its mode's variant, its message size and the window. A mode computes
+ * its buffers only at points that suit it. */
+void task_show(struct task *task, const struct options *options, const struct point *point);
+
+/* The same at a point that suits its mode, and how many copies of its buffers take turns. */
 void task_turn_to(struct task *task, const struct options *options, const struct point *point);
 
 /* The same task with one copy of the buffers. */

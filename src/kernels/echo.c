@@ -64,8 +64,9 @@ static bool suits_sockets(const struct task *t, struct refusal *refusal)
 #ifdef SWITCHPOINT_SIMULATED
     return refuse(refusal, "--mode: a simulated platform has no sockets; choose mode mpi");
 #endif
-    return t->size_bytes > 0 ||
-           refuse(refusal, "--sizes: sockets cannot carry an empty message; leave out 0");
+    return (t->size_bytes > 0 ||
+            refuse(refusal, "--sizes: sockets cannot carry an empty message; leave out 0")) &&
+           sockets_available(t->comm, t->settings, refusal);
 }
 
 #ifdef SWITCHPOINT_PVM

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agreement.h"
 #include "mpi_check.h"
 
 enum { EXIT_SYSTEM_ERROR = 3 };
@@ -38,7 +39,7 @@ int sockets_connect(MPI_Comm comm, const struct sockets_settings *settings)
     if (rank == 0) {
         listener = listen_anywhere(&address);
         if (!own_address(settings, &address.sin_addr)) {
-            fail("getaddrinfo", "the host's name has no IPv4 address; give --interface");
+            fail("getaddrinfo", "the host's name has no IPv4 address any more");
         }
     }
     MPI_CHECK(MPI_Bcast(&address, sizeof address, MPI_BYTE, 0, comm));
@@ -64,6 +65,16 @@ static int listen_anywhere(struct sockaddr_in *address)
     checked("listen", listen(listener, 1));
     checked("getsockname", getsockname(listener, (struct sockaddr *)address, &length));
     return listener;
+}
+
+bool sockets_available(MPI_Comm comm, const struct sockets_settings *settings,
+                       struct refusal *refusal)
+{
+    static bool found; /* once is enough for all points */
+    struct in_addr address;
+    found = found || root_says(comm, own_address(settings, &address));
+    return found || refuse(refusal, "--interface: the host's name has no IPv4 address; name an "
+                                    "interface that has one");
 }
 
 static bool own_address(const struct sockets_settings *settings, struct in_addr *address)

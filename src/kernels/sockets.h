@@ -8,12 +8,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "refusal.h"
+
 struct sockets_settings {
     const char *interface; /* NULL: the interface to whose address the host's name resolves */
 };
 
 /* Finds the interface's first IPv4 address; false when it has none. `address` may be NULL. */
 bool sockets_address_of(const char *interface, struct in_addr *address);
+
+/* Collective. Whether rank 0 has an address to which the other rank can connect. */
+bool sockets_available(MPI_Comm comm, const struct sockets_settings *settings,
+                       struct refusal *refusal);
 
 /* Collective over two ranks. Connects rank 1 to rank 0 and returns the connection. */
 int sockets_connect(MPI_Comm comm, const struct sockets_settings *settings);

@@ -15,8 +15,8 @@ void run_stream(const struct task *t, long iterations)
     for (long i = 0; i < iterations; i++) {
         if (leads(t)) {
             for (int k = 0; k < t->window; k++) {
-                MPI_CHECK(
-                    isend(t->send, t->size_bytes, MPI_BYTE, peer, TAG, t->comm, &t->requests[k]));
+                MPI_CHECK(isend(t->send + slot_at(t, k), t->size_bytes, MPI_BYTE, peer, TAG,
+                                t->comm, &t->requests[k]));
             }
             MPI_CHECK(MPI_Waitall(t->window, t->requests, MPI_STATUSES_IGNORE));
             MPI_CHECK(MPI_Recv(NULL, 0, MPI_BYTE, peer, TAG, t->comm, MPI_STATUS_IGNORE));
@@ -31,16 +31,28 @@ void run_stream(const struct task *t, long iterations)
     }
 }
 
+size_t stream_bytes(const struct task *t)
+{
+    return slot_at(t, t->window - 1) + (size_t)t->size_bytes;
+}
+
 /* Counts the messages of all pairs, so that size over time is their bandwidth together. */
 long stream_messages(const struct task *t)
 {
     return (long)t->window * (t->ranks / 2);
 }
 
+/* Each message goes from a slot to the same slot. */
+static struct arrival arrival_in_slot(const struct task *t, int index)
+{
+    const size_t slot = slot_at(t, index);
+    return (struct arrival){
+        .offset = slot, .bytes = (size_t)t->size_bytes, .sender = peer_of(t), .sent_offset = slot};
+}
+
 bool arrival_stream(const struct task *t, int index, struct arrival *arrival)
 {
-    *arrival = (struct arrival){
-        .offset = slot_at(t, index), .bytes = (size_t)t->size_bytes, .sender = peer_of(t)};
+    *arrival = arrival_in_slot(t, index);
     return !leads(t) && index < t->window;
 }
 
@@ -54,7 +66,8 @@ void run_bistream(const struct task *t, long iterations)
                                 t->comm, &t->requests[k]));
         }
         for (int k = 0; k < t->window; k++) {
-            MPI_CHECK(MPI_Isend(t->send, t->size_bytes, MPI_BYTE, peer, TAG, t->comm, &sends[k]));
+            MPI_CHECK(MPI_Isend(t->send + slot_at(t, k), t->size_bytes, MPI_BYTE, peer, TAG,
+                                t->comm, &sends[k]));
         }
         MPI_CHECK(MPI_Waitall(2 * t->window, t->requests, MPI_STATUSES_IGNORE));
     }
@@ -72,7 +85,6 @@ long bistream_messages(const struct task *t)
 
 bool arrival_bistream(const struct task *t, int index, struct arrival *arrival)
 {
-    *arrival = (struct arrival){
-        .offset = slot_at(t, index), .bytes = (size_t)t->size_bytes, .sender = peer_of(t)};
+    *arrival = arrival_in_slot(t, index);
     return index < t->window;
 }

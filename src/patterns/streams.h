@@ -15,6 +15,7 @@ extern const struct streaming WITH_ISSEND;
 /* A window from the rank that leads, then an empty acknowledgement. */
 void run_stream(const struct task *t, long iterations);
 long stream_messages(const struct task *t);
+size_t stream_bytes(const struct task *t);
 bool arrival_stream(const struct task *t, int index, struct arrival *arrival);
 
 /* A window each way at once. */

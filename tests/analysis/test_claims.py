@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from conftest import RECORDS, write_record
 from switchpoint import Measurements, claims
+from switchpoint.models.efficiency import LITERATURE, break_even_us, efficiency, fit_link
 from switchpoint.studies.claims import CLAIMS, efficiencies
-from switchpoint.studies.efficiency import LITERATURE, break_even_us, efficiency, fit_link
 from switchpoint.studies.study_000 import bytes_over_network
 from switchpoint.tables.columns import IDENTITY, MEASURES, RUN_COLUMNS
 from typer.testing import Result

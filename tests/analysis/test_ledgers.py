@@ -47,7 +47,7 @@ def parameters(*days: int, latency_us: float = 2.0, **others: object) -> pd.Data
 
 
 def plain(table: pd.DataFrame) -> pd.DataFrame:
-    return table.astype({name: "str" for name in table.select_dtypes("category")})
+    return table.astype(dict.fromkeys(table.select_dtypes("category"), "str"))
 
 
 def test_what_is_kept_is_read_back(store: Store) -> None:
@@ -96,8 +96,9 @@ def test_columns_may_grow_and_other_identity_is_kept(store: Store) -> None:
 
     found = store.parameters()
 
-    assert found["window_size"].astype(object).where(found["window_size"].notna(), None).tolist() \
-        == [None, "64", None]
+    assert found["window_size"].astype(object).where(
+        found["window_size"].notna(), None
+    ).tolist() == [None, "64", None]
     assert found["noise"].fillna(-1).tolist() == [-1, 0.5, -1]
     assert found["segment"].tolist() == [0, 1.5, 0]
     assert store.keep_parameters(parameters(1101, noise=None)) == 0  # a null column is no content
@@ -214,9 +215,10 @@ def test_upkeep_includes_them(tmp_path: Path, switchpoint: Run) -> None:
     assert sum(row["size_bytes"] for row in rows) == pytest.approx(
         sum(path.stat().st_size for path in url.rglob("*.parquet")), rel=0.01
     )
-    assert "3 batches joined, 3 files removed" in switchpoint(
-        "store", "compact", "--store", url
-    ).output
+    assert (
+        "3 batches joined, 3 files removed"
+        in switchpoint("store", "compact", "--store", url).output
+    )
     assert switchpoint("store", "prune", "--older-than", 30, "--store", url).exit_code == 0
     assert switchpoint("store", "verify", "--store", url).exit_code == 0
     for name, table in zip(("parameters", "findings"), before, strict=True):

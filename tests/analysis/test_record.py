@@ -29,12 +29,15 @@ def test_a_record_gives_header_samples_and_footer(tmp_path: Path) -> None:
     assert record.samples["time_us"].gt(0).all()
 
 
+POINT = {"mode": "x" * 80, "size_bytes": 8}
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_record_of_many_parts_is_read_whole(tmp_path: Path, packed: bool) -> None:
     path = write_record(tmp_path / "run.record", sizes=[8], passes=1)
     header, heading, *rows, footer = path.read_text().splitlines()
     count = 400_000  # rows of 12 MB, and a footer of 5 MB: several parts of both
-    ending = json.loads(footer) | {"samples": count, "points": ["x" * 100] * 50_000}
+    ending = json.loads(footer) | {"samples": count, "points": [POINT] * 50_000}
     rows = [f"send,{8 * row},0,0,1,{row + 1}.5" for row in range(count)]
     text = "\n".join([header, heading, *rows, json.dumps(ending)]).encode() + b"\n"
     path.write_bytes(gzip.compress(text, 1) if packed else text)

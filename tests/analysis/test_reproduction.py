@@ -259,7 +259,6 @@ def test_no_word_of_a_record_is_run_by_the_shell(switchpoint: Run, tmp_path: Pat
     folder = laid_out(
         switchpoint,
         tmp_path,
-        run_id=HOSTILE,
         kernel={"name": HOSTILE, "version": "1", "git_commit": HOSTILE},
         arguments=["pingpong", f"--label=x={HOSTILE}"],
         mpi={"library": HOSTILE, "cvars": {}, "environment": {"UCX_TLS": HOSTILE, HOSTILE: "1"}},
@@ -279,6 +278,85 @@ def test_no_word_of_a_record_is_run_by_the_shell(switchpoint: Run, tmp_path: Pat
 
     assert f"--label=x={HOSTILE}\n" in done.stdout
     assert not (folder / "broken").exists()
+
+
+#: What may not be set because a record says so, and what starts or loads something else.
+NOT_EXPORTED = {
+    "LAUNCHER": "touch broken", "KERNEL": "touch", "PATH": "/evil", "LD_PRELOAD": "/evil.so",
+    "SITE": "elsewhere", "OMPI_MCA_plm_rsh_agent": "touch", "UCX_MODULE_DIR": "/evil",
+    "OMPI_MCA_mca_base_env_list": "LD_PRELOAD=/evil.so", "I_MPI_ROOT": "/evil",
+    "FI_PROVIDER_PATH": "/evil", "I_MPI_HYDRA_BOOTSTRAP_EXEC": "touch",
+}  # fmt: skip
+
+
+def test_only_settings_of_an_mpi_are_exported(switchpoint: Run, tmp_path: Path) -> None:
+    wanted = {"UCX_TLS": "tcp", "PSM2_CUDA": "0", "MPIR_CVAR_CH4_NETMOD": "ucx"}
+    mpi = {"library": "MPICH 4.0.2", "cvars": {}, "environment": NOT_EXPORTED | wanted}
+
+    folder = laid_out(switchpoint, tmp_path, mpi=mpi)
+
+    exported = {
+        line.removeprefix("export ").partition("=")[0]
+        for line in (folder / "run.sh").read_text().splitlines()
+        if line.startswith("export ")
+    }
+    assert exported == set(wanted)
+    assert "UCX\\_MODULE\\_DIR" in (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        "rm -rf .", "sh -c 'touch broken'", "/evil/srun -n 2", "srun --task-prolog=evil",
+        "srun --bcast=/evil", "mpirun -x LD_PRELOAD=evil.so", "mpiexec -genv PATH evil",
+        "mpirun --mca plm_rsh_agent evil", "srun --export=ALL,LD_PRELOAD=evil.so", "srun 'a\x1bb'",
+    ],
+)  # fmt: skip
+def test_a_launcher_that_starts_something_else_is_not_used(
+    switchpoint: Run, tmp_path: Path, launch: str
+) -> None:
+    folder = laid_out(switchpoint, tmp_path, labels={"site": "there", "launch": launch})
+
+    script = (folder / "run.sh").read_text()
+    assert "evil" not in script
+    assert "touch" not in script
+    assert "rm -rf" not in script
+    assert 'exec mpiexec -n 2 "$@"' in script
+    assert "label launch" in (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        "mpirun --allow-run-as-root --map-by ppr:1:node --mca btl self,tcp -x UCX_TLS=tcp",
+        "mpiexec -n 2 -bind-to core", "aprun -n 2 -N 1", "srun --mpi=pmix --cpu-bind=cores",
+    ],
+)  # fmt: skip
+def test_plain_options_of_launchers_are_used(switchpoint: Run, tmp_path: Path, launch: str) -> None:
+    folder = laid_out(switchpoint, tmp_path, labels={"site": "there", "launch": launch})
+
+    script = (folder / "run.sh").read_text()
+    assert all(word in script for word in launch.split())
+
+
+def test_no_escape_sequence_reaches_the_terminal_or_the_folder(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    attack = "\x1b]0;owned\x07\x1b[2J"
+    folder = tmp_path / "again"
+    record = measured(
+        tmp_path,
+        labels={"site": attack, "placement": attack, attack: "x", "modules": attack},
+        kernel={"name": "pingpong", "version": attack, "compiler": attack, "flags": attack},
+    )
+
+    printed = switchpoint("reproduce", record, "--write", folder)
+
+    assert printed.exit_code == 0
+    written = [(folder / name).read_text() for name in ("README.md", "run.sh")]
+    for text in (printed.output, *written):
+        assert "\x1b" not in text
+        assert "\x07" not in text
 
 
 @pytest.mark.skipif(not KERNEL.exists(), reason="the kernels are not built: make kernels")

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime, timezone
 from pathlib import Path
@@ -565,20 +565,9 @@ def test_a_store_says_what_it_contains(tmp_path: Path, switchpoint: Callable[...
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def bucket(s3_server: str) -> str:
     """A store in a bucket of a local S3 server."""
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any",
-        "AWS_DEFAULT_REGION": "us-east-1", "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-    }.items():  # fmt: skip
-        monkeypatch.setenv(name, value)
-    yield f"s3://{uuid.uuid4().hex}/results"
-    server.stop()
+    return f"s3://{uuid.uuid4().hex}/results"
 
 
 def test_a_bucket_is_a_store(

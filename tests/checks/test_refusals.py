@@ -57,6 +57,28 @@ def test_an_imb_of_another_mpi_does_not_pass(reframe):
     assert "IMB printed sizes []" in session.failures[0]
 
 
+def test_what_is_set_on_the_command_line_stays_one_word_of_the_job_script(reframe):
+    """Each is an argument of the kernel, which refuses it; nothing else runs."""
+    attack = "x;touch ${HOME}/broken `touch broken`"
+    session = reframe(
+        *only("one_node"), "-S", f"start={attack}", "-S", f"rank_environment=HOSTILE:{attack}"
+    )
+
+    assert session.exit_code == 1
+    assert "--start" in session.failures[0]
+    (script,) = session.prefix.rglob("stage/*/*/*/*PingPongSmoke*/rfm_job.sh")
+    assert f"'--start={attack}'" in script.read_text()
+    assert f"export HOSTILE='{attack}'" in script.read_text()
+    assert not list(session.prefix.rglob("broken"))
+
+
+def test_a_variable_without_a_name_is_refused(reframe):
+    session = reframe(*only("one_node"), "-S", "rank_environment=A B:1")
+
+    assert session.exit_code == 1
+    assert "rank_environment: 'A B' is not the name of a variable" in session.output
+
+
 @pytest.mark.parametrize("site", ["testbed", "local"])
 def test_a_dry_run_works_for_every_site(reframe, site):
     session = reframe("--dry-run", "-t", "smoke", site=f"site-configs/{site}/settings.py")

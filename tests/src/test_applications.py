@@ -179,6 +179,7 @@ class TheApplications(InAFolder):
             ],
             "linear": [
                 (["--sizes", "100"], "not a square matrix of numbers of 8 bytes; use 72 (n = 3)"),
+                (["--sizes", "1"], "1 bytes hold no matrix; use 8"),
                 (["--block", "0"], "--block: '0' is not a whole number from 1"),
             ],
             "voting": [
@@ -196,6 +197,14 @@ class TheApplications(InAFolder):
         }
         for name in filter(built, APPLICATIONS):
             assert_each_refused(self, KERNELS / name, *refusals[name])
+
+    @unittest.skipUnless(built("linear"), "linear is not built")
+    def test_a_size_without_a_matrix_is_refused_by_all_together(self):
+        done = run(KERNELS / "linear", "--sizes", "1", "--record", self.path, ranks=3)
+        self.assertEqual(done.returncode, 2)
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith("linear: ")]
+        self.assertIn("1 bytes hold no matrix; use 8", line)
+        self.assertFalse(self.path.exists())
 
     def test_too_few_keys_for_the_ranks_are_refused_by_all_together(self):
         done = run(KERNELS / "psrs", "--sizes", "32", "--record", self.path, ranks=3)

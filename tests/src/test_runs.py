@@ -1404,6 +1404,24 @@ class BadInput(InAFolder):
                 self.assert_refused(done, words)
         self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_long_words_are_shortened_so_that_the_fix_is_read(self):
+        long = "x" * 1000
+        table = (
+            (["--label", long], "...", "is not KEY=VALUE"),
+            ([f"--{long}", "1"], "...", "unknown option; --help lists the options"),
+            (["--mode", f"send,{long}"], "...", "choose from send, ssend, isend"),
+            (["--passes", "9" * 1000], "...", "is not a whole number from 1 to 1000000"),
+        )
+        for arguments, dots, fix in table:
+            with self.subTest(arguments=arguments[0][:20]):
+                done = subprocess.run(
+                    [PINGPONG, *arguments],
+                    env=ENVIRONMENT, capture_output=True, text=True, timeout=60,
+                )  # fmt: skip
+                self.assert_refused(done, fix)
+                self.assertIn(dots, done.stderr)
+                self.assertLess(len(done.stderr), 400)
+
     def test_all_ranks_leave_together(self):
         cases = [
             (2, ["--sizes", "none"], "--sizes: 'none' is not a size"),

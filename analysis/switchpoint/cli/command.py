@@ -13,14 +13,19 @@ import typer
 from switchpoint.cli.exits import BAD, say
 from switchpoint.cli.verbs import (
     accept,
+    bundle,
     checks,
     claims,
+    compare,
     detect,
     doctor,
     explain,
     gate,
     import_files,
     init_site,
+    ladder,
+    limits,
+    model,
     plan,
     references,
     report,
@@ -84,11 +89,16 @@ app.command("gate")(gate.command)
 app.command("accept")(accept.command)
 app.command("references")(references.command)
 app.command("report")(report.command)
+app.command("compare")(compare.command)
+app.command("bundle")(bundle.command)
+app.command("ladder")(ladder.command)
+app.command("limits")(limits.command)
 app.command("tools")(tools.command)
 app.command("reproduce")(reproduce.command)
 app.command("doctor")(doctor.command)
 app.command("checks")(checks.command)
 
+app.add_typer(model.app, name="model")
 app.add_typer(store.app, name="store")
 
 init = typer.Typer(no_args_is_help=True, help="Write the settings of a new site.")

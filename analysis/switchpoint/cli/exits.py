@@ -31,3 +31,8 @@ def user_mistakes() -> Iterator[None]:
 def say(message: str) -> None:
     """Print one line on stderr, with control characters escaped."""
     print(f"switchpoint: {printable(message)}", file=sys.stderr)
+
+
+def show(line: object) -> None:
+    """Print one line on stdout, with control characters escaped."""
+    print(printable(str(line)))

@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from switchpoint.cli.exits import user_mistakes
+from switchpoint.cores import VARIABLE, is_cluster
+from switchpoint.errors import InputError
+
+
+def _use_cluster(scheduler: str | None) -> str | None:
+    """Let all work by curve or by file go to a cluster."""
+    if scheduler is not None:
+        with user_mistakes():
+            if not is_cluster(scheduler):
+                raise InputError(
+                    "--scheduler",
+                    f"'{scheduler}' is no scheduler; give its address, such as tcp://login1:8786,"
+                    " or the JSON file that it writes",
+                )
+        os.environ[VARIABLE] = scheduler
+    return scheduler
+
 
 Files = Annotated[
     list[Path] | None,
@@ -38,4 +58,34 @@ Until = Annotated[
         show_default=False,
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        callback=_use_cluster,
+        help="Work on the Dask cluster with this scheduler: its address, such as"
+        " tcp://login1:8786, or its JSON file.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+Last = Annotated[
+    int,
+    typer.Option(
+        "--last",
+        metavar="N",
+        min=1,
+        help="From the store: the newest N sessions of each curve, unless a selection names runs, a"
+        " session or a time.",
+    ),
+]
+Selections = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SELECTION]...",
+        help="Columns, such as site=NAME,mpi=NAME, run=ID, session=ID, since=DATE,until=DATE, or a"
+        " file or folder. Default: the store.",
+        show_default=False,
+    ),
+]

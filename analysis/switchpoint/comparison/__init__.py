@@ -1,4 +1,4 @@
-"""Compares measurements: our kernels with other benchmarks, and tools with each other.
+"""Compares sites, MPIs and sessions with each other, and our kernels with other benchmarks.
 
-Both sides come from the same site, MPI and placement.
+Only times of the same quantity, taken in the same way, are compared.
 """

@@ -11,18 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.comparison.methods import MESSAGES, PEERS, USUAL_WINDOW, WINDOW
 from switchpoint.tables.measurements import Measurements
-
-#: Our kernel's mode, and the baselines' kernels that do the same.
-PEERS = {
-    "send": ["osu_latency", "imb_pingpong", "netpipe"],
-    "stream": ["osu_bw", "imb_uniband"],
-    "bistream": ["osu_bibw", "imb_biband"],
-    "sendrecv": ["imb_sendrecv"],
-}
-
-#: Messages within the time that a baseline prints, if it is not one. Our time is per message.
-_MESSAGES = {"imb_sendrecv": 2}
 
 #: Sizes that are compared.
 SIZES = [8, 1024, 64 * 1024, 1024 * 1024]
@@ -31,12 +21,8 @@ _OURS = "pingpong"
 _RESAMPLES = 2000
 _SEED = 20261121
 
-#: Messages in flight in a stream that does not say how many: the default of OSU and of IMB.
-_USUAL_WINDOW = "64"
-
 #: What two curves must share to be compared. A baseline may not know its partition or environment.
 _PLACE = ["site", "mpi", "placement"]
-_WINDOW = "window_size"
 
 
 @dataclass
@@ -63,26 +49,24 @@ def pairings(measurements: Measurements) -> list[Pairing]:
     samples = _with_known_mpi(measurements.samples)
     if not {*_PLACE, "kernel", "mode"} <= set(samples):
         return []
-    samples = samples.assign(**{_WINDOW: _windows(samples)})
+    samples = samples.assign(**{WINDOW: _windows(samples)})
     found = []
     for mode, peers in PEERS.items():
         ours = samples["kernel"].eq(_OURS) & samples["mode"].eq(mode)
         theirs = samples["kernel"].isin(peers)
         if "processes" in samples:  # IMB may print a table for each number of processes
             theirs &= samples["processes"].isna() | samples["processes"].eq("2")
-        alike = [*_PLACE, _WINDOW]
+        alike = [*_PLACE, WINDOW]
         places = samples.loc[ours, alike].drop_duplicates().dropna()
         shared = places.merge(samples.loc[theirs, alike].drop_duplicates())
-        for (site, mpi, window), rows in shared.groupby(["site", "mpi", _WINDOW], observed=True):
+        for (site, mpi, window), rows in shared.groupby(["site", "mpi", WINDOW], observed=True):
             place = {"site": str(site), "mpi": str(mpi)}
             at = samples["site"].eq(place["site"]) & samples["mpi"].eq(place["mpi"])
-            at &= samples["placement"].isin(rows["placement"]) & samples[_WINDOW].eq(str(window))
+            at &= samples["placement"].isin(rows["placement"]) & samples[WINDOW].eq(str(window))
             part = samples[at & (ours | theirs)].reset_index(drop=True)
             ours_first = [_OURS, *peers]
             part["kernel"] = pd.Categorical(part["kernel"].astype(str), ours_first)
-            part["time_us"] /= (
-                part["kernel"].astype("object").map(_MESSAGES).fillna(1).astype(float)
-            )
+            part["time_us"] /= part["kernel"].astype("object").map(MESSAGES).fillna(1).astype(float)
             found.append(Pairing(place, mode, part))
     return found
 
@@ -149,9 +133,9 @@ def _interval(
 
 def _windows(samples: pd.DataFrame) -> pd.Series:
     """Return the messages in flight of each sample. Modes that do not stream all have the same."""
-    if _WINDOW not in samples:
-        return pd.Series(_USUAL_WINDOW, index=samples.index)
-    return samples[_WINDOW].astype("object").fillna(_USUAL_WINDOW)
+    if WINDOW not in samples:
+        return pd.Series(USUAL_WINDOW, index=samples.index)
+    return samples[WINDOW].astype("object").fillna(USUAL_WINDOW)
 
 
 def _with_known_mpi(samples: pd.DataFrame) -> pd.DataFrame:

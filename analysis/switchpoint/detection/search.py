@@ -14,6 +14,7 @@ from switchpoint.detection.bursts import noise_bursts
 from switchpoint.detection.inversions import inversions
 from switchpoint.detection.launches import detect_launches
 from switchpoint.records.run_facts import conditions
+from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.curves import compare_passes, summarise_passes
 from switchpoint.tables.findings import ANOMALY_COLUMNS
 from switchpoint.tables.measurements import Measurements, sweeps_of
@@ -54,11 +55,16 @@ def find_anomalies(
             rows += found
             for _ in range(curves):
                 progress()
+    identity = sweeps.identity
     if isinstance(source, Measurements):
         _add_conditions(source, rows)
+        if len(source.points):
+            tables.append(source.points)
+            rows += _search_points(source.points)
+            identity = [*identity, *identity_columns(source.points)]
     if tables:
         rows += inversions(pd.concat(tables, ignore_index=True))
-    return pd.DataFrame(rows, columns=[*sweeps.identity, *ANOMALY_COLUMNS])
+    return pd.DataFrame(rows, columns=[*dict.fromkeys(identity), *ANOMALY_COLUMNS])
 
 
 def _parts(sweeps: Sweeps) -> Iterator[Sweeps]:
@@ -95,6 +101,24 @@ def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], int]:
         for finding in found
     ]
     return table, rows + noise_bursts(sweeps, passes), len(sweeps.curves)
+
+
+def _search_points(points: pd.DataFrame) -> list[dict[str, Any]]:
+    """Find what curves show whose samples are not there: boundaries and outliers."""
+    names = identity_columns(points)
+    table = points.sort_values([*names, "size_bytes"], ignore_index=True)
+    curve = table.groupby(names, dropna=False, observed=True, sort=False).ngroup().to_numpy()
+    first = np.flatnonzero(np.diff(curve, prepend=-1))
+    curves = table[names].iloc[first].reset_index(drop=True)
+    nothing = np.empty(0)
+    sweeps = Sweeps(curves, nothing.astype(int), nothing.astype(int), nothing.astype(int), nothing)
+    identities = sweeps.identities()
+    return [
+        identities[member] | finding
+        for members, size, launches in _families(sweeps, table, curve)
+        for member, found in zip(members, detect_launches(size, launches), strict=True)
+        for finding in found
+    ]
 
 
 def _families(

@@ -7,6 +7,7 @@ zoom with one changed setting, which its label `intervention` names as NAME=VALU
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,9 @@ SEARCH_COLUMNS = [
     "last_size_bytes", "first_size_bytes", "jump", "visits", "time_us", "involuntary_switches",
     "reason",
 ]  # fmt: skip
+
+#: The label of an intervention.
+_CHANGED = re.compile(r"[A-Za-z_]\w*=\d{1,15}", re.ASCII)
 
 #: Bytes on either side of a predicted or known switch that a search includes.
 BESIDE_BYTES = 8
@@ -68,6 +72,8 @@ def searches(measurements: Measurements) -> pd.DataFrame:
         header, footer = measurements.facts(run["run_id"])
         known = {name: run[name] for name in [*PLACE, "run_id"]} | {"kernel": TIMED_KERNEL}
         known["intervention"] = header.get("labels", {}).get("intervention")
+        if known["intervention"] and not _CHANGED.fullmatch(known["intervention"]):
+            continue  # nobody knows what was changed
         rows += [known | search for search in (footer or {}).get("switches", [])]
     return pd.DataFrame(rows, columns=SEARCH_COLUMNS)
 

@@ -6,17 +6,25 @@ import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+import pandas as pd
 
 from switchpoint.history import dates
 from switchpoint.history.drift import is_drift
 from switchpoint.history.factors import groups_of, strata
-from switchpoint.history.levels import with_normal_nights
+from switchpoint.history.levels import normal_nights
 from switchpoint.history.night import Draft, Night
 from switchpoint.history.odd_sizes import odd_sizes
-from switchpoint.history.parameters import BANDWIDTH, LATENCY, NOISE, Parameters, parameters_of
+from switchpoint.history.parameters import (
+    BANDWIDTH,
+    LATENCY,
+    METRICS,
+    NOISE,
+    Parameters,
+    parameters_of,
+)
 from switchpoint.history.places import of_sizes, of_switches
 from switchpoint.history.policy import Policy
-from switchpoint.history.scatter import USUAL_SCATTER, Judged, compare
+from switchpoint.history.scatter import USUAL_SCATTER, Judged, Nightly, compare
 from switchpoint.history.search import (
     Change,
     Compared,
@@ -51,13 +59,15 @@ def found(night: Night, policy: Policy) -> Iterator[Draft]:
     parameters = parameters_of(points, shapes, across)
     metric = parameters.table["metric"].to_numpy()
     usual = np.where(metric == NOISE, _USUAL_SCATTER_OF_NOISE, USUAL_SCATTER)
-    judged = compare(
-        with_normal_nights(parameters.nightly, policy.settled_after_nights),
+    alike = strata(night.curves)[parameters.table["curve"]]
+    series = Nightly(
+        parameters.nightly,
+        normal_nights(parameters.nightly, policy.settled_after_nights),
         parameters.launch_variance,
         parameters.launches,
-        strata(parameters, night.curves),
-        usual,
+        alike * len(METRICS) + pd.Categorical(metric, categories=METRICS).codes,
     )
+    judged = compare(series, usual)
     _say_limits(night, metric, judged)
     compared = Compared(
         parameters,

@@ -76,7 +76,7 @@ def is_gradual(series: Floats) -> bool:
     slope = np.median((values[second] - values[first]) / (night[second] - night[first]))
     rest = values - slope * night
     by_line = float(np.abs(rest - np.median(rest)).sum())
-    edges = levels(values)
+    [edges] = levels(values[None])
     by_levels = sum(
         float(np.abs(values[one:two] - np.median(values[one:two])).sum())
         for one, two in itertools.pairwise(edges)

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from switchpoint.history.parameters import Parameters
 from switchpoint.tables.sweeps import Indices
 
 #: The factor that the columns of a curve do not have: the node that its ranks ran on.
@@ -65,10 +64,9 @@ def groups_of(curves: pd.DataFrame, nodes: Sequence[frozenset[str]]) -> list[Gro
     return list(found.values())
 
 
-def strata(parameters: Parameters, curves: pd.DataFrame) -> Indices:
-    """Number the parameters that scatter alike: of the same metric, placement and MPI."""
-    table = parameters.table[["metric"]].copy()
-    for name in ("placement", "mpi", "environ"):
-        if name in curves:
-            table[name] = curves[name].to_numpy()[parameters.table["curve"]]
-    return np.asarray(table.groupby([*table], dropna=False).ngroup())
+def strata(curves: pd.DataFrame) -> Indices:
+    """Number the curves that scatter alike: those of the same placement and MPI."""
+    names = [name for name in ("placement", "mpi", "environ") if name in curves]
+    if not names:
+        return np.zeros(len(curves), dtype=np.intp)
+    return np.asarray(curves.groupby(names, dropna=False).ngroup())

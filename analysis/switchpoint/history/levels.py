@@ -6,12 +6,12 @@ or a regression would hide itself. After some nights it is what users live with,
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import numpy as np
 import numpy.typing as npt
 
-from switchpoint.history.dates import costs_before
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A level needs this many nights.
@@ -24,8 +24,14 @@ _WANDERS = 1.63
 _NEWEST = 4
 _OFF = 2.5
 
-#: A further level must save this much cost, in units of scatter times the logarithm of the nights.
-_PRICE = 4.0
+#: A further level must save this much cost, in units of the scatter's square times the logarithm of
+#: the nights.
+_PRICE = 9.0
+
+#: A night further from the median of so many nights on either side than this many standard
+#: deviations was disturbed.
+_AROUND = 2
+_DISTURBED = 3.0
 
 _SD_PER_MAD = 1.4826
 
@@ -33,27 +39,13 @@ _SD_PER_MAD = 1.4826
 _LEAST_SCATTER = 0.003
 
 
-def with_normal_nights(nightly: Floats, after_nights: int) -> Floats:
-    """Return series without the nights that are not normal, but with the last one.
-
-    Parameters
-    ----------
-    nightly : array of float, shape (series, nights)
-        NaN where there is no value.
-    after_nights
-        A level is normal after so many nights.
-    """
-    kept = settled(nightly[:, :-1], after_nights)
-    return np.where(np.c_[kept, np.ones(len(kept), dtype=bool)], nightly, np.nan)
-
-
-def settled(past: Floats, after_nights: int) -> npt.NDArray[np.bool_]:
+def normal_nights(nightly: Floats, after_nights: int) -> npt.NDArray[np.bool_]:
     """Choose for each series the nights that tonight is compared with.
 
     Parameters
     ----------
-    past : array of float, shape (series, nights)
-        NaN where there is no value.
+    nightly : array of float, shape (series, nights)
+        NaN where there is no value. The last night is tonight, which is not chosen.
     after_nights
         A level is normal after so many nights.
 
@@ -61,12 +53,14 @@ def settled(past: Floats, after_nights: int) -> npt.NDArray[np.bool_]:
     -------
     array of bool, shape (series, nights)
     """
-    chosen = np.ones(past.shape, dtype=bool)
-    for row in _suspicious(past):
-        there = np.flatnonzero(np.isfinite(past[row]))
-        first, last = _normal_level(past[row, there], after_nights)
+    past = nightly[:, :-1]
+    chosen = np.ones(nightly.shape, dtype=bool)
+    chosen[:, -1] = False
+    rows = _suspicious(past)
+    for row, edges in zip(rows, levels(past[rows]), strict=True):
+        first, last = _normal_level(edges, after_nights)
         chosen[row] = False
-        chosen[row, there[first:last]] = True
+        chosen[row, first:last] = True
     return chosen
 
 
@@ -77,52 +71,83 @@ def _suspicious(past: Floats) -> Indices:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         off = past - np.nanmedian(past, axis=1)[:, None]
-        steps = np.abs(np.diff(past, axis=1))
-        # Steps from night to night show the scatter even if there are levels.
-        scale = _SD_PER_MAD * np.nanmedian(steps, axis=1) / np.sqrt(2)
         newest = np.nanmedian(off[:, -_NEWEST:], axis=1)
-    scale = np.maximum(np.nan_to_num(scale), _LEAST_SCATTER)[:, None]
+    scale = _scale(past)[:, None]
     off = np.clip(np.nan_to_num(off) / scale, -3, 3)
     sums = np.cumsum(off - off.mean(axis=1)[:, None], axis=1)
     wanders = np.abs(sums).max(axis=1) / np.sqrt(past.shape[1]) > _WANDERS
     return np.flatnonzero(wanders | (np.abs(newest) > _OFF * scale[:, 0]))
 
 
-def _normal_level(values: Floats, after_nights: int) -> tuple[int, int]:
+def _normal_level(edges: list[int], after_nights: int) -> tuple[int, int]:
     """Return the first night of the normal level, and the night after its last."""
-    edges = levels(values)
-    starts, ends = edges[:-1], edges[1:]
+    nights = edges[-1]
     old = [
         (first, last)
-        for first, last in zip(starts, ends, strict=True)
-        if len(values) - first >= after_nights or first == 0
+        for first, last in itertools.pairwise(edges)
+        if nights - first >= after_nights or first == 0
     ]
-    # Single disturbed nights make levels that are too short to be normal.
+    # A few disturbed nights make levels that are too short to be normal.
     long = [(first, last) for first, last in old if last - first > _FEWEST_NIGHTS]
     return (long or old)[-1]
 
 
-def levels(values: Floats) -> list[int]:
-    """Divide a series into levels: the first night of each, and the number of nights.
+def levels(series: Floats) -> list[list[int]]:
+    """Divide each series into levels: the first night of each, and the number of nights.
 
-    Dynamic programming over all divisions. The cost of a level is the sum of the distances from its
-    median, which single disturbed nights hardly change (as in airspeed velocity's `step_detect`).
+    Single disturbed nights are first replaced by the median of the nights around them (Hampel's
+    filter). Then dynamic programming finds the division with the least squares, with a price for
+    each level.
+
+    Parameters
+    ----------
+    series : array of float, shape (series, nights)
+        NaN where there is no value.
     """
-    count = len(values)
-    steps = np.abs(np.diff(values))
-    scale = (
-        max(_SD_PER_MAD * float(np.median(steps)) / np.sqrt(2), _LEAST_SCATTER) if count > 1 else 1
-    )
-    price = _PRICE * scale * np.log(max(count, 2))
-    best = np.r_[0.0, np.full(count, np.inf)]
-    came_from = np.zeros(count + 1, dtype=int)
-    for first in range(count):
-        total = best[first] + costs_before(values[first:]) + price
-        total[: _FEWEST_NIGHTS - 1] = np.inf if count >= _FEWEST_NIGHTS else total[0]
-        better = total < best[first + 1 :]
-        best[first + 1 :][better] = total[better]
-        came_from[first + 1 :][better] = first
-    edges = [count]
+    count, nights = series.shape
+    values = _without_disturbed(series)
+    there = np.isfinite(values)
+    sums = [
+        np.concatenate([np.zeros((count, 1)), np.cumsum(part, axis=1)], axis=1)
+        for part in (there.astype(float), np.nan_to_num(values), np.nan_to_num(values) ** 2)
+    ]
+    price = _PRICE * _scale(values) ** 2 * np.log(max(nights, 2))
+    best = np.zeros((count, nights + 1))
+    came_from = np.zeros((count, nights + 1), dtype=int)
+    for end in range(1, nights + 1):
+        number, total, squares = (part[:, end, None] - part[:, :end] for part in sums)
+        cost = squares - total**2 / np.maximum(number, 1) + price[:, None]
+        allowed = (number >= _FEWEST_NIGHTS) | (np.arange(end) == 0)
+        options = np.where(allowed, best[:, :end] + cost, np.inf)
+        came_from[:, end] = options.argmin(axis=1)
+        best[:, end] = options.min(axis=1)
+    return [_edges(one) for one in came_from.tolist()]
+
+
+def _edges(came_from: list[int]) -> list[int]:
+    edges = [len(came_from) - 1]
     while edges[-1] > 0:
-        edges.append(int(came_from[edges[-1]]))
+        edges.append(came_from[edges[-1]])
     return edges[::-1]
+
+
+def _without_disturbed(series: Floats) -> Floats:
+    """Replace nights that are far from the nights around them by their median."""
+    around = np.lib.stride_tricks.sliding_window_view(
+        np.pad(series, ((0, 0), (_AROUND, _AROUND)), constant_values=np.nan),
+        2 * _AROUND + 1,
+        axis=1,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        usual = np.nanmedian(around, axis=2)
+    far = np.abs(series - usual) > _DISTURBED * _scale(series)[:, None]
+    return np.where(far, usual, series)
+
+
+def _scale(series: Floats) -> Floats:
+    """Return the scatter of each series from its steps, which hardly depend on its levels."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        scale = _SD_PER_MAD * np.nanmedian(np.abs(np.diff(series, axis=1)), axis=1) / np.sqrt(2)
+    return np.asarray(np.maximum(np.nan_to_num(scale), _LEAST_SCATTER))

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.history.factors import strata
 from switchpoint.history.parameters import BANDWIDTH, LATENCY, Parameters, ratios
 from switchpoint.history.points import Points, by_night
-from switchpoint.history.scatter import compare, probability, significant
+from switchpoint.history.scatter import Nightly, compare, significant
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -61,11 +62,9 @@ def odd_sizes(
     shape = (len(shapes.size), points.nights)
     nightly = by_night(shapes.place[used], points.night[used], ratios(points, shapes)[used], shape)
     rest = nightly - _explained(shapes, parameters)
-    launches = np.ones(shape, dtype=int)
-    unknown = np.full(len(rest), np.nan)
-    # The sizes of a curve scatter alike.
-    judged = compare(rest, unknown, launches, shapes.curve)
-    odd = significant(probability(judged.z), rate) & (np.abs(judged.effect) >= least)
+    every = np.ones(shape, dtype=bool)
+    judged = compare(Nightly.of(rest, every, strata(points.curves)[shapes.curve]))
+    odd = significant(judged.p, rate) & (np.abs(judged.effect) >= least)
     low, high = judged.interval()
     return [
         OddSizes(

@@ -33,7 +33,7 @@ _LEAST_ERROR = 0.005
 _SD_PER_MAD = 1.4826
 
 #: What a parameter is.
-LATENCY, BANDWIDTH, NOISE = "latency", "bandwidth", "noise"
+METRICS = LATENCY, BANDWIDTH, NOISE = "latency", "bandwidth", "noise"
 
 
 @dataclass(frozen=True)

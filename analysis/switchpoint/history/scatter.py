@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,16 @@ from switchpoint.tables.sweeps import Floats, Indices
 _DISTURBED = 4.0
 
 _SD_PER_MAD = 1.4826
+
+#: So many newest nights are compared together, if so many nights are before them.
+_WINDOWS = (1, 2, 4, 8)
+_FEWEST_BEFORE = 4
+
+#: Tonight alone must show this share of what the newest nights show together.
+_LEAST_TONIGHT = 0.5
+
+#: An earlier night was as far off if it shows between these shares of the effect.
+_AS_FAR = 0.8, 2.0
 
 #: Variance of a median over that of a mean, of normal values.
 _MEDIAN = math.pi / 2
@@ -48,23 +58,26 @@ class Judged:
 
     Attributes
     ----------
+    centre : array of float
+        The centre of the history.
     effect : array of float
-        Tonight's value minus the centre of the history; NaN without either.
+        How far the newest nights are from it; NaN without a night tonight or in the history.
     scatter : array of float
         Standard deviation from night to night.
     error : array of float
         Standard error of the effect.
     freedom : array of float
         Degrees of freedom of the error.
-    past : array of int
-        Number of nights of the history that were used.
+    p : array of float
+        The probability of such an effect by chance; 1 if it is not known.
     """
 
+    centre: Floats
     effect: Floats
     scatter: Floats
     error: Floats
     freedom: Floats
-    past: Indices
+    p: Floats
 
     @property
     def z(self) -> Floats:
@@ -73,7 +86,7 @@ class Judged:
 
     def interval(self) -> tuple[Floats, Floats]:
         """Return the 95 % confidence intervals of the effects."""
-        half = self.error * quantile_95(self.freedom)
+        half = self.least_visible
         return self.effect - half, self.effect + half
 
     @property
@@ -82,40 +95,133 @@ class Judged:
         return np.asarray(self.error * quantile_95(self.freedom))
 
 
-def compare(
-    nightly: Floats,
-    launch_variance: Floats,
-    launches: Indices,
-    stratum: Indices,
-    usual: Floats | float = USUAL_SCATTER,
-) -> Judged:
-    """Compare the last night with those before it.
+@dataclass(frozen=True)
+class Nightly:
+    """Series of nights.
 
-    Parameters
+    Attributes
     ----------
-    nightly : array of float, shape (series, nights)
-        NaN where there is no value, or where a night is not part of the baseline.
+    values : array of float, shape (series, nights)
+        NaN where there is no value.
+    normal : array of bool, shape (series, nights)
+        Whether a night is one that the newest are compared with.
     launch_variance : array of float, shape (series,)
         Between launches of one night; NaN if not known.
     launches : array of int, shape (series, nights)
         Number of launches behind each value.
     stratum : array of int, shape (series,)
         Series with the same number are similar: their scatter is.
-    usual : float or array of float
-        Scatter from night to night before there is a history.
     """
-    past, tonight = nightly[:, :-1], nightly[:, -1]
-    centre, variance, number = _scatter(past, stratum)
-    within = np.where(np.isfinite(launch_variance), launch_variance, 0.0)
-    prior, worth = _prior(variance, number, within, launches, stratum, usual)
+
+    values: Floats
+    normal: npt.NDArray[np.bool_]
+    launch_variance: Floats
+    launches: Indices
+    stratum: Indices
+
+    @classmethod
+    def of(cls, values: Floats, normal: npt.NDArray[np.bool_], stratum: Indices) -> Nightly:
+        """Return series of which no more is known."""
+        unknown = np.full(len(values), np.nan)
+        return cls(values, normal, unknown, np.ones(values.shape, dtype=int), stratum)
+
+    @property
+    def baseline(self) -> Floats:
+        """The values of normal nights, NaN for the others."""
+        return np.where(self.normal, self.values, np.nan)
+
+
+def compare(series: Nightly, usual: Floats | float = USUAL_SCATTER) -> Judged:
+    """Compare the newest nights with those before them.
+
+    A change that is small beside the scatter is seen in several nights together: tonight is tested,
+    and the mean of the newest nights if tonight alone shows at least half of it.
+
+    Parameters
+    ----------
+    series
+        The last night is tonight.
+    usual
+        Scatter from night to night before there is a history, of all series or of each.
+    """
+    nights = series.values.shape[1]
+    windows = [window for window in _WINDOWS if window == 1 or nights >= window + _FEWEST_BEFORE]
+    judged = [_compare(series, window, usual) for window in windows]
+    p = np.stack([one.p for one in judged])
+    best = p.argmin(axis=0)
+    possible = sum(np.isfinite(one.effect).astype(int) for one in judged)
+
+    def chosen(name: str) -> Floats:
+        values = np.stack([getattr(one, name) for one in judged])
+        return np.asarray(np.take_along_axis(values, best[None], axis=0)[0])
+
+    # Several windows are several chances.
+    return Judged(
+        chosen("centre"),
+        chosen("effect"),
+        chosen("scatter"),
+        chosen("error"),
+        chosen("freedom"),
+        np.minimum(p.min(axis=0) * np.maximum(possible, 1), 1.0),
+    )
+
+
+def _compare(series: Nightly, window: int, usual: Floats | float) -> Judged:
+    """Compare the mean of so many newest nights with those before them."""
+    past, newest = series.baseline[:, :-window], series.values[:, -window:]
+    centre, variance, number = _scatter(past, series.stratum)
+    known = np.isfinite(series.launch_variance)
+    within = np.where(known, series.launch_variance, 0.0)
+    prior, worth = _prior(variance, number, within, series, usual)
     freedom = np.maximum(number - 1, 0)
     with np.errstate(invalid="ignore"):
-        known = np.where(freedom > 0, variance * freedom, 0.0)
-    moderated = (prior * worth + known) / (worth + freedom)
+        own = np.where(freedom > 0, variance * freedom, 0.0)
+    moderated = (prior * worth + own) / (worth + freedom)
     moderated = np.maximum(moderated, _LEAST_SCATTER**2)
-    error = moderated * (1 + _MEDIAN / np.maximum(number, 1)) + _fewer_launches(within, launches)
-    effect = np.where(number > 0, tonight - centre, np.nan)
-    return Judged(effect, np.sqrt(moderated), np.sqrt(error), worth + freedom, number)
+    alike = (1 + (window - 1) * _alike(past, centre, series.stratum)) / window
+    error = moderated * (alike + _MEDIAN / np.maximum(number, 1))
+    error += _fewer_launches(within, series.launches) / window
+    complete = np.isfinite(newest).all(axis=1)
+    complete &= number >= (1 if window == 1 else _FEWEST_BEFORE)
+    effect = np.where(complete, newest.mean(axis=1) - centre, np.nan)
+    judged = Judged(
+        centre, effect, np.sqrt(moderated), np.sqrt(error), worth + freedom, np.ones(len(past))
+    )
+    tonight = (newest[:, -1] - centre) / np.where(effect == 0, 1, effect)
+    shows = complete & (tonight >= _LEAST_TONIGHT)
+    p = np.maximum(probability(judged.z), _seen_before(past - centre[:, None], effect, window))
+    return replace(judged, p=np.where(shows, p, 1.0))
+
+
+def _seen_before(off: Floats, effect: Floats, window: int) -> Floats:
+    """Return how often the history was as far off as now, of all its nights.
+
+    The nights just before tonight do not count: they may be the same change. What a site's
+    disturbed nights have shown before is no surprise, however unlikely it is by the scatter of
+    the other nights.
+    """
+    nights = off.shape[1] - window + 1
+    if nights < 1:
+        return np.zeros(len(off))
+    together = np.lib.stride_tricks.sliding_window_view(off, window, axis=1).mean(axis=2)
+    with np.errstate(invalid="ignore"):
+        share = together / effect[:, None]
+        as_far = (share >= _AS_FAR[0]) & (share <= _AS_FAR[1])
+    just_before = np.logical_and.accumulate(as_far[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray((as_far & ~just_before).sum(axis=1) / (nights + 1))
+
+
+def _alike(past: Floats, centre: Floats, stratum: Indices) -> Floats:
+    """Return how alike neighbouring nights are: the correlation of similar series, at least 0."""
+    off = np.nan_to_num(past - centre[:, None])
+    products = (off[:, 1:] * off[:, :-1]).sum(axis=1)
+    squares = (off**2).sum(axis=1)
+    found = np.zeros(len(past))
+    for one in np.unique(stratum):
+        here = stratum == one
+        total = squares[here].sum()
+        found[here] = products[here].sum() / total if total > 0 else 0.0
+    return np.clip(found, 0.0, 0.9)
 
 
 def _scatter(past: Floats, stratum: Indices) -> tuple[Floats, Floats, Indices]:
@@ -145,16 +251,15 @@ def _prior(
     variance: Floats,
     number: Indices,
     within: Floats,
-    launches: Indices,
-    stratum: Indices,
+    series: Nightly,
     usual: Floats | float,
 ) -> tuple[Floats, Floats]:
     """Return the variance that similar series make likely, and its degrees of freedom."""
     usual = np.broadcast_to(np.asarray(usual, dtype=float), variance.shape)
     prior, worth = np.zeros(len(variance)), np.full(len(variance), _USUAL_FREEDOM)
-    mean_launches = np.maximum(launches.mean(axis=1), 1)
-    for one in np.unique(stratum):
-        here = stratum == one
+    mean_launches = np.maximum(series.launches.mean(axis=1), 1)
+    for one in np.unique(series.stratum):
+        here = series.stratum == one
         guess = usual[here] ** 2 + np.median(within[here] / mean_launches[here])
         prior[here] = guess
         seen = here & np.isfinite(variance) & (variance > 0)
@@ -177,7 +282,7 @@ def _pooled(variance: Floats, freedom: Floats) -> tuple[float, float]:
     logs = np.log(variance) - _log_chi(freedom)
     centre = float(np.median(logs))
     spread = (_SD_PER_MAD * float(np.median(np.abs(logs - centre)))) ** 2
-    rest = spread - float(np.median(_trigamma(freedom / 2)))
+    rest = spread - _trigamma(float(np.median(freedom)) / 2)
     worth = _MOST_PRIOR if rest <= 0 else min(2 * _inverse_trigamma(rest), _MOST_PRIOR)
     return math.exp(centre + (_log_chi(np.array([worth]))[0] if worth < _MOST_PRIOR else 0)), worth
 
@@ -214,17 +319,19 @@ def probability(z: Floats) -> Floats:
     return np.array(values)
 
 
-def significant(p: Floats, rate: float) -> npt.NDArray[np.bool_]:
-    """Choose tests with this false discovery rate, however they depend on each other.
+def significant(p: Floats, rate: float, *, alike: bool = False) -> npt.NDArray[np.bool_]:
+    """Choose tests with this false discovery rate.
 
-    Benjamini and Yekutieli (2001), Annals of Statistics 29(4), theorem 1.3. Curves share links and
-    nodes, so their tests are far from independent.
+    Tests that depend on each other in any way need the procedure of Benjamini and Yekutieli (2001,
+    Annals of Statistics 29(4), theorem 1.3): curves share links and nodes. For tests that are
+    `alike`, such as of groups with common curves, that of Benjamini and Hochberg (1995) suffices.
     """
     n = len(p)
     if not n:
         return np.zeros(0, dtype=bool)
     order = np.argsort(p)
-    limit = rate * np.arange(1, n + 1) / (n * np.sum(1 / np.arange(1, n + 1)))
+    price = 1.0 if alike else np.sum(1 / np.arange(1, n + 1))
+    limit = rate * np.arange(1, n + 1) / (n * price)
     passed = np.flatnonzero(p[order] <= limit)
     chosen = np.zeros(n, dtype=bool)
     if len(passed):
@@ -240,23 +347,19 @@ def _log_chi(freedom: Floats) -> Floats:
     return np.asarray(3 * np.log(np.maximum(1 - 2 / (9 * freedom), 0.05)))
 
 
-def _trigamma(x: Floats) -> Floats:
+def _trigamma(x: float) -> float:
     """Return the second derivative of the logarithm of the gamma function."""
-    x = np.asarray(x, dtype=float)
-    more = np.zeros_like(x)
-    for _ in range(6):  # its series is accurate for large arguments
+    more = 0.0
+    while x < 6:  # its series is accurate for large arguments
         more += 1 / x**2
-        x = x + 1
-    return np.asarray(more + 1 / x + 1 / (2 * x**2) + 1 / (6 * x**3) - 1 / (30 * x**5))
+        x += 1
+    return more + 1 / x + 1 / (2 * x**2) + 1 / (6 * x**3) - 1 / (30 * x**5)
 
 
 def _inverse_trigamma(value: float) -> float:
     """Return where the trigamma function, which falls, has this value."""
     low, high = 1e-3, 1e3
-    for _ in range(60):
+    for _ in range(30):
         middle = math.sqrt(low * high)
-        if float(_trigamma(np.array(middle))) > value:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if _trigamma(middle) > value else (low, middle)
     return low

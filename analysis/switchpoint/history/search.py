@@ -13,9 +13,9 @@ import numpy as np
 
 from switchpoint.history.drift import drift, is_gradual
 from switchpoint.history.factors import NODE, Group
-from switchpoint.history.levels import with_normal_nights
+from switchpoint.history.levels import normal_nights
 from switchpoint.history.parameters import Parameters
-from switchpoint.history.scatter import Judged, compare, probability, significant
+from switchpoint.history.scatter import Judged, Nightly, compare, probability, significant
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A member of a group counts at most this much for or against it, as a logarithm of likelihoods.
@@ -71,8 +71,8 @@ class Change:
         Their parameters.
     effect, low, high : float
         The logarithm of the ratio to the history, with its 95 % interval. More is worse.
-    z : float
-        The effect as a normal deviate.
+    z, p : float
+        The effect as a normal deviate, and its probability by chance.
     series : array of float
         The same ratio in each night.
     node : str or None
@@ -86,6 +86,7 @@ class Change:
     low: float
     high: float
     z: float
+    p: float
     series: Floats = field(repr=False)
     node: str | None = None
 
@@ -126,7 +127,7 @@ class _Search:
         # Groups are one family of tests and single parameters another, each with half the rate.
         tested = np.flatnonzero(self._free)
         self._alone = np.zeros(len(self._free), dtype=bool)
-        self._alone[tested] = significant(probability(judged.z[tested]), self._rate / 2)
+        self._alone[tested] = significant(judged.p[tested], self._rate / 2)
         self._group_tests = len(self._groups) * len(least)
 
     def of(self, metric: str) -> list[Change]:
@@ -183,9 +184,8 @@ class _Search:
         # The nights of a group are compared with each other, so what its curves have in common
         # from night to night is part of its scatter.
         usual = np.array([_TOGETHER * np.median(self._judged.scatter[some]) for some in rows])
-        none, launches = np.full(len(series), np.nan), np.ones(series.shape, dtype=int)
-        normal = with_normal_nights(series, self._settled_after)
-        judged = compare(normal, none, launches, np.arange(len(series)), usual)
+        normal = normal_nights(series, self._settled_after)
+        judged = compare(Nightly.of(series, normal, np.arange(len(series))), usual)
         low, high = judged.interval()
         z = judged.z
         return [
@@ -197,6 +197,7 @@ class _Search:
                 float(low[number]),
                 float(high[number]),
                 float(z[number]),
+                float(judged.p[number]),
                 series[number],
                 nodes[number],
             )
@@ -207,8 +208,8 @@ class _Search:
         """Return the change of the group that explains most, if it is significant."""
         candidates = self._candidates(metric)
         others = np.ones(max(self._group_tests - len(candidates), 0))  # of the other metrics
-        p = np.r_[probability(np.array([one.z for one in candidates])), others]
-        sure = significant(p, self._rate / 2)
+        p = np.r_[[one.p for one in candidates], others]
+        sure = significant(p, self._rate / 2, alike=True)
         scored = [
             (self._score(one), one)
             for one, is_sure in zip(candidates, sure, strict=False)
@@ -230,8 +231,7 @@ class _Search:
     def _mean(self, rows: Indices) -> Floats:
         """Return the weighted mean of some parameters in each night, relative to their centres."""
         nightly = self._parameters.nightly[rows]
-        centre = nightly[:, -1] - self._judged.effect[rows]
-        off = nightly - centre[:, None]
+        off = nightly - self._judged.centre[rows][:, None]
         weight = np.where(np.isfinite(off), (1 / self._judged.error[rows] ** 2)[:, None], 0.0)
         total = np.where(weight > 0, off, 0.0) * weight
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -257,5 +257,6 @@ class _Search:
             float(low[row]),
             float(high[row]),
             float(self._judged.z[row]),
+            float(self._judged.p[row]),
             self._mean(np.array([row])),
         )

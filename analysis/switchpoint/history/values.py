@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.history import dates
-from switchpoint.history.levels import with_normal_nights
+from switchpoint.history.levels import normal_nights
 from switchpoint.history.night import Draft
 from switchpoint.history.points import by_night
 from switchpoint.history.policy import Policy
 from switchpoint.history.presence import missing_values
-from switchpoint.history.scatter import Judged, compare, probability, significant
+from switchpoint.history.scatter import Judged, Nightly, compare, significant
 from switchpoint.history.words import effect_text
 from switchpoint.tables.columns import VALUE_SERIES
 from switchpoint.tables.sweeps import Floats
@@ -55,12 +55,11 @@ def found(values: pd.DataFrame, starts_utc: list[str], policy: Policy) -> Iterat
     logs = np.log(values["value"].to_numpy(dtype=float), where=usable, out=np.zeros(len(values)))
     shape = (len(rows), nights)
     nightly = by_night(series[usable], night[usable], logs[usable], shape)
-    normal = with_normal_nights(nightly, policy.settled_after_nights)
-    unknown, launches = np.full(len(rows), np.nan), np.ones(shape, dtype=int)
+    normal = normal_nights(nightly, policy.settled_after_nights)
     strata = pd.factorize(pd.Series([str(row["test"]) for row in rows]))[0]
-    judged = compare(normal, unknown, launches, strata)
+    judged = compare(Nightly.of(nightly, normal, strata))
     least = math.log1p(policy.minimum_effect.value)
-    sure = significant(probability(judged.z), policy.false_discovery_rate)
+    sure = significant(judged.p, policy.false_discovery_rate)
     for one in np.flatnonzero(sure & (np.abs(judged.effect) >= least)):
         yield _changed(rows[one], nightly[one], judged, int(one), starts_utc, policy)
 

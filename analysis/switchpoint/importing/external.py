@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,9 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.importing.labels import IDENTITY_LABELS, Surroundings, read_labels
+from switchpoint.limits import COUNT, LONGEST_US, SHORTEST_US, TEXT_BYTES, TEXT_LINES
 from switchpoint.printable import path_text
-from switchpoint.records.lines import open_maybe_gzip
+from switchpoint.records.lines import guarded, open_maybe_gzip
 from switchpoint.tables.columns import IDENTITY, PASSING_LABELS, RUN_COLUMNS
 from switchpoint.tables.measurements import (
     Measurements,
@@ -27,24 +28,30 @@ from switchpoint.tables.mpi_names import mpi_name
 
 _Numbers = npt.NDArray[np.float64]
 _Lines = npt.NDArray[np.int64]
-
-#: Larger files (unpacked) are not tables of other tools, and would fill the memory.
-LARGEST_BYTES = 2**27
+_Line = TypeVar("_Line", str, bytes)
 
 
-def content(path: Path) -> bytes:
+def content(path: Path, most_bytes: int = TEXT_BYTES) -> bytes:
     """Return the unpacked content of a file; raises InputError, also for a huge file."""
     with open_maybe_gzip(path) as stream:
-        try:
-            data = stream.read(LARGEST_BYTES + 1)
-            if len(data) > LARGEST_BYTES:
-                raise InputError(
-                    path,
-                    f"is larger than {LARGEST_BYTES // 2**20} MiB; split it, for example by curve",
-                )
-            return data
-        except (OSError, EOFError) as error:
-            raise InputError(path, f"cannot be read ({error}); copy it again") from None
+        data = guarded(path, stream.read, most_bytes + 1)
+    if len(data) > most_bytes:
+        raise InputError(
+            path, f"is larger than {most_bytes // 2**20} MiB; split it, for example by curve"
+        )
+    return data
+
+
+def text_lines(path: Path, data: bytes) -> list[str]:
+    """Return the lines of a text in any encoding that contains ASCII; raises InputError."""
+    return few_enough(path, data.decode("utf-8", errors="replace").splitlines())
+
+
+def few_enough(path: Path, lines: list[_Line]) -> list[_Line]:
+    """Return the lines; raises InputError if there are more than are read one by one."""
+    if len(lines) > TEXT_LINES:
+        raise InputError(path, f"has more than {TEXT_LINES:,} lines; split it")
+    return lines
 
 
 def as_measurements(
@@ -157,16 +164,41 @@ def _common(column: pd.Categorical) -> str | None:
     return str(column.categories[codes[0]]) if codes[0] >= 0 and (codes == codes[0]).all() else None
 
 
+def are_sizes(numbers: _Numbers) -> npt.NDArray[np.bool_]:
+    """Return which numbers are whole numbers of bytes that a message can have."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray((numbers >= 0) & (numbers < COUNT) & (numbers % 1 == 0))
+
+
+def are_times(numbers: _Numbers) -> npt.NDArray[np.bool_]:
+    """Return which numbers are times in microseconds that can have been measured."""
+    return (numbers >= SHORTEST_US) & (numbers <= LONGEST_US)
+
+
 def check_sizes(path: Path, sizes: _Numbers, lines: _Lines) -> None:
     """Raise InputError at the first size that is not a whole number of bytes, 0 or more."""
-    bad = ~((sizes >= 0) & (sizes % 1 == 0) & (sizes < 2**62))
-    _refuse(path, bad, sizes, lines, "size_bytes", "sizes are whole numbers of bytes, 0 or more")
+    rule = "sizes are whole numbers of bytes, 0 or more and less than 2^62"
+    _refuse(path, ~are_sizes(sizes), sizes, lines, "size_bytes", rule)
 
 
 def check_positive(path: Path, values: _Numbers, lines: _Lines, field: str) -> None:
     """Raise InputError at the first value that is not positive and finite."""
     bad = ~((values > 0) & (values < np.inf))
     _refuse(path, bad, values, lines, field, "it must be a positive number")
+
+
+def check_times(path: Path, values: _Numbers, lines: _Lines) -> None:
+    """Raise InputError at the first time that cannot have been measured."""
+    check_positive(path, values, lines, "time_us")
+    rule = f"times are from {SHORTEST_US:g} to {LONGEST_US:g} us"
+    _refuse(path, ~are_times(values), values, lines, "time_us", rule)
+
+
+def known_repeats(numbers: _Numbers) -> npt.NDArray[np.int64]:
+    """Return numbers of repetitions; 1 where a number cannot be one."""
+    with np.errstate(invalid="ignore"):
+        known = (numbers >= 1) & (numbers < COUNT)
+    return np.where(known, numbers, 1).astype("int64")
 
 
 def _refuse(
@@ -180,7 +212,8 @@ def _refuse(
     if bad.any():
         row = int(bad.argmax())
         value = float(values[row])
-        shown = int(value) if np.isfinite(value) and value == int(value) else value
+        whole = abs(value) < COUNT and value == int(value)
+        shown = int(value) if whole else value
         raise InputError(
             path, f"{field} is {shown}; {rule}: correct or remove the row", int(lines[row])
         )

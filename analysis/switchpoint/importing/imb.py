@@ -56,7 +56,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     tables: list[Table] = []
     identity: dict[str, str] = {}
     open_table = None
-    for number, line in printed_lines(data):
+    for number, line in printed_lines(path, data):
         if title := _TITLE.match(line):
             identity = {"kernel": "imb_" + title["name"].lower().replace("-", "_")}
             open_table = None

@@ -7,16 +7,18 @@ strings, like the labels of a run record. See docs/reference/command.md.
 
 from __future__ import annotations
 
-import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from switchpoint.errors import InputError
+from switchpoint.limits import JSON_BYTES, LABELS, NAME_CHARACTERS
 from switchpoint.printable import printable
+from switchpoint.strict_json import parse_json
 from switchpoint.tables.columns import NO_LABELS
+from switchpoint.tables.validity import is_start
 
 SUFFIX = ".labels.json"
 
@@ -85,8 +87,11 @@ def read_labels(path: Path, data: bytes) -> Labels:
     If both have a label, the one in the file beside it counts.
     """
     labels: Labels = {}
-    for comment in _COMMENT.finditer(data):
-        line = data[: comment.start()].count(b"\n") + 1
+    line, place = 1, 0
+    for number, comment in enumerate(_COMMENT.finditer(data)):
+        if number == LABELS:
+            raise InputError(path, f"has more than {LABELS} comments with labels; split it")
+        line, place = line + data.count(b"\n", place, comment.start()), comment.start()
         labels |= _parse(path, comment["json"], line)
     for name in dict.fromkeys((path.name, path.name.removesuffix(".gz"))):
         beside = path.with_name(name + SUFFIX)
@@ -97,7 +102,8 @@ def read_labels(path: Path, data: bytes) -> Labels:
 
 def _read(path: Path) -> Labels:
     try:
-        return _parse(path, path.read_bytes())
+        with path.open("rb") as stream:
+            return _parse(path, stream.read(JSON_BYTES + 1))
     except OSError as error:
         raise InputError(path, f"{error.strerror}; check the path") from None
 
@@ -106,28 +112,25 @@ def _parse(path: Path, text: bytes, line: int | None = None) -> Labels:
     twice: list[str] = []
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        names = [name for name, _ in pairs]
-        twice.extend(name for name in names if names.count(name) > 1)
+        twice.extend(
+            name for name, count in Counter(name for name, _ in pairs).items() if count > 1
+        )
         return dict(pairs)
 
     try:
-        labels = json.loads(text, object_pairs_hook=once)
-    except (ValueError, RecursionError) as error:
+        labels = parse_json(text, pairs=once)
+    except ValueError as error:
         raise InputError(path, f"labels are not JSON ({error}); correct them", line) from None
     if not isinstance(labels, dict):
         raise InputError(path, 'labels are not a JSON object; write {"site": "NAME", ...}', line)
     if twice:
         raise InputError(path, f"label {printable(twice[0])} is given twice; remove one", line)
+    if len(labels) > LABELS:
+        raise InputError(path, f"has {len(labels)} labels; keep at most {LABELS}", line)
     for name, value in labels.items():
         if problem := problem_of_label(name, value):
             raise InputError(path, problem, line)
     return labels
-
-
-#: As in run records: sorting by text is sorting by time, and the first ten characters are the day.
-_START = re.compile(
-    r"(?P<day>\d{4}-\d\d-\d\d)(T(?P<time>\d\d:\d\d(:\d\d)?)(\.\d+)?(Z|\+00:00)?)?", re.ASCII
-)
 
 
 def problem_of_label(name: str, value: object) -> str | None:
@@ -137,22 +140,13 @@ def problem_of_label(name: str, value: object) -> str | None:
     shown = printable(name)
     if name in NO_LABELS:
         return f"label {shown} has a reserved name; rename it"
+    if max(len(name), len(value) if isinstance(value, str) else 0) > NAME_CHARACTERS:
+        return f"label {shown[:40]} has more than {NAME_CHARACTERS:,} characters; shorten it"
     if not isinstance(value, str | None):
-        return f"label {shown} is {value!r}, but labels are strings; write it in quotes"
-    if name == "start_utc" and value and not _is_start(value):
+        return f"label {shown} is {repr(value)[:40]}, but labels are strings; write it in quotes"
+    if name == "start_utc" and value and not is_start(value):
         return (
             f"label start_utc is '{printable(value[:40])}', which is not an ISO 8601 time in UTC;"
             " write it as 2026-11-21T10:00:00Z or 2026-11-21"
         )
     return None
-
-
-def _is_start(text: str) -> bool:
-    found = _START.fullmatch(text)
-    if found is None:
-        return False
-    try:
-        datetime.fromisoformat(f"{found['day']}T{found['time'] or '00:00'}")
-    except ValueError:  # for example 30 February
-        return False
-    return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
-import json
 import zlib
 from collections.abc import Hashable
 from pathlib import Path
@@ -14,7 +13,9 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
+from switchpoint.limits import JSON_BYTES
 from switchpoint.spack.lock import NAME, Lock, parse_lock
+from switchpoint.strict_json import parse_json
 from switchpoint.tables.measurements import Measurements
 
 
@@ -32,8 +33,9 @@ def attach(measurements: Measurements, folder: Path) -> Measurements:
     if not path.is_file():
         return measurements
     try:
-        text = path.read_text(encoding="utf-8")
-        content = json.loads(text)
+        with path.open(encoding="utf-8", newline="") as stream:
+            text = stream.read(JSON_BYTES + 1)
+        content = parse_json(text)
     except OSError as error:
         raise InputError(path, f"{error.strerror}; check the path") from None
     except ValueError:

@@ -14,8 +14,16 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.importing.external import as_measurements, check_positive, check_sizes, content
+from switchpoint.importing.external import (
+    as_measurements,
+    check_sizes,
+    check_times,
+    content,
+    few_enough,
+    known_repeats,
+)
 from switchpoint.importing.labels import Surroundings
+from switchpoint.limits import ROW_CHARACTERS
 from switchpoint.tables.measurements import Measurements, constant
 
 NAME = "NetPIPE's output"
@@ -62,7 +70,7 @@ _PRINTED_BY_3 = _Form(
     2**20, 1e-2, 1.0, 1e-2,
 )  # fmt: skip
 
-_PRINTED = re.compile(rb"\d+ times -->")
+_PRINTED = re.compile(rb"\d times -->")
 
 
 def recognises(head: bytes) -> bool:
@@ -76,24 +84,29 @@ def read(path: Path, around: Surroundings) -> Measurements:
     """Read NetPIPE output; the curve's identity is `kernel` = netpipe."""
     data = content(path)
     form = next((form for form in (_VERSION_3, _VERSION_5) if _is_table(data, form)), None)
-    rows = list(enumerate(data.splitlines(), start=1))
+    rows = list(enumerate(few_enough(path, data.splitlines()), start=1))
     if form is None:
         form = _PRINTED_BY_3
         rows = [(number, row) for number, row in rows if _PRINTED.search(row)]
-    numbered = [(number, match) for number, row in rows if (match := form.row.fullmatch(row))]
+    numbered = [
+        (number, match)
+        for number, row in rows
+        if len(row) <= ROW_CHARACTERS and (match := form.row.fullmatch(row))
+    ]
     if not numbered:
         raise InputError(path, "contains no times of NetPIPE at exact sizes; import its np.out")
     lines = np.array([number for number, _ in numbered])
-    fields = pd.DataFrame([match.groupdict() for _, match in numbered]).astype(float)
+    fields = pd.DataFrame([match.groupdict() for _, match in numbered])
+    fields = fields.apply(pd.to_numeric, errors="coerce").astype(float)
     size = fields["size"].to_numpy()
     time_us = _times(form, size, fields["rate"].to_numpy(), fields["time"].to_numpy())
     check_sizes(path, size, lines)
-    check_positive(path, time_us, lines, "time_us")
+    check_times(path, time_us, lines)
     samples = pd.DataFrame(
         {"kernel": constant("netpipe", len(size)), "size_bytes": size, "time_us": time_us}
     )
     if "iterations" in fields:
-        samples["iterations"] = fields["iterations"]
+        samples["iterations"] = known_repeats(fields["iterations"].to_numpy())
     lost = len([row for _, row in rows if row.strip() and not row.startswith(b"#")])
     lost -= len(numbered)
     warnings = []
@@ -107,7 +120,9 @@ def _is_table(data: bytes, form: _Form) -> bool:
     """Return whether each of the first lines, except comments, is a row of such a file."""
     rows = [row for row in data[: 2**16].splitlines() if not row.startswith(b"#")][:20]
     rows = rows[:-1] if len(rows) > 1 else rows
-    return bool(rows) and all(form.row.fullmatch(row) for row in rows)
+    return bool(rows) and all(
+        len(row) <= ROW_CHARACTERS and form.row.fullmatch(row) for row in rows
+    )
 
 
 def _times(
@@ -117,7 +132,7 @@ def _times(
     time: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
     """Return times in microseconds, from the rate if it has more digits and is for one pair."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         of_rate = 1e6 * 8 * size / (rate * form.rate_unit_bits)
         rate_error = form.rate_step / rate
         time_error = form.time_step / time

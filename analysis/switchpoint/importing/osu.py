@@ -100,7 +100,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     Pairs, windows, threads, buffers and datatypes in the output are also part of the identity.
     """
     data = content(path)
-    tables, kernels, versions = _tables(data)
+    tables, kernels, versions = _tables(path, data)
     if not tables and kernels <= _WITHOUT_SIZES:
         raise NotRecognisedError(
             path,
@@ -114,7 +114,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     return as_runs(path, around, "osu", tool, data, plain, _COLUMNS)
 
 
-def _tables(data: bytes) -> tuple[list[Table], set[str], set[str]]:
+def _tables(path: Path, data: bytes) -> tuple[list[Table], set[str], set[str]]:
     """Tables as they are printed, and the kernels and versions that titles name."""
     tables: list[Table] = []
     kernels, versions = set(), set()
@@ -122,7 +122,7 @@ def _tables(data: bytes) -> tuple[list[Table], set[str], set[str]]:
     ahead: dict[str, str] = {}
     by_window = False
     open_table = None
-    for number, line in printed_lines(data):
+    for number, line in printed_lines(path, data):
         if title := _TITLE.fullmatch(line):
             identity = {"kernel": program(title["name"] + (title["more"] or ""))} | ahead
             kernels.add(identity["kernel"])

@@ -17,13 +17,20 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.importing.external import as_measurements, check_sizes
+from switchpoint.importing.external import (
+    are_times,
+    as_measurements,
+    check_sizes,
+    known_repeats,
+    text_lines,
+)
 from switchpoint.importing.labels import Surroundings
+from switchpoint.limits import ROW_CHARACTERS
 from switchpoint.tables.measurements import Measurements, repeated, times_before
 
 #: The start of a line: blanks, and the tag with which a launcher names the rank (`srun -l`,
 #: `mpiexec -l` and `--tag-output`).
-TAG = rb"(?:\[[^]\s]+\](?:<std\w+>:|(?=\s))|\s*\d+:(?=\s))?[ \t]*"
+TAG = rb"(?:\[[^]\s]+\](?:<std\w+>:|(?=\s))|[ \t]*\d+:(?=\s))?[ \t]*"
 
 _TAG = re.compile(TAG.decode())
 
@@ -31,11 +38,14 @@ _TAG = re.compile(TAG.decode())
 NUMBER = r"(?:-?(?:0x[\da-f]+|(?=[.,]?\d)[\d.]*(?:,[\d.]+)*(?:e[-+]?\d+)?)|-?nan|-?inf)"
 
 
-def printed_lines(data: bytes) -> Iterator[tuple[int, str]]:
-    """Return lines with their numbers, counted from 1, without tags and outer blanks."""
-    text = data.decode("utf-8", errors="replace")
-    for number, line in enumerate(text.splitlines(), start=1):
-        yield number, _TAG.sub("", line, count=1).rstrip()
+def printed_lines(path: Path, data: bytes) -> Iterator[tuple[int, str]]:
+    """Return lines with their numbers, counted from 1, without tags and outer blanks.
+
+    Lines that are longer than any row or heading are left out.
+    """
+    for number, line in enumerate(text_lines(path, data), start=1):
+        if len(line) <= ROW_CHARACTERS:
+            yield number, _TAG.sub("", line, count=1).rstrip()
 
 
 @dataclass
@@ -131,10 +141,10 @@ def _numbers_of(path: Path, table: Table, names: Columns) -> tuple[dict[str, Any
         _column(table, rows, name) for name in (names.size, metric, names.iterations)
     )
     numbered = np.isfinite(size)
-    good = numbered & (value > 0) & (value < np.inf)
     kind = names.metrics[metric]
-    if kind == "bandwidth":  # an empty message has no bandwidth
-        good &= size > 0
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        time_us = {"time": value, "bandwidth": size / value, "rate": 1e6 / value}[kind]
+    good = numbered & (value > 0) & are_times(time_us)  # an empty message has no bandwidth
     where = f"{path}: {table.identity['kernel']}"
     warnings = []
     lost = int(len(whole) - len(rows) + (~good & ((size != 0) | (kind == "time"))).sum())
@@ -150,13 +160,11 @@ def _numbers_of(path: Path, table: Table, names: Columns) -> tuple[dict[str, Any
             warnings.append(
                 f"{where}: payloads of {damaged} sizes arrived damaged; do not trust these times"
             )
-    size, value, repeats = size[good], value[good], repeats[good]
-    check_sizes(path, size, np.array(list(itertools.compress(table.lines, whole)))[good])
-    per_message = {"time": value, "bandwidth": size / value, "rate": 1e6 / value}
+    check_sizes(path, size[good], np.array(list(itertools.compress(table.lines, whole)))[good])
     return {
-        "size_bytes": size.astype("int64"),
-        "time_us": per_message[kind],
-        "iterations": np.where(repeats >= 1, repeats, 1).astype("int64"),
+        "size_bytes": size[good].astype("int64"),
+        "time_us": time_us[good],
+        "iterations": known_repeats(repeats[good]),
     }, warnings
 
 

@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Protocol
 
 from switchpoint.errors import InputError, NotRecognisedError, Reason
-from switchpoint.importing import imb, lock, netpipe, osu, record, reframe, tidy
+from switchpoint.importing import bundle, imb, lock, netpipe, osu, record, reframe, tidy
 from switchpoint.importing.files import Found, find_files
 from switchpoint.importing.labels import FolderLabels, Surroundings
 from switchpoint.importing.layout import PathPattern, reframe_names
-from switchpoint.records.lines import open_maybe_gzip
+from switchpoint.printable import printable
+from switchpoint.records.lines import guarded, open_maybe_gzip
 from switchpoint.tables import measurements
 from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.validity import problem_of
 
 
 class Reader(Protocol):
@@ -37,7 +39,7 @@ class Reader(Protocol):
 
 
 #: All readers. The first one that recognises the start of a file reads it.
-READERS: list[Reader] = [record, tidy, reframe, netpipe, osu, imb]
+READERS: list[Reader] = [record, bundle, tidy, reframe, netpipe, osu, imb]
 
 _HEAD_BYTES = 2**16
 
@@ -93,9 +95,15 @@ def read_found(files: Iterable[Found], progress: Callable[[], object] = lambda: 
         try:
             parts.append(_read(file, above))
         except InputError as error:
-            failures.append(error)
+            failures.append(_bare(error))
         progress()
     return Gathered(measurements.concat(parts) if parts else None, failures)
+
+
+def _bare(error: InputError) -> InputError:
+    """Return an error without its traceback, whose frames would keep each bad file in memory."""
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
 
 
 def _read(file: Found, above: FolderLabels) -> Measurements:
@@ -109,7 +117,10 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
                 layout = reframe_names(place) if file.names is None else {}
                 said = (file.names or {}) | above.of(place.parent)
                 found = reader.read(path, Surroundings(said, layout))
-                return lock.attach(found, path.parent)
+                if problem := problem_of(found):
+                    raise InputError(path, f"{problem}; measure again, or correct it")
+                # A bundle's runs were not built beside it.
+                return found if reader is bundle else lock.attach(found, path.parent)
     except InputError:
         raise
     except Exception as error:  # an unexpected error affects only this file
@@ -123,7 +134,7 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
 
 def unforeseen(path: Path, error: Exception) -> InputError:
     """Describe an unexpected exception as the problem of its file."""
-    what = (str(error).splitlines() or ["no details"])[0][:120]
+    what = (printable(str(error)).splitlines() or ["no details"])[0][:120]
     kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
     return InputError(path, f"cannot be read ({kind}: {what}); do not import it")
 
@@ -137,10 +148,7 @@ def _head(path: Path) -> bytes:
     if not stat.S_ISREG(mode):  # opening a pipe would wait for ever
         raise NotRecognisedError(path, "is not a file but a pipe, socket or device", Reason.SPECIAL)
     with open_maybe_gzip(path) as stream:
-        try:
-            head = stream.read(_HEAD_BYTES)
-        except (OSError, EOFError) as error:
-            raise InputError(path, f"cannot be read ({error}); copy it again") from None
+        head = guarded(path, stream.read, _HEAD_BYTES)
     if not head.strip():
         raise NotRecognisedError(path, "is empty; measure again, or remove it", Reason.EMPTY)
     return head

@@ -6,9 +6,9 @@ the test has a variable or parameter `message_size`. Any other value with a unit
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import hashlib
+import itertools
 import json
 import math
 import re
@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError, NotRecognisedError, Reason
-from switchpoint.importing.external import as_measurements, content
+from switchpoint.importing.external import as_measurements, content, text_lines
 from switchpoint.importing.labels import Surroundings, read_labels
 from switchpoint.importing.reframe_curves import NAMING, points_and_others
 from switchpoint.importing.reframe_rows import (
@@ -30,7 +30,9 @@ from switchpoint.importing.reframe_rows import (
     time_utc,
     variables_of,
 )
+from switchpoint.limits import COLUMNS, LOG_VALUES
 from switchpoint.printable import path_text
+from switchpoint.strict_json import parse_json
 from switchpoint.tables.columns import RESERVED, VALUE_COLUMNS
 from switchpoint.tables.measurements import Measurements, of_values
 
@@ -56,8 +58,8 @@ def read(path: Path, around: Surroundings) -> Measurements:
     )
     not_taken: list[str] = []
     is_log = data.startswith(_LOG)
-    rows = list(_log_rows(path, data, not_taken) if is_log else _report_rows(path, data))
-    values = pd.DataFrame(list(_values(rows, _stem(path))))
+    rows = _few(path, _log_rows(path, data, not_taken) if is_log else _report_rows(path, data))
+    values = pd.DataFrame(_few(path, _values(rows, _stem(path))))
     samples, others = points_and_others(values)
     labels = around.complete(read_labels(path, data))
     single = _single_values(path, rows, others, labels)
@@ -68,8 +70,8 @@ def read(path: Path, around: Surroundings) -> Measurements:
             f" {', '.join(lost[:8])}{' and more' if len(lost) > 8 else ''}"
         )
     if len(samples):
-        found = as_measurements(path, around, "reframe", data, samples, [], tool="ReFrame")
-        return dataclasses.replace(found, not_taken=not_taken, single_values=single)
+        curves = as_measurements(path, around, "reframe", data, samples, [], tool="ReFrame")
+        return dataclasses.replace(curves, not_taken=not_taken, single_values=single)
     if single.empty:
         what = "a performance log" if is_log else "a run report"
         raise NotRecognisedError(
@@ -78,16 +80,28 @@ def read(path: Path, around: Surroundings) -> Measurements:
     return of_values(single, not_taken)
 
 
+def _few(path: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return all rows or values; raises InputError if there are too many."""
+    found = list(itertools.islice(rows, LOG_VALUES + 1))
+    if len(found) > LOG_VALUES:
+        raise InputError(
+            path, f"has more than {LOG_VALUES:,} values; split it, for example by year"
+        )
+    return found
+
+
 def _log_rows(path: Path, data: bytes, not_taken: list[str]) -> Iterator[dict[str, Any]]:
-    lines = data.decode("utf-8", errors="replace").splitlines()
-    table = csv.reader(lines, delimiter="|", quoting=csv.QUOTE_NONE)
+    # Not csv's reader, because its fields are limited and it has its own idea of a line's end.
+    table = (line.split("|") for line in text_lines(path, data))
     names = next(table)
+    if len(names) > COLUMNS:
+        raise InputError(path, f"has {len(names)} columns; at most {COLUMNS} are read", 1)
     cut = 0
     for fields in table:
         if len(fields) == len(names):
             yield dict(zip(names, fields, strict=True))
         else:
-            cut += bool(fields)
+            cut += fields != [""]
     if cut:
         not_taken.append(
             f"{path}: {cut} rows do not have the {len(names)} fields of the first line"
@@ -97,26 +111,27 @@ def _log_rows(path: Path, data: bytes, not_taken: list[str]) -> Iterator[dict[st
 def _report_rows(path: Path, data: bytes) -> Iterator[dict[str, Any]]:
     """Return one row per test case, with variables named as in a performance log."""
     try:
-        report = json.loads(data)
-        cases = [case for run in report["runs"] for case in run["testcases"]]
-    except (ValueError, KeyError, TypeError) as error:
+        report = parse_json(data)
+        yield from (_case(case) for run in report["runs"] for case in run["testcases"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             path, f"is a damaged run report of ReFrame ({error}); copy it again"
         ) from None
-    for case in cases:
-        row = {**(case.get("check_vars") or {}), **case}
-        for name, value in (case.get("perfvalues") or {}).items():
-            short = name.rsplit(":", 1)[-1]
-            told = zip(_REPORTED, value, strict=False)
-            row |= {f"{short}_{end}": what for end, what in told}
-        if not case.get("perfvalues"):  # before 4.6
-            for entry in case.get("perfvars") or []:
-                names = {"ref": "reference", "lower_thres": "thres_lower",
-                         "upper_thres": "thres_upper"}  # fmt: skip
-                row |= {
-                    f"{entry['name']}_{end}": entry.get(names.get(end, end)) for end in _REPORTED
-                }
-        yield row
+
+
+def _case(case: dict[str, Any]) -> dict[str, Any]:
+    """Return a test case as a row."""
+    row = {**(case.get("check_vars") or {}), **case}
+    for name, value in (case.get("perfvalues") or {}).items():
+        short = name.rsplit(":", 1)[-1]
+        told = zip(_REPORTED, value, strict=False)
+        row |= {f"{short}_{end}": what for end, what in told}
+    if not case.get("perfvalues"):  # before 4.6
+        for entry in case.get("perfvars") or []:
+            names = {"ref": "reference", "lower_thres": "thres_lower",
+                     "upper_thres": "thres_upper"}  # fmt: skip
+            row |= {f"{entry['name']}_{end}": entry.get(names.get(end, end)) for end in _REPORTED}
+    return row
 
 
 def _values(rows: Iterable[dict[str, Any]], otherwise: str) -> Iterator[dict[str, Any]]:

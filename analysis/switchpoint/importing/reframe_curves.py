@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 
+from switchpoint.importing.external import are_sizes, are_times
 from switchpoint.tables.measurements import times_before
 from switchpoint.tables.units import SCALES
 
@@ -59,8 +60,7 @@ def points_and_others(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]
     unit = values["unit"].astype(str).str.strip().str.lower()
     time = number * unit.map(_TIMES)
     values["time_us"] = time.fillna(values["size_bytes"] / (number * unit.map(_BANDWIDTHS)))
-    good = values["size_bytes"].ge(0) & values["size_bytes"].mod(1).eq(0)
-    good &= values["time_us"].gt(0) & values["time_us"].lt(float("inf"))
+    good = are_sizes(values["size_bytes"].to_numpy()) & are_times(values["time_us"].to_numpy())
     others = values.loc[~good, ["variable", "row", *NAMING]]
     parameters = {name for names in values.pop("parameters") for name in names}
     values = values[good].drop(columns=["metric", "named_size", "bare", "value", "unit"])

@@ -16,8 +16,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.importing.external import as_measurements, check_positive, check_sizes, content
+from switchpoint.importing.external import (
+    as_measurements,
+    check_positive,
+    check_sizes,
+    check_times,
+    content,
+)
 from switchpoint.importing.labels import Surroundings
+from switchpoint.limits import COLUMNS, HEADING_CHARACTERS, TABLE_BYTES, TABLE_ROWS
 from switchpoint.tables.columns import MEASURES, RESERVED
 from switchpoint.tables.measurements import Measurements
 
@@ -36,8 +43,10 @@ _OPEN_QUOTE = re.compile(r"EOF inside string starting at row (?P<row>\d+)")
 
 def recognises(head: bytes) -> bool:
     """Return whether the first line is a heading with `size_bytes` or one of our metrics."""
+    if b"\0" in head:
+        return False
     words = {word.strip() for name in _heading(head) for word in _OTHER_SEPARATOR.split(name)}
-    return b"\0" not in head and bool({"size_bytes", *_METRICS} & words)
+    return bool({"size_bytes", *_METRICS} & words)
 
 
 def read(path: Path, around: Surroundings) -> Measurements:
@@ -46,7 +55,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     Rows with an empty or NaN metric are skipped with a warning. Any other value that cannot be a
     size, time or bandwidth raises InputError with its line.
     """
-    data = content(path)
+    data = content(path, TABLE_BYTES)
     names = _heading(data)
     metric = _check_heading(path, names)
     table = _parse(path, data, names)
@@ -70,7 +79,9 @@ def read(path: Path, around: Surroundings) -> Measurements:
     check_positive(path, value, lines.to_numpy(), metric)
     if metric == "bandwidth_MBps":
         check_positive(path, size, lines.to_numpy(), "size_bytes")
-        value = size / value
+        with np.errstate(over="ignore"):
+            value = size / value
+    check_times(path, value, lines.to_numpy())
 
     samples = table.drop(columns=[*MEASURES, *_METRICS, "rep", "run_id"], errors="ignore")
     samples = samples.apply(lambda column: column.astype("category"))
@@ -83,14 +94,22 @@ def read(path: Path, around: Surroundings) -> Measurements:
 
 
 def _heading(data: bytes) -> list[str]:
+    """Return the names in the first line; none if it is no heading."""
     line = _FIRST_LINE.match(data.removeprefix(b"\xef\xbb\xbf"))
     assert line is not None  # it may be empty
+    if len(line[0]) > HEADING_CHARACTERS:
+        return []
     text = line[0].decode("utf-8", errors="replace")
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def _check_heading(path: Path, names: list[str]) -> str:
     """Return the metric's column; raises InputError if the heading cannot be used."""
+    if not names:
+        problem = f"has a first line of more than {HEADING_CHARACTERS:,} characters; shorten names"
+        raise InputError(path, problem, 1)
+    if len(names) > COLUMNS:
+        raise InputError(path, f"has {len(names)} columns; keep at most {COLUMNS}", 1)
     if len(names) == 1 and (other := _OTHER_SEPARATOR.search(names[0])):
         raise InputError(
             path,
@@ -121,6 +140,9 @@ def _check_heading(path: Path, names: list[str]) -> str:
 
 
 def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
+    if data.count(b"\n") + data.count(b"\r") > TABLE_ROWS:
+        problem = f"has more than {TABLE_ROWS:,} lines; split it, for example by curve"
+        raise InputError(path, problem)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

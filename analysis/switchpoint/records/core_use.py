@@ -54,17 +54,24 @@ def core_uses(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> li
 
 def _groups(ranks: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """Divide ranks into groups that share no core with each other."""
-    groups: list[list[dict[str, Any]]] = []
-    for rank in ranks:
-        near = [group for group in groups if any(_overlap(rank, other) for other in group)]
-        groups = [group for group in groups if group not in near]
-        groups.append([*(other for group in near for other in group), rank])
-    return groups
-
-
-def _overlap(rank: dict[str, Any], other: dict[str, Any]) -> bool:
-    same_machine = _machine(rank) == _machine(other)
-    return same_machine and not set(rank["cpus_allowed"]).isdisjoint(other["cpus_allowed"])
+    groups: dict[int, list[dict[str, Any]]] = {}
+    group_of: dict[tuple[str, int], int] = {}
+    for number, rank in enumerate(ranks):
+        cores = [(_machine(rank), core) for core in rank["cpus_allowed"]]
+        near = {group_of[core] for core in cores if core in group_of}
+        largest = max(near, key=lambda group: len(groups[group]), default=number)
+        members = groups.setdefault(largest, [])
+        for group in near - {largest}:
+            moved = groups.pop(group)
+            members += moved
+            group_of |= {
+                (_machine(other), core): largest
+                for other in moved
+                for core in other["cpus_allowed"]
+            }
+        members.append(rank)
+        group_of |= dict.fromkeys(cores, largest)
+    return list(groups.values())
 
 
 def _machine(rank: dict[str, Any]) -> str:

@@ -5,21 +5,43 @@ Fields that later versions added may be missing; those that are there have to be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, InstanceOf, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    ValidationError,
+    field_validator,
+)
 
+from switchpoint.limits import COLUMNS, LABELS, NAME_CHARACTERS
+from switchpoint.records.run_facts import TIME_FORMAT
 from switchpoint.records.samples import SAMPLE_TYPES
 
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
+class Part(BaseModel):
+    """An object of a header or footer. Unknown fields do not matter."""
 
-class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
 
-class _Kernel(_Part):
+def _time(text: str) -> str:
+    try:
+        datetime.strptime(text, TIME_FORMAT)
+    except ValueError:
+        raise ValueError("is not a time such as 2026-11-21T10:00:00.000000Z") from None
+    return text
+
+
+#: The time in UTC at which something happened.
+Time = Annotated[str, AfterValidator(_time)]
+
+
+class _Kernel(Part):
     name: str | None = None
     pattern: str | None = None
     version: str | None = None
@@ -30,7 +52,7 @@ class _Kernel(_Part):
     flags: str | None = None
 
 
-class _Plan(_Part):
+class _Plan(Part):
     seed: int | None = None
     modes: list[str] = []
     sizes_bytes: list[int] = []
@@ -53,7 +75,7 @@ class _Plan(_Part):
     kept_per_point: int | None = None
 
 
-class _Clock(_Part):
+class _Clock(Part):
     source: str | None = None
     tick_ns: float | None = None
     step_ns: float | None = None
@@ -61,7 +83,7 @@ class _Clock(_Part):
     overhead_taken_out: bool | None = None
 
 
-class _Mpi(_Part):
+class _Mpi(Part):
     library: str = ""
     description: str = ""
     standard: str | None = None
@@ -69,7 +91,7 @@ class _Mpi(_Part):
     environment: dict[str, str] = {}
 
 
-class _Interface(_Part):
+class _Interface(Part):
     name: str
     mtu: int | None
     rx_bytes: int
@@ -78,7 +100,9 @@ class _Interface(_Part):
     numa_node: int | None = None
 
 
-class _Conditions(_Part):
+class Conditions(Part):
+    """The conditions of a rank, before or after the run."""
+
     load1: float
     steal_ticks: int
     softirq_ticks: int | None = None
@@ -94,7 +118,7 @@ class _Conditions(_Part):
     interfaces: list[_Interface]
 
 
-class _Cache(_Part):
+class _Cache(Part):
     level: int
     type: Literal["unified", "data", "instruction"]
     size_bytes: int
@@ -103,7 +127,7 @@ class _Cache(_Part):
     hardware_threads: int
 
 
-class _Topology(_Part):
+class _Topology(Part):
     sockets: int
     numa_nodes: int
     cores: int
@@ -114,14 +138,14 @@ class _Topology(_Part):
     smt_siblings: list[int]
 
 
-class _HugePages(_Part):
+class _HugePages(Part):
     transparent: str | None
     size_bytes: int | None
     total: int | None
     free: int | None
 
 
-class _Rank(_Part):
+class _Rank(Part):
     rank: int
     host: str
     topology_address: str | None = None
@@ -137,12 +161,12 @@ class _Rank(_Part):
     ptrace_scope: int | None = None
     huge_pages: _HugePages | None = None
     boot_id: str | None = None
-    before: _Conditions
+    before: Conditions
 
 
-class _Header(_Part):
-    run_id: str
-    start_utc: str
+class _Header(Part):
+    run_id: str = Field(pattern=r"^[0-9a-f]{32}$")
+    start_utc: Time
     kernel: _Kernel
     arguments: list[str] = []
     labels: dict[str, str]
@@ -150,12 +174,32 @@ class _Header(_Part):
     clock: _Clock
     mpi: _Mpi
     slurm: dict[str, str | int | None] = {}
-    ranks: list[_Rank]
-    columns: list[str]
+    ranks: list[_Rank] = Field(min_length=1)
+    columns: list[str] = Field(max_length=COLUMNS)
+
+    @field_validator("labels")
+    @classmethod
+    def _are_labels(cls, labels: dict[str, str]) -> dict[str, str]:
+        if len(labels) > LABELS:
+            raise ValueError(f"has {len(labels)} labels; at most {LABELS} are read")
+        if any(not name.strip() for name in labels):
+            raise ValueError("has a label without a name")
+        if any(len(word) > NAME_CHARACTERS for pair in labels.items() for word in pair):
+            raise ValueError(f"has a label of more than {NAME_CHARACTERS:,} characters")
+        return labels
+
+    @field_validator("ranks")
+    @classmethod
+    def _are_different(cls, ranks: list[_Rank]) -> list[_Rank]:
+        if len({rank.rank for rank in ranks}) < len(ranks):
+            raise ValueError("has the same rank twice")
+        return ranks
 
     @field_validator("columns")
     @classmethod
     def _has_ours(cls, columns: list[str]) -> list[str]:
+        if len({*columns}) < len(columns):
+            raise ValueError("has the same column twice")
         missing = [name for name in SAMPLE_TYPES if name not in columns]
         if missing:
             raise ValueError(f"lacks {missing[0]!r}")
@@ -167,16 +211,21 @@ def header_problem(header: dict[str, Any]) -> str | None:
     try:
         _Header.model_validate(header)
     except ValidationError as error:
-        return _worded(error.errors(include_url=False)[0])
+        return worded("header", error)
     return None
 
 
-def _worded(error: ErrorDetails) -> str:
-    field = ".".join(map(str, error["loc"]))
-    if error["type"] == "missing":
+def worded(part: str, error: ValidationError) -> str:
+    """Name the first wrong field of a header or footer, and what is wrong with it."""
+    first = error.errors(include_url=False)[0]
+    field = ".".join(map(str, first["loc"])) or part
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "missing":
         problem = "is missing"
-    elif error["type"] == "value_error":
-        problem = error["msg"].removeprefix("Value error, ")
+    elif first["type"] == "value_error":
+        problem = message
     else:
-        problem = f"has the wrong type ({error['msg'][0].lower()}{error['msg'][1:]})"
-    return f"header field {field!r} {problem}"
+        is_type = first["type"].endswith("_type") or first["type"] == "is_instance_of"
+        what = "has the wrong type" if is_type else "is wrong"
+        problem = f"{what} ({message[0].lower()}{message[1:]})"
+    return f"{part} field {field!r} {problem}"

@@ -5,20 +5,21 @@ Importing this module is fast (no pandas), so that ReFrame's sanity functions ca
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from dataclasses import dataclass, field
+from json import JSONDecodeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from switchpoint.errors import RecordError
 from switchpoint.records.activity import activity_problem
+from switchpoint.records.lines import first_line, last_line
+from switchpoint.records.samples import parse_samples
+from switchpoint.strict_json import parse_json
 
 if TYPE_CHECKING:
     import pandas as pd
-from switchpoint.records.lines import LONGEST_END, first_line, last_line
-from switchpoint.records.samples import parse_samples
 
 SCHEMA = 1
 
@@ -80,7 +81,7 @@ def read_record(path: str | os.PathLike[str]) -> Record:
     path = Path(path)
     header = read_header(path)
     samples, footer_line = parse_samples(path, header)
-    footer = _parse_footer(path, footer_line)
+    footer = _parse_footer(path, footer_line, header)
     warnings = _judge(header, footer)
     if footer is not None and footer["samples"] != len(samples):
         warnings.append(
@@ -102,7 +103,7 @@ def read_facts(path: str | os.PathLike[str]) -> Facts:
     """
     path = Path(path)
     header = _parse_header(path, first_line(path))
-    footer = _parse_footer(path, last_line(path))
+    footer = _parse_footer(path, last_line(path), header)
     warnings = _judge(header, footer)
     if footer is None:
         warnings.insert(0, _truncated(path, None))
@@ -125,15 +126,18 @@ def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
         empty = path.stat().st_size == 0
         problem = "is empty" if empty else "begins with an empty line, so it is not a run record"
         raise RecordError(path, f"{problem}; measure again, or remove it")
-    if b"\0" in line or len(line) >= LONGEST_END:
+    if b"\0" in line:
         raise RecordError(path, "is a binary file; give a run record (its first line is JSON)")
+    reason = ""
     try:
-        header = json.loads(line)
-    except (ValueError, RecursionError):
-        header = None
+        header = parse_json(line)
+    except ValueError as error:
+        header, reason = None, "" if isinstance(error, JSONDecodeError) else f": it is {error}"
     if not isinstance(header, dict) or header.get("record") != "switchpoint":
         raise RecordError(
-            path, 'is not a run record: the first line is not JSON with "record": "switchpoint"', 1
+            path,
+            f'is not a run record: the first line is not JSON with "record": "switchpoint"{reason}',
+            1,
         )
     schema = header.get("schema")
     if schema != SCHEMA:
@@ -150,17 +154,20 @@ def _parse_header(path: Path, line: bytes) -> dict[str, Any]:
     return header
 
 
-def _parse_footer(path: Path, line: bytes) -> dict[str, Any] | None:
+def _parse_footer(path: Path, line: bytes, header: dict[str, Any]) -> dict[str, Any] | None:
     try:
-        footer = json.loads(line) if line else None
+        footer = parse_json(line) if line else None
     except ValueError:
         return None
     if not isinstance(footer, dict) or footer.get("end") != "switchpoint":
         return None
     if not isinstance(footer.get("samples"), int):
         return None
-    problem = activity_problem(footer)
-    if problem is not None:
+    from switchpoint.records.footer import footer_problem  # pydantic takes a while to load
+
+    if wrong := footer_problem(footer, header):
+        raise RecordError(path, f"{wrong}; measure again")
+    if (problem := activity_problem(footer)) is not None:
         raise RecordError(path, f"footer field 'activity' {problem}; measure again")
     return footer
 

@@ -16,6 +16,9 @@ from typing import Any
 #: half allows for counters that are not read at the same moment.
 NETWORK_SHARE = 0.5
 
+#: How records write a time.
+TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
+
 #: Largest IP packet, and the part of it that IP, TCP and its timestamps use, in bytes (RFC 791,
 #: RFC 9293, RFC 7323).
 _LARGEST_PACKET = 65535
@@ -144,8 +147,7 @@ def conditions(header: dict[str, Any], footer: dict[str, Any] | None) -> dict[st
 def run_seconds(header: Mapping[str, Any], footer: Mapping[str, Any]) -> float:
     """Return how long a run took, from its start to its end, in seconds."""
     start, end = (
-        datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
-        for text in (header["start_utc"], footer["end_utc"])
+        datetime.strptime(text, TIME_FORMAT) for text in (header["start_utc"], footer["end_utc"])
     )
     return (end - start).total_seconds()
 

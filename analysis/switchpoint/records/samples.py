@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from switchpoint.errors import RecordError
+from switchpoint.limits import COUNT, LONGEST_US, RECORD_ROWS, SHORTEST_US
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 from switchpoint.records.lines import (
     LONGEST_END,
+    check_size,
     guarded,
     open_maybe_gzip,
     split_footer,
@@ -30,97 +33,75 @@ SAMPLE_TYPES = {
     "time_us": "float64",
 }
 
-_PART_BYTES = 4 * 2**20  # read and parsed together
+#: Read and parsed together; Arrow's threads share it in blocks.
+_PART_BYTES = 16 * 2**20
+_BLOCK_BYTES = 4 * 2**20
+
+#: Lines before the first row: header and heading.
+_LINES_BEFORE = 2
 
 
 def parse_samples(path: Path, header: dict[str, Any]) -> tuple[pd.DataFrame, bytes]:
     """Return the samples and the footer line, with little more memory than the samples need."""
     import pyarrow as pa
 
-    try:
-        table, footer_line = _parse_rows(path, header, threads=True)
-    except (pa.ArrowInvalid, pa.ArrowKeyError):
-        table, footer_line = _parse_again_for_line(path, header)
-    samples: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
-    bad = ~(samples["time_us"].gt(0) & samples["time_us"].lt(float("inf")))
-    bad |= samples["size_bytes"] < 0
-    if bad.any():
-        row = int(bad.to_numpy().argmax())
-        raise RecordError(
-            path,
-            f"size {samples['size_bytes'].iloc[row]} B with time {samples['time_us'].iloc[row]} us"
-            " is impossible; times are positive numbers: remove the row or measure again",
-            row + 3,
-        )
-    return samples, footer_line
-
-
-def _parse_rows(path: Path, header: dict[str, Any], threads: bool) -> tuple[pa.Table, bytes]:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    types = {name: SAMPLE_TYPES.get(name, "float64") for name in header["columns"]}
-    types["mode"] = pa.dictionary(pa.int32(), pa.string())
+    tables, count = [], 0
     with open_maybe_gzip(path) as stream:
         rows = _Rows(path, stream, header["columns"])
-        table = csv.read_csv(
-            pa.PythonFile(rows, mode="r"),
-            read_options=csv.ReadOptions(use_threads=threads, block_size=_PART_BYTES),
-            convert_options=csv.ConvertOptions(
-                column_types=types, null_values=[], strings_can_be_null=False
-            ),
-        )
-    return table, rows.footer
+        for part in rows:
+            tables.append(_parse(path, part, header["columns"], count))
+            count += len(tables[-1])
+            if count > RECORD_ROWS:
+                raise RecordError(
+                    path, f"has more than {RECORD_ROWS:,} rows; measure with a smaller --kept"
+                )
+    if not tables:
+        tables = [pa.schema(list(_types(header["columns"]).items())).empty_table()]
+    table = pa.concat_tables(tables).unify_dictionaries()
+    del tables
+    samples: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
+    _check(path, samples)
+    return samples, rows.footer
 
 
-class _Rows(io.RawIOBase):
-    """A record's CSV with its heading, as a stream that ends before the footer.
-
-    Attributes
-    ----------
-    footer : bytes
-        The footer line after the stream has ended; empty if the record has none.
-    """
-
-    def __init__(self, path: Path, stream: io.BufferedIOBase, columns: list[str]) -> None:
-        """Skip the header and the heading; raises RecordError if the heading has other columns."""
-        super().__init__()
-        self.footer = b""
-        self._path, self._stream = path, stream
-        guarded(path, stream.readline, LONGEST_END)
-        line = guarded(path, stream.readline, LONGEST_END)
-        heading = ",".join(columns).encode()
-        if line.startswith(b"{") or not line.endswith(b"\n"):  # truncated before the first row
-            self._kept = heading + b"\n" + line * line.startswith(b"{")
-        elif line.rstrip() == heading:
-            self._kept = line
-        else:
-            shown = line.decode(errors="replace").strip()[:80]
-            raise RecordError(
-                path, f"the CSV heading {shown!r} differs from the header's columns", 2
-            )
-
-    def readable(self) -> bool:
-        """Tell Arrow that this stream is readable."""
-        return True
-
-    def read(self, _size: int = -1) -> bytes:
-        """Return the next complete rows, as many as are available, and nothing at the end."""
-        while part := guarded(self._path, self._stream.read, _PART_BYTES):
-            rows, self._kept = split_last_line(self._kept + part)
-            if rows:
-                return rows
-        rows, footer = split_footer(self._kept)
-        self._kept, self.footer = b"", self.footer or footer
-        return rows
+def _check(path: Path, samples: pd.DataFrame) -> None:
+    """Raise RecordError at the first row with a value that no kernel measures."""
+    possible = samples["time_us"].between(SHORTEST_US, LONGEST_US)
+    possible &= samples["size_bytes"].between(0, COUNT - 1)
+    possible &= samples["iterations"].between(1, COUNT - 1)
+    possible &= (samples["pass"] >= 0) & (samples["sample"] >= 0)
+    if possible.all():
+        return
+    row = int((~possible).to_numpy().argmax())
+    values = {name: samples[name].iloc[row] for name in SAMPLE_TYPES}
+    raise RecordError(
+        path,
+        f"size {values['size_bytes']} B with time {values['time_us']} us (pass {values['pass']},"
+        f" sample {values['sample']}, {values['iterations']} iterations) is impossible; times are"
+        " positive numbers: remove the row or measure again",
+        row + _LINES_BEFORE + 1,
+    )
 
 
-def _parse_again_for_line(path: Path, header: dict[str, Any]) -> tuple[pa.Table, bytes]:
-    """Parse without threads. This is slower, but Arrow then names the wrong row."""
+def _types(columns: list[str]) -> dict[str, pa.DataType]:
+    import pyarrow as pa
+
+    types = {name: SAMPLE_TYPES.get(name, "float64") for name in columns}
+    return {name: pa.type_for_alias(alias) for name, alias in types.items()} | {
+        "mode": pa.dictionary(pa.int32(), pa.string())
+    }
+
+
+def _parse(path: Path, part: bytes, columns: list[str], rows_before: int) -> pa.Table:
+    """Parse some rows; raises RecordError, which names the wrong row."""
     import pyarrow as pa
 
     try:
-        return _parse_rows(path, header, threads=False)
+        return _parse_rows(part, columns, threads=True)
+    except (pa.ArrowInvalid, pa.ArrowKeyError):
+        pass
+    try:  # slower, but Arrow then names the wrong row
+        return _parse_rows(part, columns, threads=False)
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         text = str(error)
         row = re.search(r"Row #(\d+)", text)
@@ -129,5 +110,65 @@ def _parse_again_for_line(path: Path, header: dict[str, Any]) -> tuple[pa.Table,
         raise RecordError(
             path,
             f"malformed row ({problem[:120]}); remove it or measure again",
-            int(row[1]) + 1 if row else None,  # the header line is not part of the CSV
+            rows_before + int(row[1]) + _LINES_BEFORE if row else None,
         ) from None
+
+
+def _parse_rows(part: bytes, columns: list[str], threads: bool) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    # Arrow's threads may drop their input after `read_csv` has returned. If it were Python's, they
+    # would wait for the interpreter, and a program that ends in that moment would abort.
+    memory = pa.BufferOutputStream()
+    memory.write(part)
+    return csv.read_csv(
+        pa.BufferReader(memory.getvalue()),
+        read_options=csv.ReadOptions(
+            use_threads=threads, block_size=_BLOCK_BYTES, column_names=columns
+        ),
+        convert_options=csv.ConvertOptions(
+            column_types=_types(columns), null_values=[], strings_can_be_null=False
+        ),
+    )
+
+
+class _Rows:
+    """A record's rows in parts that end before the footer.
+
+    Attributes
+    ----------
+    footer : bytes
+        The footer line after the last part; empty if the record has none.
+    """
+
+    def __init__(self, path: Path, stream: io.BufferedIOBase, columns: list[str]) -> None:
+        """Skip the header and the heading; raises RecordError if the heading has other columns."""
+        self.footer = b""
+        self._path, self._stream = path, stream
+        guarded(path, stream.readline, LONGEST_END)
+        line = guarded(path, stream.readline, LONGEST_END)
+        if line.startswith(b"{"):  # truncated before the heading, or without rows
+            self._kept = line
+        elif not line.endswith(b"\n") or line.rstrip() == ",".join(columns).encode():
+            self._kept = b""
+        else:
+            shown = line.decode(errors="replace").strip()[:80]
+            raise RecordError(
+                path, f"the CSV heading {shown!r} differs from the header's columns", 2
+            )
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield complete rows, as many as fit into a part."""
+        kept, size_bytes = self._kept, 0
+        while part := guarded(self._path, self._stream.read, _PART_BYTES):
+            size_bytes += len(part)
+            check_size(self._path, size_bytes)
+            rows, kept = split_last_line(kept + part)
+            if len(kept) > LONGEST_END:
+                raise RecordError(self._path, "contains a row that does not end; measure again")
+            if rows.strip():
+                yield rows
+        rows, self.footer = split_footer(kept)
+        if rows.strip():
+            yield rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from switchpoint.comparison.compare import Comparison
     from switchpoint.explanation.plan import Plan
     from switchpoint.history.gate import Verdict
     from switchpoint.reproduction.differences import Difference
@@ -19,8 +21,20 @@ if TYPE_CHECKING:
 
 
 def print_json(content: object) -> None:
-    """Print the result of one of the functions below."""
-    print(json.dumps(content, indent=2))
+    """Print the result of one of the functions below, with null for numbers that are not finite."""
+    try:
+        text = json.dumps(content, indent=2, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(content), indent=2, allow_nan=False)
+    print(text)
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {name: _finite(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def findings_as_json(findings: pd.DataFrame) -> list[dict[str, Any]]:
@@ -87,6 +101,36 @@ def tools_as_json(table: pd.DataFrame) -> dict[str, Any]:
     return {"tools": rows, "not_measured": missing_tools(table)}
 
 
+def comparison_as_json(found: Comparison) -> dict[str, Any]:
+    """Convert a comparison; docs/reference/compare.md says what each column means."""
+    from switchpoint.tables.columns import none_for_nulls
+
+    names = ("sides", "ranges", "sizes", "unmatched", "facts")
+    return {name: none_for_nulls(getattr(found, name)).to_dict("records") for name in names}
+
+
+def ladder_as_json(rungs: pd.DataFrame) -> dict[str, Any]:
+    """Convert the rungs of ladders, with their curve as an object."""
+    from switchpoint.comparison.ladder import RUNG_COLUMNS
+    from switchpoint.tables.columns import none_for_nulls
+
+    rows = none_for_nulls(rungs).to_dict("records")
+    return {
+        "rungs": [
+            {"curve": {k: v for k, v in row.items() if k not in RUNG_COLUMNS and v is not None}}
+            | {name: row[name] for name in RUNG_COLUMNS}
+            for row in rows
+        ]
+    }
+
+
+def limits_as_json(table: pd.DataFrame) -> dict[str, Any]:
+    """Convert the table of `limits`."""
+    from switchpoint.tables.columns import none_for_nulls
+
+    return {"limits": none_for_nulls(table).to_dict("records")}
+
+
 def recipe_as_json(
     recipe: Recipe, differences: Iterable[Difference], written: Path | None
 ) -> dict[str, Any]:
@@ -120,6 +164,25 @@ def acceptance_as_json(row: Mapping[str, Any]) -> dict[str, Any]:
     """Convert an accepted finding."""
     names = ["finding_id", "kind", "metric", "session", "sentence", "reason", "accepted_by"]
     return {name: row.get(name) for name in [*names, "accepted_utc", "accepted_until"]}
+
+
+def predictions_as_json(table: pd.DataFrame, *, activity: bool) -> dict[str, Any]:
+    """Convert predicted times, and if wanted what each rank does at which time."""
+    rows = table.to_dict("records")
+    for row in rows:
+        spans = [[s.rank, s.phase, s.start_us, s.end_us] for s in row.pop("activity")]
+        if activity:
+            row["activity"] = spans
+    return {"predictions": rows}
+
+
+def beside_measured_as_json(comparison: pd.DataFrame) -> dict[str, Any]:
+    """Convert predictions beside measurements, and their gaps as findings."""
+    from switchpoint.models.gaps import prediction_gaps
+    from switchpoint.tables.columns import none_for_nulls
+
+    points = none_for_nulls(comparison).to_dict("records")
+    return {"points": points, "findings": prediction_gaps(comparison)}
 
 
 def plan_as_json(planned: Plan) -> dict[str, Any]:

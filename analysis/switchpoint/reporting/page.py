@@ -17,6 +17,7 @@ from plotly.offline import get_plotlyjs
 
 from switchpoint import __name__ as _package
 from switchpoint.comparison.baselines import baseline_runs, pairings
+from switchpoint.comparison.ladder import ladder
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
 from switchpoint.explanation.notes import note
@@ -24,10 +25,12 @@ from switchpoint.explanation.switches import explain
 from switchpoint.reporting import tables
 from switchpoint.reporting.figures.activity import draw_activity
 from switchpoint.reporting.figures.curves import draw, draw_again, draw_pairing
+from switchpoint.reporting.figures.ladder import draw_ladders
 from switchpoint.reproduction.again import runs_again
 from switchpoint.tables.curves import noise_warnings, summarise
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import percent, significant, size_text
+from switchpoint.whole_files import write_whole
 
 
 def report(
@@ -54,11 +57,9 @@ def report(
     found = detect(measurements) if findings is None else findings
     page = render(measurements, found, explain(measurements, found))
     target = Path(folder) / "index.html"
-    hidden = target.with_name(f".index.html.{os.getpid()}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        hidden.write_text(page, encoding="utf-8")
-        hidden.replace(target)
+        write_whole(target, page.encode())
     except OSError as error:
         raise InputError(
             folder, f"cannot be written ({error.strerror}); choose another folder"
@@ -69,6 +70,7 @@ def report(
 def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.DataFrame) -> str:
     """Render the page as text. Every name from a record is escaped."""
     findings = note(findings, switches)
+    rungs = ladder(measurements, findings=findings)
     curves = summarise(measurements)
     found = pairings(measurements)
     pairs = [
@@ -95,6 +97,8 @@ def render(measurements: Measurements, findings: pd.DataFrame, switches: pd.Data
         summary=tables.summary(measurements, findings),
         findings=tables.finding_table(findings),
         switches=tables.switch_table(switches),
+        # The drawing escapes every name.
+        ladders=Markup(draw_ladders(rungs)) if len(rungs) else "",  # noqa: S704
         sizes=tables.size_table(curves),
         tools=tables.tool_tables(measurements),
         runs=tables.run_rows(measurements),

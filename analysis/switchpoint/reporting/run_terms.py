@@ -72,7 +72,7 @@ def _verification_terms(footer: dict[str, Any]) -> Iterator[tuple[str, str]]:
         "Verification",
         f"{checks.get('checks')} payloads compared, {checks.get('errors')} errors",
     )
-    if "bytes_between_nodes" in checks:
+    if checks.get("bytes_between_nodes") is not None:
         yield (
             "Between nodes",
             f"{checks['bytes_between_nodes']:,} of {checks['bytes_moved']:,} B sent",
@@ -110,7 +110,10 @@ def _plan(plan: dict[str, Any]) -> str:
 
 
 def _machine(rank: dict[str, Any]) -> str:
-    machine = f"{rank['cpu_model']}, {rank['cores_online']} cores, kernel {rank['kernel_release']}"
+    machine = (
+        f"{rank.get('cpu_model')}, {rank.get('cores_online')} cores,"
+        f" kernel {rank.get('kernel_release')}"
+    )
     if topology := rank.get("topology"):
         counted = ("sockets", "numa_nodes", "cores", "hardware_threads")
         machine += "; " + ", ".join(

@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.reproduction.checkout import has_commit
 from switchpoint.reproduction.recipe import Recipe, one_line
 from switchpoint.sites.doctor import mpi_libraries, program_output
 from switchpoint.spack.lock import Lock
 from switchpoint.spack.packages import problem_of_external
 from switchpoint.tables.mpi_names import mpi_name
-
-_STEERING = re.compile(r"(OMPI_MCA|PRTE_MCA|MPICH|MPIR|UCX|FI|I_MPI|PSM\w*|HCOLL)_\w+")
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,9 @@ def _compared(recipe: Recipe) -> Iterator[Difference]:
     if recipe.lock is None:
         yield Difference("compiler", str(header["kernel"].get("compiler")), _compiler())
     yield Difference("hosts", str(len(recipe.hosts)), "1")
-    for name in sorted({*filter(_STEERING.fullmatch, os.environ)} - {*recipe.environment}):
+    for name in recipe.left_out:
+        yield Difference(name, "set", "not used, because it may start another program")
+    for name in sorted({*mpi_settings(os.environ)} - {*recipe.environment}):
         yield Difference(f"setting {name}", "not set", one_line(os.environ[name]))
     if str(header["kernel"].get("git_commit") or "").endswith("+"):
         yield Difference("sources", f"changed since commit {recipe.commit[:12]}", "that commit")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 
 import yaml
@@ -17,6 +16,7 @@ from switchpoint.reproduction.recipe import Recipe
 from switchpoint.reproduction.script import script_text
 from switchpoint.reproduction.spack_environment import spack_manifest, spack_packages
 from switchpoint.spack.lock import NAME as LOCK
+from switchpoint.whole_files import hidden_beside
 
 
 def lay_out(
@@ -41,9 +41,7 @@ def lay_out(
         raise InputError(folder, "exists and is not empty; name a new folder")
     try:
         target.absolute().parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.absolute().parent, prefix=".") as hidden:
-            whole = Path(hidden, "whole")
-            whole.mkdir()
+        with hidden_beside(target.absolute(), folder=True) as whole:
             if has_commit(recipe.commit):
                 check_out(recipe.commit, whole / SOURCES)
             if recipe.lock_text is not None and recipe.lock is not None:

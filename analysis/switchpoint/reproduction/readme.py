@@ -40,9 +40,11 @@ Commit {_plain(commit) or "unknown"}{changed}. {_sources(recipe)}
 {_LOCK_NOTE if recipe.lock is not None else ""}
 ## Run it
 
-`./run.sh` starts the ranks as that run did. On another machine set `LAUNCHER` to the command that
-starts them. It must place the ranks as listed above; the record then proves the placement. Open MPI
-passes `OMPI_MCA_*` to other hosts itself, but other variables need `mpiexec -x NAME`.
+`./run.sh` starts the ranks as that run did. Its arguments, settings and launcher come from the
+record: read it first if you do not know who made the record. On another machine set `LAUNCHER` to
+the command that starts them. It must place the ranks as listed above; the record then proves the
+placement. Open MPI passes `OMPI_MCA_*` to other hosts itself, but other variables need
+`mpiexec -x NAME`.
 
 ```sh
 SITE=here ./run.sh
@@ -89,4 +91,4 @@ def _wrapper(recipe: Recipe) -> str:
 
 def _plain(text: str) -> str:
     """Escape a text so that Markdown does not read it as a table or code."""
-    return re.sub(r"([|`<*_\[\]])", r"\\\1", text)
+    return re.sub(r"([|`<*_\[\]])", r"\\\1", one_line(text))

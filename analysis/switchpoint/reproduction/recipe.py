@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from switchpoint.errors import InputError
 from switchpoint.importing import lock as locks
-from switchpoint.records.mpi_environment import mpi_settings
+from switchpoint.printable import printable
+from switchpoint.reproduction import trusted
 from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import Lock, parse_lock
 from switchpoint.tables.columns import PASSING_LABELS, REPRODUCES
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_VARIABLE = re.compile(r"[A-Za-z_]\w*")
 
 #: Labels that say where the old run was made and from which build. For a new run the program itself
 #: names its build and its MPI, and the lock beside its record gives the spec. ReFrame's partition
@@ -64,7 +64,7 @@ class Recipe:
     @property
     def kernel(self) -> str:
         """Name of the kernel's program."""
-        return str(self.header["kernel"].get("name") or "kernel")
+        return trusted.program_name(self.header["kernel"].get("name"))
 
     @property
     def arguments(self) -> list[str]:
@@ -81,9 +81,15 @@ class Recipe:
 
     @property
     def environment(self) -> dict[str, str]:
-        """MPI settings of the run."""
-        found = mpi_settings(self.header["mpi"].get("environment", {}))
-        return {name: value for name, value in found.items() if _VARIABLE.fullmatch(name)}
+        """MPI settings of the run that can be set again."""
+        return trusted.settings(self.header["mpi"].get("environment", {}))
+
+    @property
+    def left_out(self) -> list[str]:
+        """Settings and labels that could start other programs, so they are not used."""
+        return trusted.left_out(
+            self.header["mpi"].get("environment", {}), self.header.get("labels", {})
+        )
 
     @property
     def commit(self) -> str:
@@ -93,10 +99,7 @@ class Recipe:
 
     def words(self, label: str) -> list[str]:
         """Split a label that is part of a command, such as ``launch``, into words."""
-        try:
-            return shlex.split(self.header["labels"].get(label) or "")
-        except ValueError:  # an unclosed quote
-            return []
+        return trusted.words_of(label, self.header["labels"].get(label) or "")
 
     @property
     def hosts(self) -> dict[str, list[int]]:
@@ -133,6 +136,7 @@ class Recipe:
             ("launcher", shlex.join(self.words("launch"))),
             ("scheduler options", shlex.join(self.words("scheduler_options"))),
             ("modules", shlex.join(self.words("modules"))),
+            ("not used", ", ".join(self.left_out)),
         ]
         return [(term, one_line(text)) for term, text in facts if text]
 
@@ -173,5 +177,5 @@ def _recipe(run: str, runs: pd.DataFrame) -> Recipe:
 
 
 def one_line(text: object) -> str:
-    """Write anything as text without line ends."""
-    return " ".join(str(text).split())
+    """Write anything as text without line ends and control characters."""
+    return printable(" ".join(str(text).split()))

@@ -6,11 +6,10 @@ Lines that it cannot complete keep their mark.
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 from switchpoint.errors import InputError
@@ -25,6 +24,7 @@ from switchpoint.sites.proposals import (
 from switchpoint.sites.settings_path import OWN_SITES
 from switchpoint.sites.slurm import Slurm, ask_slurm
 from switchpoint.sites.template import fill, split_placement, with_options, without_placement
+from switchpoint.whole_files import hidden_beside
 
 _TEMPLATE = "template-slurm"
 _FILES = ("settings.py", "placements.yaml", "packages.yaml")
@@ -192,17 +192,15 @@ def _entries(folder: Path) -> list[Path]:
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
     """Write all files or none."""
-    partial = {folder / file: folder / f".{file}.{os.getpid()}.partial" for file in texts}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for path, text in zip(partial.values(), texts.values(), strict=True):
-            path.write_text(text, encoding="utf-8")
-        for whole, path in partial.items():
-            path.replace(whole)
+        with ExitStack() as stack:
+            hidden = [stack.enter_context(hidden_beside(folder / file)) for file in texts]
+            for path, text in zip(hidden, texts.values(), strict=True):
+                path.write_text(text, encoding="utf-8")
+            for path, file in zip(hidden, texts, strict=True):
+                path.replace(folder / file)
     except OSError as error:
-        for path in partial.values():
-            with suppress(OSError):
-                path.unlink()
         raise InputError(
             folder, f"cannot be written ({error.strerror}); name another folder"
         ) from None

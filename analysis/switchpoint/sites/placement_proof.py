@@ -62,25 +62,6 @@ def contradictions(
     return found
 
 
-def nodes_of_map(process_map: str) -> int:
-    """Count the nodes of a process map, which has the letter of its node for each rank.
-
-    Rank 0 is on ``A``. Each new node has the next letter, in the order of its lowest rank.
-
-    Raises
-    ------
-    ValueError
-        If the text is not such a map.
-    """
-    letters = "".join(dict.fromkeys(process_map))
-    if not letters or letters != string.ascii_uppercase[: len(letters)]:
-        raise ValueError(
-            f"'{process_map}' is not a process map: give each rank a letter, A for rank 0's node, "
-            "the next letter for each new node, such as AABAABB"
-        )
-    return len(letters)
-
-
 def map_contradictions(process_map: str, header: Mapping[str, Any]) -> list[str]:
     """Compare a process map with where a record's ranks really ran, as `contradictions` does."""
     hosts = [str(rank["host"]) for rank in header["ranks"]]

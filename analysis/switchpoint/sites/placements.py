@@ -66,6 +66,8 @@ class Placement(BaseModel):
     scheduler_options: tuple[str, ...] = ()
     #: Options for the launcher, such as ``--distribution=cyclic``.
     launcher_options: tuple[str, ...] = ()
+    #: The rate of the link that the bytes cross, in Gbit/s, for comparisons with what is measured.
+    link_Gbps: float | None = Field(default=None, gt=0)  # noqa: N815 (the unit's own capitals)
     #: Environment variables that force the path, by MPI family (``extras['mpi']`` of the
     #: programming environment); ``any`` applies to all of them.
     environment: dict[str, dict[str, str]] = {}
@@ -164,6 +166,8 @@ _PLAIN = {
     "string_type": "must be a string",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
     "missing": "is missing",
 }
 

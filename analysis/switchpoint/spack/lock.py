@@ -5,7 +5,6 @@ Nothing here needs Spack; see https://spack.readthedocs.io/en/latest/environment
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from switchpoint.errors import InputError
+from switchpoint.strict_json import parse_json
 
 #: Name of the file in a Spack environment.
 NAME = "spack.lock"
@@ -174,7 +174,7 @@ def read_lock(path: Path) -> Lock:
 def parse_lock(text: str, path: Path | str) -> Lock:
     """Take a lock's text for a lock with one root; raises InputError, which names `path`."""
     try:
-        content = json.loads(text)
+        content = parse_json(text)
         version = content["_meta"]["lockfile-version"]
         if version not in KNOWN_FORMATS:
             known = f"{KNOWN_FORMATS[0]} to {KNOWN_FORMATS[-1]}"
@@ -186,7 +186,9 @@ def parse_lock(text: str, path: Path | str) -> Lock:
         lock = Lock(content)
         count = len(content["roots"])
         if count == 1:
-            lock.spec  # noqa: B018, all that is read of it is there
+            for node in (lock.root, *lock.nodes()):  # all that is read of it is there
+                node.words(), node.target, node.platform_os, node.external, node.compilers
+            lock.spec, lock.requested, lock.spack_version  # noqa: B018
             return lock
     except (ValueError, KeyError, TypeError, IndexError, AttributeError):
         raise InputError(

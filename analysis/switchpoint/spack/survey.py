@@ -22,6 +22,7 @@ from switchpoint.spack.externals import (
     find_tools,
 )
 from switchpoint.spack.packages import check_packages, complete, lacks, read_packages
+from switchpoint.whole_files import hidden_beside
 
 #: What the checks' specs need besides an MPI.
 TOOLS = ("gcc", "cmake", "gmake")
@@ -137,7 +138,7 @@ def write(surveyed: Survey, folder: Path) -> Path:
 
 
 def _write_whole(path: Path, text: str, mode: int = 0o644) -> None:
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.chmod(mode)
-    partial.replace(path)
+    with hidden_beside(path) as hidden:
+        hidden.write_text(text, encoding="utf-8")
+        hidden.chmod(mode)
+        hidden.replace(path)

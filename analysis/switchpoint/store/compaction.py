@@ -23,7 +23,6 @@ from switchpoint.store.batches import (
 )
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.ledger import Ledger
-from switchpoint.store.mark import check_mark
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
 from switchpoint.store.wanted import Wanted
@@ -59,7 +58,7 @@ class Upkeep:
 def compact(store: Store) -> Upkeep:
     """Join the small batches of each month, and remove what killed writers left."""
     files, done = store.files, Upkeep()
-    check_mark(files)
+    store.files_of_runs()
     with files.alone():
         left = [*files.leftovers(), *_orphans(files)]
         files.remove(left)

@@ -69,14 +69,14 @@ def _runs(store: Store, wanted: dict[str, Query]) -> tuple[pd.DataFrame, list[st
 
 def _rows(store: Store, name: str, wanted: dict[str, Query]) -> tuple[pd.DataFrame, list[str]]:
     """Count the rows of a ledger by month and site, with their bytes."""
-    counts, damaged = store.ledgers[name].counts("site", **wanted)
+    counts, damaged = store.ledgers[name].counts("site", wanted)
     counts["month"] = counts["file"].map(
         {file: month_of(file).removeprefix("month=") for file in counts["file"].unique()}
     )
     counts["month"] = counts["month"].mask(counts["month"] == UNDATED)
     sizes = {file: store.files.size(file) for file in counts["file"].unique()}
     per_file = counts.groupby("file")["rows"].transform("sum")
-    counts["bytes"] = counts["file"].map(sizes) * counts["rows"] / per_file
+    counts["bytes"] = counts["file"].map(sizes).astype(float) * counts["rows"] / per_file
     table = counts.groupby(["month", "site"], dropna=False, as_index=False)[["rows", "bytes"]].sum()
     return table.rename(columns={"rows": name}), damaged
 

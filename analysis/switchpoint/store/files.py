@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import uuid
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -14,9 +13,7 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from switchpoint.errors import InputError
-
-#: A hidden file that is this old was left by a writer that was killed.
-LEFT_AFTER_S = 3600.0
+from switchpoint.whole_files import LEFT_AFTER_S, SUFFIX, is_abandoned, write_whole
 
 
 class Rewritten(Exception):  # noqa: N818  no error: the reader lists the files again
@@ -54,8 +51,9 @@ class StoreFiles:
         """Return the Parquet files below a folder of the store, sorted; none if it is missing."""
         start = f"{self.root}/{folder}"
         self.check_access(start)
-        self.system.invalidate_cache()  # others write too
-        found = self.system.find(start) if self.system.isdir(start) else []
+        with self._refusals("{}; choose another --store"):
+            self.system.invalidate_cache()  # others write too
+            found = self.system.find(start) if self.system.isdir(start) else []
         return sorted(
             path
             for path in found
@@ -68,48 +66,43 @@ class StoreFiles:
 
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""
-        return bool(self.system.exists(path))
+        with self._refusals("{}; choose another --store"):
+            return bool(self.system.exists(path))
+
+    def read(self, path: str) -> bytes:
+        """Return the content of a file."""
+        with self._refusals("{}; choose another --store"):
+            return bytes(self.system.cat_file(path))
 
     def write(self, path: str, content: bytes) -> None:
         """Write one file completely or not at all; it is on the disk when this returns."""
-        folder, _, name = path.rpartition("/")
-        hidden = f"{folder}/.{name}.{uuid.uuid4().hex}"
-        try:
+        folder = path.rpartition("/")[0]
+        with self._refusals("cannot be written ({}); choose another --store"):
             self.system.makedirs(folder, exist_ok=True)
             if not self.local:  # object stores show an object only when it is complete
                 self.system.pipe_file(path, content)
                 return
-            with Path(hidden).open("wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            Path(hidden).replace(path)
+            write_whole(Path(path), content)
             _sync_folder(folder)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                if self.local:
-                    Path(hidden).unlink(missing_ok=True)
-            raise InputError(
-                self.url, f"cannot be written ({error.strerror or error}); choose another --store"
-            ) from None
 
     def remove(self, paths: list[str]) -> None:
         """Remove files; those that are gone already do not matter."""
-        try:
+        with self._refusals("cannot be changed ({}); choose another --store"):
             for path in paths:
                 with contextlib.suppress(FileNotFoundError):
                     self.system.rm_file(path)
-        except OSError as error:
-            raise InputError(
-                self.url, f"cannot be changed ({error.strerror or error}); choose another --store"
-            ) from None
 
     def leftovers(self) -> list[str]:
         """Return hidden files that writers left which were killed."""
         if not self.local:
             return []
         hidden = Path(self.root).rglob(".*.parquet.*")
-        return [str(path) for path in hidden if path.is_file() and self.is_old(str(path))]
+        return [
+            str(path)
+            for path in hidden
+            if path.is_file()
+            and (is_abandoned(path) if path.name.endswith(SUFFIX) else self.is_old(str(path)))
+        ]
 
     def is_old(self, path: str) -> bool:
         """Whether a file is too old to belong to a writer that still runs."""
@@ -122,12 +115,8 @@ class StoreFiles:
         if not self.local:
             yield
             return
-        try:
+        with self._refusals("cannot be changed ({}); choose another --store"):
             lock = os.open(f"{self.root}/.rewriting", os.O_CREAT | os.O_RDWR, 0o666)
-        except OSError as error:
-            raise InputError(
-                self.url, f"cannot be changed ({error.strerror}); choose another --store"
-            ) from None
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -141,15 +130,29 @@ class StoreFiles:
 
     def check_access(self, folder: str) -> None:
         """Raise InputError if a folder is not readable: it would look empty otherwise."""
-        if self.system.isfile(self.root):
-            raise InputError(self.url, "is a file, not a store; give a folder as --store")
-        if self.local:
-            try:
-                os.scandir(folder).close()
-            except FileNotFoundError:
-                return
-            except OSError as error:
-                raise InputError(self.url, f"{error.strerror}; choose another --store") from None
+        with self._refusals("{}; choose another --store"):
+            if self.system.isfile(self.root):
+                raise InputError(self.url, "is a file, not a store; give a folder as --store")
+            if self.local:
+                with contextlib.suppress(FileNotFoundError):
+                    os.scandir(folder).close()
+
+    @contextlib.contextmanager
+    def _refusals(self, problem: str) -> Iterator[None]:
+        """Turn what a file system refuses into InputError; `problem` has a place for the reason."""
+        try:
+            yield
+        except InputError:
+            raise
+        except OSError as error:
+            reason = error.strerror or str(error).splitlines()[0]
+            raise InputError(self.url, problem.format(reason)) from None
+        except Exception as error:
+            if self.local:
+                raise
+            # Back ends of fsspec raise what their libraries raise, such as botocore's own errors.
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise InputError(self.url, problem.format(reason)) from None
 
 
 def _sync_folder(folder: str) -> None:

@@ -33,9 +33,7 @@ class FirstLayout:
     def __init__(self, files: StoreFiles, paths: list[str]) -> None:
         self._files, self._paths = files, paths
 
-    def runs(
-        self, names: list[str] = RUN_COLUMNS
-    ) -> tuple[pd.DataFrame, list[str]]:
+    def runs(self, names: list[str] = RUN_COLUMNS) -> tuple[pd.DataFrame, list[str]]:
         """Return these columns of all runs, and what could not be read."""
         stored = {*names, *(["header"] if "program" in names else [])} - {*_PARTITIONS}
         schema = pa.schema(

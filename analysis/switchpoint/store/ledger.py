@@ -7,7 +7,7 @@ once, whoever adds it again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
@@ -76,7 +76,7 @@ class Ledger:
                 added += len(fresh)
         return added
 
-    def read(self, columns: list[str] | None = None, **query: Query) -> pd.DataFrame:
+    def read(self, query: Mapping[str, Query], columns: list[str] | None = None) -> pd.DataFrame:
         """Read the wanted rows, in the order of their time.
 
         Its `attrs["not_taken"]` lists what could not be read.
@@ -114,7 +114,7 @@ class Ledger:
         again = pd.Series(table[ROW].to_numpy()).duplicated()
         return (table.filter(pa.array(~again)) if again.any() else table), [*damaged, *lost]
 
-    def counts(self, column: str, **query: Query) -> tuple[pd.DataFrame, list[str]]:
+    def counts(self, column: str, query: Mapping[str, Query]) -> tuple[pd.DataFrame, list[str]]:
         """Count the wanted rows of each file (`file`) and text of a column as `rows`."""
         wanted = Wanted.of(query, self._time)
         schema, sound, damaged = self._schema(wanted.files(self.paths()))

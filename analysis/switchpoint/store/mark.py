@@ -28,11 +28,9 @@ def check_mark(files: StoreFiles) -> None:
     try:
         if not files.exists(mark):
             return
-        layout = json.loads(files.system.cat_file(mark))["layout"]
+        layout = json.loads(files.read(mark))["layout"]
     except (ValueError, KeyError, TypeError):
         raise InputError(mark, f'is damaged; write {{"layout": {LAYOUT}}} into it') from None
-    except OSError as error:
-        raise InputError(files.url, f"{error.strerror}; choose another --store") from None
     if not isinstance(layout, int) or layout > LAYOUT:
         raise InputError(
             files.url,

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from switchpoint.errors import InputError
+from switchpoint.store.checksums import damaged_footer, verified_format
 from switchpoint.store.files import Rewritten, StoreFiles
 
 #: Arrow's name for the file that a row came from.
@@ -52,25 +53,43 @@ def scan(
     """
     names = [*schema.names, *([FILE] if with_file else [])]
     whole = pa.schema([*schema, *([pa.field(FILE, pa.string())] if with_file else [])])
-    if not paths:
-        return whole.empty_table(), []
     try:
-        return _read(files, paths, schema, names, condition), []
+        paths, damaged = _without_broken_footers(files, paths, loss)
+        if not paths:
+            return whole.empty_table(), damaged
+        return _read(files, paths, schema, names, condition), damaged
     except PermissionError as error:
         raise refused(files, error) from None
     except FileNotFoundError:
         raise Rewritten from None
     except (pa.ArrowException, OSError):
         pass
-    tables, damaged = [whole.empty_table()], []
+    tables = [whole.empty_table()]
     for path in paths:
         try:
             tables.append(_read(files, [path], schema, names, condition).cast(whole))
-        except FileNotFoundError:
+        except FileNotFoundError:  # noqa: PERF203  each file by itself
             raise Rewritten from None
         except (pa.ArrowException, OSError) as error:
-            damaged.append(f"{path}: is damaged ({str(error).splitlines()[0]}); {loss}")
+            damaged.append(_damage(path, str(error).splitlines()[0], loss))
     return pa.concat_tables(tables), damaged
+
+
+def _without_broken_footers(
+    files: StoreFiles, paths: list[str], loss: str
+) -> tuple[list[str], list[str]]:
+    """Leave out files whose footer is damaged: Arrow would believe it. Return what was left out.
+
+    Only of local files: reading the ends of all objects of a bucket would take long, and object
+    stores have checksums of their own.
+    """
+    broken = {path for path in paths if files.local and damaged_footer(path)}
+    told = [_damage(path, "its footer differs from its checksum", loss) for path in sorted(broken)]
+    return [path for path in paths if path not in broken], told
+
+
+def _damage(path: str, reason: str, loss: str) -> str:
+    return f"{path}: is damaged ({reason}); {loss}"
 
 
 def _read(
@@ -81,7 +100,7 @@ def _read(
         paths,
         schema=schema,
         filesystem=files.system,
-        format=ds.ParquetFileFormat(read_options={"dictionary_columns": dictionaries}),
+        format=verified_format(dictionaries),
     ).to_table(columns=names, filter=condition)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
@@ -22,10 +23,8 @@ def steady(query: Callable[_Taken, _Given]) -> Callable[_Taken, _Given]:
     @functools.wraps(query)
     def repeated(*arguments: _Taken.args, **named: _Taken.kwargs) -> _Given:
         for _ in range(_TRIES):
-            try:
+            with contextlib.suppress(Rewritten):
                 return query(*arguments, **named)
-            except Rewritten:
-                continue
         raise InputError("the store", "is being rewritten; run the command again later")
 
     return repeated

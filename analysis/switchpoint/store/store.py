@@ -28,6 +28,7 @@ from switchpoint.store.wanted import Query, Wanted
 from switchpoint.tables.builds import tell_builds
 from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
 from switchpoint.tables.measurements import Measurements, concat
+from switchpoint.tables.validity import problem_of
 
 
 class Store:
@@ -69,7 +70,14 @@ class Store:
         -------
         int
             How many runs were written. Single values are stored too.
+
+        Raises
+        ------
+        InputError
+            If a value cannot be right, or the store cannot be written. Then nothing is stored.
         """
+        if problem := problem_of(measurements):
+            raise InputError(self.url, f"these measurements cannot be stored: {problem}")
         self.keep_values(measurements.single_values)
         return len(self.keep(Encoded.of(measurements)))
 
@@ -123,19 +131,17 @@ class Store:
         return read_values(self.files, **wanted)
 
     @steady
-    def parameters(
-        self, columns: list[str] | None = None, **wanted: Query
-    ) -> pd.DataFrame:
+    def parameters(self, columns: list[str] | None = None, **wanted: Query) -> pd.DataFrame:
         """Read the stored parameters of curves, in the order of `start_utc`; texts as categories.
 
         It has these columns, or those of all stored rows. They are kept longer than the samples.
         """
-        return self.ledgers["parameters"].read(columns, **wanted)
+        return self.ledgers["parameters"].read(wanted, columns)
 
     @steady
     def findings(self, **wanted: Query) -> pd.DataFrame:
         """Read the stored findings, in the order of `time_utc`, with the columns of all rows."""
-        return self.ledgers["findings"].read(**wanted)
+        return self.ledgers["findings"].read(wanted)
 
     def runs(self, **wanted: Query) -> pd.DataFrame:
         """Read the runs table, oldest first: `RUN_COLUMNS` without the large ones."""
@@ -145,7 +151,7 @@ class Store:
     @steady
     def run_ids(self) -> pd.Series[str]:
         """Read the IDs of all runs."""
-        self._files_of_runs()
+        self.files_of_runs()
         return self._brief(["run_id"])["run_id"].drop_duplicates().sort_values(ignore_index=True)
 
     @steady
@@ -187,7 +193,7 @@ class Store:
     @steady
     def stored(self, **wanted: Query) -> tuple[StoredRuns, list[str]]:
         """Return the wanted runs with their batches, and what could not be read."""
-        return StoredRuns.read(self.files, self._files_of_runs(), Wanted.of(wanted))
+        return StoredRuns.read(self.files, self.files_of_runs(), Wanted.of(wanted))
 
     def _measurements(
         self, runs: pd.DataFrame, damaged: list[str], of_rows: Any, stored: StoredRuns
@@ -209,7 +215,8 @@ class Store:
         found = concat(parts)
         return tell_builds(dataclasses.replace(found, not_taken=[*found.not_taken, *told]))
 
-    def _files_of_runs(self) -> list[str]:
+    def files_of_runs(self) -> list[str]:
+        """Return the files of `runs`; raises InputError if this is not a store yet."""
         check_mark(self.files)
         paths = self.files.below("runs")
         if not paths and not self.files.system.isdir(f"{self.files.root}/runs"):

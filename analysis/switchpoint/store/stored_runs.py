@@ -19,6 +19,9 @@ from switchpoint.store.wanted import Wanted, both
 from switchpoint.tables.builds import RUN_IDENTITY, build_words
 from switchpoint.tables.columns import REPRODUCES, RUN_COLUMNS, lasting_labels
 
+#: Runs that Arrow looks for while it reads. For more, all rows are read first, which is faster.
+_FEW = 1000
+
 _REPRODUCED = f'"{REPRODUCES}": ?"([^"]*)"'  # in the labels' JSON
 
 
@@ -106,9 +109,7 @@ class StoredRuns:
         """Return the runs of some batches."""
         return self.runs[self.runs["batch"].isin(batches)]
 
-    def everything(
-        self, runs: pd.DataFrame, tables: list[str]
-    ) -> tuple[Encoded, list[str]]:
+    def everything(self, runs: pd.DataFrame, tables: list[str]) -> tuple[Encoded, list[str]]:
         """Return these tables of some of the runs, and what could not be read."""
         found, damaged = {}, []
         for table in tables:
@@ -154,23 +155,41 @@ class StoredRuns:
         if any(not self._files.exists(path(self._files, "runs", batch)) for batch in gone):
             raise Rewritten
         twice = bool(self._twice & set(runs["run_id"]))
+        own = None
+        if len(runs) <= _FEW:
+            own = ds.field("run_id").isin(runs["run_id"].tolist())
         rows, told = scan(
             self._files,
             [name for name in paths.values() if name in there],
             TABLES[table],
-            both(ds.field("run_id").isin(runs["run_id"].tolist()), condition),
+            both(own, condition),
             with_file=twice,
         )
+        if own is None:
+            rows = _of_runs(rows, runs["run_id"])
         if gone:
             number = int(runs["batch"].isin(gone).sum())
             told.append(f"{self._files.url}: the {table} of {number} runs were removed")
         return (_newest(rows, runs, paths) if twice else rows), told
 
 
+def _of_runs(rows: pa.Table, run_ids: pd.Series[str]) -> pa.Table:
+    """Return the rows of these runs."""
+    wanted = pa.array(run_ids, pa.string())
+    if not pa.types.is_dictionary(rows.schema.field("run_id").type):
+        return rows.filter(pc.is_in(rows["run_id"], wanted))
+    masks = [
+        pc.is_in(chunk.dictionary, wanted).take(chunk.indices) for chunk in rows["run_id"].chunks
+    ]
+    mask = pa.chunked_array(masks, pa.bool_())
+    return rows if pc.all(mask).as_py() else rows.filter(mask)
+
+
 def _newest(rows: pa.Table, runs: pd.DataFrame, paths: dict[str, str]) -> pa.Table:
     """Return those rows that come from the batch of their run."""
-    own = [f"{run} {paths[batch]}" for run, batch in zip(runs["run_id"], runs["batch"], strict=True)]
-    place = pc.binary_join_element_wise(
+    places = runs["batch"].map(paths)
+    own = [f"{run} {place}" for run, place in zip(runs["run_id"], places, strict=True)]
+    found = pc.binary_join_element_wise(
         pc.cast(rows["run_id"], pa.string()), pc.cast(rows[FILE], pa.string()), " "
     )
-    return rows.filter(pc.is_in(place, pa.array(own, pa.string()))).drop_columns([FILE])
+    return rows.filter(pc.is_in(found, pa.array(own, pa.string()))).drop_columns([FILE])

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from switchpoint.store.checksums import announced, sealed
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
     IDENTITY,
@@ -68,17 +69,18 @@ _PAGE_BYTES = 2**24
 
 
 def parquet(table: pa.Table) -> bytes:
-    """Return a table as the bytes of a Parquet file."""
+    """Return a table as the bytes of a Parquet file with checksums."""
     buffer = io.BytesIO()
     large = [name for name in LARGE if name in table.schema.names]
     pq.write_table(
-        table,
+        announced(table),
         buffer,
         compression="zstd",
+        write_page_checksum=True,
         use_dictionary=[name for name in table.schema.names if name not in {"header", "footer"}],
         **({"data_page_size": _PAGE_BYTES} if large else {}),
     )
-    return buffer.getvalue()
+    return sealed(buffer.getvalue())
 
 
 def packed(frame: pd.DataFrame, schema: pa.Schema) -> pa.Table:
@@ -113,7 +115,8 @@ def unpacked(table: pa.Table, measures: list[str]) -> pd.DataFrame:
     for name in dict.fromkeys(key for entry in entries for key in entry):
         values = pd.Series([entry.get(name) for entry in entries], dtype="object")
         frame[name] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
-    identity = [name for name in identity_columns(frame) if frame[name].notna().any()]
+    known = {name for name in frame if name == "run_id" or frame[name].notna().any()}
+    identity = [name for name in identity_columns(frame) if name in known]
     return frame[[*identity, *measures]]
 
 

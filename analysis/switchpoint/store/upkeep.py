@@ -1,4 +1,4 @@
-"""Keeps a store small and sound: drops old samples, migrates, verifies; `compaction` joins files."""
+"""Drops old samples of a store, rewrites its first layout, and checks every file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from switchpoint.errors import InputError
 from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, path, write
+from switchpoint.store.checksums import broken_seal
 from switchpoint.store.compaction import Upkeep
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.first_layout import FirstLayout
@@ -28,6 +29,7 @@ def prune(store: Store, before: date) -> Upkeep:
     Their curves, facts and parameters stay, and so do all findings.
     """
     files, done = store.files, Upkeep()
+    store.files_of_runs()
     with files.alone():
         stored, done.left_out = store.stored()
         for batch, part in stored.by_batch():
@@ -71,11 +73,12 @@ def migrate(store: Store) -> Upkeep:
 def verify(store: Store) -> list[str]:
     """Read every file completely and return what is wrong, one sentence each."""
     _, wrong = store.stored()
+    told = " ".join(wrong)
     files = store.files
     known = {batch_of(name) for name in in_batches(files.below("runs"))[0]}
     for table, schema in TABLES.items():
         for name in in_batches(files.below(table))[0]:
-            if table != "runs":
+            if name not in told:
                 wrong += _problem(files, name, schema)
             if batch_of(name) not in known:
                 wrong.append(f"{name}: a writer was killed; `switchpoint store compact` removes it")
@@ -93,7 +96,9 @@ def _problem(files: StoreFiles, name: str, schema: pa.Schema) -> list[str]:
     """Return what is wrong with one file, if anything is."""
     try:
         with files.system.open(name, "rb") as stream:
-            table = pq.ParquetFile(stream).read()
+            if broken_seal(stream):
+                return [f"{name}: is damaged (its bytes differ from their checksum); remove it"]
+            table = pq.ParquetFile(stream, page_checksum_verification=True).read()
     except (pa.ArrowException, OSError) as error:
         return [f"{name}: is damaged ({str(error).splitlines()[0]}); remove it"]
     missing = [column for column in schema.names if column not in table.schema.names]

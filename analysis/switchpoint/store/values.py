@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from switchpoint.errors import InputError
+from switchpoint.store.checksums import verified_format
 from switchpoint.store.files import Rewritten, StoreFiles
 from switchpoint.store.mark import set_mark
 from switchpoint.store.tables import VALUE_PARTITIONS, VALUES, parquet, partition_text
@@ -47,6 +48,7 @@ def read_values(files: StoreFiles, **query: Query) -> pd.DataFrame:
             paths,
             schema=pa.schema([*VALUES, *VALUE_PARTITIONS]),
             filesystem=files.system,
+            format=verified_format(),
             partitioning=ds.partitioning(VALUE_PARTITIONS, flavor="hive"),
             partition_base_dir=f"{files.root}/values",
         ).to_table(filter=condition)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.records.rank_layout import layout_of
 from switchpoint.tables.columns import IDENTITY, identity_columns, none_for_nulls
 from switchpoint.tables.curves import summarise
 from switchpoint.tables.measurements import Measurements
@@ -123,16 +124,18 @@ class Data:
 
 
 def data_of(measurements: Measurements) -> Data:
-    """Reduce measurements to the data for claims."""
+    """Reduce measurements to the data for claims: our records, which prove where the ranks were."""
+    facts = pd.DataFrame(
+        [_facts(run) for run in measurements.runs.to_dict("records") if _has_ranks(run)],
+        columns=["run_id", *FACTS, "header"],
+    ).set_index("run_id")
     samples = measurements.samples
+    samples = samples[samples["run_id"].isin(facts.index)]
     identity = identity_columns(samples)
     keys = [*identity, "size_bytes", "pass"]
     passes = samples.groupby(keys, dropna=False, observed=True)["time_us"].median().reset_index()
     passes[identity] = none_for_nulls(passes[identity])
-    facts = pd.DataFrame(
-        [_facts(run) for run in measurements.runs.to_dict("records")],
-        columns=["run_id", *FACTS, "header"],
-    ).set_index("run_id")
+    passes = passes.reindex(columns=[*dict.fromkeys([*IDENTITY, *passes])])
     claimed = [
         name for name in FACTS if name in passes
     ]  # these are labels; the record's proof is used instead
@@ -140,17 +143,20 @@ def data_of(measurements: Measurements) -> Data:
     return Data(passes, facts, samples)
 
 
+def _has_ranks(run: dict[Hashable, Any]) -> bool:
+    """Return whether a run's record describes its ranks: another tool's output does not."""
+    return isinstance(run["header"], str) and bool(json.loads(run["header"]).get("ranks"))
+
+
 def _facts(run: dict[Hashable, Any]) -> dict[str, Any]:
     header = json.loads(run["header"]) if isinstance(run["header"], str) else {}
-    ranks = pd.DataFrame(header.get("ranks", []), columns=["host", "boot_id", "cores_online"])
-    machine = ranks["boot_id"].where(ranks["boot_id"].notna(), ranks["host"])
-    crowd = ranks.groupby(machine)["cores_online"].agg(["size", "min"])
+    layout = layout_of(header)
     return {
         "run_id": run["run_id"],
-        "ranks": len(ranks),
-        "nodes": ranks["host"].nunique(),
-        "machines": machine.nunique(),
-        "crowded": bool((crowd["size"] > crowd["min"]).any()),
+        "ranks": len(layout.nodes),
+        "nodes": len(set(layout.nodes)),
+        "machines": len(set(layout.machines)),
+        "crowded": layout.crowded,
         "header": header,
     }
 

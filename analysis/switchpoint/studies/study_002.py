@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from switchpoint.models.efficiency import LITERATURE, WORD_BYTES, Link, efficiency, fit_link
 from switchpoint.studies.claim import Claim
-from switchpoint.studies.efficiency import LITERATURE, WORD_BYTES, Link, efficiency, fit_link
 from switchpoint.studies.evidence import (
     SAME,
     SAME_EFFICIENCY,
@@ -33,6 +34,7 @@ from switchpoint.tables.sweeps import Floats
 
 _KERNEL = "ring"
 _TASK = ["grain_us", "serial_percent"]
+_NUMBER = re.compile(r"\d{1,15}", re.ASCII)
 _SHORT, _MIDDLE, _LONG = (WORD_BYTES * words for words in (1, 1000, 10_000))
 
 EFFICIENCY_COLUMNS = [
@@ -178,9 +180,8 @@ def _runs_form_a_band(data: Data) -> Iterator[Evidence]:
 
 def _grid(data: Data) -> dict[tuple[Any, ...], tuple[Point, Point]]:
     """The serial and the parallel point of each placement, np, size, T, s and crowding."""
-    rows = data.at(_KERNEL)
+    rows = _labelled(data.at(_KERNEL))
     keys = ["placement", "ranks", "size_bytes", *_TASK, "crowded"]
-    _check_labels(rows)
     grid = {}
     for key, part in rows.groupby(keys, sort=True):
         placement, ranks, size_bytes, grain, serial, crowded = map(str, key)
@@ -197,13 +198,22 @@ def _grid(data: Data) -> dict[tuple[Any, ...], tuple[Point, Point]]:
 
 def _tasks(data: Data, **wanted: Any) -> pd.DataFrame:
     """Parallel steps of labelled runs."""
-    _check_labels(data.at(_KERNEL))
-    return data.at(_KERNEL, mode="alternate", **wanted)
+    rows = _labelled(data.at(_KERNEL, mode="alternate"))
+    return narrowed(rows, f"kernel {_KERNEL}", wanted)
 
 
-def _check_labels(rows: pd.DataFrame) -> None:
-    if not set(_TASK) <= set(rows):
-        raise NotTestableError(f"runs of kernel {_KERNEL} without labels {' and '.join(_TASK)}")
+def _labelled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows whose labels give the task as numbers; raises NotTestableError if there are none."""
+    if set(_TASK) <= set(rows):
+        numbers = [rows[name].map(_is_number) for name in _TASK]
+        rows = rows[np.logical_and.reduce(numbers)]
+        if not rows.empty:
+            return rows
+    raise NotTestableError(f"runs of kernel {_KERNEL} without labels {' and '.join(_TASK)}")
+
+
+def _is_number(text: object) -> bool:
+    return isinstance(text, str) and _NUMBER.fullmatch(text) is not None
 
 
 def _efficiency_of(ranks: int) -> Any:

@@ -50,7 +50,10 @@ def tell_builds(measurements: Measurements) -> Measurements:
     build = of_runs.take(of_samples.codes)
     samples = measurements.samples.copy(deep=False)
     samples[BUILD] = build
-    return dataclasses.replace(measurements, samples=samples)
+    points = measurements.points
+    if len(points):
+        points = points.assign(**{BUILD: points["run_id"].astype(object).map(named)})
+    return dataclasses.replace(measurements, samples=samples, points=points)
 
 
 def build_words(run: Mapping[Any, Any]) -> list[str]:

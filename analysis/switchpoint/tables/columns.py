@@ -26,12 +26,15 @@ MEASURES = ["size_bytes", "pass", "sample", "iterations", "time_us"]
 #: Label of a run that repeats another one: the identity of that run.
 REPRODUCES = "reproduces"
 
+#: Label with the rate of the link, in Gbit/s, that the site's file declares for a placement.
+LINK = "link_Gbps"
+
 #: Labels that say when and from which build a run was made, not what it measured. Every other
 #: label, such as a kernel's grain, is part of the identity of its curves.
 PASSING_LABELS = frozenset(
     [
         "session", "start_utc", "builder", "spec_hash", "spack_spec", "spack_hash", "base_run",
-        "launch", "scheduler_options", "modules",
+        "launch", "scheduler_options", "modules", LINK,
     ]
 )  # fmt: skip
 

@@ -45,11 +45,17 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
         slower at all sizes; it is 0 if a single sample leaves it unknown. `trimmed_us`, the mean
         without the best and the worst sample (Hariri et al., study 004), or the mean of at most
         two samples; `count` of samples; `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
+        Measurements' `points`, whose samples are not here, come last.
     """
     sweeps = sweeps_of(source)
-    if not len(sweeps.curve):
-        return pd.DataFrame(columns=[*sweeps.identity, *CURVE_COLUMNS])
-    return summarise_passes(sweeps, compare_passes(sweeps))
+    empty = pd.DataFrame(columns=[*sweeps.identity, *CURVE_COLUMNS])
+    table = summarise_passes(sweeps, compare_passes(sweeps)) if len(sweeps.curve) else empty
+    if not isinstance(source, Measurements) or source.points.empty:
+        return table
+    if table.empty:
+        return source.points
+    joined = pd.concat([table, source.points], ignore_index=True)
+    return joined[[*identity_columns(joined), *CURVE_COLUMNS]]
 
 
 @dataclass

@@ -90,6 +90,13 @@ KINDS = {
             " `source` and `target`, or `sender` and `receiver`",
             "the same",
         ),
+        Kind(
+            "prediction_gap",
+            "a measured time and its prediction from a [site model](models.md) differ by more than"
+            " their intervals; `switchpoint model predict --against` finds it",
+            "`predicted_us` and `measured_us` with their intervals, what the gap `looks_like`"
+            " (contention, overlap, cache: never proof), `notes` on what limits the prediction",
+        ),
     ]
 }
 

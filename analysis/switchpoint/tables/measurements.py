@@ -18,6 +18,7 @@ from pandas.api.types import union_categoricals
 
 from switchpoint.printable import path_text
 from switchpoint.tables.columns import (
+    CURVE_COLUMNS,
     IDENTITY,
     MEASURES,
     PASSING_LABELS,
@@ -46,12 +47,16 @@ class Measurements:
         What else the files contained, one sentence each; a store does not keep it.
     single_values : DataFrame
         Columns `VALUE_COLUMNS`: single values of other projects' tests, which make no curve.
+    points : DataFrame
+        The summary of curves whose samples are not here, such as those of a bundle: identity
+        columns and `CURVE_COLUMNS`.
     """
 
     samples: pd.DataFrame
     runs: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RUN_COLUMNS))
     not_taken: list[str] = field(default_factory=list)
     single_values: pd.DataFrame = field(default_factory=lambda: no_values())
+    points: pd.DataFrame = field(default_factory=lambda: no_points())
 
     @property
     def warnings(self) -> list[str]:
@@ -91,13 +96,14 @@ def concat(parts: Iterable[Measurements]) -> Measurements:
     for part in [part for part in parts if len(part.samples)] or parts[:1]:
         again = part.samples["run_id"].isin(seen)
         samples.append(part.samples[~again] if again.any() else part.samples)
-        seen.update(part.runs["run_id"])
+        seen.update(part.samples["run_id"].unique())
     runs = pd.concat([part.runs for part in parts], ignore_index=True)
     return Measurements(
         _concat_samples(samples),
         runs.drop_duplicates("run_id", ignore_index=True),
         [sentence for part in parts for sentence in part.not_taken],
         concat_values([part.single_values for part in parts]),
+        _concat_points([part.points for part in parts], seen),
     )
 
 
@@ -106,6 +112,11 @@ def of_values(values: pd.DataFrame, not_taken: list[str]) -> Measurements:
     empty: dict[str, Any] = {"run_id": constant(None, 0)}
     empty |= {name: pd.Series(dtype="int64") for name in MEASURES}
     return Measurements(pd.DataFrame(empty), not_taken=not_taken, single_values=values)
+
+
+def no_points() -> pd.DataFrame:
+    """Return an empty table of points."""
+    return pd.DataFrame(columns=["run_id", *CURVE_COLUMNS])
 
 
 def no_values() -> pd.DataFrame:
@@ -251,6 +262,17 @@ def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
         "footer": None if facts.footer is None else json.dumps(facts.footer),
         "warnings": "\n".join(facts.warnings) or None,
     }
+
+
+def _concat_points(tables: Iterable[pd.DataFrame], sampled: set[str]) -> pd.DataFrame:
+    """Join points. Those of a repeated run, or of a run with samples, count once."""
+    seen = set(sampled)
+    joined = []
+    for table in tables:
+        own = table[~table["run_id"].isin(seen)]
+        seen.update(own["run_id"].unique())
+        joined += [own] if len(own) else []
+    return pd.concat(joined, ignore_index=True) if joined else no_points()
 
 
 def _concat_samples(samples: list[pd.DataFrame]) -> pd.DataFrame:

@@ -38,3 +38,25 @@ def mpi_name(library: str) -> str:
         return library.split(",")[0].strip()[:40] or "unknown MPI"
     name = _MPI_NAMES[re.sub(r"[^a-z0-9]", "", found["name"].lower())]
     return f"{name} {found['version']}" if found["version"] else name
+
+
+def mpi_family(name: str) -> str:
+    """Return a library's short name without its version.
+
+    >>> mpi_family("Open MPI 4.1.4"), mpi_family("MVAPICH2"), mpi_family("MVAPICH2 2.3.7")
+    ('Open MPI', 'MVAPICH2', 'MVAPICH2')
+    """
+    return re.sub(r" \d\S*$", "", name)
+
+
+def is_mpi(name: str, wanted: str) -> bool:
+    """Return whether a library is the wanted one, named with all, a part or none of its version.
+
+    >>> [is_mpi("Open MPI 4.1.4", wanted) for wanted in ("openmpi", "Open MPI 4.1", "openmpi-4")]
+    [True, True, True]
+    >>> is_mpi("Open MPI 4.1.4", "openmpi-4.1.40"), is_mpi("MPICH 4.0.2", "Open MPI")
+    (False, False)
+    """
+    major = re.fullmatch(r"(.*\D)[ /@-](\d+)", wanted)
+    short = f"{mpi_name(major[1])} {major[2]}" if major else mpi_name(wanted)
+    return name in {wanted, short} or name.startswith((f"{short} ", f"{short}."))

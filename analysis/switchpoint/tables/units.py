@@ -35,11 +35,13 @@ def bytes_of(text: object) -> int | None:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Write a number with the given significant digits and no exponent.
+    """Write a number with the given significant digits and no exponent; `-` if it is not known.
 
     >>> significant(0.012345), significant(12.345), significant(12345.6)
     ('0.0123', '12.3', '12,346')
     """
+    if not math.isfinite(value):
+        return "-"
     if value == 0:
         return "0"
     before_point = math.floor(math.log10(abs(value))) + 1
@@ -52,7 +54,7 @@ def percent(relative: float) -> str:
     >>> percent(0.553), percent(-0.2)
     ('+55 %', '-20 %')
     """
-    return f"{100 * relative:+.0f} %"
+    return f"{100 * relative:+.0f} %" if math.isfinite(relative) else "-"
 
 
 def place_text(kind: str, last_size_before: int, size_bytes: int, last_size: int | None) -> str:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.exits import show, user_mistakes
 from switchpoint.cli.inputs import load, warn
-from switchpoint.cli.options import Files, Json, Since, Store, Until
+from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def command(
             "--report", metavar="FOLDER", help="Also write the HTML page into this folder."
         ),
     ] = None,
+    scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
     """Find steps and other anomalies in the curves of FILEs or of the store's newest sessions."""
@@ -77,9 +78,7 @@ def command(
 
         if sort is not None and sort not in SORTS:
             raise InputError("--sort", f"'{sort}' is not a sort key; use one of {', '.join(SORTS)}")
-        measurements = load(
-            files, store, sessions=last, since=since, until=until, verbose=show_all
-        )
+        measurements = load(files, store, sessions=last, since=since, until=until, verbose=show_all)
         findings, curves = _find(measurements, curve or [], show_all=show_all)
         shown = select_kinds(select_curves(findings, curve or []), only or [])
         if as_json:
@@ -94,7 +93,7 @@ def command(
 
             page = write_report(measurements, report, findings)
             if not as_json:
-                print(page)
+                show(page)
 
 
 def _find(

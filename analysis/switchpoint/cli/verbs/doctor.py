@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import FAILED, say, user_mistakes
+from switchpoint.cli.exits import FAILED, say, show, user_mistakes
 from switchpoint.cli.options import Json
 from switchpoint.errors import InputError
 
@@ -109,7 +109,7 @@ def _doctor_spack(site: str | None, target: Path | None, mpi: str | None, as_jso
     if target is not None:
         path = write(surveyed, target.absolute())
         if not as_json:
-            print(path)
+            show(path)
     missing = [fact for fact in facts if fact.state == "missing"]
     if missing:
         first = missing[0]

@@ -8,7 +8,7 @@ import typer
 
 from switchpoint.cli.exits import user_mistakes
 from switchpoint.cli.inputs import load, warn
-from switchpoint.cli.options import Files, Json, Since, Store, Until
+from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def command(
             "--all", help="Also print small steps without a cause. --json always prints them."
         ),
     ] = False,
+    scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
     """Locate each switch to the byte and name its cause, from sweeps, zooms and interventions."""

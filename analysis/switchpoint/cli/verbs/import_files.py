@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import BAD, user_mistakes
+from switchpoint.cli.exits import BAD, show, user_mistakes
 from switchpoint.cli.inputs import list_failures, warn
-from switchpoint.cli.options import Json, Store
-from switchpoint.printable import printable
+from switchpoint.cli.options import Json, Scheduler, Store
 
 
 def command(
@@ -32,6 +31,7 @@ def command(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="List every skipped file and every warning.")
     ] = False,
+    scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
     """Store FILEs, and files in folders. Their content decides the format. A run counts once."""
@@ -57,4 +57,4 @@ def command(
             print_json(import_as_json(outcome))
         else:
             for line in import_lines(outcome, store):
-                print(printable(line))
+                show(line)

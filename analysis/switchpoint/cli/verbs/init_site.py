@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.exits import show, user_mistakes
 
 
 def command(
@@ -39,4 +39,4 @@ def command(
         from switchpoint.sites.new_site import init_site
 
         for line in init_site(name, folder, partition, ask=ask):
-            print(line)
+            show(line)

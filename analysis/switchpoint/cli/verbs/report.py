@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.exits import show, user_mistakes
 from switchpoint.cli.inputs import load, warn
-from switchpoint.cli.options import Files, Json, Since, Store, Until
+from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 
 
 def command(
@@ -21,6 +21,7 @@ def command(
         Path,
         typer.Option("--output", "-o", metavar="FOLDER", help="Write index.html into this folder."),
     ] = Path("report"),
+    scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
     """Write one HTML page that works offline, from FILEs or the store's newest runs."""
@@ -35,4 +36,4 @@ def command(
 
             print_json({"report": str(page)})
         else:
-            print(page)
+            show(page)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.exits import show, user_mistakes
 from switchpoint.cli.options import Json, Store
 
 
@@ -45,4 +45,4 @@ def command(
 
             print_recipe(recipe, found)
             if write is not None:
-                print(f"Written: {write}/README.md, {write}/run.sh")
+                show(f"Written: {write}/README.md, {write}/run.sh")

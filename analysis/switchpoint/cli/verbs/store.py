@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from switchpoint.cli.exits import FAILED, say, user_mistakes
+from switchpoint.cli.exits import show as show_line
 from switchpoint.cli.inputs import warn
 from switchpoint.cli.options import Json, Since, Store, Until
 
@@ -45,7 +46,6 @@ def show(
 ) -> None:
     """Print what the store knows of RUN."""
     with user_mistakes():
-        from switchpoint.printable import printable
         from switchpoint.store.contents import one_run
         from switchpoint.store.store import Store
 
@@ -57,7 +57,7 @@ def show(
         else:
             width = max(map(len, found))
             for name, value in found.items():
-                print(f"{name:{width}}  {printable('-' if value is None else str(value))}")
+                show_line(f"{name:{width}}  {'-' if value is None else value}")
 
 
 @app.command("verify")
@@ -72,7 +72,7 @@ def verify(store: Store = "results") -> None:
             say(line)
         if wrong:
             raise typer.Exit(FAILED)
-        print(f"{store} is sound")
+        show_line(f"{store} is sound")
 
 
 @app.command("compact")

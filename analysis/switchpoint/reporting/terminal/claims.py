@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from rich.console import Console
 from rich.table import Table
 
-from switchpoint.reporting.terminal.tables import safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
 from switchpoint.tables.units import significant
 
 _VERDICT_STYLES = {"holds": "green", "does not hold": "red", "not testable here": "yellow"}
@@ -20,7 +19,7 @@ _RUNS = 8
 
 def print_claims(claims: pd.DataFrame) -> None:
     """Print each place's claims with verdict and figures, or with what is missing."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     for place, group in claims.groupby(["site", "partition", "mpi"], dropna=False, sort=False):
         words = [word for word in place if isinstance(word, str)]
         console.print(safe_text(", ".join(words) or "not measured anywhere", style="bold"))

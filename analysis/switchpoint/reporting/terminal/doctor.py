@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 
-from switchpoint.reporting.terminal.tables import safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
 from switchpoint.reporting.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ _STATE_STYLES = {"ok": "green", "poor": "yellow", "missing": "red"}
 
 def print_facts(facts: Iterable[Fact]) -> None:
     """Print what `doctor` found as a table, with each fix below its problem."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     problems = 0
     for fact in facts:

@@ -21,7 +21,7 @@ from switchpoint.reporting.digest import (
 from switchpoint.reporting.terminal.confirmed import confirmed_causes, show_confirmed
 from switchpoint.reporting.terminal.each_finding import print_each
 from switchpoint.reporting.terminal.folded import show_lines
-from switchpoint.reporting.terminal.tables import safe_text
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text
 from switchpoint.reporting.terminal.words import counted, kind_text
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.units import range_text
@@ -51,7 +51,7 @@ def print_findings(
     sort
         One of `digest.SORTS`.
     """
-    console = Console(highlight=False)
+    console = SafeConsole()
     searched = counted(_curve_count(curves), "curve")
     if findings.empty:
         console.print(f"Nothing found in {searched}.")
@@ -106,8 +106,7 @@ def _curve_count(curves: pd.DataFrame) -> int:
 def _rendered(console: Console, show: Callable[[Console], None]) -> int:
     """Return how many lines something needs on the console."""
     text = io.StringIO()
-    target = Console(
-        highlight=False,
+    target = SafeConsole(
         width=console.width,
         file=text,
         force_terminal=console.is_terminal,

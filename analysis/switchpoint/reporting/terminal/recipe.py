@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 
-from switchpoint.reporting.terminal.tables import safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
 
 if TYPE_CHECKING:
     from switchpoint.reproduction.differences import Difference
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 def print_recipe(recipe: Recipe, differences: Iterable[Difference]) -> None:
     """Print what a run needs, then what differs on this machine."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
-from rich.console import Console
 from rich.table import Table
 
-from switchpoint.reporting.terminal.tables import safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
 
 _NUMBERS = {"runs", "sessions", "truncated", "parameters", "findings", "size_bytes"}
 _HEADINGS = {"size_bytes": "MB"}
@@ -20,7 +19,7 @@ def print_contents(table: pd.DataFrame) -> None:
         shown.add_column(_HEADINGS.get(str(name), str(name)), justify="right" if right else "left")
     for row in table.to_dict("records"):
         shown.add_row(*(safe_text(_cell(str(name), value)) for name, value in row.items()))
-    show_table(Console(highlight=False), shown)
+    show_table(SafeConsole(), shown)
 
 
 def _cell(name: str, value: object) -> str:

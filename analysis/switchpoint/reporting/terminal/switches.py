@@ -10,13 +10,19 @@ from rich.console import Console
 from rich.table import Table
 
 from switchpoint.explanation.switches import notable
-from switchpoint.reporting.terminal.tables import HEADING, cell_text, safe_text, show_table
+from switchpoint.reporting.terminal.tables import (
+    HEADING,
+    SafeConsole,
+    cell_text,
+    safe_text,
+    show_table,
+)
 from switchpoint.tables.units import percent, size_text
 
 
 def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
     """Print position and cause of each switch, or only of notable ones, with a table per MPI."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     total = len(switches)
     if not show_all:
         switches = switches[notable(switches)]
@@ -49,7 +55,7 @@ def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
 
 def print_sentences(switches: pd.DataFrame, size_bytes: int) -> None:
     """Print what is known of the switches near a size, with a paragraph for each."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     if switches.empty:
         console.print(f"There is no switch or step near {size_text(size_bytes)}.")
     for row in switches.to_dict("records"):
@@ -87,7 +93,7 @@ def _cause(row: Mapping[Any, Any]) -> str:
 
 def print_stayed_eager(eager: pd.DataFrame) -> None:
     """Print a sentence for each curve in which MPI_Send never waited for its receiver."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     for row in eager.to_dict("records"):
         words = [row[name] for name in (*HEADING, "placement", "mode") if name in row]
         console.print(safe_text(", ".join(v for v in words if isinstance(v, str)), style="bold"))

@@ -22,6 +22,21 @@ def cell_text(name: str, value: Any) -> str:
     return value[:8] if name == "run_id" else value
 
 
+class SafeConsole(Console):
+    """A console on which no text is markup, and control characters are printed as escapes.
+
+    Text that is given as a string comes through here, also cells and headings of tables. Text with
+    a style is made by `safe_text`.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Convert a string, line by line."""
+        return super().render_str("\n".join(map(printable, text.split("\n"))), **options)
+
+
 def safe_text(words: str, style: str = "") -> Text:
     """Return text for the terminal, without interpreting control characters or markup."""
     return Text(printable(words), style)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import pandas as pd
-from rich.console import Console
 from rich.table import Table
 
 from switchpoint.comparison.tools import missing_tools
-from switchpoint.reporting.terminal.tables import safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
 from switchpoint.tables.units import significant, size_text
 
 
 def print_tools(table: pd.DataFrame) -> None:
     """Print round trips as a table per placement with a row per tool, the fastest first."""
-    console = Console(highlight=False)
+    console = SafeConsole()
     for place, part in table.groupby(["site", "placement"], sort=False):
         console.print(safe_text(", ".join(map(str, place)), style="bold"))
         printed = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from switchpoint.models.lines import fit_lines
 from switchpoint.tables.sweeps import Floats
 
 WORD_BYTES = 4
@@ -65,14 +64,12 @@ def break_even_us(ranks: int, exchange_us: float) -> float:
 
 
 def fit_link(size_bytes: Floats, time_us: Floats) -> Link:
-    """Fit a link to half round trips: a line by least squares of the relative error.
+    """Fit a link to half round trips, as `models.lines.fit_lines` does.
 
     Parameters
     ----------
     size_bytes, time_us : array of float, shape (n,)
         From a ping-pong, which the paper names as the other source of the constants.
     """
-    words = size_bytes / WORD_BYTES
-    design = np.stack([np.ones_like(words), words], axis=1) / time_us[:, None]
-    start, word = np.linalg.lstsq(design, np.ones_like(words), rcond=None)[0]
-    return Link(float(start), float(word))
+    start_us, word_us = fit_lines(size_bytes / WORD_BYTES, time_us[None])
+    return Link(float(start_us[0]), float(word_us[0]))

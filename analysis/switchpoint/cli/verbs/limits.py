@@ -1,0 +1,28 @@
+"""`switchpoint limits`."""
+
+from __future__ import annotations
+
+from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.inputs import warn
+from switchpoint.cli.options import Json, Last, Selections, Store
+
+
+def command(
+    selections: Selections = None, store: Store = "results", last: Last = 1, as_json: Json = False
+) -> None:
+    """Print latency, peak, n1/2 and message rate of each site, and the share of its link."""
+    with user_mistakes():
+        from switchpoint.comparison.limits import limits_of_sides
+        from switchpoint.comparison.sides import select_all
+
+        sides = select_all(selections or [], store, last)
+        warn([warning for side in sides for warning in side.warnings])
+        table = limits_of_sides(sides)
+        if as_json:
+            from switchpoint.reporting.json import limits_as_json, print_json
+
+            print_json(limits_as_json(table))
+        else:
+            from switchpoint.reporting.terminal.limits import print_limits
+
+            print_limits(table)

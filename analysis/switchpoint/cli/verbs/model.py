@@ -1,0 +1,190 @@
+"""`switchpoint model fit | predict | export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.inputs import load_all, warn
+from switchpoint.cli.options import Files, Json, Store
+
+if TYPE_CHECKING:
+    from switchpoint.models.site_model import SiteModel
+
+app = typer.Typer(
+    no_args_is_help=True, help="Fit a model of a site, predict kernels from it, export it."
+)
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `model fit` wrote.")]
+Mpi = Annotated[
+    str | None, typer.Option("--mpi", metavar="NAME", help="The MPI, if MODEL has several.")
+]
+Environ = Annotated[
+    str | None,
+    typer.Option("--environ", metavar="NAME", help="The environment, if MODEL has several."),
+]
+Partition = Annotated[
+    str | None,
+    typer.Option("--partition", metavar="NAME", help="The partition, if MODEL has several."),
+]
+Within = Annotated[
+    str,
+    typer.Option(
+        "--within", metavar="PLACEMENT", help="The placement whose path ranks of one node use."
+    ),
+]
+
+
+@app.command("fit")
+def fit(
+    files: Files = None,
+    store: Store = "results",
+    site: Annotated[
+        str | None, typer.Option("--site", metavar="NAME", help="The site, if there are several.")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")
+    ] = Path("site-model.yaml"),
+    as_json: Json = False,
+) -> None:
+    """Fit start time and time per byte to each segment of a site's ping-pong curves."""
+    with user_mistakes():
+        measurements = load_all(files, store)
+        from switchpoint.models.fitting import fit_model
+        from switchpoint.models.site_model import save_model
+
+        model = fit_model(measurements, site, str(files[0]) if files else store)
+        save_model(model, output)
+        warn(measurements.warnings)
+        if as_json:
+            from switchpoint.reporting.json import print_json
+
+            print_json({"model": str(output)} | model.model_dump(mode="json"))
+        else:
+            from switchpoint.reporting.terminal.model import print_model
+
+            print_model(model)
+            print(output)
+
+
+@app.command("predict")
+def predict(
+    model: Model,
+    kernel: Annotated[
+        str, typer.Argument(metavar="KERNEL", help="Such as ring, broadcast, alltoall, mergesort.")
+    ],
+    placement: Annotated[
+        str, typer.Option("--placement", metavar="NAME", help="Where the ranks are.")
+    ] = "one_node",
+    modes: Annotated[
+        str, typer.Option("--mode", metavar="NAMES", help="Modes of the kernel. Default: all.")
+    ] = "",
+    sizes: Annotated[
+        str, typer.Option("--sizes", metavar="SIZES", help="Message sizes, such as 1K,64K.")
+    ] = "",
+    ranks: Annotated[
+        int | None, typer.Option("--ranks", metavar="N", min=1, help="Number of ranks.")
+    ] = None,
+    process_map: Annotated[
+        str | None,
+        typer.Option("--map", metavar="MAP", help="The node of each rank, such as AABAABB."),
+    ] = None,
+    mpi: Mpi = None,
+    environ: Environ = None,
+    partition: Partition = None,
+    within: Within = "one_node",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="NAME=VALUE",
+            help="An option of the kernel, such as grain=2000 or packet=64K; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="URL",
+            help="Predict what this store or file contains of KERNEL, and compare.",
+        ),
+    ] = None,
+    activity: Annotated[
+        bool,
+        typer.Option("--activity", help="With --json: also print what each rank does when."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Predict the time of KERNEL from MODEL alone, with its interval."""
+    with user_mistakes():
+        from switchpoint.models.site_model import load_model
+
+        loaded = load_model(model)
+        if against is not None:
+            _compare(loaded, kernel, against, within, as_json=as_json)
+            return
+        from switchpoint.models.kernel_arguments import options_from, sizes_from
+        from switchpoint.models.prediction import predict as predict_points
+
+        table = predict_points(
+            loaded, kernel, placement=placement, modes=[m for m in modes.split(",") if m],
+            sizes_bytes=sizes_from(sizes), ranks=ranks, process_map=process_map, within=within,
+            options=options_from(option or []), mpi=mpi, environ=environ, partition=partition,
+        )  # fmt: skip
+        if as_json:
+            from switchpoint.reporting.json import predictions_as_json, print_json
+
+            print_json(predictions_as_json(table, activity=activity))
+        else:
+            from switchpoint.reporting.terminal.model import print_predictions
+
+            print_predictions(table)
+
+
+@app.command("export")
+def export(
+    model: Model,
+    placement: Annotated[
+        str, typer.Option("--placement", metavar="NAME", help="The links of the platform.")
+    ],
+    simgrid: Annotated[
+        Path, typer.Option("--simgrid", metavar="FILE", help="The platform file to write.")
+    ],
+    hosts: Annotated[int, typer.Option("--hosts", metavar="N", min=1, help="How many.")] = 2,
+    mpi: Mpi = None,
+    environ: Environ = None,
+    partition: Partition = None,
+    within: Within = "one_node",
+) -> None:
+    """Write MODEL as a platform for SimGrid, with SMPI's factors."""
+    with user_mistakes():
+        from switchpoint.models.links import Place
+        from switchpoint.models.simgrid import platform
+        from switchpoint.models.site_model import load_model, write_whole
+
+        place = Place(placement, mpi, environ, partition)
+        write_whole(simgrid, platform(load_model(model), place, hosts, within))
+        print(simgrid)
+
+
+def _compare(model: SiteModel, kernel: str, against: str, within: str, *, as_json: bool) -> None:
+    """Print predictions beside measurements."""
+    paths = [Path(against)]
+    is_store = "://" in against or (paths[0] / "runs").is_dir()
+    measurements = load_all(None if is_store else paths, against)
+    from switchpoint.models.gaps import compare_with
+
+    comparison = compare_with(model, measurements, kernel, within, against)
+    warn(measurements.warnings)
+    if as_json:
+        from switchpoint.reporting.json import beside_measured_as_json, print_json
+
+        print_json(beside_measured_as_json(comparison))
+    else:
+        from switchpoint.reporting.terminal.model import print_comparison
+
+        print_comparison(comparison)

@@ -1,0 +1,207 @@
+"""Fits a site model: a line for each protocol segment of each ping-pong curve, and compute rates.
+
+Only ping-pong and calibrations of computing are used, never what the model is to predict.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Hashable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.detection.search import find_anomalies
+from switchpoint.errors import InputError
+from switchpoint.explanation.suspects import Suspects, suspects_of_run
+from switchpoint.models.boundaries import Boundary, boundaries_of
+from switchpoint.models.compute_rates import compute_rates
+from switchpoint.models.lines import fit_lines
+from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_of
+from switchpoint.models.site_model import Curve, Figure, NotFitted, Segment, SiteModel
+from switchpoint.records.rank_layout import RankLayout, layout_of
+from switchpoint.tables.columns import IDENTITY, identity_columns, none_for_nulls
+from switchpoint.tables.measurements import Measurements
+
+KERNEL = "pingpong"
+
+#: One size tells nothing of the time per byte.
+_LEAST_SIZES = 2
+
+#: Of the points of all repeats, the shares of the line's time between which 95 % lie.
+_MOST_POINTS = 2.5, 97.5
+
+
+def fit_model(
+    measurements: Measurements,
+    site: str | None = None,
+    made_from: str | os.PathLike[str] = "measurements",
+) -> SiteModel:
+    """Fit the curves of a site.
+
+    Parameters
+    ----------
+    measurements
+        Runs of the kernel `pingpong`, and for compute rates of `mergesort` and `ring`. Each run is
+        a launch; from three launches of a curve on, intervals are over launches.
+    site
+        The site; it may be omitted if the measurements have one.
+    made_from
+        The store or file, for the model's provenance and for messages.
+
+    Returns
+    -------
+    SiteModel
+        Its `curves` have a line in microseconds and bytes for each segment between boundaries that
+        `detect` finds. Segments that cannot be fitted are named with the reason.
+
+    Raises
+    ------
+    InputError
+        If the site is not clear, or no curve can be fitted.
+    """
+    source = os.fspath(made_from)
+    here = _of_site(measurements, site, source)
+    curves = _curves(_of_kernel(here, KERNEL))
+    if not any(curve.segments for curve in curves):
+        reasons = [one.reason for curve in curves for one in curve.not_fitted]
+        why = f": {reasons[0]}" if reasons else ""
+        raise InputError(
+            source,
+            f"contains no ping-pong of a record that can be fitted{why};"
+            " measure with `make measure TAG=sweep`",
+        )
+    names = set(here.runs["site"].dropna())
+    return SiteModel(
+        site=str(names.pop()) if names else None,
+        made_utc=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        made_by=f"switchpoint {version('switchpoint')}",
+        made_from=source,
+        curves=curves,
+        compute_rates=compute_rates(here),
+    )
+
+
+def _of_site(measurements: Measurements, site: str | None, source: str) -> Measurements:
+    """Select the runs of a site; without a name, of the only one."""
+    sites = sorted(measurements.runs["site"].dropna().unique())
+    if site is None:
+        if len(sites) > 1:
+            raise InputError(source, f"has runs of {' and '.join(sites)}; choose one with --site")
+        return measurements
+    if site not in sites:
+        known = f"; it has {', '.join(sites)}" if sites else ""
+        raise InputError("--site", f"{source} has no run of '{site}'{known}")
+    return _of_runs(measurements, measurements.runs["site"] == site)
+
+
+def _of_kernel(measurements: Measurements, kernel: str) -> Measurements:
+    runs = measurements.runs
+    return _of_runs(measurements, (runs["kernel"] == kernel) & runs["header"].notna())
+
+
+def _of_runs(measurements: Measurements, chosen: pd.Series[bool]) -> Measurements:
+    runs = measurements.runs[chosen]
+    samples = measurements.samples
+    samples = samples[samples["run_id"].isin(set(runs["run_id"]))]
+    return dataclasses.replace(measurements, samples=samples, runs=runs)
+
+
+def _curves(measurements: Measurements) -> list[Curve]:
+    """Fit each curve, over all of its launches."""
+    if measurements.samples.empty:
+        return []
+    identity = identity_columns(measurements.samples)
+    same = [name for name in identity if name != "run_id"]
+    passes = pass_medians(measurements.samples, identity)
+    boundaries = boundaries_of(find_anomalies(measurements), same)
+    starts = dict(zip(measurements.runs["run_id"], measurements.runs["start_utc"], strict=True))
+    known: dict[str, _Run] = {}
+    curves = []
+    for _, rows in passes.groupby(same, dropna=False, observed=True, sort=True):
+        [named] = none_for_nulls(rows[same].head(1)).to_dict("records")
+        repeats = repeats_of(rows)
+        newest = max(repeats.runs, key=lambda run: str(starts[run]))
+        if newest not in known:
+            known[newest] = _Run.of(*measurements.facts(newest))
+        found = boundaries.get(tuple(named[name] for name in same), [])
+        utc = sorted(str(starts[run]) for run in repeats.runs if isinstance(starts[run], str))
+        curves.append(_curve(named, repeats, found, known[newest], utc))
+    return curves
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What a run's record says: where its ranks were, and the settings that end its eager sends."""
+
+    layout: RankLayout
+    settings: Suspects
+
+    @classmethod
+    def of(cls, header: dict[str, Any], footer: dict[str, Any] | None) -> _Run:
+        return cls(layout_of(header), suspects_of_run(header, footer))
+
+    def eager(self, largest_bytes: int) -> tuple[int | None, str | None]:
+        """Return the last size that is sent eagerly, and the name of the setting that says so."""
+        ends = [one for one in self.settings(0, largest_bytes) if one["ends_eager"]]
+        first = min(ends, key=lambda one: int(one["last_size"]), default=None)
+        return (None, None) if first is None else (int(first["last_size"]), str(first["name"]))
+
+
+def _curve(
+    named: dict[Hashable, Any], repeats: Repeats, found: list[Boundary], run: _Run, utc: list[str]
+) -> Curve:
+    """Fit the segments of a curve between its boundaries."""
+    shared = [one for one in found if one.launches >= len(repeats.runs) / 2]
+    ends = [one.last_size_before for one in shared] + [int(repeats.size_bytes[-1])]
+    firsts = [0, *(one.size_bytes for one in shared)]
+    fitted = [_segment(repeats, *ends_of) for ends_of in zip(firsts, ends, strict=True)]
+    eager_last, ended_by = run.eager(int(repeats.size_bytes[-1]))
+    labels = {
+        str(name): str(value)
+        for name, value in named.items()
+        if name not in IDENTITY and value is not None
+    }
+    return Curve(
+        partition=named.get("partition"), mpi=named.get("mpi"), environ=named.get("environ"),
+        runs=list(repeats.runs), first_utc=utc[0] if utc else None,
+        last_utc=utc[-1] if utc else None,
+        interval_over="launches" if repeats.over == "launches" else "passes",
+        repeats=len(repeats.times_us), placement=str(named.get("placement")),
+        mode=str(named["mode"]), labels=labels, nodes=len(set(run.layout.nodes)) or 1,
+        machines=len(set(run.layout.machines)) or 1, cores_per_machine=run.layout.cores,
+        segments=[one for one in fitted if isinstance(one, Segment)],
+        not_fitted=[one for one in fitted if isinstance(one, NotFitted)],
+        eager_last_size_bytes=eager_last, eager_ended_by=ended_by,
+    )  # fmt: skip
+
+
+def _segment(repeats: Repeats, first_bytes: int, last_bytes: int) -> Segment | NotFitted:
+    """Fit the line of the sizes in a range, or say why there is none."""
+    inside = repeats.sizes_from(first_bytes, last_bytes)
+    sizes = repeats.size_bytes[inside]
+    if len(sizes) < _LEAST_SIZES:
+        only = f"{len(sizes)} measured size{'' if len(sizes) == 1 else 's'}"
+        return NotFitted(
+            first_size_bytes=int(sizes.min(initial=first_bytes)) if len(sizes) else first_bytes,
+            last_size_bytes=last_bytes,
+            reason=f"{only} from {first_bytes:,} to {last_bytes:,} B, a line needs {_LEAST_SIZES}",
+        )
+    start, slope = fit_lines(sizes, repeats.medians_us()[:, inside])
+    ratios = repeats.times_us[:, inside] / (start[0] + slope[0] * sizes)
+    least, most = np.nanpercentile(ratios, _MOST_POINTS)
+    return Segment(
+        first_size_bytes=int(sizes[0]), last_size_bytes=int(sizes[-1]), sizes=len(sizes),
+        start_us=_figure(start), per_byte_us=_figure(slope),
+        least_over_line=float(least), most_over_line=float(most),
+    )  # fmt: skip
+
+
+def _figure(draws: Any) -> Figure:
+    low, high = interval(draws) or (None, None)
+    return Figure(value=float(draws[0]), low=low, high=high)

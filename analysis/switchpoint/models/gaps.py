@@ -1,0 +1,234 @@
+"""Compares predictions with measurements: the error of each point, and where the model misses."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.errors import InputError
+from switchpoint.models.kernel_arguments import options_of
+from switchpoint.models.kernels import Problem, kernel_of
+from switchpoint.models.links import Place
+from switchpoint.models.prediction import WITHIN, Prediction, predict_one
+from switchpoint.models.repeats import interval, pass_medians, repeats_of
+from switchpoint.models.site_model import SiteModel
+from switchpoint.records.rank_layout import RankLayout, layout_of
+from switchpoint.tables.columns import identity_columns, none_for_nulls
+from switchpoint.tables.measurements import Measurements
+
+#: The columns after those of the curve's identity.
+COMPARISON_COLUMNS = [
+    "ranks", "ranks_on_nodes", "crowded", "size_bytes", "predicted_us", "predicted_low_us",
+    "predicted_high_us", "measured_us", "measured_low_us", "measured_high_us", "error", "gap",
+    "looks_like", "notes",
+]  # fmt: skip
+
+KIND = "prediction_gap"
+
+#: Width of a 95 % interval of a normal distribution in standard deviations.
+_WIDTH = 2 * 1.96
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """One measured point: its median and 95 % interval in microseconds."""
+
+    time_us: float
+    low_us: float
+    high_us: float
+
+
+def compare_with(
+    model: SiteModel,
+    measurements: Measurements,
+    kernel: str,
+    within: str = WITHIN,
+    source: str | os.PathLike[str] = "measurements",
+) -> pd.DataFrame:
+    """Predict every measured point of a kernel at the model's site, and compare.
+
+    Parameters
+    ----------
+    model
+        As from `fit_model` or `load_model`.
+    measurements
+        Runs of the kernel.
+    kernel
+        Its name.
+    within
+        As of `predict`.
+    source
+        Where the measurements come from, for messages.
+
+    Returns
+    -------
+    DataFrame
+        One row per measured curve and size: the curve's identity without the run, then
+        `COMPARISON_COLUMNS`. `error` is measured over predicted, minus 1; `gap` is True where the
+        two intervals have nothing in common, and `looks_like` then says what that suggests. If the
+        model cannot predict a point, `predicted_us` is null and `notes` say why.
+
+    Raises
+    ------
+    InputError
+        If there is no run of the kernel at the model's site.
+    """
+    modes = kernel_of(kernel).modes
+    runs = measurements.runs
+    chosen = runs[(runs["kernel"] == kernel) & runs["header"].notna()]
+    if chosen.empty:
+        raise InputError(os.fspath(source), f"contains no run record of kernel {kernel}")
+    here = chosen[chosen["site"] == model.site] if model.site else chosen
+    if here.empty:
+        others = " and ".join(sorted(chosen["site"].dropna().unique())) or "no named site"
+        raise InputError(
+            model.source,
+            f"is a model of site '{model.site}', but {os.fspath(source)} has runs of {others};"
+            " use that site's model",
+        )
+    headers = {
+        str(run_id): json.loads(header)
+        for run_id, header in zip(here["run_id"], here["header"], strict=True)
+    }
+    samples = measurements.samples
+    samples = samples[samples["run_id"].isin(set(headers)) & samples["mode"].isin(modes)]
+    if samples.empty:
+        raise InputError(
+            os.fspath(source),
+            f"has no mode of {kernel} that can be predicted: {', '.join(modes)}",
+        )
+    rows = list(_rows(model, kernel, samples, headers, within))
+    columns = [name for name in rows[0] if name not in COMPARISON_COLUMNS]
+    return pd.DataFrame(rows, columns=[*columns, *COMPARISON_COLUMNS])
+
+
+def prediction_gaps(comparison: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the gaps of a comparison as findings: `tables.findings.COLUMNS` and the curve."""
+    curve = [name for name in comparison if name not in COMPARISON_COLUMNS]
+    return [
+        {
+            "kind": KIND,
+            "size_bytes": row["size_bytes"],
+            "last_size_before": 0,
+            "magnitude": row["error"],
+            "confidence": _confidence(row),
+            "evidence": {
+                name: row[name]
+                for name in ("predicted_us", "predicted_low_us", "predicted_high_us",
+                             "measured_us", "measured_low_us", "measured_high_us", "looks_like",
+                             "notes")
+            } | {"last_size_bytes": row["size_bytes"]},
+            "suspects": [],
+            "origin": None,
+            "curve": {
+                name: row[name] for name in curve if isinstance(row[name], str)
+            } | {"ranks": str(row["ranks"])},
+        }
+        for row in comparison[comparison["gap"].astype(bool)].to_dict("records")
+    ]  # fmt: skip
+
+
+def _rows(
+    model: SiteModel,
+    kernel: str,
+    samples: pd.DataFrame,
+    headers: Mapping[str, dict[str, Any]],
+    within: str,
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each curve and size."""
+    identity = identity_columns(samples)
+    passes = pass_medians(samples, identity)
+    layouts = {run_id: layout_of(header) for run_id, header in headers.items()}
+    # Curves also differ in where their ranks ran, and in options that are not among the labels.
+    options = {run_id: options_of(header) for run_id, header in headers.items()}
+    run_ids = passes["run_id"].astype("str")
+    passes = passes.assign(_map=run_ids.map(lambda run: layouts[run].process_map),
+                           _options=run_ids.map(lambda run: str(options[run])))  # fmt: skip
+    same = [name for name in identity if name != "run_id"]
+    keys = [*same, "_map", "_options"]
+    for _, rows in passes.groupby(keys, dropna=False, observed=True, sort=True):
+        [named] = none_for_nulls(rows[same].head(1)).to_dict("records")
+        repeats = repeats_of(rows)
+        run_id = repeats.runs[0]
+        place = Place(str(named["placement"]), named.get("mpi"), named.get("environ"),
+                      named.get("partition"))  # fmt: skip
+        layout = layouts[run_id]
+        medians = repeats.medians_us()
+        for index, size in enumerate(repeats.size_bytes):
+            low, high = interval(medians[:, index]) or (medians[0, index],) * 2
+            measured = _Measured(float(medians[0, index]), float(low), float(high))
+            problem = Problem(
+                kernel, str(named["mode"]), len(layout.nodes), int(size), options[run_id]
+            )
+            found = _predicted(model, problem, place, layout, within)
+            yield {str(name): value for name, value in named.items()} | _compared(
+                problem, layout, measured, found
+            )
+
+
+def _predicted(
+    model: SiteModel, problem: Problem, place: Place, layout: RankLayout, within: str
+) -> Prediction | str:
+    """Predict a point, or say why the model cannot."""
+    try:
+        return predict_one(model, problem, place, layout, within)
+    except InputError as error:
+        return str(error)
+
+
+def _compared(
+    problem: Problem, layout: RankLayout, measured: _Measured, found: Prediction | str
+) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(COMPARISON_COLUMNS)
+    row |= {
+        "ranks": problem.ranks, "ranks_on_nodes": layout.process_map, "crowded": layout.crowded,
+        "size_bytes": problem.size_bytes, "measured_us": measured.time_us,
+        "measured_low_us": measured.low_us, "measured_high_us": measured.high_us,
+    }  # fmt: skip
+    if isinstance(found, str):
+        return row | {"gap": False, "notes": [found]}
+    gap = measured.low_us > found.high_us or measured.high_us < found.low_us
+    return row | {
+        "predicted_us": found.time_us,
+        "predicted_low_us": found.low_us,
+        "predicted_high_us": found.high_us,
+        "error": measured.time_us / found.time_us - 1,
+        "gap": gap,
+        "looks_like": _looks_like(problem, layout, measured, found) if gap else None,
+        "notes": found.notes,
+    }
+
+
+def _looks_like(
+    problem: Problem, layout: RankLayout, measured: _Measured, found: Prediction
+) -> str:
+    """Say what a gap suggests. It is never a proof."""
+    if measured.time_us < found.time_us:
+        return "overlap: messages proceed at the same time that the model sends one after another"
+    ranks, nodes = len(layout.nodes), len(set(layout.nodes))
+    if layout.crowded:
+        return f"contention: {ranks} ranks share {layout.cores} cores, and waiting ranks use them"
+    if nodes > 1 and ranks > nodes:
+        return "contention: ranks of one node share its link and its memory"
+    machines = len(set(layout.machines))
+    if ranks > 2 and machines < nodes:
+        return f"contention: {nodes} nodes share {machines} machine and its memory"
+    if ranks > 2:
+        return "contention: more messages are on their way at once than in the ping-pong"
+    return "cache: the kernel's data are not where the ping-pong's are"
+
+
+def _confidence(row: Mapping[Any, Any]) -> float:
+    """Return the probability that noise shows no such gap, from the widths of both intervals."""
+    spread = math.hypot(
+        math.log(row["measured_high_us"] / row["measured_low_us"]) / _WIDTH,
+        math.log(row["predicted_high_us"] / row["predicted_low_us"]) / _WIDTH,
+    )
+    away = abs(math.log(row["measured_us"] / row["predicted_us"]))
+    return math.erf(away / spread / math.sqrt(2)) if spread > 0 else 1.0

@@ -1,0 +1,67 @@
+"""Reads the kernels' own options from a record or from what a user typed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from switchpoint.errors import InputError
+from switchpoint.models.kernels import Options
+from switchpoint.tables.units import bytes_of
+
+_NAMES = [field.name for field in dataclasses.fields(Options)]
+
+
+def options_of(header: Mapping[str, Any]) -> Options:
+    """Return the options with which a run was started; the kernels' defaults for others."""
+    arguments = header.get("arguments", [])
+    words = {name.replace("_", "-"): name for name in _NAMES}
+    known: dict[str, Any] = {}
+    for word, after in zip(arguments, [*arguments[1:], ""], strict=True):
+        name, equals, value = word.removeprefix("--").partition("=")
+        if word.startswith("--") and name in words:
+            known[words[name]] = _value(words[name], value if equals else after)
+    if windows := header.get("plan", {}).get("windows"):
+        known["window"] = next(iter(windows.values()))
+    return Options(**known)
+
+
+def options_from(words: Sequence[str]) -> Options:
+    """Return the options that a user gave, such as `grain=2000`; raises InputError."""
+    known: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        name = name.replace("-", "_")
+        if name not in _NAMES or not equals:
+            raise InputError(
+                "--option", f"'{word}' is not NAME=VALUE; the names are {', '.join(_NAMES)}"
+            )
+        try:
+            known[name] = _value(name, value)
+        except ValueError:
+            raise InputError("--option", f"'{word}': '{value}' is not a number") from None
+    return Options(**known)
+
+
+def sizes_from(text: str) -> list[int]:
+    """Return the sizes of a list such as `1K,64K` in bytes; raises InputError."""
+    sizes = []
+    for word in filter(None, text.split(",")):
+        size = bytes_of(word)
+        if size is None:
+            raise InputError("--sizes", f"'{word}' is not a size; write such as 1024 or 64K")
+        sizes.append(size)
+    return sizes
+
+
+def _value(name: str, text: str) -> Any:
+    """Return an option's value; raises ValueError if it has none."""
+    if name == "tree":
+        return tuple(int(parent) for parent in text.split(","))
+    if name in ("grain", "serial"):
+        return float(text)
+    size = bytes_of(text)
+    if size is None or (size == 0 and name != "send_window"):
+        raise ValueError(text)
+    return size

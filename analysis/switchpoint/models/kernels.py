@@ -1,0 +1,219 @@
+"""The kernels that can be predicted: their modes, and the pattern of each with its options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from switchpoint.errors import InputError
+from switchpoint.models.compute_rates import MERGE_SORT, RING
+from switchpoint.models.patterns import broadcast as broadcasts
+from switchpoint.models.patterns import complete_exchange as exchanges
+from switchpoint.models.patterns.merge_sort import merge_sort
+from switchpoint.models.patterns.pairs import echo, exchange, ping_pong, stream
+from switchpoint.models.patterns.pattern import Pattern
+from switchpoint.models.patterns.ring import ring
+from switchpoint.models.patterns.trees import children_of
+
+#: What the library does in it is its own choice.
+LIBRARY = "library"
+
+
+@dataclass(frozen=True)
+class Options:
+    """The kernels' own options, with their names and defaults there.
+
+    Attributes
+    ----------
+    window : int
+        Messages in flight of the ping-pong's streams.
+    grain : float
+        `ring`: T, the time of the whole task on one rank in microseconds.
+    serial : float
+        `ring`: s, the part of T that only rank 0 can do in percent.
+    segment : int
+        `broadcast`: segments of the pipelined chain in bytes.
+    packet, group, send_window : int
+        `alltoall`: largest packet in bytes, ranks in a group, packets in flight (0: one for each
+        other rank).
+    tree : tuple of int
+        `mergesort`: the parents of ranks 1, 2, ...; empty: rank r has (r - 1) / 2.
+    """
+
+    window: int = 64
+    grain: float = 1000
+    serial: float = 0
+    segment: int = 8192
+    packet: int = 65536
+    group: int = 2
+    send_window: int = 0
+    tree: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One point of one kernel, without where its ranks are.
+
+    Attributes
+    ----------
+    kernel, mode : str
+        Their names.
+    ranks, size_bytes : int
+        As the kernel has them.
+    options : Options
+        Those of the kernel.
+    """
+
+    kernel: str
+    mode: str
+    ranks: int
+    size_bytes: int
+    options: Options = Options()
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """How to predict a kernel.
+
+    Attributes
+    ----------
+    modes : list of str
+        Those that can be predicted.
+    sizes_bytes : list of int
+        What to predict if nobody says.
+    ranks : int
+        The number of ranks if nobody says.
+    pattern : callable
+        Returns the pattern of a problem; the second argument is its compute rate in microseconds.
+    refuse : callable
+        Returns why a problem has no pattern, and the fix; None if it has one.
+    """
+
+    modes: list[str]
+    sizes_bytes: list[int]
+    ranks: int
+    pattern: Callable[[Problem, float], Pattern]
+    refuse: Callable[[Problem], str | None]
+
+
+def pattern_of(problem: Problem, rate_us: float) -> Pattern:
+    """Return the pattern of a problem.
+
+    Parameters
+    ----------
+    problem
+        The kernel, its mode and its options.
+    rate_us
+        The kernel's compute rate in microseconds (`compute_rates.WORK`).
+
+    Raises
+    ------
+    InputError
+        If the kernel or the mode is not known, or the options do not suit.
+    """
+    kernel = kernel_of(problem.kernel)
+    check_mode(problem.kernel, problem.mode)
+    if problem.ranks < (1 if problem.kernel == MERGE_SORT else 2):
+        raise InputError("--ranks", f"{problem.kernel} needs more than {problem.ranks}")
+    if why := kernel.refuse(problem):
+        raise InputError(problem.kernel, why)
+    return kernel.pattern(problem, rate_us)
+
+
+def kernel_of(name: str) -> Kernel:
+    """Return a kernel; raises InputError if it cannot be predicted."""
+    if name not in KERNELS:
+        raise InputError("KERNEL", f"'{name}' cannot be predicted; use one of {', '.join(KERNELS)}")
+    return KERNELS[name]
+
+
+def check_mode(kernel: str, mode: str) -> None:
+    """Raise InputError if a kernel's mode cannot be predicted."""
+    modes = kernel_of(kernel).modes
+    if mode not in modes:
+        why = "is the library's own choice" if mode == LIBRARY else "is not known"
+        raise InputError("--mode", f"'{mode}' of {kernel} {why}; use one of {', '.join(modes)}")
+
+
+def _pair(problem: Problem, _rate_us: float) -> Pattern:
+    if problem.mode.endswith("stream"):
+        return stream(problem.size_bytes, problem.options.window)
+    if problem.mode == "sendrecv":
+        return exchange(problem.size_bytes)
+    return ping_pong(problem.size_bytes)
+
+
+def _ring(problem: Problem, rate_us: float) -> Pattern:
+    options = problem.options
+    task_us = options.grain * rate_us
+    return ring(problem.mode, problem.ranks, problem.size_bytes, task_us, options.serial)
+
+
+def _broadcast(problem: Problem, _rate_us: float) -> Pattern:
+    return broadcasts.broadcast(
+        problem.mode, problem.ranks, problem.size_bytes, problem.options.segment
+    )
+
+
+def _exchange(problem: Problem, _rate_us: float) -> Pattern:
+    options = problem.options
+    return exchanges.complete_exchange(
+        problem.mode, problem.ranks, problem.size_bytes,
+        options.packet, options.group, options.send_window,
+    )  # fmt: skip
+
+
+def _merge_sort(problem: Problem, rate_us: float) -> Pattern:
+    parents = () if problem.mode == "serial" else _parents(problem)
+    pattern = merge_sort(problem.size_bytes, parents, rate_us)
+    idle: list[Sequence[object]] = [[] for _ in range(problem.ranks - len(pattern.programs))]
+    return Pattern([*pattern.programs, *idle], ends_at_root=True)  # type: ignore[list-item]
+
+
+def _parents(problem: Problem) -> Sequence[int]:
+    return problem.options.tree or [(rank - 1) // 2 for rank in range(1, problem.ranks)]
+
+
+def _only_two(problem: Problem) -> str | None:
+    return None if problem.ranks == 2 else f"has 2 ranks, not {problem.ranks}"
+
+
+def _suits_ring(problem: Problem) -> str | None:
+    if problem.mode == "alternate" and problem.ranks % 2:
+        return f"alternate needs an even number of ranks, not {problem.ranks}; use sendrecv"
+    return None
+
+
+def _suits_exchange(problem: Problem) -> str | None:
+    ranks, group = problem.ranks, problem.options.group
+    if problem.mode == "pairwise" and ranks & (ranks - 1):
+        return f"pairwise needs a power of two of ranks, not {ranks}; use shift"
+    if problem.mode.startswith("group") and ranks % group:
+        return f"groups of {group} do not divide {ranks} ranks; use a divisor with --group"
+    return None
+
+
+def _suits_merge_sort(problem: Problem) -> str | None:
+    if problem.mode == "serial":
+        return None
+    parents = _parents(problem)
+    if len(parents) != problem.ranks - 1:
+        return f"the tree has {len(parents) + 1} ranks, not {problem.ranks}"
+    if any(len(own) not in (0, 2) for own in children_of(parents)):
+        return "a rank of the tree has one child; each parent has two, as with 0,0,1,1,2,2"
+    return None
+
+
+_PAIR_MODES = ["send", "ssend", "isend", "bsend", "rsend", "persistent", "sendrecv", "stream",
+               "sstream"]  # fmt: skip
+_KIB = 1024
+_SIZES = [1, _KIB, 8 * _KIB, 64 * _KIB]
+
+KERNELS = {
+    "pingpong": Kernel(_PAIR_MODES, _SIZES, 2, _pair, _only_two),
+    "echo": Kernel(["mpi"], _SIZES, 2, lambda problem, _: echo(problem.size_bytes), _only_two),
+    RING: Kernel(["alternate", "sendrecv", "serial"], [4, 4000, 40000], 2, _ring, _suits_ring),
+    "broadcast": Kernel(broadcasts.MODES, _SIZES, 4, _broadcast, lambda _: None),
+    "alltoall": Kernel(exchanges.MODES, _SIZES, 4, _exchange, _suits_exchange),
+    MERGE_SORT: Kernel(["tree", "serial"], [200_000], 7, _merge_sort, _suits_merge_sort),
+}

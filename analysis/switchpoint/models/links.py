@@ -1,0 +1,223 @@
+"""What a message costs on one link, from the curves of a site model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from switchpoint.errors import InputError
+from switchpoint.models.network import Cost
+from switchpoint.models.site_model import Curve, Segment, SiteModel
+from switchpoint.tables.units import size_text
+
+#: Kinds of numbers to predict with: `value` is the model's own, the others are the fastest and the
+#: slowest times that the repeats of the curves make likely.
+BOUNDS = ("low", "value", "high")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which curves to use: those of one MPI on one placement. None: any, if there is only one."""
+
+    placement: str
+    mpi: str | None = None
+    environ: str | None = None
+    partition: str | None = None
+
+
+@dataclass
+class Link:
+    """The messages between two ranks.
+
+    Attributes
+    ----------
+    alone : Curve
+        Single messages (`send`, or another mode of the ping-pong).
+    stream : Curve or None
+        Messages one after another (`stream`).
+    source : str
+        The model's file, for messages.
+    bound : str
+        One of `BOUNDS`.
+    notes : dict
+        What limits a prediction, as sentences; the keys, in order.
+    """
+
+    alone: Curve
+    stream: Curve | None
+    source: str
+    bound: str = "value"
+    notes: dict[str, None] = field(default_factory=dict)
+    _costs: dict[int, Cost] = field(default_factory=dict)
+
+    def cost(self, size_bytes: int) -> Cost:
+        """Return the cost of a message.
+
+        The time of a message alone and the time per message in a stream are measured. The latency
+        is their difference, as in PLogP (Kielmann, Bal, Verstoep 2000). Without a stream the
+        sender counts as busy until the message is received, less the time of its bytes.
+        """
+        if size_bytes not in self._costs:
+            self._costs[size_bytes] = self._cost(size_bytes)
+        return self._costs[size_bytes]
+
+    def _cost(self, size_bytes: int) -> Cost:
+        line, alone_us = self._time(self.alone, size_bytes)
+        bytes_us = min(line.per_byte_us.value * size_bytes, alone_us)
+        rendezvous = self._waits(size_bytes)
+        if self.stream is None:
+            return Cost(alone_us - bytes_us, bytes_us, bytes_us, 0.0, rendezvous)
+        per_byte_us, gap_us = self._gap(self.stream, size_bytes, alone_us)
+        busy_us = min(max(gap_us - per_byte_us * size_bytes, 0.0), alone_us)
+        bytes_us = min(bytes_us, alone_us - busy_us)
+        latency_us = alone_us - busy_us - bytes_us
+        return Cost(busy_us, bytes_us, gap_us - busy_us, latency_us, rendezvous)
+
+    def _gap(self, stream: Curve, size_bytes: int, alone_us: float) -> tuple[float, float]:
+        """Return a stream's time per byte, and the time from one of its messages to the next.
+
+        A window of w messages takes w gaps, then the latency of the last one and an empty reply.
+        The measured time per message has a part of these: gap * (w - 1) = w * time - alone - reply.
+        """
+        line, time_us = self._time(stream, size_bytes)
+        window = int(stream.labels.get("window_size", 0))
+        if window < 2:
+            return line.per_byte_us.value, time_us
+        reply_us = max(self.alone.segments[0].start_us.value, 0.0)
+        gap_us = (window * time_us - alone_us - reply_us) / (window - 1)
+        return line.per_byte_us.value, min(max(gap_us, 0.0), time_us)
+
+    def _time(self, curve: Curve, size_bytes: int) -> tuple[Segment, float]:
+        """Return the segment of a size and its line's time, moved to the bound."""
+        segment = self._segment(curve, size_bytes)
+        time_us = segment.time_us(size_bytes)
+        if self.bound == "low":
+            time_us *= segment.least_over_line
+        elif self.bound == "high":
+            time_us *= segment.most_over_line
+        # Far below its segment a line may be negative; no message is faster than the shortest.
+        return segment, max(time_us, 0.0)
+
+    def _segment(self, curve: Curve, size_bytes: int) -> Segment:
+        name = f"{curve.mode} on {curve.placement}"
+        for one in curve.not_fitted:
+            if one.first_size_bytes <= size_bytes <= one.last_size_bytes:
+                raise InputError(
+                    self.source,
+                    f"{name} has no line for {size_text(size_bytes)} ({one.reason});"
+                    " measure more sizes there and fit again",
+                )
+        if not curve.segments:
+            raise InputError(self.source, f"{name} has no segment; measure again and fit again")
+        before = [one for one in curve.segments if one.first_size_bytes <= size_bytes]
+        segment = before[-1] if before else curve.segments[0]
+        if size_bytes > segment.last_size_bytes:
+            segment = self._beyond(curve, segment, size_bytes)
+        elif not before:
+            self._note(
+                f"{name} was measured from {size_text(segment.first_size_bytes)} on;"
+                f" {size_text(size_bytes)} is extrapolated"
+            )
+        return segment
+
+    def _beyond(self, curve: Curve, segment: Segment, size_bytes: int) -> Segment:
+        """Return the segment of a size after the end of one: in a boundary's bracket, or beyond."""
+        name = f"{curve.mode} on {curve.placement}"
+        later = [one for one in curve.segments if one.first_size_bytes > size_bytes]
+        if not later:
+            self._note(
+                f"{name} was measured up to {size_text(segment.last_size_bytes)};"
+                f" {size_text(size_bytes)} is extrapolated"
+            )
+            return segment
+        after, eager = later[0], curve.eager_last_size_bytes
+        if eager is not None and segment.last_size_bytes <= eager < after.first_size_bytes:
+            return segment if size_bytes <= eager else after
+        self._note(
+            f"{name} has a boundary between {size_text(segment.last_size_bytes)} and"
+            f" {size_text(after.first_size_bytes)}; {size_text(size_bytes)} counts as before it"
+        )
+        return segment
+
+    def _waits(self, size_bytes: int) -> bool:
+        eager = self.alone.eager_last_size_bytes
+        return self.alone.mode == "ssend" or (eager is not None and size_bytes > eager)
+
+    def _note(self, sentence: str) -> None:
+        self.notes[sentence] = None
+
+
+def link_of(model: SiteModel, place: Place, mode: str = "send") -> Link:
+    """Return the link of a placement.
+
+    Raises
+    ------
+    InputError
+        If the model has no such curve, or several.
+    """
+    alone = curve_of(model, place, mode)
+    stream = None
+    if _named(model, place, "stream"):
+        stream = curve_of(model, place, "stream")
+    link = Link(alone, stream, model.source)
+    if stream is None:
+        link._note(
+            f"no stream was measured on {place.placement}; a sender counts as busy for the start"
+            " time of each message"
+        )
+    return link
+
+
+def curve_of(model: SiteModel, place: Place, mode: str) -> Curve:
+    """Return the curve of a mode at a place: of several variants the most measured one.
+
+    Raises
+    ------
+    InputError
+        If there is none, or there are curves of several MPIs.
+    """
+    here = _named(model, place, mode)
+    if not here:
+        _refuse(model, place, mode)
+    for field_name, option in (("mpi", "--mpi"), ("environ", "--environ"),
+                               ("partition", "--partition")):  # fmt: skip
+        values = sorted({str(getattr(curve, field_name)) for curve in here})
+        if len(values) > 1:
+            raise InputError(
+                model.source,
+                f"has {mode} on {place.placement} with {' and '.join(values)}; choose one with"
+                f" {option}",
+            )
+    return min(here, key=lambda curve: (len(curve.labels), -len(curve.runs), -curve.repeats))
+
+
+def _named(model: SiteModel, place: Place, mode: str) -> list[Curve]:
+    return [
+        curve for curve in model.curves
+        if curve.mode == mode and curve.placement == place.placement
+        and place.mpi in (None, curve.mpi) and place.environ in (None, curve.environ)
+        and place.partition in (None, curve.partition)
+    ]  # fmt: skip
+
+
+def _refuse(model: SiteModel, place: Place, mode: str) -> None:
+    """Say which part of a place the model lacks."""
+    tests: Sequence[tuple[str, Callable[[Curve], str | None], str | None]] = (
+        ("placement", lambda curve: curve.placement, place.placement),
+        ("MPI", lambda curve: curve.mpi, place.mpi),
+        ("environment", lambda curve: curve.environ, place.environ),
+        ("partition", lambda curve: curve.partition, place.partition),
+        ("mode", lambda curve: curve.mode, mode),
+    )
+    left = model.curves
+    for what, value_of, wanted in tests:
+        if wanted is None:
+            continue
+        known = sorted({str(value_of(curve)) for curve in left})
+        left = [curve for curve in left if value_of(curve) == wanted]
+        if not left:
+            raise InputError(
+                model.source,
+                f"has no {what} '{wanted}', only {', '.join(known)}; choose one of them, or"
+                " measure it and fit again",
+            )

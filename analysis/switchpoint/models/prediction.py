@@ -1,0 +1,225 @@
+"""Predicts the time of a kernel from a site model alone, with an interval and what limits it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.errors import InputError
+from switchpoint.models.compute_rates import MERGE_SORT, RING
+from switchpoint.models.kernels import Options, Problem, check_mode, kernel_of, pattern_of
+from switchpoint.models.links import BOUNDS, Link, Place, curve_of, link_of
+from switchpoint.models.simulation import Span, simulate
+from switchpoint.models.site_model import ComputeRate, SiteModel
+from switchpoint.models.site_network import SiteNetwork
+from switchpoint.records.rank_layout import RankLayout, nodes_of_map
+
+#: The placement whose link joins ranks of the same node, unless the placement has one node.
+WITHIN = "one_node"
+
+PREDICTION_COLUMNS = [
+    "site", "mpi", "kernel", "placement", "mode", "ranks", "process_map", "size_bytes", "time_us",
+    "low_us", "high_us", "notes", "activity",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A predicted time.
+
+    Attributes
+    ----------
+    time_us : float
+        As the kernel defines it, in microseconds.
+    low_us, high_us : float
+        The same with the fastest and the slowest times that the repeats of the model's curves make
+        likely (95 %).
+    notes : list of str
+        What limits it, such as a size beyond those measured.
+    spans : list of Span
+        What each rank does at which time.
+    mpi : str or None
+        The MPI of the curves.
+    """
+
+    time_us: float
+    low_us: float
+    high_us: float
+    notes: list[str]
+    spans: list[Span]
+    mpi: str | None
+
+
+def predict(
+    model: SiteModel,
+    kernel: str,
+    *,
+    placement: str,
+    modes: Sequence[str] = (),
+    sizes_bytes: Sequence[int] = (),
+    ranks: int | None = None,
+    process_map: str | None = None,
+    within: str = WITHIN,
+    options: Options | None = None,
+    **place: str | None,
+) -> pd.DataFrame:
+    """Predict a kernel at several points.
+
+    Parameters
+    ----------
+    model
+        As from `fit_model` or `load_model`.
+    kernel
+        A name of `models.kernels.KERNELS`.
+    placement
+        Where the ranks are; the model has its curves.
+    modes, sizes_bytes
+        By default all modes that can be predicted, and some sizes.
+    ranks
+        How many; they are divided evenly over the nodes of the placement.
+    process_map
+        The node of each rank, such as AABAABB, in place of `ranks`.
+    within
+        The placement whose link joins ranks of one node.
+    options
+        Those of the kernel.
+    **place
+        `mpi`, `environ`, `partition`: which curves, if the model has several.
+
+    Returns
+    -------
+    DataFrame
+        `PREDICTION_COLUMNS`, one row for each mode and size; times in microseconds. `notes` is a
+        list of sentences on what limits the prediction, `activity` a list of `simulation.Span`.
+
+    Raises
+    ------
+    InputError
+        If the model lacks what is needed, or the kernel, its ranks or its options do not suit.
+    """
+    known = kernel_of(kernel)
+    for mode in modes:
+        check_mode(kernel, mode)
+    where = Place(placement, **place)
+    layout = layout_at(model, where, process_map, ranks or known.ranks)
+    rows = []
+    for mode in modes or _suitable(kernel, len(layout.nodes), options or Options()):
+        for size_bytes in sizes_bytes or known.sizes_bytes:
+            problem = Problem(kernel, mode, len(layout.nodes), size_bytes, options or Options())
+            found = predict_one(model, problem, where, layout, within)
+            rows.append(
+                {
+                    "site": model.site, "mpi": found.mpi, "kernel": kernel,
+                    "placement": placement, "mode": mode, "ranks": len(layout.nodes),
+                    "process_map": layout.process_map, "size_bytes": size_bytes,
+                    "time_us": found.time_us, "low_us": found.low_us, "high_us": found.high_us,
+                    "notes": found.notes, "activity": found.spans,
+                }
+            )  # fmt: skip
+    return pd.DataFrame(rows, columns=PREDICTION_COLUMNS)
+
+
+def predict_one(
+    model: SiteModel, problem: Problem, place: Place, layout: RankLayout, within: str = WITHIN
+) -> Prediction:
+    """Predict one point whose ranks are somewhere; parameters and errors as of `predict`."""
+    links = _links(model, problem, place, layout, within)
+    rate, notes = _rate(model, problem, place)
+    times: dict[str, float] = {}
+    spans: list[Span] = []
+    for bound in BOUNDS:
+        near, far = (dataclasses.replace(link, bound=bound, _costs={}) for link in links)
+        pattern = pattern_of(problem, _bounded(rate, bound))
+        outcome = simulate(pattern.programs, SiteNetwork(layout, near, far))
+        end_us = outcome.end_us[0] if pattern.ends_at_root else max(outcome.end_us)
+        times[bound] = end_us / pattern.parts
+        spans = outcome.spans if bound == "value" else spans
+    if layout.crowded:
+        notes.append(
+            f"{len(layout.nodes)} ranks share {layout.cores} cores a machine;"
+            " ranks that wait are taken to use none"
+        )
+    notes += dict.fromkeys([*links[0].notes, *links[1].notes])
+    return Prediction(times["value"], times["low"], times["high"], notes, spans, links[1].alone.mpi)
+
+
+def layout_at(model: SiteModel, place: Place, process_map: str | None, ranks: int) -> RankLayout:
+    """Put ranks on the nodes of a placement: as a map says, or evenly."""
+    curve = curve_of(model, place, "send")
+    if process_map is not None:
+        try:
+            nodes = nodes_of_map(process_map)
+        except ValueError as error:
+            raise InputError("--map", str(error)) from None
+        if nodes != curve.nodes:
+            raise InputError(
+                "--map",
+                f"'{process_map}' needs {nodes} node{'s'[: nodes != 1]}, but placement"
+                f" '{place.placement}' has {curve.nodes}; use another map or placement",
+            )
+        of_ranks = tuple(ord(letter) - ord("A") for letter in process_map)
+    else:
+        if ranks % curve.nodes:
+            raise InputError(
+                "--ranks",
+                f"{ranks} cannot be divided evenly over the {curve.nodes} nodes of"
+                f" '{place.placement}'; use a multiple, or --map",
+            )
+        of_ranks = tuple(rank * curve.nodes // ranks for rank in range(ranks))
+    machines = tuple(node % curve.machines for node in of_ranks)
+    return RankLayout(of_ranks, machines, curve.cores_per_machine)
+
+
+def _suitable(kernel: str, ranks: int, options: Options) -> list[str]:
+    """Return the modes of a kernel that work with these ranks; all, if none does."""
+    known = kernel_of(kernel)
+    suitable = [
+        mode for mode in known.modes
+        if known.refuse(Problem(kernel, mode, ranks, known.sizes_bytes[0], options)) is None
+    ]  # fmt: skip
+    return suitable or known.modes
+
+
+def _links(
+    model: SiteModel, problem: Problem, place: Place, layout: RankLayout, within: str
+) -> tuple[Link, Link]:
+    """Return the links within a node and between nodes; the same one if only one is used."""
+    mode = problem.mode if problem.kernel == "pingpong" else "send"
+    if mode.endswith("stream"):
+        mode = mode.replace("stream", "send")
+    between = link_of(model, place, "send" if mode == "sendrecv" else mode)
+    nodes = len(set(layout.nodes))
+    if nodes == 1 or nodes == len(layout.nodes):
+        return between, between
+    near = dataclasses.replace(place, placement=within)
+    return link_of(model, near), between
+
+
+def _rate(model: SiteModel, problem: Problem, place: Place) -> tuple[ComputeRate | None, list[str]]:
+    """Return the compute rate of a kernel, of the same MPI if the model has it."""
+    rates = [
+        rate for rate in model.compute_rates
+        if rate.kernel == problem.kernel and place.partition in (None, rate.partition)
+    ]  # fmt: skip
+    same = [rate for rate in rates if place.mpi in (None, rate.mpi)]
+    if same or rates:
+        return (same or rates)[0], []
+    if problem.kernel == MERGE_SORT:
+        raise InputError(
+            model.source,
+            "has no compute rate of mergesort; run the check MergeSortAlone, import and fit again",
+        )
+    if problem.kernel == RING:
+        return None, ["the ring's task was not calibrated; it is taken to take as long as it says"]
+    return None, []
+
+
+def _bounded(rate: ComputeRate | None, bound: str) -> float:
+    if rate is None:
+        return 1.0
+    chosen: Any = getattr(rate.time_us, bound)
+    return float(rate.time_us.value if chosen is None else chosen)

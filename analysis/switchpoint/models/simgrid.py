@@ -1,0 +1,112 @@
+"""Writes a platform file for SimGrid, with the factors that make SMPI follow the fitted lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from xml.sax.saxutils import quoteattr
+
+from switchpoint.errors import InputError
+from switchpoint.models.links import Place, curve_of
+from switchpoint.models.site_model import Curve, Segment, SiteModel
+
+#: SimGrid's hosts compute at this speed; the kernels' messages do not depend on it.
+_SPEED = "10Gf"
+
+#: Lines of a segment with a smaller share of the first line's latency count as this share, since
+#: SimGrid takes no negative latency.
+_LEAST_FACTOR = 1e-6
+
+
+def platform(model: SiteModel, place: Place, hosts: int, within: str | None = "one_node") -> str:
+    """Return a platform of hosts around one switch, as XML.
+
+    Parameters
+    ----------
+    model
+        As from `fit_model` or `load_model`.
+    place
+        The placement whose ping-pong each pair of hosts has.
+    hosts
+        How many.
+    within
+        The placement whose ping-pong ranks of one host have; None for that of `place`.
+
+    Returns
+    -------
+    str
+        Latency and bandwidth of a link are those of the first and the last segment; the factors
+        `smpi/lat-factor` and `smpi/bw-factor` turn them into the line of each segment.
+
+    Raises
+    ------
+    InputError
+        If the model lacks the placement, or its lines make no platform.
+    """
+    curve = curve_of(model, place, "send")
+    if curve.not_fitted:
+        raise InputError(
+            model.source,
+            f"send on {curve.placement} has a segment without a line"
+            f" ({curve.not_fitted[0].reason}); measure more sizes there and fit again",
+        )
+    latency_us, per_byte_us = _base(curve, model.source)
+    near = curve if within is None else curve_of(model, Place(within, place.mpi, place.environ,
+                                                              place.partition), "send")  # fmt: skip
+    near_latency_us, near_per_byte_us = _base(near, model.source)
+    cores = curve.cores_per_machine or 1
+    settings = {
+        "smpi/lat-factor": _factors(curve, lambda one: max(one.start_us.value / latency_us,
+                                                           _LEAST_FACTOR)),
+        "smpi/bw-factor": _factors(curve, lambda one: per_byte_us / max(one.per_byte_us.value,
+                                                                        per_byte_us * 1e-3)),
+        "network/crosstraffic": "0",
+    }  # fmt: skip
+    if curve.eager_last_size_bytes is not None:
+        threshold = str(curve.eager_last_size_bytes + 1)
+        settings |= {"smpi/async-small-thresh": threshold,
+                     "smpi/send-is-detached-thresh": threshold}  # fmt: skip
+    lines = [
+        "<?xml version='1.0'?>",
+        '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
+        f"<!-- {_comment(model, curve)} -->",
+        '<platform version="4.1">',
+        "  <config>",
+        *(f"    <prop id={quoteattr(name)} value={quoteattr(value)}/>"
+          for name, value in settings.items()),
+        "  </config>",
+        f'  <cluster id="site" prefix="host" suffix="" radical="0-{hosts - 1}" speed="{_SPEED}"',
+        f'           core="{cores}" lat="{latency_us / 2:.6g}us" bw="{1 / per_byte_us:.6g}MBps"',
+        f'           loopback_lat="{near_latency_us:.6g}us"',
+        f'           loopback_bw="{1 / near_per_byte_us:.6g}MBps"/>',
+        "</platform>",
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def _base(curve: Curve, source: str) -> tuple[float, float]:
+    """Return the latency of the first segment in us, and the time per byte of the last."""
+    if not curve.segments:
+        raise InputError(source, f"send on {curve.placement} has no segment; fit again")
+    latency_us = curve.segments[0].start_us.value
+    per_byte_us = curve.segments[-1].per_byte_us.value
+    if latency_us <= 0 or per_byte_us <= 0:
+        raise InputError(
+            source,
+            f"send on {curve.placement} has a latency of {latency_us:g} us and"
+            f" {per_byte_us:g} us a byte, which make no link; measure smaller and larger sizes",
+        )
+    return latency_us, per_byte_us
+
+
+def _factors(curve: Curve, factor_of: Callable[[Segment], float]) -> str:
+    """Write a factor for each segment, as SMPI reads them: from which size, and the factor."""
+    starts = [0, *(one.first_size_bytes for one in curve.segments[1:])]
+    return ";".join(
+        f"{start}:{factor_of(segment):.6g}"
+        for start, segment in zip(starts, curve.segments, strict=True)
+    )
+
+
+def _comment(model: SiteModel, curve: Curve) -> str:
+    words = [model.site, curve.mpi, curve.placement, f"fitted {model.made_utc}"]
+    return ", ".join(word for word in words if word).replace("--", "- -")

@@ -1,0 +1,215 @@
+"""The site model file: its schema, its reader and its writer (docs/reference/models.md)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from switchpoint.errors import InputError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+FORMAT = "switchpoint site model"
+VERSION = 1
+
+#: Times are written with this many significant digits.
+_DIGITS = 6
+
+Number = Annotated[float, AfterValidator(lambda value: float(f"{value:.{_DIGITS}g}"))]
+Bytes = Annotated[int, Field(ge=0)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Figure(_Part):
+    """A fitted number with its 95 % interval; null if one repeat showed no scatter."""
+
+    value: Number
+    low: Number | None = None
+    high: Number | None = None
+
+
+class Segment(_Part):
+    """The line of the sizes between two boundaries: time = start_us + bytes * per_byte_us."""
+
+    first_size_bytes: Bytes
+    last_size_bytes: Bytes
+    #: How many sizes were measured.
+    sizes: int
+    start_us: Figure
+    per_byte_us: Figure
+    #: The measured time divided by the line's: 95 % of all repeats' points lie between these.
+    least_over_line: Number
+    most_over_line: Number
+
+    def time_us(self, size_bytes: float) -> float:
+        """Return the line's time."""
+        return self.start_us.value + size_bytes * self.per_byte_us.value
+
+
+class NotFitted(_Part):
+    """A segment without a line."""
+
+    first_size_bytes: Bytes
+    last_size_bytes: Bytes
+    reason: str
+
+
+class _Measured(_Part):
+    """Where figures come from."""
+
+    partition: str | None = None
+    mpi: str | None = None
+    environ: str | None = None
+    #: The IDs of the runs, and when the first and the last one started.
+    runs: list[str]
+    first_utc: str | None = None
+    last_utc: str | None = None
+    #: What the intervals are over, and how many there are.
+    interval_over: Literal["launches", "passes"]
+    repeats: int
+
+
+class Curve(_Measured):
+    """One ping-pong curve: a placement and a mode, with the lines of its segments."""
+
+    placement: str
+    mode: str
+    #: What else distinguishes it from other curves, such as `window_size`.
+    labels: dict[str, str] = {}
+    nodes: int
+    #: Running operating systems: emulated nodes share one, and its cores.
+    machines: int
+    cores_per_machine: int | None = None
+    segments: list[Segment]
+    not_fitted: list[NotFitted] = []
+    #: The last size that is sent without waiting for the receiver, and the setting that says so.
+    eager_last_size_bytes: Bytes | None = None
+    eager_ended_by: str | None = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Curve:
+        ranges = [(one.first_size_bytes, one.last_size_bytes) for one in self.segments]
+        if any(first > last for first, last in ranges) or ranges != sorted(ranges):
+            raise ValueError("the segments must ascend")
+        return self
+
+
+class ComputeRate(_Measured):
+    """How fast a core works in a kernel."""
+
+    kernel: str
+    #: What `time_us` is the time of.
+    work: str
+    time_us: Figure
+
+
+class SiteModel(_Part):
+    """Everything that was fitted at one site."""
+
+    format: Literal["switchpoint site model"] = "switchpoint site model"
+    version: Literal[1] = 1
+    site: str | None
+    made_utc: str
+    made_by: str
+    made_from: str
+    curves: list[Curve]
+    compute_rates: list[ComputeRate] = []
+
+    #: The file that it was read from.
+    _source: str = "the model"
+
+    @property
+    def source(self) -> str:
+        """The file that it was read from, for messages."""
+        return self._source
+
+
+def load_model(path: str | os.PathLike[str]) -> SiteModel:
+    """Read and check a site model file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or a field is wrong; it names the field.
+    """
+    file = Path(path)
+    try:
+        content = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506 (a safe one)
+    except OSError as error:
+        raise InputError(
+            file, f"cannot be read: {error.strerror}; `switchpoint model fit` writes one"
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError(file, "not text in UTF-8; save it as UTF-8") from None
+    except yaml.YAMLError as error:
+        raise InputError(file, f"not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(file, "not a site model; `switchpoint model fit` writes one")
+    if content.get("version") != VERSION:
+        raise InputError(
+            file,
+            f"version {content.get('version')!r} is not known, only {VERSION};"
+            " use the Switchpoint that wrote it, or fit again",
+        )
+    try:
+        model = SiteModel.model_validate(content)
+    except ValidationError as error:
+        raise InputError(file, _worded(error.errors(include_url=False)[0])) from None
+    model._source = str(file)
+    return model
+
+
+def save_model(model: SiteModel, path: str | os.PathLike[str]) -> Path:
+    """Write a site model file, completely or not at all."""
+    text = yaml.dump(
+        model.model_dump(mode="json"), Dumper=_DUMPER, sort_keys=False, allow_unicode=True,
+        default_flow_style=None, width=120,
+    )  # fmt: skip
+    return write_whole(path, text)
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> Path:
+    """Write a text file, completely or not at all.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    file = Path(path)
+    try:
+        handle, partial = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(partial).chmod(0o644)
+        Path(partial).replace(file)
+    except OSError as error:
+        raise InputError(
+            file, f"cannot be written: {error.strerror}; choose another file"
+        ) from None
+    return file
+
+
+def _worded(error: ErrorDetails) -> str:
+    """Return pydantic's problem in one line that names the field."""
+    field = ".".join(map(str, error["loc"])) or "top level"
+    if error["type"] == "missing":
+        return f"{field}: is missing; fit again"
+    if error["type"] == "extra_forbidden":
+        return f"{field}: is not a field; remove it"
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{field}: {message[0].lower()}{message[1:]}; correct it or fit again"
+
+
+#: The fast parser and writer, if PyYAML was built with them.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

@@ -1,0 +1,66 @@
+"""The shape of a run record's footer, as docs/reference/run-record.md documents it.
+
+Fields that only some versions and kernels write may be missing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, NonNegativeInt, ValidationError
+
+from switchpoint.records.header import Conditions, Part, Time, worded
+
+
+class _Point(Part):
+    mode: str
+    size_bytes: NonNegativeInt
+
+
+class _Search(Part):
+    method: str
+    mode: str
+    low_bytes: NonNegativeInt
+    high_bytes: NonNegativeInt
+    verdict: Literal["exact", "interval", "none", "unsure"]
+    last_size_bytes: NonNegativeInt | None
+    first_size_bytes: NonNegativeInt | None
+    jump: float | None = None
+    visits: int | None = None
+    time_us: float | None = None
+    reason: str | None = None
+
+
+class _Verification(Part):
+    checks: NonNegativeInt
+    errors: NonNegativeInt
+    bytes_moved: NonNegativeInt
+    bytes_between_nodes: NonNegativeInt | None = None
+
+
+class _Rank(Part):
+    rank: int
+    after: Conditions
+
+
+class _Footer(Part):
+    end_utc: Time
+    samples: NonNegativeInt
+    shortened: bool = False
+    points: list[_Point] = Field(default=[])
+    switches: list[_Search] = Field(default=[])
+    verification: _Verification
+    ranks: list[_Rank] = Field(min_length=1)
+
+
+def footer_problem(footer: dict[str, Any], header: dict[str, Any]) -> str | None:
+    """Say what is wrong with a footer and name the field, if anything is."""
+    try:
+        read = _Footer.model_validate(footer)
+    except ValidationError as error:
+        return worded("footer", error)
+    started = sorted(rank["rank"] for rank in header["ranks"])
+    ended = sorted(rank.rank for rank in read.ranks)
+    if started != ended:
+        return "footer field 'ranks' has other ranks than the header"
+    return None

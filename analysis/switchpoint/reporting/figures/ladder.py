@@ -1,0 +1,185 @@
+"""Draws switch ladders as SVG: a bar per curve, divided by its switches, grouped by site."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.comparison.ladder import PROTOCOLS
+from switchpoint.errors import InputError
+from switchpoint.printable import printable
+from switchpoint.reporting.figures.figure import size_ticks
+from switchpoint.reporting.ladders import by_site
+from switchpoint.tables.units import percent, range_text, size_text
+
+#: Widths and heights in pixels.
+_LEFT, _BAR, _RIGHT = 300, 760, 20
+_HEAD, _ROW, _BAR_HEIGHT, _LABEL = 64, 30, 18, 14
+_CHARACTER = 6.4  # of a label's text, at its size
+
+#: A name on the left has at most this many characters; the whole is in its tooltip.
+_MOST_CHARACTERS = 44
+
+#: Okabe and Ito's palette; ink on each of them is readable.
+_FILLS = dict(zip(PROTOCOLS, ["#56B4E9", "#009E73", "#E69F00", "#bdbdbd"], strict=True))
+
+_STYLE = """
+text { font: 12px system-ui, 'Liberation Sans', sans-serif; fill: #1a1a1a; }
+.head { font-weight: 600; } .label, .tick { font-size: 11px; }
+.tick { fill: #555; } .grid { stroke: #d9d9d9; } .cut { stroke: #1a1a1a; stroke-width: 1.6; }
+.open { stroke-dasharray: 3 2; } .on { fill: #1a1a1a; }
+@media (prefers-color-scheme: dark) { text { fill: #e8e8e8; } .tick { fill: #b0b0b0; }
+  .grid { stroke: #444; } .cut { stroke: #fff; } .on { fill: #1a1a1a; } .page { fill: #121212; } }
+"""
+
+
+def draw_ladders(rungs: pd.DataFrame) -> str:
+    """Draw the ladders of `comparison.ladder`, grouped by site, as the text of an SVG.
+
+    Every name is escaped. A boundary's label is the last size before it; it is dashed if it is only
+    known to lie between two sizes. Tooltips name causes and whole names.
+    """
+    scale = _Scale(rungs)
+    drawing = ET.Element(
+        "svg",
+        {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria-label": "Switch ladder"},
+    )
+    ET.SubElement(drawing, "style").text = _STYLE
+    page = ET.SubElement(drawing, "rect", {"class": "page", "fill": "none"})
+    y = float(_HEAD)
+    for heading, ladders in by_site(rungs).items():
+        _text(drawing, 0, y + 4, heading, "head")
+        y += 14
+        for name, own in ladders.items():
+            y = _draw_ladder(drawing, scale, name, own, y) + 6
+        y += 16
+    _draw_axis(drawing, scale, y - 16)
+    _draw_legend(drawing, set(rungs["protocol"]))
+    size = {"width": f"{_LEFT + _BAR + _RIGHT}", "height": f"{y:.0f}"}
+    page.attrib |= size
+    drawing.attrib |= {"viewBox": f"0 0 {size['width']} {size['height']}"} | size
+    return ET.tostring(drawing, encoding="unicode")
+
+
+def write_ladders(rungs: pd.DataFrame, path: Path) -> None:
+    """Write the drawing; raises InputError if that is not possible."""
+    try:
+        path.write_text(draw_ladders(rungs), encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            path, f"cannot be written ({error.strerror}); choose another file"
+        ) from None
+
+
+class _Scale:
+    """Where a size is: logarithmic, over all sizes of all ladders."""
+
+    def __init__(self, rungs: pd.DataFrame) -> None:
+        self.low = max(float(rungs["first_size_bytes"].min()), 1.0)
+        self.high = max(float(rungs["last_size_bytes"].max()), 2 * self.low)
+
+    def __call__(self, size_bytes: float) -> float:
+        part = math.log(max(size_bytes, self.low) / self.low) / math.log(self.high / self.low)
+        return _LEFT + _BAR * min(part, 1.0)
+
+
+def _draw_ladder(
+    drawing: ET.Element, scale: _Scale, name: str, rungs: Sequence[Mapping[str, Any]], y: float
+) -> float:
+    """Draw one bar with the labels of its boundaries below it; return where it ends."""
+    _text(drawing, 8, y + _BAR_HEIGHT - 4, name, "label")
+    for rung in rungs:
+        _draw_rung(drawing, scale, rung, y)
+    reached: list[float] = []
+    for rung in rungs[1:]:
+        cut = scale(rung["last_size_before"])
+        group = ET.SubElement(drawing, "g")
+        ET.SubElement(group, "title").text = _told(rung)
+        kind = "cut" if rung["exact"] else "cut open"
+        ET.SubElement(
+            group, "line",
+            {"class": kind, "x1": f"{cut:.1f}", "x2": f"{cut:.1f}", "y1": f"{y - 2:.1f}",
+             "y2": f"{y + _BAR_HEIGHT + 2:.1f}"},
+        )  # fmt: skip
+        words = f"{rung['last_size_before']:,}"
+        line = _free_line(reached, cut, len(words) * _CHARACTER)
+        _text(group, cut, y + _BAR_HEIGHT + 12 + line * _LABEL, words, "label", "middle")
+    return y + _ROW + max(len(reached) - 1, 0) * _LABEL
+
+
+def _free_line(reached: list[float], centre: float, width: float) -> int:
+    """Return the first line of labels with room, and reserve it. `reached`: where each ends."""
+    for line, end in enumerate(reached):
+        if centre - width / 2 > end + 4:
+            reached[line] = centre + width / 2
+            return line
+    reached.append(centre + width / 2)
+    return len(reached) - 1
+
+
+def _draw_rung(drawing: ET.Element, scale: _Scale, rung: Mapping[str, Any], y: float) -> None:
+    start = scale(rung["last_size_before"] or rung["first_size_bytes"])
+    end = scale(rung["last_size_bytes"])
+    group = ET.SubElement(drawing, "g")
+    sizes = range_text(rung["first_size_bytes"], rung["last_size_bytes"])
+    ET.SubElement(group, "title").text = f"{rung['protocol']}: {sizes}"
+    ET.SubElement(
+        group, "rect",
+        {"x": f"{start:.1f}", "y": f"{y:.1f}", "width": f"{max(end - start, 1):.1f}",
+         "height": str(_BAR_HEIGHT), "fill": _FILLS[rung["protocol"]]},
+    )  # fmt: skip
+    if end - start > len(rung["protocol"]) * _CHARACTER + 6:
+        _text(group, (start + end) / 2, y + 13, rung["protocol"], "label on", "middle")
+
+
+def _told(rung: Mapping[str, Any]) -> str:
+    """Say what is known of the boundary at the start of a rung."""
+    low, high = rung["last_size_before"], rung["first_size_bytes"]
+    where = f"{low:,} | {high:,} B" if rung["exact"] else f"between {low:,} and {high:,} B"
+    time = "" if rung["magnitude"] is None else f", time {percent(rung['magnitude'])}"
+    cause = "" if rung["cause"] is None else f", {rung['cause']} = {rung['value']}"
+    return printable(f"{rung['kind'].replace('_', ' ')} {where}{time}{cause}, {rung['status']}")
+
+
+def _draw_axis(drawing: ET.Element, scale: _Scale, bottom: float) -> None:
+    for tick in size_ticks(scale.low, scale.high, 14):
+        if not scale.low <= tick <= scale.high:
+            continue
+        x = f"{scale(tick):.1f}"
+        place = {"x1": x, "x2": x, "y1": "46", "y2": f"{bottom:.0f}"}
+        drawing.insert(2, ET.Element("line", {"class": "grid", **place}))  # below the bars
+        _text(drawing, scale(tick), 40, size_text(tick), "tick", "middle")
+
+
+def _draw_legend(drawing: ET.Element, protocols: set[str]) -> None:
+    x = float(_LEFT)
+    for protocol, fill in _FILLS.items():
+        if protocol not in protocols:
+            continue
+        ET.SubElement(
+            drawing, "rect",
+            {"x": f"{x:.0f}", "y": "6", "width": "14", "height": "12", "fill": fill},
+        )  # fmt: skip
+        _text(drawing, x + 20, 16, protocol, "label")
+        x += 44 + len(protocol) * _CHARACTER
+    _text(drawing, x + 8, 16, "dashed: known to lie between two sizes", "tick")
+
+
+def _text(
+    parent: ET.Element, x: float, y: float, words: str, style: str, anchor: str = "start"
+) -> None:
+    """Add a text; one that is too long is cut, and whole in its tooltip."""
+    shown = printable(words)
+    attributes = {"x": f"{x:.1f}", "y": f"{y:.1f}", "class": style, "text-anchor": anchor}
+    element = ET.SubElement(parent, "text", attributes)
+    if len(shown) > _MOST_CHARACTERS:
+        ET.SubElement(element, "title").text = shown
+        shown = shown[: _MOST_CHARACTERS - 1] + "…"
+        element[0].tail = shown
+    else:
+        element.text = shown

@@ -1,0 +1,28 @@
+"""Names switch ladders and groups them by site, for the terminal and for figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.comparison.ladder import RUNG_COLUMNS
+from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.naming import short, telling_columns
+
+#: Columns in the heading of a group.
+_HEADS = ("side", "site")
+
+
+def by_site(rungs: pd.DataFrame) -> dict[str, dict[str, list[dict[Any, Any]]]]:
+    """Return the rungs of each ladder by its name, by its site."""
+    identity = rungs.drop(columns=RUNG_COLUMNS)
+    heads = [name for name in _HEADS if name in identity]
+    columns = [name for name in telling_columns(identity, heads) if name not in heads]
+    sites: dict[str, dict[str, list[dict[Any, Any]]]] = {}
+    for row in none_for_nulls(rungs).to_dict("records"):
+        heading = ", ".join(row[name] or f"no {name}" for name in heads)
+        words = (short(name, row[name]) for name in columns if row[name] is not None)
+        ladders = sites.setdefault(heading, {})
+        ladders.setdefault(", ".join(words) or "all", []).append(row)
+    return sites

@@ -1,0 +1,180 @@
+"""Prints a comparison: which side is faster, where, by how much, and what differs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from switchpoint.comparison.effects import WITHIN_LAUNCHES
+from switchpoint.detection.inversions import LAUNCH_SCATTER
+from switchpoint.reporting.terminal.tables import HEADING, safe_text, show_table
+from switchpoint.reporting.terminal.words import counted
+from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.units import range_text, significant
+
+if TYPE_CHECKING:
+    from switchpoint.comparison.compare import Comparison
+
+#: Printed facts, and printed reasons why curves were not compared. --json has all of them.
+_FACTS = 15
+_REASONS = 8
+
+#: Columns of the identity that a group's heading contains; the others are in its table.
+_GROUP = [*HEADING, "placement"]
+
+
+def _table(*, headed: bool = True) -> Table:
+    return Table(box=None, padding=(0, 2, 0, 0), header_style="dim", show_header=headed)
+
+
+def print_comparison(found: Comparison) -> None:
+    """Print the sides, the ranges of sizes of each pair of curves, what differs, and a summary."""
+    console = Console(highlight=False)
+    _print_sides(console, found.sides)
+    several = len(found.sides) > 2
+    for other in dict.fromkeys(found.ranges["other"]):
+        ranges = found.ranges[found.ranges["other"] == other]
+        against = f"{other} and {ranges['first'].iloc[0]}: " if several else ""
+        for heading, group in _groups(ranges):
+            console.print(safe_text(against + heading, style="bold"), soft_wrap=True)
+            _print_ranges(console, group)
+            console.print()
+    _print_facts(console, found.facts)
+    _print_unmatched(console, found.unmatched)
+    for line in _summary(found.ranges):
+        console.print(safe_text(line), soft_wrap=True)
+
+
+def _print_sides(console: Console, sides: pd.DataFrame) -> None:
+    table = _table(headed=False)
+    for side in none_for_nulls(sides).to_dict("records"):
+        dates = list(dict.fromkeys(filter(None, [side["first_date"], side["last_date"]])))
+        contents = [
+            side["site"] if side["site"] != side["selection"] else None,
+            counted(side["runs"], "run"),
+            counted(side["curves"], "curve"),
+            " to ".join(dates),
+        ]
+        table.add_row(
+            safe_text(side["side"], style="bold"),
+            safe_text(side["selection"]),
+            safe_text(", ".join(filter(None, contents)), style="dim"),
+        )
+    show_table(console, table)
+    console.print()
+
+
+def _groups(ranges: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Group pairs of curves by everything but the mode."""
+    headings = [_heading(row) for row in ranges.to_dict("records")]
+    for heading, group in ranges.groupby(pd.Series(headings, index=ranges.index), sort=False):
+        yield str(heading), group
+
+
+def _heading(row: Mapping[Any, Any]) -> str:
+    """Name what both curves of a pair share, then what differs, first side first."""
+    curve, differs = row["curve"], row["differs"]
+    names = [*_GROUP, *(name for name in curve if name not in {*_GROUP, "mode"})]
+    shared = [_worded(name, curve[name]) for name in names if name in curve]
+    both = [
+        f"{name} {values[0] or '(none)'} / {values[1] or '(none)'}"
+        for name, values in differs.items()
+        if name != "mode"
+    ]
+    return ", ".join([*shared, *both])
+
+
+def _worded(name: str, value: str) -> str:
+    return value if name in _GROUP else f"{name} {value}"
+
+
+def _print_ranges(console: Console, ranges: pd.DataFrame) -> None:
+    first, other = ranges["first"].iloc[0], ranges["other"].iloc[0]
+    table = _table()
+    table.add_column("mode", no_wrap=True)
+    for heading in ("sizes", f"{first} / us", f"{other} / us", "ratio", "95 % interval"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("launches", no_wrap=True)
+    table.add_column("faster", no_wrap=True)
+    for row in none_for_nulls(ranges).to_dict("records"):
+        interval = "not known"
+        if row["low"] is not None:
+            interval = f"{significant(row['low'])} to {significant(row['high'])}"
+        table.add_row(
+            safe_text(_mode(row)),
+            range_text(row["first_size_bytes"], row["last_size_bytes"]),
+            significant(row["first_us"]),
+            significant(row["other_us"]),
+            significant(row["ratio"]),
+            interval,
+            f"{row['first_launches']} and {row['other_launches']}",
+            row["faster"] or "-",
+        )
+    show_table(console, table)
+
+
+def _mode(row: Mapping[Any, Any]) -> str:
+    if "mode" in row["differs"]:
+        return " / ".join(value or "-" for value in row["differs"]["mode"])
+    return str(row["curve"].get("mode", "-"))
+
+
+def _print_facts(console: Console, facts: pd.DataFrame) -> None:
+    if facts.empty:
+        return
+    sides = [str(name) for name in facts if name != "fact"]
+    table = _table()
+    for heading in ("what differs", *sides):
+        table.add_column(heading, overflow="fold")
+    for row in facts.head(_FACTS).to_dict("records"):
+        table.add_row(*(safe_text(row[name]) for name in ("fact", *sides)))
+    show_table(console, table)
+    if len(facts) > _FACTS:
+        console.print(f"and {counted(len(facts) - _FACTS, 'more fact')}; --json prints all of them")
+    console.print()
+
+
+def _print_unmatched(console: Console, unmatched: pd.DataFrame) -> None:
+    reasons = Counter(zip(unmatched["side"], unmatched["reason"], strict=True))
+    for (side, reason), number in reasons.most_common(_REASONS):
+        console.print(
+            safe_text(f"not compared: {counted(number, 'curve')} of {side}: {reason}"),
+            soft_wrap=True,
+        )
+    if rest := sum(number for _, number in reasons.most_common()[_REASONS:]):
+        console.print(f"and {counted(rest, 'more curve')}; --json prints all of them")
+    if reasons:
+        console.print()
+
+
+def _summary(ranges: pd.DataFrame) -> Iterator[str]:
+    """Say in one line for each other side in how many ranges which side is faster."""
+    for other in dict.fromkeys(ranges["other"]):
+        part = ranges[ranges["other"] == other]
+        first = part["first"].iloc[0]
+        words = [
+            f"{side} is faster in {len(won)} ({_by(won, inverse=side == other)})"
+            for side, won in ((side, part[part["faster"] == side]) for side in (first, other))
+            if len(won)
+        ]
+        unknown = int(part["faster"].isna().sum())
+        words += [f"no difference is known in {unknown}"] if unknown else []
+        yield f"Of {counted(len(part), 'range')} of sizes, {', '.join(words)}."
+    if (ranges["interval_over"] == WITHIN_LAUNCHES).any():
+        yield (
+            "Where each side has one launch, only the scatter within a launch is known. A side"
+            " counts as faster there if the difference is more than launches usually scatter"
+            f" ({100 * LAUNCH_SCATTER:.0f} %). Measure several launches in one session."
+        )
+
+
+def _by(won: pd.DataFrame, *, inverse: bool) -> str:
+    """Write how many times as long the slower side takes: smallest and largest."""
+    ratios = (1 / won["ratio"] if inverse else won["ratio"]).tolist()
+    low, high = (significant(value) for value in (min(ratios), max(ratios)))
+    return f"{low} times" if low == high else f"{low} to {high} times"

@@ -1,0 +1,68 @@
+"""Prints switch ladders: a bar per curve, and each boundary with its cause."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+
+from switchpoint.comparison.ladder import EAGER, INLINE, RENDEZVOUS, UNKNOWN
+from switchpoint.reporting.ladders import by_site
+from switchpoint.reporting.terminal.tables import safe_text
+from switchpoint.tables.units import percent, range_text, size_text
+
+#: Characters of a bar, and those that fill it.
+_WIDTH = 66
+_FILLS = {INLINE: "·", EAGER: "─", RENDEZVOUS: "━", UNKNOWN: "?"}
+
+
+def print_ladders(rungs: pd.DataFrame) -> None:
+    """Print the ladders of `comparison.ladder`, grouped by site."""
+    console = Console(highlight=False)
+    low = max(int(rungs["first_size_bytes"].min()), 1)
+    high = max(int(rungs["last_size_bytes"].max()), 2 * low)
+    for heading, ladders in by_site(rungs).items():
+        console.print(safe_text(heading, style="bold"), soft_wrap=True)
+        for name, own in ladders.items():
+            console.print(safe_text(f"  {name}"), soft_wrap=True)
+            console.print(safe_text(f"    {_bar(own, low, high)}"), soft_wrap=True)
+            for rung in own[1:]:
+                console.print(safe_text(f"    {_boundary(rung)}"), soft_wrap=True)
+    used = set(rungs["protocol"])
+    signs = ", ".join(f"{_FILLS[protocol]} {protocol}" for protocol in _FILLS if protocol in used)
+    console.print(
+        safe_text(f"Bars: {size_text(low)} to {size_text(high)}, logarithmic; {signs}."),
+        soft_wrap=True,
+    )
+
+
+def _bar(rungs: list[dict[str, Any]], low: int, high: int) -> str:
+    """Return a bar; a boundary is `|`, or `:` if it is only known to lie between two sizes."""
+
+    def place(size_bytes: int) -> int:
+        part = math.log(max(size_bytes, low) / low) / math.log(high / low)
+        return min(round(part * _WIDTH), _WIDTH - 1)
+
+    signs = [" "] * _WIDTH
+    for rung in rungs:
+        for at in range(place(rung["first_size_bytes"]), place(rung["last_size_bytes"]) + 1):
+            signs[at] = _FILLS[rung["protocol"]]
+    for rung in rungs[1:]:
+        signs[place(rung["last_size_before"])] = "|" if rung["exact"] else ":"
+    return "".join(signs)
+
+
+def _boundary(rung: Mapping[str, Any]) -> str:
+    sign = "|" if rung["exact"] else ":"
+    sizes = range_text(rung["last_size_before"], rung["first_size_bytes"])
+    words = [
+        f"{sign} {sizes}",
+        f"to {rung['protocol']}" if rung["kind"] == "protocol_switch" else "step",
+        "" if rung["magnitude"] is None else percent(rung["magnitude"]),
+        "" if rung["cause"] is None else f"{rung['cause']} = {rung['value']}",
+        "cause not known" if rung["status"] == "unknown" else str(rung["status"]),
+    ]
+    return ", ".join(filter(None, words))

@@ -1,0 +1,122 @@
+"""Prints a fitted model, predictions, and predictions beside measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from switchpoint.models.site_model import Curve, Figure, SiteModel
+from switchpoint.reporting.terminal.tables import safe_text, show_table
+from switchpoint.reporting.terminal.words import counted
+from switchpoint.tables.units import percent, range_text, significant, size_text
+
+_ONE = {"launches": "launch", "passes": "pass"}
+
+
+def print_model(model: SiteModel) -> None:
+    """Print the line of each segment of each curve, and the compute rates."""
+    console = Console(highlight=False)
+    for curve in model.curves:
+        console.print(safe_text(_curve_name(curve), style="bold"), soft_wrap=True)
+        table = _table("sizes", "start us", "MB/s", "points over line")
+        for one in curve.segments:
+            table.add_row(
+                range_text(one.first_size_bytes, one.last_size_bytes),
+                _figure(one.start_us),
+                _rate(one.per_byte_us),
+                f"{one.least_over_line:.2f} to {one.most_over_line:.2f}",
+            )
+        for lacking in curve.not_fitted:
+            table.add_row("no line", "", "", lacking.reason)
+        show_table(console, table)
+    for rate in model.compute_rates:
+        console.print(
+            safe_text(f"{rate.kernel}: {_figure(rate.time_us)} us for {rate.work}"), soft_wrap=True
+        )
+
+
+def print_predictions(table: pd.DataFrame) -> None:
+    """Print predicted times, and once each what limits them."""
+    console = Console(highlight=False)
+    shown = _table("kernel", "mode", "placement", "map", "size", "predicted us", "between")
+    for row in table.to_dict("records"):
+        shown.add_row(
+            str(row["kernel"]), str(row["mode"]), str(row["placement"]), str(row["process_map"]),
+            size_text(row["size_bytes"]), significant(row["time_us"]),
+            f"{significant(row['low_us'])} and {significant(row['high_us'])}",
+        )  # fmt: skip
+    show_table(console, shown)
+    _print_notes(console, table["notes"])
+
+
+def print_comparison(comparison: pd.DataFrame) -> None:
+    """Print each predicted point beside the measured one, then the gaps in words."""
+    console = Console(highlight=False)
+    known = comparison[comparison["predicted_us"].notna()]
+    shown = _table("MPI", "placement", "mode", "map", "size", "predicted us", "measured us",
+                   "error", "gap")  # fmt: skip
+    for row in known.to_dict("records"):
+        shown.add_row(
+            str(row["mpi"] or "-"), str(row["placement"]), str(row["mode"]), row["ranks_on_nodes"],
+            size_text(row["size_bytes"]), _with_interval(row, "predicted"),
+            _with_interval(row, "measured"), percent(row["error"]),
+            "prediction gap" if row["gap"] else "",
+        )  # fmt: skip
+    show_table(console, shown)
+    gaps = known[known["gap"].astype(bool)]
+    for words, rows in gaps.groupby("looks_like", sort=True):
+        console.print(
+            safe_text(f"{counted(len(rows), 'prediction gap')} like {words}"), soft_wrap=True
+        )
+    if len(known):
+        error = known["error"].astype(float).abs().median()
+        console.print(
+            f"median error {100 * error:.1f} % of {counted(len(known), 'point')},"
+            f" {counted(len(gaps), 'gap')}"
+        )
+    _print_notes(console, comparison["notes"])
+
+
+def _print_notes(console: Console, notes: Iterable[list[str]]) -> None:
+    for note in dict.fromkeys(note for some in notes for note in some):
+        console.print(safe_text(f"note: {note}"), soft_wrap=True)
+
+
+def _curve_name(curve: Curve) -> str:
+    labels = [f"{name}={value}" for name, value in curve.labels.items()]
+    words = [curve.partition, curve.mpi, curve.placement, curve.mode, *labels]
+    name = ", ".join(word for word in words if word)
+    over = curve.interval_over if curve.repeats != 1 else _ONE[curve.interval_over]
+    return f"{name} ({curve.repeats} {over})"
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in headings:
+        table.add_column(heading)
+    return table
+
+
+def _figure(figure: Figure) -> str:
+    if figure.low is None or figure.high is None:
+        return significant(figure.value)
+    return f"{significant(figure.value)} [{significant(figure.low)}, {significant(figure.high)}]"
+
+
+def _rate(per_byte_us: Figure) -> str:
+    """Write a time per byte as the bandwidth that it is, in MB/s."""
+    if per_byte_us.value == 0:
+        return "-"
+    value = significant(1 / per_byte_us.value)
+    if not per_byte_us.low or not per_byte_us.high:
+        return value
+    return f"{value} [{significant(1 / per_byte_us.high)}, {significant(1 / per_byte_us.low)}]"
+
+
+def _with_interval(row: dict[Any, Any], what: str) -> str:
+    numbers = [significant(row[f"{what}{part}_us"]) for part in ("", "_low", "_high")]
+    return f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"

@@ -1,0 +1,101 @@
+"""Checksums of the store's files, so that damage is named and never read as other numbers.
+
+Parquet has a checksum for the data of each page, which Arrow verifies while it reads. Page headers
+and the footer have none, so a file also has a seal: two CRC-32 between its pages and its footer,
+where no reader of Parquet looks.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+#: The footer says with this key that the file has a seal.
+_KEY = b"switchpoint.seal"
+
+_MAGIC = b"SWPSEAL1"
+
+#: The magic, then the CRC-32 of all bytes before the seal, and of all bytes after it.
+_SEAL = struct.Struct("<8sII")
+
+#: The end of each Parquet file: the length of the footer, and a magic.
+_END = struct.Struct("<I4s")
+
+_PART_BYTES = 2**22
+
+
+def announced(table: pa.Table) -> pa.Table:
+    """Return the table with the word in its metadata that its file has a seal."""
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: b"crc32"})
+
+
+def sealed(content: bytes) -> bytes:
+    """Return a Parquet file of an `announced` table with its seal."""
+    length, _ = _END.unpack(content[-_END.size :])
+    place = len(content) - _END.size - length
+    pages, footer = content[:place], content[place:]
+    return pages + _SEAL.pack(_MAGIC, zlib.crc32(pages), zlib.crc32(footer)) + footer
+
+
+def verified_format(dictionaries: list[str] | None = None) -> ds.ParquetFileFormat:
+    """Return the format that reads Parquet and verifies the checksum of each page.
+
+    Parameters
+    ----------
+    dictionaries
+        Columns that are read as dictionaries.
+    """
+    return ds.ParquetFileFormat(
+        read_options={"dictionary_columns": dictionaries or []},
+        default_fragment_scan_options=ds.ParquetFragmentScanOptions(
+            page_checksum_verification=True
+        ),
+    )
+
+
+def damaged_footer(path: str) -> bool:
+    """Return whether the footer of a local file differs from its checksum.
+
+    A file without a seal, from an older version or of somebody else, has no known damage.
+    """
+    with Path(path).open("rb") as stream:
+        return _broken(stream, pages=False)
+
+
+def broken_seal(stream: BinaryIO) -> bool:
+    """Return whether anything in a file differs from its checksums."""
+    return _broken(stream, pages=True)
+
+
+def _broken(stream: BinaryIO, *, pages: bool) -> bool:
+    size = stream.seek(0, 2)
+    if size < _END.size:
+        return False
+    stream.seek(size - _END.size)
+    end = stream.read(_END.size)
+    place = size - _END.size - _END.unpack(end)[0] - _SEAL.size
+    if place < 0:
+        return False
+    stream.seek(place)
+    seal, footer = stream.read(_SEAL.size), stream.read()
+    magic, crc_pages, crc_footer = _SEAL.unpack(seal)
+    if magic != _MAGIC:
+        return _KEY in footer
+    if zlib.crc32(footer) != crc_footer:
+        return True
+    return pages and _crc(stream, place) != crc_pages
+
+
+def _crc(stream: BinaryIO, count: int) -> int:
+    """Return the CRC-32 of the first `count` bytes."""
+    stream.seek(0)
+    crc = 0
+    while count > 0 and (part := stream.read(min(count, _PART_BYTES))):
+        crc = zlib.crc32(part, crc)
+        count -= len(part)
+    return crc

@@ -1,0 +1,160 @@
+"""Checks measurements before anything is stored or analysed, whichever reader made them.
+
+A reader names the line of a bad value. What it misses ends here, so later stages can rely on every
+rule below.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import chain
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.limits import COLUMNS, COUNT, LONGEST_US, NAME_CHARACTERS, SHORTEST_US
+from switchpoint.tables.columns import MEASURES, RUN_COLUMNS, VALUE_COLUMNS, identity_columns
+from switchpoint.tables.measurements import Measurements
+
+#: The numbers of samples: the smallest and the largest.
+_RANGES = {
+    "size_bytes": (0, COUNT - 1),
+    "pass": (0, 2**31 - 1),
+    "sample": (0, 2**31 - 1),
+    "iterations": (1, COUNT - 1),
+    "time_us": (SHORTEST_US, LONGEST_US),
+}
+
+#: Columns of runs and values that are longer texts, such as JSON, and those that are no text.
+_LONG = frozenset(["header", "footer", "lock", "labels", "warnings", "program", "spack_spec"])
+_NUMBERS = frozenset(["value", "reference", "lower", "upper"])
+
+_IDENTITY = re.compile(r"[0-9a-f]{32}")
+
+#: As in run records: sorting by text is sorting by time, and the first ten characters are the day.
+_START = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d)(T(?P<time>\d\d:\d\d(:\d\d)?)(\.\d+)?(Z|\+00:00)?)?", re.ASCII
+)
+
+
+def problem_of(measurements: Measurements) -> str | None:
+    """Return the first problem of measurements, or None if they can be stored."""
+    runs = measurements.runs.to_dict("records")
+    values = measurements.single_values.to_dict("records")
+    problems = chain(_of_samples(measurements.samples, runs), _of_runs(runs), _of_values(values))
+    return next(problems, None)
+
+
+def is_start(text: str) -> bool:
+    """Return whether a text is a day, or a time in UTC, as ISO 8601 writes it.
+
+    >>> is_start("2026-11-21"), is_start("2026-11-21T10:00:00Z"), is_start("2026-02-30")
+    (True, True, False)
+    """
+    found = _START.fullmatch(text)
+    if found is None:
+        return False
+    try:
+        datetime.fromisoformat(f"{found['day']}T{found['time'] or '00:00'}")
+    except ValueError:  # for example 30 February
+        return False
+    return True
+
+
+def _of_samples(samples: pd.DataFrame, runs: list[dict[Hashable, Any]]) -> Iterator[str]:
+    if missing := [name for name in ("run_id", *MEASURES) if name not in samples]:
+        yield f"has no column {missing[0]}"
+        return
+    for name, (low, high) in _RANGES.items():
+        numbers = samples[name].to_numpy()
+        if numbers.dtype.kind not in "iuf":
+            yield f"{name} is not a number"
+        elif len(wrong := numbers[~((numbers >= low) & (numbers <= high))]):
+            yield f"{name} is {wrong[0]}, but must be from {low:g} to {high:g}"
+    own = identity_columns(samples)
+    if len(own) > COLUMNS:
+        yield f"has {len(own)} columns; at most {COLUMNS} are read"
+    yield from _of_texts("the name of a column", own)
+    for name in own:
+        column = samples[name].array
+        texts = column.categories if isinstance(column, pd.Categorical) else column
+        yield from _of_texts(name, (text for text in texts if not _is_null(text)))
+    unknown = {*samples["run_id"].unique()} - {run.get("run_id") for run in runs}
+    if unknown:
+        yield f"has samples of a run that it does not describe: {next(iter(unknown))}"
+
+
+def _of_runs(runs: list[dict[Hashable, Any]]) -> Iterator[str]:
+    yield from _of_identities("run_id", runs)
+    for run in runs:
+        if missing := [name for name in RUN_COLUMNS if name not in run]:
+            yield f"has no column {missing[0]} of its runs"
+            return
+        if run["complete"] not in (True, False):
+            yield f"complete is {run['complete']!r}, but must be true or false"
+        yield from _of_row(run, [name for name in RUN_COLUMNS if name != "complete"])
+        start, date = run["start_utc"], run["date"]
+        if _is_null(start) != _is_null(date):
+            yield "has a start without a date, or a date without a start"
+        elif isinstance(start, str) and not (is_start(start) and start[:10] == date):
+            yield f"start_utc is {start!r}, which is not a time in UTC of the date {date}"
+
+
+def _of_values(values: list[dict[Hashable, Any]]) -> Iterator[str]:
+    yield from _of_identities("value_id", values)
+    for value in values:
+        if missing := [name for name in VALUE_COLUMNS if name not in value]:
+            yield f"has no column {missing[0]} of its values"
+            return
+        for name in _NUMBERS:
+            if not (math.isfinite(value[name]) if name == "value" else _is_limit(value[name])):
+                yield f"{name} is {value[name]}, which is not a finite number"
+        yield from _of_row(value, [name for name in VALUE_COLUMNS if name not in _NUMBERS])
+
+
+def _is_limit(number: Any) -> bool:
+    """Return whether a reference or limit is a number that is finite, or absent."""
+    return number is None or not math.isinf(number)
+
+
+def _of_identities(name: str, rows: list[dict[Hashable, Any]]) -> Iterator[str]:
+    known = set()
+    for row in rows:
+        identity = row.get(name)
+        if not isinstance(identity, str) or _IDENTITY.fullmatch(identity) is None:
+            yield f"{name} is {identity!r}, but must be 32 hexadecimal digits"
+        if identity in known:
+            yield f"{name} {identity} is there twice"
+        known.add(identity)
+
+
+def _of_row(row: Mapping[Hashable, Any], names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        if not _is_null(row[name]):
+            yield from _of_texts(name, [row[name]])
+
+
+def _of_texts(name: str, texts: Iterable[object]) -> Iterator[str]:
+    """Find what is not text, is too long, or that no file can contain."""
+    for text in texts:
+        if not isinstance(text, str):
+            yield f"{name} is {text!r}, but must be text"
+        elif len(text) > NAME_CHARACTERS and name not in _LONG:
+            yield f"{name} has {len(text):,} characters; at most {NAME_CHARACTERS:,} are read"
+        elif not text.isascii() and not _is_unicode(text):
+            yield f"{name} contains half a character (a lone surrogate)"
+
+
+def _is_null(value: object) -> bool:
+    return value is None or value != value
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

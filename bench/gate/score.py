@@ -1,0 +1,207 @@
+"""Scores `switchpoint gate` and its peers on histories with known truth; prints the docs' table.
+
+Usage: .venv/bin/python bench/gate/score.py [--ours | --peers] [--held-out] [--noise PERCENT]
+           [--effect PERCENT] [HISTORIES]    (default: both, 3 %, 10 %, 30 histories)
+
+Histories are `recorded.histories`: real noise of recorded launches, scaled, with changes put in. A
+third of them is held out: without --held-out nobody sees them, with it only they are scored. Each
+night is judged with the nights before it. Peers get three series of each curve: the nightly median
+of its launches at the smallest, the largest and a middle size. Each peer has an environment of its
+own.
+
+A change of a curve is found if the curve is in a report of the seven nights from the change on; the
+delay counts from 0. The kind is right if the metric is: latency, bandwidth or switch. A report of
+no changed curve in its time is false, counted for a month of 5,000 curves: a finding of ours, or a
+curve in a night of a peer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from peers import FIRST, PEERS
+from recorded import NIGHTS, History, Truth, histories, session, transports
+
+HERE = Path(__file__).resolve().parent
+UV = HERE.parents[1] / ".venv/bin/uv"
+
+#: A change that is reported this many nights later is missed.
+PATIENCE = 7
+
+#: What the kinds of changes are called by the metric that they change.
+METRIC = {"latency": "latency", "drift": "latency", "bandwidth": "bandwidth", "switch": "switch"}
+
+#: Curves and nights of the month for which false reports are counted.
+MONTH = 5000 * 30
+
+Curve = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a detector says in a night.
+
+    Attributes
+    ----------
+    history : int
+        Seed of the history.
+    night : int
+        When it says so.
+    curves : frozenset
+        Of which curves.
+    metric : str
+        `latency`, `bandwidth`, `switch` or another.
+    """
+
+    history: int
+    night: int
+    curves: frozenset[Curve]
+    metric: str
+
+
+def ours(history: History) -> Iterator[Report]:
+    """Run the gate on every night; a finding counts when it is new."""
+    from switchpoint import Store, gate
+
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(folder)
+        store.add(history.measurements())
+        known: set[str] = set()
+        for night in range(FIRST, NIGHTS):
+            findings = gate(store, session=session(night)).findings
+            for finding in findings[findings["fails"]].to_dict("records"):
+                if finding["finding_id"] in known:
+                    continue
+                known.add(finding["finding_id"])
+                curves = frozenset(
+                    (f"{one['environ']}-{one['placement']}", int(one["nodes"].removeprefix("pair")))
+                    for one in finding["curves"]
+                )
+                metric = "switch" if finding["kind"] == "moved_switch" else finding["metric"]
+                yield Report(history.seed, night, curves, metric)
+
+
+def peer(name: str, every: list[History]) -> Iterator[Report]:
+    """Run a peer on all series of all histories."""
+    series, keys = [], []
+    for history in every:
+        for curve in history.curves():
+            times = np.median(history.times_us(curve), axis=(1, 2))
+            size = transports()[curve[0]].size
+            middle = int(np.searchsorted(size, 45000))
+            for metric, place in (("latency", 0), ("bandwidth", -1), ("switch", middle)):
+                series.append(times[:, place].tolist())
+                keys.append((history.seed, curve, metric))
+    with_packages = [f"--with={package}" for package in PEERS[name][1]]
+    done = subprocess.run(
+        [UV, "run", "--quiet", "--no-project", "--python=3.11", *with_packages, "python",
+         HERE / "peers.py", name],
+        input=json.dumps(series), capture_output=True, text=True, check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    if done.returncode:
+        sys.exit(f"{name}: {done.stderr[-2000:]}")
+    for (seed, curve, metric), told in zip(keys, json.loads(done.stdout), strict=True):
+        for night, _ in told:
+            yield Report(seed, night, frozenset([curve]), metric)
+
+
+def row(name: str, reports: Iterable[Report], every: list[History]) -> str:
+    """One line of the table."""
+    reports = list(reports)
+    hits = [hit for history in every for hit in _hits(history, reports)]
+    false = [one for one in reports if not _is_true(one, every)]
+    if name != "Switchpoint":  # several series of a curve may tell the same
+        false = list({(one.history, one.night, one.curves): one for one in false}.values())
+    nights = sum(len(history.curves()) * (NIGHTS - FIRST) for history in every)
+    cells = [_share(hits, metric) for metric in ("latency", "bandwidth", "switch", "drift")]
+    delays = [hit.delay for hit in hits if hit.delay is not None and hit.truth.kind != "drift"]
+    right = [hit.right for hit in hits if hit.delay is not None]
+    cells += [
+        f"{np.median(delays):.0f}" if delays else "-",
+        f"{np.mean(right):.0%}" if right else "-",
+        f"{len(false) * MONTH / nights:.1f}",
+    ]
+    return f"| {name} | " + " | ".join(cells) + " |"
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Whether and how a change of one curve was found: after so many nights, as the right kind."""
+
+    truth: Truth
+    delay: int | None
+    right: bool
+
+
+def _hits(history: History, reports: list[Report]) -> Iterator[Hit]:
+    own = [one for one in reports if one.history == history.seed]
+    for truth in history.truths:
+        patience = 20 + PATIENCE if truth.kind == "drift" else PATIENCE
+        near = [one for one in own if truth.night <= one.night < truth.night + patience]
+        for curve in truth.curves:
+            telling = [one for one in near if curve in one.curves]
+            if not telling:
+                yield Hit(truth, None, right=False)
+                continue
+            first = min(one.night for one in telling)
+            right = any(one.metric == METRIC[truth.kind] for one in telling if one.night == first)
+            yield Hit(truth, first - truth.night, right)
+
+
+def _is_true(report: Report, every: list[History]) -> bool:
+    """Whether one of its curves changed before; a late report of a change is not false."""
+    [history] = [one for one in every if one.seed == report.history]
+    return any(
+        report.curves & truth.curves and report.night >= truth.night for truth in history.truths
+    )
+
+
+def _share(hits: list[Hit], kind: str) -> str:
+    found = [hit.delay is not None for hit in hits if hit.truth.kind == kind]
+    return f"{np.mean(found):.0%} of {len(found)}" if found else "-"
+
+
+def main() -> None:
+    """Print the table."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--ours", action="store_true")
+    options.add_argument("--peers", action="store_true")
+    options.add_argument("--held-out", action="store_true")
+    options.add_argument("--noise", type=float, default=3.0)
+    options.add_argument("--effect", type=float, default=10.0)
+    options.add_argument("histories", type=int, nargs="?", default=30)
+    given = options.parse_args()
+    every = [
+        history
+        for history in histories(range(given.histories), given.noise / 100, given.effect / 100)
+        if history.held_out == given.held_out
+    ]
+    print(
+        f"changes of {given.effect:g} %, launches scatter by {given.noise:g} %, {len(every)}"
+        f" histories of {NIGHTS} nights{' that were held out' if given.held_out else ''}\n"
+    )
+    print(
+        "| detector | latency | bandwidth | switch | drift | delay in nights | right kind"
+        " | false a month |\n|---|---|---|---|---|---|---|---|"
+    )
+    if not given.peers:
+        found = [one for history in every for one in ours(history)]
+        print(row("Switchpoint", found, every), flush=True)
+    for name in [] if given.ours else PEERS:
+        print(row(name, peer(name, every), every), flush=True)
+
+
+if __name__ == "__main__":
+    main()

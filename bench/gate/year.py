@@ -1,0 +1,82 @@
+"""Fills a store with synthetic nights, as a site's CI would in a year.
+
+Usage: .venv/bin/python bench/gate/year.py CURVES NIGHTS LAUNCHES STORE [CHANGE...]
+
+A CHANGE is KIND:EFFECT:NIGHT[:COLUMN=VALUE,...], such as
+`latency:+12%:300:placement=two_nodes_two_hosts`; kinds are latency, per_byte, switch and drift.
+Prints for every tenth night what it took.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from switchpoint import Store
+from switchpoint.store.compaction import join_if_many
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from synthetic import Change, Site
+
+
+@dataclass(frozen=True)
+class Night:
+    """What one night cost.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 0.
+    samples : int
+        Stored.
+    seconds, cpu_seconds : float
+        Of storing, without making the samples.
+    files, size_bytes : int
+        Of the store after it.
+    """
+
+    number: int
+    samples: int
+    seconds: float
+    cpu_seconds: float
+    files: int
+    size_bytes: int
+
+
+def fill(
+    store: Path, curves: int, nights: int, launches: int, changes: list[Change]
+) -> Iterator[Night]:
+    """Store one night after the other, as `switchpoint import` does."""
+    site, kept = Site(curves), Store(store)
+    for number in range(nights):
+        measured = site.night(number, launches, changes)
+        start, cpu = time.perf_counter(), time.process_time()
+        kept.add(measured)
+        join_if_many(kept)
+        took, used = time.perf_counter() - start, time.process_time() - cpu
+        files = [path for path in store.rglob("*") if path.is_file()]
+        size = sum(path.stat().st_size for path in files)
+        yield Night(number, len(measured.samples), took, used, len(files), size)
+
+
+def main(words: list[str]) -> None:
+    """Fill the store."""
+    if len(words) < 4:
+        sys.exit(__doc__)
+    curves, nights, launches = map(int, words[:3])
+    changes = [Change.parse(word) for word in words[4:]]
+    for night in fill(Path(words[3]), curves, nights, launches, changes):
+        if night.number % 10 == 0 or night.number == nights - 1:
+            print(
+                f"night {night.number:4}: {night.samples:,} samples in {night.seconds:.1f} s"
+                f" ({night.cpu_seconds:.1f} s of CPU); {night.files} files,"
+                f" {night.size_bytes / 1e6:,.0f} MB",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,169 @@
+"""Predicts kernels from ping-pong alone, then measures them: the error of each, by MPI.
+
+The model is fitted to ping-pong and one process's sort only, never to what it predicts. Two nodes
+with links of 20 Mbit/s sort over process maps; four nodes with links of 100 Mbit/s broadcast and
+exchange. Both sides are launched in turn. With a STORE, nothing is measured: its runs are compared.
+Usage: ``.venv/bin/python bench/prediction.py [LAUNCHES] [MPI...]`` or ``... --store STORE [SITE]``
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
+from switchpoint import Store, compare_with, fit_model, read_files
+from switchpoint.errors import InputError
+from switchpoint.tables.measurements import Measurements
+
+SITE = "bench"
+NEAR, FAR = "one_node", "between_nodes"
+NODES = {"A": "a1", "B": "b1", "C": "c1", "D": "d1"}
+
+#: Published errors of the studies' own predictions, in %.
+PUBLISHED = {"mergesort": "14 to 22", "broadcast": "0.2 to 7.8 (median 1.8)", "ring": "not given"}
+
+#: The issue's targets in %.
+TARGETS = {"mergesort": 12, "broadcast": 4, "alltoall": 10, "ring": 10, "pingpong": 10}
+
+#: Maps of study 000: figures 10, 11, one and three leaves remote, 12 (both readings), 13.
+MAPS = ["AABAABB", "AAAAABB", "AAAAAAB", "AABABBB", "AABABAB", "AABBBAA", "ABBAAAA"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One program to run: where its ranks are, and its options."""
+
+    kernel: str
+    process_map: str
+    options: tuple[str, ...]
+
+
+_FEW = ("--passes=3", "--samples=1", "--warmup=1", "--pass-time=50")
+_ONCE = ("--passes=2", "--samples=1", "--warmup=0", "--pass-time=1")
+
+#: What the models are fitted to: windows of long messages would take minutes on these links.
+PING_PONGS = [
+    Step("pingpong", "AA", ("--mode=send,stream", "--window=16", "--sizes=1:1M/2", *_FEW)),
+    Step("pingpong", "AB", ("--mode=send", "--sizes=1:1M/2", *_FEW)),
+    Step("pingpong", "AB", ("--mode=stream", "--window=16", "--sizes=1:64K/2", *_FEW)),
+]
+
+SORTS = [
+    *PING_PONGS,
+    Step("mergesort", "A", ("--mode=tree", "--sizes=200000,400000,800000,1600000", *_FEW)),
+    *(Step("mergesort", nodes, ("--mode=tree", "--sizes=200000,1600000", *_ONCE))
+      for nodes in MAPS),
+]  # fmt: skip
+
+EXCHANGES = [
+    *PING_PONGS,
+    Step("broadcast", "ABCD", (
+        "--mode=repeated,binary,two_level,binomial,pipelined,repeated_ack,binary_ack,"
+        "two_level_ack,binomial_ack,scatter_allgather",
+        "--sizes=16K,64K,256K,1M", *_FEW)),
+    Step("alltoall", "ABCD", (
+        "--mode=shift,pairwise,synchronous_shuffle,group_shuffle,synchronous_shuffle_windowed",
+        "--sizes=16K,64K,256K,1M", *_FEW)),
+    Step("ring", "AB", ("--mode=alternate,serial", "--grain=20000", "--sizes=4,4000,40000",
+                        "--label=grain_us=20000", *_FEW)),
+]  # fmt: skip
+
+SHAPES = {"very-slow-links": SORTS, "slow-links": EXCHANGES}
+
+
+def run_step(name: str, mpi: str, step: Step, record: Path, folder: Path) -> None:
+    """Run a program with each rank on its node."""
+    hosts = folder / "hosts"
+    hosts.write_text("".join(f"{NODES[letter]}\n" for letter in step.process_map))
+    ranks, nodes = len(step.process_map), len(set(step.process_map))
+    words = [word for word in srun_words(mpi, nodes, ranks) if "per-node" not in word]
+    run(
+        name,
+        [
+            *words,
+            "--distribution=arbitrary",
+            kernel(mpi, step.kernel),
+            *step.options,
+            *(f"--label=site={SITE}", f"--label=environ={mpi}"),
+            f"--label=placement={NEAR if nodes == 1 else FAR}",
+            f"--record={record}",
+        ],
+        {"SLURM_HOSTFILE": str(hosts), "UCX_TLS": "tcp,self"}
+        | ({"OMPI_MCA_mpi_yield_when_idle": "1"} if ranks > 2 else {}),
+        folder,
+    )
+
+
+def measured(launches: int, mpis: list[str]) -> Iterator[tuple[str, Measurements]]:
+    """Yield each shape with what was measured on it."""
+    for shape, steps in SHAPES.items():
+        with (
+            testbed(shape=ROOT / "bench" / "shapes" / f"{shape}.yaml") as name,
+            tempfile.TemporaryDirectory(dir=".") as scratch,
+        ):
+            folder = Path(scratch).resolve()
+            for launch in range(launches):
+                for mpi in mpis:
+                    for number, step in enumerate(steps):
+                        record = folder / f"{mpi}-{number}-{launch}.record"
+                        run_step(name, mpi, step, record, folder)
+            found = read_files([folder]).measurements
+            assert found is not None
+            yield shape, found
+
+
+def errors(measurements: Measurements, site: str | None) -> Iterator[pd.DataFrame]:
+    """Fit, then compare every kernel that was measured."""
+    model = fit_model(measurements, site)
+    for name in TARGETS:
+        try:
+            compared = compare_with(model, measurements, name)
+        except InputError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            continue
+        yield compared.assign(kernel=name)
+
+
+def print_errors(where: str, compared: pd.DataFrame) -> None:
+    """Print a row for each kernel, MPI and placement; for merge sort for each map."""
+    compared = compared[compared["predicted_us"].notna()]
+    keys = ["kernel", "mpi", "placement", "crowded"]
+    if compared["kernel"].iloc[0] == "mergesort":
+        keys.append("ranks_on_nodes")
+    for key, rows in compared.groupby(keys, dropna=False):
+        share = 100 * rows["error"].astype(float).abs()
+        name = str(rows["kernel"].iloc[0])
+        words = [str(part) for part in key[1:3]] + [str(part) for part in key[4:]]
+        crowded = "crowded" if key[3] else ""
+        print(
+            f"{where:16} {name:10} {' '.join(words):46} {crowded:8} {len(rows):4}"
+            f" {share.median():7.1f} {share.max():7.1f} {int(rows['gap'].sum()):5}"
+            f" {TARGETS[name]:7} {PUBLISHED.get(name, '-'):>24}",
+            flush=True,
+        )
+
+
+def main(words: list[str]) -> None:
+    """Print the table of errors."""
+    print(
+        f"{'links':16} {'kernel':10} {'MPI, placement, map':46} {'':8} {'n':>4} {'median%':>7}"
+        f" {'max%':>7} {'gaps':>5} {'target%':>7} {'published %':>24}"
+    )
+    if words[:1] == ["--store"]:
+        site = words[2] if len(words) > 2 else None
+        for compared in errors(Store(words[1]).read(), site):
+            print_errors(Path(words[1]).name, compared)
+        return
+    launches = int(words[0]) if words else 3
+    for shape, found in measured(launches, words[1:] or list(PMI)):
+        for compared in errors(found, SITE):
+            print_errors(shape, compared)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,168 @@
+"""The gate's statistics on series of nights whose truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from switchpoint import Store, gate
+from switchpoint.history.dates import began
+from switchpoint.history.drift import drift, is_drift
+from switchpoint.history.levels import levels, normal_nights
+from switchpoint.history.scatter import (
+    Judged,
+    Nightly,
+    compare,
+    normal_deviate,
+    quantile_95,
+    significant,
+)
+from synthetic_nights import Curve, Truth, add_nights
+
+DAYS = [f"2026-11-{day:02}T02:00:00.000000Z" for day in range(1, 31)]
+
+
+def nights(count: int, seed: int, scatter: float = 0.02, alike: float = 0.0) -> np.ndarray:
+    """A series of nights, neighbours correlated by `alike`."""
+    values = np.random.default_rng(seed).normal(0, 1, count)
+    for night in range(1, count):
+        values[night] = alike * values[night - 1] + np.sqrt(1 - alike**2) * values[night]
+    return scatter * values
+
+
+def judge(series: np.ndarray) -> Judged:
+    """Compare the last night of series that scatter alike."""
+    series = np.atleast_2d(series)
+    every = np.ones(series.shape, dtype=bool)
+    return compare(Nightly.of(series, every, np.zeros(len(series), dtype=int)))
+
+
+def test_students_t_is_close_to_its_tables() -> None:
+    freedom = np.array([3.0, 5.0, 10.0, 30.0])
+    np.testing.assert_allclose(quantile_95(freedom), [3.182, 2.571, 2.228, 2.042], rtol=0.015)
+    # t = 4.032 with 5 degrees of freedom has the probability of 2.576 normal deviations.
+    np.testing.assert_allclose(
+        normal_deviate(np.array([4.032]), np.array([5.0])), [2.576], rtol=0.01
+    )
+
+
+@pytest.mark.parametrize("history", [2, 3, 5, 10, 30])
+@pytest.mark.parametrize("alike", [0.0, 0.4])
+def test_chance_is_as_probable_as_the_gate_says(history: int, alike: float) -> None:
+    """Of 2,400 quiet series, hardly more than 1 % have a probability of 1 %."""
+    p = [
+        judge(np.stack([nights(history + 1, 100 * seed + one, alike=alike) for one in range(24)])).p
+        for seed in range(100)
+    ]
+
+    assert np.mean(np.concatenate(p) < 0.01) < 0.02
+    assert np.mean(np.concatenate(p) < 0.001) < 0.004
+
+
+def test_a_change_under_the_scatter_of_a_night_is_seen_in_several() -> None:
+    first, eighth = [], []
+    for seed in range(20):
+        series = nights(38, seed, scatter=0.03)
+        series[30:] += 0.07
+        first.append(judge(series[:31]).p[0])
+        eighth.append(judge(series).p[0])
+
+    assert np.median(eighth) < 1e-3 < 1e-2 < np.median(first)
+
+
+def test_what_disturbed_nights_have_shown_before_is_no_surprise() -> None:
+    calm = nights(31, 1)
+    calm[-1] = 0.3
+    disturbed = calm.copy()
+    disturbed[12] = 0.3
+
+    assert judge(calm).p[0] < 1e-5
+    assert judge(disturbed).p[0] > 0.02
+
+
+def test_the_false_discovery_rate_holds() -> None:
+    quiet = np.linspace(0.001, 1, 1000)
+    assert not significant(quiet, 0.01).any()
+    assert significant(np.r_[quiet, np.full(10, 1e-9)], 0.01).sum() == 10
+    assert significant(np.zeros(0), 0.01).shape == (0,)
+
+
+def test_levels_are_found_and_single_nights_are_not_levels() -> None:
+    steps = nights(30, 2)
+    steps[18:] += 0.15
+    burst = nights(30, 3)
+    burst[12] += 0.6
+
+    [found, alone] = levels(np.stack([steps, burst]))
+
+    assert found == [0, 18, 30]
+    assert alone == [0, 30]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_quiet_nights_have_one_level(seed: int) -> None:
+    series = np.stack([nights(30, 50 * seed + one, alike=0.3) for one in range(50)])
+
+    assert np.mean([len(edges) > 2 for edges in levels(series)]) <= 0.06
+
+
+def test_nights_of_a_new_level_are_normal_after_a_while() -> None:
+    series = nights(31, 4)[None]
+    series[:, 24:] += 0.15
+    assert normal_nights(series, 14)[0].tolist() == [True] * 24 + [False] * 7
+    assert normal_nights(series, 5)[0].tolist() == [False] * 24 + [True] * 6 + [False]
+
+
+def test_the_date_of_a_change_comes_with_an_interval() -> None:
+    series = nights(30, 5)
+    series[21:] += 0.1
+
+    assert began(series, DAYS) == (DAYS[21], DAYS[21], DAYS[21])
+    vague = nights(30, 6, scatter=0.05)
+    vague[21:] += 0.06
+    first, low, high = began(vague, DAYS)
+    assert low < high and low <= first <= high
+    assert began(series[:3], DAYS) == ()
+
+
+def test_a_drift_is_told_from_a_step_and_from_chance() -> None:
+    rising = nights(30, 7) + np.linspace(0, 0.2, 30)
+    step = nights(30, 8) + 0.2 * (np.arange(30) >= 15)
+
+    rise, low, high, _ = drift(rising)
+    assert low < 0.2 < high and abs(rise - 0.2) < 0.05
+    assert is_drift(rising)
+    assert not is_drift(step)
+    assert sum(is_drift(nights(30, seed, alike=0.5)) for seed in range(100, 200)) <= 1
+
+
+def test_a_slow_drift_is_one_finding(tmp_path: Path) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement != "two_nodes_one_host":
+            return truth
+        return replace(truth, latency_us=truth.latency_us * 1.008**curve.night)
+
+    store = Store(tmp_path / "store")
+    add_nights(store, range(20), change=change)
+
+    [found] = gate(store).findings.to_dict("records")
+
+    assert (found["kind"], found["metric"]) == ("slow_drift", "latency")
+    assert found["shared"]["placement"] == "two_nodes_one_host" and found["fails"]
+    assert "little by little over 20 nights" in found["sentence"]
+
+
+def test_a_change_that_nobody_accepted_stays_a_finding(tmp_path: Path) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        late = curve.night >= 8 and curve.placement == "one_node"
+        return replace(truth, latency_us=1.3 * truth.latency_us) if late else truth
+
+    store = Store(tmp_path / "store")
+    add_nights(store, range(14), change=change)
+
+    for night in range(8, 14):
+        [found] = gate(store, f"night-{night:03}").findings.to_dict("records")
+        assert (found["kind"], found["shared"]["placement"]) == ("regression", "one_node")
+        assert found["since_utc"].startswith("2026-11-09")

@@ -1,0 +1,132 @@
+"""Ladders name the protocol of each size from what was proved, and draw any name harmlessly."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import RECORDS, write_record
+from switchpoint import ladder, read_files
+from switchpoint.reporting.figures.ladder import draw_ladders
+from typer.testing import Result
+
+Run = Callable[..., Result]
+
+EXPLAIN = RECORDS / "explain"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def rungs_of(*names: str) -> list[dict[str, object]]:
+    """The rungs of some recorded zooms, interventions and sweeps."""
+    measurements = read_files([EXPLAIN / f"{name}.record.gz" for name in names]).measurements
+    assert measurements is not None
+    return ladder(measurements).to_dict("records")
+
+
+def test_a_proved_switch_divides_eager_from_rendezvous() -> None:
+    rungs = rungs_of("openmpi-tcp-zoom", "openmpi-tcp-intervention")
+
+    eager = [rung for rung in rungs if rung["protocol"] == "eager"]
+    rendezvous = [rung for rung in rungs if rung["protocol"] == "rendezvous"]
+    assert eager[-1]["last_size_bytes"] == 65480
+    switch = rendezvous[0]
+    assert (switch["last_size_before"], switch["first_size_bytes"]) == (65480, 65481)
+    assert switch["exact"] is True
+    assert (switch["cause"], switch["status"]) == ("btl_tcp_eager_limit", "confirmed")
+
+
+def test_without_a_proof_no_protocol_is_named(tmp_path: Path) -> None:
+    record = write_record(tmp_path / "run.record")
+
+    measurements = read_files([record]).measurements
+    assert measurements is not None
+    rungs = ladder(measurements)
+
+    assert set(rungs["protocol"]) == {"not known"}
+    assert rungs["kind"].tolist() == [None, "step"]
+    assert rungs["exact"].tolist() == [None, False]
+    assert rungs["last_size_before"].iloc[1] < 65481 <= rungs["first_size_bytes"].iloc[1]
+
+
+def test_launches_that_bracket_a_step_differently_show_it_once(tmp_path: Path) -> None:
+    for launch in range(3):
+        write_record(
+            tmp_path / f"{launch}.record", run_id=f"{launch}" * 32,
+            sizes=[2**power + launch * 2 ** (power - 3) for power in range(4, 22)],
+        )  # fmt: skip
+
+    measurements = read_files([tmp_path]).measurements
+    assert measurements is not None
+
+    assert len(ladder(measurements)) == 2
+
+
+def test_the_command_prints_bars_and_draws_them(switchpoint: Run, tmp_path: Path) -> None:
+    for site in ("alpha", "beta"):
+        write_record(
+            tmp_path / f"{site}.record", run_id=site.ljust(32, "0"),
+            labels={"site": site, "placement": "one_node"},
+        )  # fmt: skip
+    picture = tmp_path / "ladder.svg"
+
+    printed = switchpoint("ladder", tmp_path, "--svg", picture)
+    content = json.loads(switchpoint("ladder", tmp_path, "--json").stdout)
+
+    assert printed.exit_code == 0, printed.output
+    assert "alpha" in printed.stdout and "beta" in printed.stdout
+    assert "step, +" in printed.stdout
+    assert {rung["curve"]["site"] for rung in content["rungs"]} == {"alpha", "beta"}
+    drawing = ET.fromstring(picture.read_text(encoding="utf-8"))
+    texts = [element.text for element in drawing.iter(f"{SVG}text")]
+    assert "alpha" in texts and "beta" in texts
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "\u202eabc\u05d0\u05d1", "y" * 500])
+def test_any_name_is_drawn_harmlessly(tmp_path: Path, name: str) -> None:
+    record = write_record(tmp_path / "run.record", labels={"site": name, "placement": name})
+    measurements = read_files([record]).measurements
+    assert measurements is not None
+
+    text = draw_ladders(ladder(measurements))
+
+    drawing = ET.fromstring(text)
+    assert not list(drawing.iter("script")) and not list(drawing.iter(f"{SVG}script"))
+    assert "\u202e" not in text
+    shown = [element.text or "" for element in drawing.iter(f"{SVG}text")]
+    assert max(map(len, shown)) < 60
+
+
+def test_labels_of_neighbouring_boundaries_do_not_overlap() -> None:
+    names = ["mpich-tcp-zoom", "mpich-fifo-zoom", "openmpi-tcp-zoom", "openmpi-memory-zoom"]
+    measurements = read_files([EXPLAIN / f"{name}.record.gz" for name in names]).measurements
+    assert measurements is not None
+
+    drawing = ET.fromstring(draw_ladders(ladder(measurements)))
+
+    boxes = []
+    for text in drawing.iter(f"{SVG}text"):
+        if text.get("text-anchor") == "middle" and (text.text or "").replace(",", "").isdigit():
+            half = 3 * len(text.text or "")
+            boxes.append((float(text.get("y", 0)), float(text.get("x", 0)), half))
+    assert len(boxes) >= 2
+    for number, (y, x, half) in enumerate(boxes):
+        for other_y, other_x, other_half in boxes[:number]:
+            assert y != other_y or abs(x - other_x) > half + other_half
+
+
+def test_bad_input_gives_one_line(switchpoint: Run, tmp_path: Path) -> None:
+    record = write_record(tmp_path / "run.record")
+
+    mode = switchpoint("ladder", record, "--mode", "nothing")
+    folder = switchpoint("ladder", record, "--svg", tmp_path / "none" / "x.svg")
+
+    for result, problem in (
+        (mode, "no curve has the mode 'nothing'"),
+        (folder, "cannot be written"),
+    ):
+        assert result.exit_code == 2
+        assert problem in result.stderr
+        assert len(result.stderr.splitlines()) == 1

@@ -1,0 +1,111 @@
+"""What a site reaches follows from its curves, and its share from the declared or reported link."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import SIZES, write_record
+from switchpoint import limits
+from typer.testing import Result
+
+Run = Callable[..., Result]
+
+PLACE = {"site": "alpha", "mpi": "MPICH 4.0.2", "placement": "two_nodes"}
+
+
+def curve(
+    folder: Path, kernel: str, mode: str, latency: float, per_byte: float, **more: str
+) -> None:
+    """Write a launch of a curve without noise."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = PLACE | {"kernel": kernel, "mode": mode} | more
+    rows = [f"{','.join(names.values())},{size},{latency + per_byte * size:.9f}" for size in SIZES]
+    header = ",".join([*names, "size_bytes", "time_us"])
+    path = folder / f"{kernel}-{mode}-{latency}.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+
+
+def test_a_line_has_the_latency_peak_and_half_size_of_hockneys_model(tmp_path: Path) -> None:
+    curve(tmp_path, "pingpong", "send", 4.0, 1e-3)
+    curve(tmp_path, "pingpong", "stream", 0.5, 8e-4, window_size="64")
+
+    [row] = limits(str(tmp_path)).to_dict("records")
+
+    assert row["latency_us"] == pytest.approx(4.001)
+    assert row["messages_per_s"] == pytest.approx(1e6 / 0.5008)
+    assert row["peak_MBps"] == pytest.approx(1 / (8e-4 + 0.5 / SIZES[-1]))
+    assert row["peak_of"] == "stream"
+    # Of the measured peak, which is a little below the asymptotic one.
+    half = SIZES[-1] / (4.0 + 1e-3 * SIZES[-1]) / 2
+    assert row["half_size_bytes"] == pytest.approx(4.0 * half / (1 - 1e-3 * half), rel=0.02)
+    assert np.isnan(row["latency_us_low"])
+
+
+def test_intervals_are_over_launches(tmp_path: Path) -> None:
+    for latency in (3.9, 4.0, 4.1):
+        curve(tmp_path, "pingpong", "send", latency, 1e-3)
+
+    [row] = limits(str(tmp_path)).to_dict("records")
+
+    assert row["launches"] == 3
+    assert row["latency_us_low"] < 3.9 < 4.1 < row["latency_us_high"]
+
+
+def test_benchmarks_of_one_place_are_rows_of_one_table(switchpoint: Run, tmp_path: Path) -> None:
+    curve(tmp_path, "pingpong", "send", 4.0, 1e-3)
+    curve(tmp_path, "osu_latency", "", 4.2, 1e-3)
+    curve(tmp_path, "osu_bw", "", 0.6, 1e-3)
+    curve(tmp_path, "imb_pingpong", "", 4.3, 1e-3)
+    curve(tmp_path, "osu_bcast", "", 9.0, 1e-3)
+
+    table = limits(str(tmp_path))
+    printed = switchpoint("limits", tmp_path)
+    content = json.loads(switchpoint("limits", tmp_path, "--json").stdout)
+
+    assert table["benchmark"].tolist() == ["IMB", "OSU", "pingpong"]
+    assert table["peak_of"].tolist() == ["round trips", "stream", "round trips"]
+    assert printed.exit_code == 0, printed.output
+    assert "alpha" in printed.stdout
+    assert [row["benchmark"] for row in content["limits"]] == ["IMB", "OSU", "pingpong"]
+    assert content["limits"][0]["link_MBps"] is None
+
+
+def test_the_share_is_that_of_the_declared_link_or_else_of_the_interface(tmp_path: Path) -> None:
+    for number, declared in enumerate(({"link_Gbps": "25"}, {})):
+        record = write_record(
+            tmp_path / f"{number}.record", run_id=f"{number}" * 32, step_at=None,
+            labels={"site": f"site{number}", "placement": "two_nodes", **declared},
+        )  # fmt: skip
+        fabric = '"name": "ib0", "mtu": 4092, "speed_Mbps": 40000,'
+        record.write_text(record.read_text().replace('"name": "lo", "mtu": 65536,', fabric))
+
+    first, second = limits(str(tmp_path)).to_dict("records")
+
+    assert (first["link_MBps"], first["link_from"]) == (3125, "declared")
+    assert (second["link_MBps"], second["link_from"]) == (5000, "interface")
+    assert first["share_of_link"] == pytest.approx(first["peak_MBps"] / 3125)
+
+
+def test_the_declared_link_is_not_part_of_the_identity_of_a_curve(tmp_path: Path) -> None:
+    for number, declared in enumerate(({"link_Gbps": "25"}, {})):
+        write_record(
+            tmp_path / f"{number}.record", run_id=f"{number}" * 32,
+            labels={"site": "alpha", "placement": "two_nodes", **declared},
+        )  # fmt: skip
+
+    assert limits(str(tmp_path))["launches"].tolist() == [2]
+
+
+def test_latencies_stand_beside_those_of_sockets(tmp_path: Path) -> None:
+    curve(tmp_path, "pingpong", "send", 6.0, 1e-3)
+    curve(tmp_path, "echo", "sockets", 5.0, 1e-3)
+    curve(tmp_path, "echo", "sockets_polling", 4.0, 1e-3)
+
+    [row] = limits(str(tmp_path)).to_dict("records")
+
+    assert row["sockets_us"] == pytest.approx(4.001)
+    assert row["over_sockets"] == pytest.approx(6.001 / 4.001)

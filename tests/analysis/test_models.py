@@ -1,0 +1,503 @@
+"""A site model is fitted to launches whose truth is known, and predicts, compares, exports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+from switchpoint import (
+    InputError,
+    Measurements,
+    Store,
+    compare_with,
+    fit_model,
+    load_model,
+    predict,
+    save_model,
+)
+from switchpoint.models.gaps import prediction_gaps
+from switchpoint.models.kernels import Options
+from switchpoint.models.lines import fit_lines
+from switchpoint.models.site_model import SiteModel
+from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
+from typer.testing import Result
+
+Run = Callable[..., Result]
+
+HOSTS, NEAR = "two_nodes_two_hosts", "one_node"
+OPEN_MPI = "Open MPI 4.1.4"
+SIZES = sorted({int(2 ** (half / 2)) for half in range(41)})
+
+#: Start in us, and us for each byte: within a node and between nodes, before and after 64 KiB.
+TRUTH = {NEAR: [(0.5, 1e-4), (2.0, 1e-4)], HOSTS: [(20.0, 2e-3), (70.0, 2e-3)]}
+SWITCH = 65536
+GAP = 0.3
+
+
+def truth_us(placement: str, size: int) -> float:
+    start, per_byte = TRUTH[placement][size >= SWITCH]
+    return start + per_byte * size
+
+
+class Launches:
+    """Runs as a site with enough cores would have them, whose truth is written down."""
+
+    def __init__(self, site: str = "here", noise: float = 0.01) -> None:
+        self.site, self.noise = site, noise
+        self.random = np.random.default_rng(20261122)
+        self.samples: list[pd.DataFrame] = []
+        self.runs: list[dict[str, Any]] = []
+
+    def run(
+        self,
+        kernel: str,
+        times: dict[tuple[str, int], float],
+        placement: str = HOSTS,
+        process_map: str = "AB",
+        *,
+        mpi: str = OPEN_MPI,
+        cores: int = 64,
+        slower: float = 1.0,
+        arguments: list[str] | None = None,
+        **labels: str,
+    ) -> Launches:
+        """Add a launch that takes `times` by mode and size, and is `slower` as a whole."""
+        run_id = f"{len(self.runs):032x}"
+        header = {
+            "ranks": [
+                {"host": node, "boot_id": node, "cores_online": cores, "cpus_allowed": [0],
+                 "rank": rank}
+                for rank, node in enumerate(process_map)
+            ],
+            "mpi": {"library": mpi}, "arguments": [kernel, *(arguments or [])],
+        }  # fmt: skip
+        self.runs.append(
+            dict.fromkeys(RUN_COLUMNS) | {
+                "run_id": run_id, "format": "record", "site": self.site, "kernel": kernel,
+                "mpi": mpi, "placement": placement, "header": json.dumps(header),
+                "start_utc": "2026-11-22T10:00:00Z", "date": "2026-11-22", "complete": True,
+            }
+        )  # fmt: skip
+        launch = slower * np.exp(self.random.normal(0, self.noise))
+        rows = [
+            (mode, size, turn, time_us * launch * np.exp(self.random.normal(0, self.noise)))
+            for (mode, size), time_us in times.items()
+            for turn in range(4)
+        ]
+        table = pd.DataFrame(rows, columns=["mode", "size_bytes", "pass", "time_us"])
+        named = {"site": self.site, "partition": "batch", "mpi": mpi, "environ": "gcc",
+                 "kernel": kernel, "placement": placement, "run_id": run_id}  # fmt: skip
+        self.samples.append(table.assign(sample=0, iterations=1, **named, **labels))
+        return self
+
+    def measurements(self) -> Measurements:
+        """What the store would return."""
+        table = pd.concat(self.samples, ignore_index=True)
+        table = table.astype({name: "category" for name in table if name not in MEASURES})
+        return Measurements(table, pd.DataFrame(self.runs, columns=RUN_COLUMNS))
+
+
+def sweep(placement: str) -> dict[tuple[str, int], float]:
+    """A message alone takes its line; in a stream 0.3 of the start is the gap."""
+    alone = {("send", size): truth_us(placement, size) for size in SIZES}
+    start = TRUTH[placement][0][0]
+    stream = {("stream", size): GAP * start + TRUTH[placement][0][1] * size for size in SIZES}
+    return alone | stream
+
+
+def site(launches: int = 5, **how: Any) -> Launches:
+    made = Launches(**how)
+    for _ in range(launches):
+        for placement, process_map in ((NEAR, "AA"), (HOSTS, "AB")):
+            made.run("pingpong", sweep(placement), placement, process_map)
+    return made
+
+
+@pytest.fixture(scope="module")
+def model() -> SiteModel:
+    sorts = site().run(
+        "mergesort", {("tree", 200_000): 50_000 * np.log2(50_000) * 0.004}, NEAR, "A"
+    )
+    return fit_model(sorts.measurements())
+
+
+@pytest.fixture
+def model_file(model: SiteModel, tmp_path: Path) -> Path:
+    return save_model(model, tmp_path / "site-model.yaml")
+
+
+def curve(model: SiteModel, placement: str, mode: str = "send") -> Any:
+    [one] = [c for c in model.curves if (c.placement, c.mode) == (placement, mode)]
+    return one
+
+
+# Fitting.
+
+
+@pytest.mark.parametrize("placement", [NEAR, HOSTS])
+def test_each_segment_gets_its_line(model: SiteModel, placement: str) -> None:
+    fitted = curve(model, placement)
+
+    assert [one.first_size_bytes for one in fitted.segments] == [1, SWITCH]
+    for one, (start, per_byte) in zip(fitted.segments, TRUTH[placement], strict=True):
+        middle = (one.first_size_bytes * one.last_size_bytes) ** 0.5
+        assert one.time_us(middle) == pytest.approx(start + per_byte * middle, rel=0.03)
+        assert one.per_byte_us.value == pytest.approx(per_byte, rel=0.05)
+        assert one.start_us.low <= one.start_us.value <= one.start_us.high
+        assert one.least_over_line < 1 < one.most_over_line
+    assert fitted.segments[0].start_us.value == pytest.approx(TRUTH[placement][0][0], rel=0.03)
+    assert (fitted.interval_over, fitted.repeats, len(fitted.runs)) == ("launches", 5, 5)
+
+
+def test_one_slow_launch_does_not_move_the_line() -> None:
+    launches = site().run("pingpong", sweep(HOSTS), slower=5.0)
+
+    first = curve(fit_model(launches.measurements()), HOSTS).segments[0]
+
+    assert first.start_us.value == pytest.approx(20.0, rel=0.03)
+    assert first.most_over_line > 1.5
+
+
+def test_the_interval_is_over_launches_not_over_samples() -> None:
+    steady = curve(fit_model(site(noise=0.001).measurements()), HOSTS).segments[0].start_us
+    moving = curve(fit_model(site(noise=0.05).measurements()), HOSTS).segments[0].start_us
+
+    assert moving.high - moving.low > 10 * (steady.high - steady.low)
+
+
+def test_too_few_launches_say_that_intervals_are_over_passes() -> None:
+    fitted = curve(fit_model(site(launches=1).measurements()), HOSTS)
+
+    assert (fitted.interval_over, fitted.repeats) == ("passes", 4)
+
+
+def test_a_robust_line_ignores_a_wrong_size() -> None:
+    sizes = np.array([1.0, 10, 100, 1000, 2000, 4000, 8000, 16000])
+    times = 5 + 0.01 * sizes
+    times[3] *= 4
+
+    start, slope = fit_lines(sizes, times[None])
+
+    assert start[0] == pytest.approx(5, rel=0.02)
+    assert slope[0] == pytest.approx(0.01, rel=0.02)
+
+
+def test_the_compute_rate_is_the_time_of_one_merged_number(model: SiteModel) -> None:
+    [rate] = model.compute_rates
+
+    assert rate.kernel == "mergesort"
+    assert rate.time_us.value == pytest.approx(0.004, rel=0.05)
+
+
+# The file.
+
+
+def test_a_model_survives_its_file(model: SiteModel, model_file: Path) -> None:
+    assert load_model(model_file).model_dump() == model.model_dump()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("version: 1", "version: 9"), "version 9 is not known"),
+        (("format: switchpoint site model", "format: other"), "not a site model"),
+        (("repeats: 5", "repeats: many"), "curves.0.repeats: input should be a valid integer"),
+        (("site: here", "site: here\nroom: 7"), "room: is not a field; remove it"),
+        (("curves:", "curves: [1"), "not YAML"),
+    ],
+)
+def test_a_wrong_file_is_one_line_that_names_the_field(
+    model_file: Path, switchpoint: Run, change: tuple[str, str], says: str
+) -> None:
+    model_file.write_text(model_file.read_text().replace(*change, 1))
+
+    assert_refused(switchpoint("model", "predict", model_file, "ring"), str(model_file), says)
+
+
+# Predicting.
+
+
+def assert_refused(result: Result, *says: str) -> None:
+    lines = result.stderr.splitlines()
+    assert result.exit_code == 2, result.output
+    assert len(lines) == 1, lines
+    for words in says:
+        assert words in lines[0]
+    assert result.stdout == ""
+
+
+def one(table: pd.DataFrame) -> dict[str, Any]:
+    [row] = table.to_dict("records")
+    return {str(name): value for name, value in row.items()}
+
+
+@pytest.mark.parametrize("size", [8, 4096, 2**20])
+@pytest.mark.parametrize("mode", ["send", "stream"])
+def test_the_model_predicts_the_ping_pong_that_it_was_fitted_to(
+    model: SiteModel, mode: str, size: int
+) -> None:
+    found = one(predict(model, "pingpong", placement=HOSTS, modes=[mode], sizes_bytes=[size]))
+    expected = sweep(HOSTS)[mode, size]
+
+    slack = 0.04 if mode == "send" else 0.25  # the window's end, which the truth leaves out
+    assert found["time_us"] == pytest.approx(expected, rel=slack)
+    assert found["low_us"] < found["time_us"] < found["high_us"]
+
+
+def test_a_merge_sort_is_predicted_by_map(model: SiteModel) -> None:
+    times = {
+        process_map: one(
+            predict(model, "mergesort", placement=HOSTS, modes=["tree"], process_map=process_map,
+                    sizes_bytes=[200_000])
+        )["time_us"]
+        for process_map in ("AABAABB", "AABABAB", "ABBAAAA")
+    }  # fmt: skip
+
+    assert times["AABAABB"] < times["AABABAB"] < times["ABBAAAA"]
+    # Four leaves of 12,500 numbers, then the merges; two messages of 100,000 B between nodes.
+    compute = 0.004 * (12_500 * np.log2(12_500) + 25_000 + 50_000)
+    assert times["AABAABB"] == pytest.approx(compute + 2 * truth_us(HOSTS, 100_000), rel=0.05)
+
+
+def test_ranks_are_divided_over_the_nodes_of_the_placement(model: SiteModel) -> None:
+    found = one(predict(model, "broadcast", placement=HOSTS, modes=["repeated"], ranks=4,
+                        sizes_bytes=[1024]))  # fmt: skip
+
+    assert found["process_map"] == "AABB"
+
+
+def test_the_ring_takes_its_task_and_its_exchange(model: SiteModel) -> None:
+    found = one(predict(model, "ring", placement=HOSTS, modes=["alternate"], sizes_bytes=[4000],
+                        options=Options(grain=10_000)))  # fmt: skip
+
+    assert found["time_us"] == pytest.approx(5000 + 2 * truth_us(HOSTS, 4000), rel=0.02)
+    assert any("not calibrated" in note for note in found["notes"])
+
+
+def test_an_extrapolated_size_is_flagged(model: SiteModel) -> None:
+    found = one(predict(model, "pingpong", placement=HOSTS, modes=["send"], sizes_bytes=[2**24]))
+
+    assert any("16 MiB is extrapolated" in note for note in found["notes"])
+
+
+def test_the_command_prints_predictions_and_their_limits(
+    model_file: Path, switchpoint: Run
+) -> None:
+    words = ["model", "predict", model_file, "alltoall", "--placement", HOSTS, "--ranks", 4,
+             "--mode", "shift", "--sizes", "64,16M"]  # fmt: skip
+    printed = switchpoint(*words)
+    content = json.loads(switchpoint(*words, "--json", "--activity").stdout)["predictions"]
+
+    assert printed.exit_code == 0, printed.output
+    assert "predicted us" in printed.stdout
+    assert [row["size_bytes"] for row in content] == [64, 2**24]
+    assert all(row["low_us"] <= row["time_us"] <= row["high_us"] for row in content)
+    assert {phase for _, phase, _, _ in content[0]["activity"]} == {"wait"}
+
+
+REFUSED = [
+    (["ring", "--placement", "moon"], "has no placement 'moon', only one_node, two_nodes"),
+    (["ring", "--placement", HOSTS, "--mpi", "MPICH"], "has no MPI 'MPICH', only Open MPI 4.1.4"),
+    (["ring", "--placement", HOSTS, "--ranks", "3"], "3 cannot be divided evenly over the 2"),
+    (["ring", "--placement", NEAR, "--ranks", "3", "--mode", "alternate"], "an even number"),
+    (["ring", "--placement", HOSTS, "--mode", "sideways"], "'sideways' of ring is not known"),
+    (["broadcast", "--placement", HOSTS, "--mode", "library"], "the library's own choice"),
+    (["fft", "--placement", HOSTS], "'fft' cannot be predicted; use one of pingpong"),
+    (["mergesort", "--placement", HOSTS, "--map", "AABCABB"], "needs 3 nodes, but placement"),
+    (["mergesort", "--placement", HOSTS, "--map", "BAB"], "is not a process map"),
+    (["mergesort", "--placement", HOSTS, "--map", "AABB", "--mode", "tree"], "one child"),
+    (["alltoall", "--placement", NEAR, "--ranks", "6", "--mode", "pairwise"], "power of two"),
+    (["alltoall", "--placement", NEAR, "--option", "packets=3"], "'packets=3' is not NAME=VALUE"),
+    (["alltoall", "--placement", NEAR, "--option", "packet=big"], "'big' is not a number"),
+    (["alltoall", "--placement", NEAR, "--sizes", "big"], "'big' is not a size"),
+    (["ring", "--placement", HOSTS, "--ranks", "4", "--within", "moon"], "has no placement 'moon'"),
+]
+
+
+@pytest.mark.parametrize(("words", "says"), REFUSED, ids=lambda value: str(value)[:40])
+def test_what_cannot_be_predicted_is_one_line(
+    model_file: Path, switchpoint: Run, words: list[str], says: str
+) -> None:
+    assert_refused(switchpoint("model", "predict", model_file, *words), says)
+
+
+def test_no_prediction_without_the_compute_rate(tmp_path: Path, switchpoint: Run) -> None:
+    file = save_model(fit_model(site(3).measurements()), tmp_path / "model.yaml")
+
+    assert_refused(
+        switchpoint("model", "predict", file, "mergesort", "--placement", HOSTS, "--map", "AAB"),
+        "has no compute rate of mergesort",
+    )
+
+
+def test_a_segment_of_one_size_has_no_line_and_nothing_is_predicted_there(
+    model: SiteModel, tmp_path: Path, switchpoint: Run
+) -> None:
+    alone = {key: time for key, time in sweep(HOSTS).items() if key[1] <= SWITCH}
+    launches = Launches()
+    for _ in range(3):
+        launches.run("pingpong", alone)
+    fitted = fit_model(launches.measurements())
+    file = save_model(fitted, tmp_path / "model.yaml")
+
+    [lacking] = curve(fitted, HOSTS).not_fitted
+    assert lacking.first_size_bytes == SWITCH
+    assert_refused(
+        switchpoint("model", "predict", file, "pingpong", "--placement", HOSTS, "--mode", "send",
+                    "--sizes", "64K"),
+        "has no line for 64 KiB (1 measured size",
+    )  # fmt: skip
+
+
+def test_without_a_ping_pong_there_is_no_model(tmp_path: Path, switchpoint: Run) -> None:
+    launches = Launches().run("ring", {("serial", 4): 100.0})
+    Store(tmp_path / "store").add(launches.measurements())
+
+    assert_refused(
+        switchpoint("model", "fit", "--store", tmp_path / "store", "-o", tmp_path / "m.yaml"),
+        "contains no ping-pong",
+    )
+    assert not (tmp_path / "m.yaml").exists()
+
+
+def test_several_sites_need_a_choice(tmp_path: Path, switchpoint: Run) -> None:
+    store = tmp_path / "store"
+    Store(store).add(site(1).measurements())
+    elsewhere = Launches(site="there").run("pingpong", sweep(HOSTS)).measurements()
+    for table in (elsewhere.samples, elsewhere.runs):
+        table["run_id"] = "f" * 32
+    elsewhere.samples["run_id"] = elsewhere.samples["run_id"].astype("category")
+    Store(store).add(elsewhere)
+    output = tmp_path / "m.yaml"
+
+    both = switchpoint("model", "fit", "--store", store, "-o", output)
+    none = switchpoint("model", "fit", "--store", store, "-o", output, "--site", "moon")
+    there = switchpoint("model", "fit", "--store", store, "-o", output, "--site", "there")
+
+    assert_refused(both, "has runs of here and there; choose one with --site")
+    assert_refused(none, "has no run of 'moon'; it has here, there")
+    assert there.exit_code == 0, there.output
+    assert load_model(output).site == "there"
+
+
+# Comparing.
+
+
+def rings(factor: float, **how: Any) -> Measurements:
+    launches = Launches(**how)
+    for _ in range(5):
+        launches.run(
+            "ring", {("alternate", 4000): factor * (5000 + 2 * truth_us(HOSTS, 4000))},
+            arguments=["--grain=10000", "--serial", "0"], grain_us="10000",
+        )  # fmt: skip
+    return launches.measurements()
+
+
+def test_a_point_within_its_interval_is_no_gap(model: SiteModel) -> None:
+    comparison = compare_with(model, rings(1.0), "ring")
+    row = one(comparison)
+
+    assert row["error"] == pytest.approx(0, abs=0.03)
+    assert not row["gap"]
+    assert prediction_gaps(comparison) == []
+
+
+@pytest.mark.parametrize(("factor", "like"), [(1.5, "cache"), (0.7, "overlap")])
+def test_a_point_beyond_its_interval_is_a_finding(
+    model: SiteModel, factor: float, like: str
+) -> None:
+    [finding] = prediction_gaps(compare_with(model, rings(factor), "ring"))
+
+    assert finding["kind"] == "prediction_gap"
+    assert finding["magnitude"] == pytest.approx(factor - 1, abs=0.05)
+    assert finding["evidence"]["looks_like"].startswith(like)
+    assert finding["confidence"] > 0.99
+    json.dumps(finding)
+
+
+def test_the_command_compares_with_a_store(
+    model_file: Path, tmp_path: Path, switchpoint: Run
+) -> None:
+    Store(tmp_path / "store").add(rings(1.5))
+    words = ["model", "predict", model_file, "ring", "--against", tmp_path / "store"]
+
+    printed = switchpoint(*words)
+    content = json.loads(switchpoint(*words, "--json").stdout)
+
+    assert printed.exit_code == 0, printed.output
+    assert "prediction gap" in printed.stdout
+    assert "median error" in printed.stdout
+    [point] = content["points"]
+    assert point["measured_us"] > point["predicted_us"]
+    assert [finding["kind"] for finding in content["findings"]] == ["prediction_gap"]
+
+
+def test_another_sites_store_is_refused(model_file: Path, tmp_path: Path, switchpoint: Run) -> None:
+    Store(tmp_path / "store").add(rings(1.0, site="there"))
+
+    assert_refused(
+        switchpoint("model", "predict", model_file, "ring", "--against", tmp_path / "store"),
+        "is a model of site 'here'", "has runs of there",
+    )  # fmt: skip
+
+
+# Exporting.
+
+
+def test_the_platform_has_the_lines_as_factors(
+    model: SiteModel, model_file: Path, tmp_path: Path, switchpoint: Run
+) -> None:
+    file = tmp_path / "platform.xml"
+    result = switchpoint("model", "export", model_file, "--placement", HOSTS, "--simgrid", file,
+                         "--hosts", 64)  # fmt: skip
+
+    assert result.exit_code == 0, result.output
+    root = ET.parse(file).getroot()
+    settings = {prop.get("id"): prop.get("value") for prop in root.iter("prop")}
+    [cluster] = root.iter("cluster")
+    assert cluster.get("radical") == "0-63"
+    latency_us = 2 * float(str(cluster.get("lat")).removesuffix("us"))
+    bandwidth = float(str(cluster.get("bw")).removesuffix("MBps"))
+    for segment, (size, factor), (_, share) in zip(
+        curve(model, HOSTS).segments, pairs(settings["smpi/lat-factor"]),
+        pairs(settings["smpi/bw-factor"]), strict=True,
+    ):  # fmt: skip
+        of_smpi = latency_us * factor + 100_000 / (bandwidth * share)
+        assert of_smpi == pytest.approx(segment.time_us(100_000), rel=1e-3)
+        assert size == (0 if segment.first_size_bytes == 1 else SWITCH)
+
+
+def pairs(text: str | None) -> list[tuple[int, float]]:
+    parts = [part.split(":") for part in str(text).split(";")]
+    return [(int(size), float(factor)) for size, factor in parts]
+
+
+def test_a_placement_that_was_not_measured_is_not_exported(
+    model_file: Path, tmp_path: Path, switchpoint: Run
+) -> None:
+    file = tmp_path / "platform.xml"
+
+    assert_refused(
+        switchpoint("model", "export", model_file, "--placement", "moon", "--simgrid", file),
+        "has no placement 'moon'",
+    )
+    assert not file.exists()
+
+
+def test_an_export_to_nowhere_is_refused(
+    model_file: Path, tmp_path: Path, switchpoint: Run
+) -> None:
+    file = tmp_path / "none" / "platform.xml"
+
+    with pytest.raises(InputError):
+        save_model(load_model(model_file), file)
+    assert_refused(
+        switchpoint("model", "export", model_file, "--placement", HOSTS, "--simgrid", file),
+        "cannot be written: No such file or directory",
+    )

@@ -1,0 +1,139 @@
+"""The patterns send what the studies and the C kernels send."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from switchpoint.models.operations import Program, Send, StartSend
+from switchpoint.models.patterns.broadcast import MODES as BROADCASTS
+from switchpoint.models.patterns.broadcast import broadcast
+from switchpoint.models.patterns.complete_exchange import MODES as EXCHANGES
+from switchpoint.models.patterns.complete_exchange import complete_exchange, slots
+from switchpoint.models.patterns.merge_sort import counts_of, merge_sort
+from switchpoint.models.patterns.trees import TREES, binary, children_of, parents_of, two_level
+from switchpoint.studies.study_000 import bytes_over_network
+
+SEVEN = [0, 0, 1, 1, 2, 2]
+
+#: Study 000: map, bytes over the network, messages.
+MAPS = [
+    ("AABAABB", 200_000, 2),
+    ("AAAAABB", 200_000, 4),
+    ("AAAAAAB", 100_000, 2),
+    ("AABABBB", 300_000, 4),
+    ("AABABAB", 400_000, 6),
+    ("AABBBAA", 600_000, 10),
+    ("ABBAAAA", 800_000, 12),
+]
+
+
+def sent(programs: list[Program]) -> list[tuple[int, int, int]]:
+    """Return the sender, the receiver and the bytes of each message."""
+    return [
+        (rank, operation.to, operation.size_bytes)
+        for rank, program in enumerate(programs)
+        for operation in program
+        if isinstance(operation, Send | StartSend)
+    ]
+
+
+def depth(children: list[list[int]]) -> int:
+    parents = parents_of(children)
+
+    def above(rank: int) -> int:
+        return 0 if rank == 0 else 1 + above(parents[rank])
+
+    return max(map(above, range(len(children))))
+
+
+@pytest.mark.parametrize(("process_map", "between_bytes", "messages"), MAPS)
+def test_each_map_of_the_merge_sort_sends_the_studys_bytes(
+    process_map: str, between_bytes: int, messages: int
+) -> None:
+    crossing = [
+        size for source, target, size in sent(merge_sort(200_000, SEVEN, 1.0).programs)
+        if process_map[source] != process_map[target]
+    ]  # fmt: skip
+
+    assert sum(crossing) == between_bytes == bytes_over_network(process_map)
+    assert len(crossing) == messages
+
+
+def test_halves_of_an_odd_number_are_those_of_the_kernel() -> None:
+    assert counts_of(children_of([0, 0, 1, 1]), 7) == [7, 3, 4, 1, 2]
+
+
+def test_trees_are_those_of_the_studys_figures() -> None:
+    heap, relayed = binary(31), two_level(21)
+
+    assert [rank for rank, own in enumerate(heap) if not own] == list(range(15, 31))
+    assert relayed[0] == [1, 2, 3, 4]
+    assert [len(own) for own in relayed[1:5]] == [4, 4, 4, 4]
+    assert (depth(heap), depth(relayed)) == (4, 2)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5, 8, 13])
+@pytest.mark.parametrize("mode", TREES)
+def test_every_rank_has_one_parent(mode: str, ranks: int) -> None:
+    children = TREES[mode](ranks)
+
+    assert len(children) == ranks
+    assert sorted(child for own in children for child in own) == list(range(1, ranks))
+
+
+@pytest.mark.parametrize("mode", BROADCASTS)
+@pytest.mark.parametrize(("ranks", "size"), [(2, 1), (5, 20_000), (8, 0)])
+def test_every_rank_gets_the_whole_broadcast(mode: str, ranks: int, size: int) -> None:
+    got = Counter[int]()
+    for _, receiver, length in sent(broadcast(mode, ranks, size).programs):
+        got[receiver] += length
+    acknowledged = mode.endswith("_ack")
+
+    assert all(got[rank] >= size for rank in range(1, ranks))
+    assert (got[0] > 0) == acknowledged
+
+
+@pytest.mark.parametrize("schedule", ["shift", "pairwise", "synchronous_shuffle", "group_shuffle"])
+@pytest.mark.parametrize(("ranks", "group"), [(4, 2), (8, 4), (8, 1), (8, 8)])
+def test_each_slot_is_a_permutation_and_each_packet_is_sent_once(
+    schedule: str, ranks: int, group: int
+) -> None:
+    packets = 3
+    every = [list(slots(schedule, ranks, packets, group, rank)) for rank in range(ranks)]
+    flat = [(rank, *slot) for rank, own in enumerate(every) for slot in own]
+
+    assert len(flat) == len(set(flat)) == ranks * (ranks - 1) * packets
+    for together in zip(*every, strict=True):
+        if schedule != "group_shuffle":  # its ranks are idle in different slots
+            assert sorted(peer for peer, _ in together) == list(range(ranks))
+
+
+def test_group_shuffles_of_one_and_of_all_are_shift_and_synchronous_shuffle() -> None:
+    of_one = list(slots("group_shuffle", 8, 3, 1, 5))
+    of_all = list(slots("group_shuffle", 8, 3, 8, 5))
+
+    assert of_one == list(slots("shift", 8, 3, 1, 5))
+    assert of_all == list(slots("synchronous_shuffle", 8, 3, 1, 5))
+
+
+@pytest.mark.parametrize("schedule", ["shift", "synchronous_shuffle", "group_shuffle"])
+def test_a_rank_receives_in_the_order_in_which_others_send(schedule: str) -> None:
+    ranks, packets, group = 6, 2, 3
+    for receiver in range(ranks):
+        expected = list(slots(schedule, ranks, packets, group, receiver, direction=-1))
+        for sender in set(range(ranks)) - {receiver}:
+            theirs = [
+                p for to, p in slots(schedule, ranks, packets, group, sender) if to == receiver
+            ]
+            assert [p for source, p in expected if source == sender] == theirs
+
+
+@pytest.mark.parametrize("mode", EXCHANGES)
+def test_every_pair_exchanges_its_message(mode: str) -> None:
+    got = Counter[tuple[int, int]]()
+    for sender, receiver, length in sent(complete_exchange(mode, 4, 150_000).programs):
+        got[sender, receiver] += length
+
+    assert len(got) == 12
+    assert set(got.values()) == {150_000}

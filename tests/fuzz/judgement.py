@@ -1,0 +1,155 @@
+"""Imports hostile files beside a good one, uses what was accepted, and says what went wrong.
+
+Nothing may end in a traceback, print a control character, come in with an impossible value, or cost
+the good file; see SECURITY.md.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from switchpoint import Store, import_files
+from switchpoint.cli.command import app
+from switchpoint.errors import InputError
+from switchpoint.printable import printable
+from switchpoint.tables.validity import problem_of
+from typer.testing import CliRunner, Result
+
+#: The file that must be stored whatever lies beside it.
+_GOOD = b"size_bytes,time_us,site\n8,1.5,the-good-one\n16,1.6,the-good-one\n"
+
+#: What is done with a store that contains accepted input. Every verb prints text and JSON.
+VERBS = [
+    ["detect", "--all"], ["detect", "--json"], ["explain", "--all"], ["explain", "--json"],
+    ["claims"], ["claims", "--json"], ["tools"], ["tools", "--json"], ["store", "ls"],
+    ["store", "ls", "--json"], ["store", "verify"],
+]  # fmt: skip
+
+
+@dataclass
+class Outcome:
+    """What became of some inputs.
+
+    Attributes
+    ----------
+    accepted, refused : int
+        Inputs.
+    problems : list of str
+        What must not happen; empty if everything is as it should be.
+    """
+
+    accepted: int = 0
+    refused: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def judge(files: Sequence[tuple[str, bytes]], *, page: bool = False) -> Outcome:
+    """Import files together with a good one, and run every verb on what was accepted.
+
+    Parameters
+    ----------
+    files
+        Names and contents.
+    page
+        Also write the report, which takes longest.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="switchpoint-fuzz-"))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _judged(folder, files, page)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _judged(folder: Path, files: Sequence[tuple[str, bytes]], page: bool) -> Outcome:
+    inputs, outcome = folder / "inputs", Outcome()
+    store = Store(folder / "results")
+    for number, (name, content) in enumerate([("good.csv", _GOOD), *files]):
+        place = inputs / f"{number}"
+        place.mkdir(parents=True)
+        (place / name).write_bytes(content)
+        if name.startswith("labelled-"):
+            (place / f"{name}.labels.json").write_bytes(content[:200])
+    imported = import_files([inputs], store)
+    outcome.refused = len(imported.failures)
+    outcome.accepted = len(files) - outcome.refused
+    outcome.problems += _of_failures(imported.failures)
+    stored = store.read()
+    if "the-good-one" not in set(stored.runs["site"].dropna()):
+        outcome.problems.append("the good file beside the hostile ones is lost")
+    if problem := problem_of(stored):
+        outcome.problems.append(f"stored: {problem}")
+    if stored.not_taken and any("damaged" in line for line in stored.not_taken):
+        outcome.problems.append(f"read back as damaged: {stored.not_taken}")
+    if outcome.accepted:
+        outcome.problems += _of_verbs(folder, store, page)
+    return outcome
+
+
+def _of_failures(failures: Iterable[InputError]) -> list[str]:
+    problems = []
+    for failure in failures:
+        if (
+            "(" in failure.problem
+            and failure.problem.startswith("cannot be read (")
+            and ("do not import it" in failure.problem)
+        ):
+            problems.append(f"no reader foresaw it: {failure.problem}")
+        if len(str(failure)) > 2000:
+            problems.append(f"a message of {len(str(failure))} characters")
+    return problems
+
+
+def _of_verbs(folder: Path, store: Store, page: bool) -> list[str]:
+    runs = store.runs()["run_id"].tolist()
+    places = ["--store", store.url]
+    commands = [[*words, *places] for words in VERBS]
+    for run in runs[:3]:
+        commands.append(["store", "show", run, "--json", *places])
+        commands.append(["reproduce", run, "--write", str(folder / f"again-{run}"), *places])
+    commands += [["plan", str(path)] for path in list((folder / "inputs").rglob("*.record"))[:3]]
+    if page:
+        commands.append(["report", "-o", str(folder / "report"), *places])
+    return [problem for words in commands for problem in _of_command(words)]
+
+
+def _of_command(words: list[str]) -> list[str]:
+    done = CliRunner().invoke(app, words)
+    shown = " ".join(words[:2])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        return [f"{shown}: {_last_frame(done)}"]
+    problems = []
+    if done.exit_code not in (0, 1, 2):
+        problems.append(f"{shown}: exit code {done.exit_code}")
+    text = done.stdout + done.stderr
+    if any(line != printable(line) for line in text.split("\n")):
+        problems.append(f"{shown}: prints a control character")
+    if "--json" in words and done.exit_code == 0:
+        try:
+            json.loads(done.stdout, parse_constant=_no_number)
+        except ValueError as error:
+            problems.append(f"{shown}: prints no JSON ({error})")
+    return problems
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is not JSON")
+
+
+def _last_frame(done: Result) -> str:
+    """Name an exception and the line of the package that raised it."""
+    assert done.exc_info is not None
+    trace, place = done.exc_info[2], ""
+    while trace is not None:
+        path = trace.tb_frame.f_code.co_filename
+        if "switchpoint" in path and "fuzz" not in path:
+            place = f"{Path(path).name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"{type(done.exception).__name__} in {place}: {str(done.exception)[:200]}"

@@ -1,0 +1,122 @@
+"""Gives kernels that were built with sanitizers impossible and possible arguments.
+
+A kernel either measures, or says in one line what it cannot do, with exit code 2.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+PROGRAMS = Path(__file__).resolve().parents[2] / "build/ctest/sanitize/bin"
+
+#: Short measurements; what follows on the command line counts instead.
+_SHORT = ["--passes=1", "--samples=1", "--warmup=0", "--block-time=0", "--time-budget=1",
+          "--sizes=8"]  # fmt: skip
+
+_VALUES = [
+    "", "0", "1", "2", "3", "7", "8", "64", "100", "-1", "+1", " 1", "1 ", "1e3", "0x10", "1.5",
+    "99999999999999999999", "3G", "2147483648", "x" * 1000, "\x1b[2J", "é", "a,b", ",", "1,,2",
+    "8:1", "1:8:+3", "1:8/2", "0:8", "0:9:+4", "8,8,8", "1K", "K", "all", "send", "send,ssend",
+    "agreed", "barrier", "slowest", "mean", "root", "a=b", "=b", "a=", "/", "/dev/null", ".", "A",
+    "AAB", "lo", "nowhere0", "send:1-8", "send:8-1", "send:0-0", "0-8", "0:1,0:2", "1:0",
+]  # fmt: skip
+
+_ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "ASAN_OPTIONS": "detect_leaks=0",
+}
+
+#: What a sanitizer, a signal or an abort leaves on standard error.
+_BROKEN = re.compile(
+    r"AddressSanitizer|runtime error:|Signal: |signal \d+ \(|Segmentation|core dump"
+)
+
+SECONDS = 60
+
+
+def fuzz(minutes: float, first_seed: int, failures: Path) -> dict[str, int]:
+    """Run argument lists until the time is over, and write those that went wrong to a folder."""
+    ends = time.monotonic() + 60 * minutes
+    counts = dict.fromkeys(("inputs", "accepted", "refused", "problems", "hangs", "too large"), 0)
+    programs = sorted(PROGRAMS.iterdir()) if PROGRAMS.is_dir() else []
+    if not programs:
+        print("kernels: not built with sanitizers; run `make kernels-test` first")
+        return counts
+    options = {program: _options(program) for program in programs}
+    draw = random.Random(first_seed)
+    while time.monotonic() < ends:
+        program = draw.choice(programs)
+        arguments, ranks = _arguments(draw, options[program]), draw.choice([1, 1, 1, 2, 2, 3])
+        counts["inputs"] += 1
+        with tempfile.TemporaryDirectory(prefix="switchpoint-fuzz-") as folder:
+            told, kind = _judged(program, arguments, ranks, folder)
+        counts[kind] += 1
+        if told:
+            failures.mkdir(parents=True, exist_ok=True)
+            line = f"{ranks} ranks: {program.name} {arguments!r}: {told}"
+            print(line)
+            with (failures / "kernels.txt").open("a", encoding="utf-8") as stream:
+                stream.write(line + "\n")
+    return counts
+
+
+def _options(program: Path) -> list[str]:
+    """Return the names of a kernel's options, as its help lists them."""
+    done = subprocess.run(
+        [program, "--help"], env=_ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+    return re.findall(r"^  (--[\w-]+)", done.stdout, re.MULTILINE)
+
+
+def _arguments(draw: random.Random, options: list[str]) -> list[str]:
+    words = []
+    for _ in range(draw.randint(1, 4)):
+        name = draw.choice([*options, *options, "--bogus", "-x", "stray", "--"])
+        if name in ("--record", "--mpi-counters") and draw.random() < 0.8:
+            continue
+        form = draw.random()
+        if form < 0.1:
+            words.append(name)
+        elif form < 0.6:
+            words.append(f"{name}={draw.choice(_VALUES)}")
+        else:
+            words += [name, draw.choice(_VALUES)]
+    return words
+
+
+def _judged(program: Path, arguments: list[str], ranks: int, folder: str) -> tuple[str, str]:
+    """Run a kernel; return what went wrong, if anything did, and the kind of the outcome."""
+    command = [str(program), *_SHORT, *arguments]
+    if ranks > 1:
+        command = ["mpiexec.openmpi", "-n", str(ranks), *command]
+    try:
+        done = subprocess.run(
+            command, env=_ENVIRONMENT, capture_output=True, text=True, errors="replace",
+            timeout=SECONDS, cwd=folder, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"does not end in {SECONDS} s", "hangs"
+    own = [line for line in done.stderr.splitlines()
+           if line.startswith((f"{program.name}: ", "switchpoint: "))]  # fmt: skip
+    if _BROKEN.search(done.stderr) or done.returncode < 0 or done.returncode > 3:
+        return f"exit code {done.returncode}: {done.stderr[:500]}", "problems"
+    if done.returncode == 0:
+        return "", "accepted"
+    if done.returncode != 2 or len(own) != 1:
+        return f"exit code {done.returncode}, {len(own)} lines: {done.stderr[:500]}", "problems"
+    if ranks == 1 and len(done.stderr.splitlines()) != 1:
+        return f"{len(done.stderr.splitlines())} lines: {done.stderr[:500]}", "problems"
+    if len(own[0]) > 600 or not own[0].isprintable():
+        return f"a line that nobody can read: {own[0][:700]!r}", "problems"
+    return "", "refused"

@@ -1,0 +1,37 @@
+"""A short run of `make fuzz`, the same each time, and every input that once broke something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fuzz.inputs import corpus, hostile_files
+from fuzz.judgement import judge
+
+#: Files that are imported together; the verbs then run once for all of them.
+TOGETHER = 8
+
+
+@pytest.mark.parametrize("path", corpus(), ids=lambda path: path.name)
+def test_what_once_broke_something_is_one_line_or_a_result(path: Path) -> None:
+    outcome = judge([(path.name, path.read_bytes())], page=True)
+
+    assert outcome.problems == []
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=12,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(st.lists(hostile_files(), min_size=TOGETHER, max_size=TOGETHER))
+def test_hostile_files_cost_only_themselves(files: list[tuple[str, bytes]]) -> None:
+    outcome = judge(files)
+
+    assert outcome.problems == []
