@@ -13,7 +13,6 @@ SITE ?= testbed
 # SITE is the name of a site in site-configs/, or a folder with a settings.py anywhere.
 SETTINGS = $(firstword $(wildcard $(SITE)/settings.py) site-configs/$(SITE)/settings.py)
 TAG ?= sweep
-MINUTES ?= 10
 # Checks that are left out, as an expression for reframe -x.
 EXCLUDE ?=
 # The store: a folder or an fsspec URL.
@@ -21,6 +20,7 @@ STORE ?= results
 # How long `make nightly` may measure again what it suspects, and more options of `switchpoint gate`.
 BUDGET ?= 30m
 GATE_OPTIONS ?=
+MINUTES ?= 10
 MPIS := openmpi mpich
 # A make inside a make does not check again what is installed.
 READY := INSTALLED=yes

@@ -44,6 +44,10 @@ class Cluster:
         The site's default.
     disturbed : float
         All launches of a night.
+    broken : bool
+        Whether no job starts.
+    elsewhere : dict
+        Nodes of a launch on two nodes that are not as usual, by its number.
     """
 
     folder: Path
@@ -52,6 +56,7 @@ class Cluster:
     eager_limit: int = 65536
     disturbed: float = 1.0
     broken: bool = False
+    elsewhere: dict[int, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -63,7 +68,7 @@ class Cluster:
         """Measure three launches of each placement in each night, and store them."""
         records = [
             self._launch(
-                nodes,
+                self.elsewhere.get(launch, nodes) if len(nodes) > 1 else nodes,
                 {"session": f"night-{number}", "placement": placement},
                 f"2026-11-{number:02d}T02:{launch:02d}:00.000000Z",
                 {},
@@ -202,6 +207,13 @@ def test_a_slow_node_is_named_and_the_other_is_not(cluster: Cluster) -> None:
     assert "`two_nodes`" in sentence
     assert "confirmed cause: node b1 (without it -2" in sentence
     assert "node a1" not in sentence
+
+
+def test_a_slow_node_is_named_if_one_launch_did_not_run_on_it(cluster: Cluster) -> None:
+    found = judged(cluster, {"slow_nodes": {"b1": 1.3}, "elsewhere": {2: ["a1", "b2"]}})
+
+    [sentence] = found.after.findings.loc[found.after.findings["fails"].astype(bool), "sentence"]
+    assert "confirmed cause: node b1" in sentence
 
 
 def test_launches_of_a_variant_are_apart_and_their_order_turns(cluster: Cluster) -> None:

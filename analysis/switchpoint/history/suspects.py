@@ -107,9 +107,10 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
         modes = [mode for mode in chosen[job] if mode in known.get_level_values("mode")]
         there = np.unique(known.get_level_values("size_bytes"))
         if own.headers and modes and len(there):
-            now.headers.extend(own.headers)
+            now.headers.update(own.headers)
             now.locks.update(own.locks)
-            trials.append(trial_of(own.headers[-1], modes, _thinned(there), own.lock))
+            worst = _worst(part, usual, tonight, own.headers)
+            trials.append(trial_of(own.headers[worst], modes, _thinned(there), own.lock))
     if not trials:
         return None
     past = by_night[by_night.index.isin(before)]
@@ -122,16 +123,16 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
         usual,
         np.asarray(past, dtype=np.float64),
         float(tonight),
-        changed_settings(then.headers, now.headers)[:_MOST_SETTINGS],
+        changed_settings([*then.headers.values()], [*now.headers.values()])[:_MOST_SETTINGS],
         "" if then.locks & now.locks or not trials[0].lock else then.lock,
     )
 
 
 @dataclass
 class _Records:
-    """Headers of run records, and the texts of the Spack locks that were imported with them."""
+    """Headers of run records by run ID, and the Spack locks that were imported with them."""
 
-    headers: list[dict[str, Any]] = field(default_factory=list)
+    headers: dict[str, dict[str, Any]] = field(default_factory=dict)
     locks: set[str] = field(default_factory=set)
 
     @property
@@ -145,7 +146,7 @@ def _records(store: Store, run_ids: Iterable[str]) -> _Records:
     for run_id in run_ids:
         for run in store.facts(run_id=str(run_id)).to_dict("records"):
             if isinstance(run["header"], str):
-                found.headers.append(json.loads(run["header"]))
+                found.headers[str(run_id)] = json.loads(run["header"])
             if isinstance(run["lock"], str):
                 found.locks.add(unpack(run["lock"]))
     return found
@@ -189,6 +190,14 @@ def _nights_before(nights: Nights, since_utc: object) -> list[int]:
         if not isinstance(since_utc, str) or start < since_utc
     ]
     return (before or [*range(nights.tonight)])[-_NIGHTS:]
+
+
+def _worst(
+    table: pd.DataFrame, usual: pd.Series[float], tonight: float, headers: Mapping[str, Any]
+) -> str:
+    """Return the run in which the change is largest: others may have run on other nodes."""
+    change = values(table, usual, lambda run: run if run in headers else None) * np.sign(tonight)
+    return str(change.idxmax()) if len(change) else [*headers][-1]
 
 
 def _thinned(sizes: Indices) -> list[int]:
