@@ -2,8 +2,8 @@
 
 The model is fitted to ping-pong and one process's sort only, never to what it predicts. Two nodes
 with links of 20 Mbit/s sort over process maps; four nodes with links of 100 Mbit/s broadcast and
-exchange. Both sides are launched in turn. With a STORE, nothing is measured: its runs are compared.
-Usage: ``.venv/bin/python bench/prediction.py [LAUNCHES] [MPI...]`` or ``... --store STORE [SITE]``
+exchange. Both sides are launched in turn. With --from, a store or a file is read instead.
+Usage: ``.venv/bin/python bench/prediction.py [LAUNCHES] [MPI...]`` or ``... --from PATH [SITE]``
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _ONCE = ("--passes=2", "--samples=1", "--warmup=0", "--pass-time=1")
 PING_PONGS = [
     Step("pingpong", "AA", ("--mode=send,stream", "--window=16", "--sizes=1:1M/2", *_FEW)),
     Step("pingpong", "AB", ("--mode=send", "--sizes=1:1M/2", *_FEW)),
-    Step("pingpong", "AB", ("--mode=stream", "--window=16", "--sizes=1:64K/2", *_FEW)),
+    Step("pingpong", "AB", ("--mode=stream,bistream", "--window=16", "--sizes=1:64K/2", *_FEW)),
 ]
 
 SORTS = [
@@ -154,10 +154,12 @@ def main(words: list[str]) -> None:
         f"{'links':16} {'kernel':10} {'MPI, placement, map':46} {'':8} {'n':>4} {'median%':>7}"
         f" {'max%':>7} {'gaps':>5} {'target%':>7} {'published %':>24}"
     )
-    if words[:1] == ["--store"]:
-        site = words[2] if len(words) > 2 else None
-        for compared in errors(Store(words[1]).read(), site):
-            print_errors(Path(words[1]).name, compared)
+    if words[:1] == ["--from"]:
+        path, site = Path(words[1]), words[2] if len(words) > 2 else None
+        is_store = (path / "runs").is_dir()
+        found = Store(path).read() if is_store else read_files([path]).measurements
+        for compared in errors(found, site):
+            print_errors(path.name[:16], compared)
         return
     launches = int(words[0]) if words else 3
     for shape, found in measured(launches, words[1:] or list(PMI)):

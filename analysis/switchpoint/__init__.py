@@ -35,7 +35,7 @@ _HOMES = {
     "read_header": "records.record",
     "read_record": "records.record",
     "ladder": "comparison.ladder",
-    "limits": "comparison.limits",
+    "reach": "comparison.reach",
     "plan": "explanation.plan",
     "references": "history.references",
     "report": "reporting.page",

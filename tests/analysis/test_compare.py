@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SIZES, write_record
+from conftest import RECORDS, SIZES, write_record
 from switchpoint import Store, compare, import_files
 from switchpoint.comparison.effects import compare_times
 from typer.testing import Result
@@ -124,10 +124,10 @@ def test_one_launch_each_leaves_the_scatter_between_launches_open(
 
     found = compare(str(a), str(b), str(far))
 
-    near, distant = (found.ranges[found.ranges["other"] == side] for side in "BC")
     assert set(found.ranges["interval_over"]) == {"samples within one launch"}
-    assert near["faster"].isna().all()  # 20 %: no more than launches scatter
-    assert (distant["faster"] == "A").all()
+    distant = found.ranges[found.ranges["other"] == "C"]
+    assert (distant["low"] > 3).all()
+    assert found.ranges["faster"].isna().all()  # launches may differ as much
     printed = switchpoint("compare", a, b)
     assert printed.exit_code == 0
     assert "only the scatter within a launch is known" in printed.stdout
@@ -246,7 +246,7 @@ def store(tmp_path: Path) -> str:
         for place in ("one_node", "two_nodes"):
             write_record(
                 tmp_path / f"{day}-{place}.record",
-                run_id=f"{day}{place.encode().hex()}".ljust(32, "0"),
+                run_id=f"{day}{'abc'[len(place) % 2]}".ljust(32, "0"),
                 start_utc=f"2026-11-{day}T10:00:00.000000Z",
                 labels={"site": "here", "placement": place, "session": f"night-{day}"},
             )
@@ -275,7 +275,7 @@ def test_nights_of_a_store_are_compared_place_by_place(
 
 def test_placements_and_runs_of_a_store_are_compared(store: str) -> None:
     placed = compare("placement=one_node", "placement=two_nodes", store=store, last=2)
-    runs = compare("run=206f6e65", "run=2174776f", store=store)
+    runs = compare("run=20a", "run=21b", store=store)
 
     assert placed.ranges["differs"].iloc[0] == {"placement": ["one_node", "two_nodes"]}
     assert (placed.ranges["first_launches"] == 2).all()
@@ -294,7 +294,7 @@ def test_placements_and_runs_of_a_store_are_compared(store: str) -> None:
         (["site=here", ""], "is neither a file nor NAME=VALUE"),
         (["site=here", "x" * 500], "is neither a file nor NAME=VALUE"),
         (["site=here", "site=here,site=there"], "site is given twice"),
-        (["site=here", "since=yesterday"], "since 'yesterday' is not a date"),
+        (["site=here", "since=yesterday"], "since: 'yesterday' is not a date"),
         (["site=here", "since=2027-01-01"], "selects no run of"),
         (["site=here", "run=9"], "no run ID in the store"),
         (["placement=one_node", "placement=two_nodes,session=none"], "no session 'none'"),
@@ -365,6 +365,15 @@ def test_two_sites_with_one_name_are_doubted(
 
     assert result.exit_code == 0
     assert ("A and B both name the site 'here'" in result.stderr) == doubted
+
+
+def test_searches_alone_are_no_curves(switchpoint: Run, tmp_path: Path) -> None:
+    zoom = RECORDS / "explain" / "openmpi-tcp-zoom.record.gz"
+
+    result = switchpoint("compare", zoom, launches(tmp_path / "a"))
+
+    assert result.exit_code == 2
+    assert "no curve can be compared: A has no curve" in result.stderr
 
 
 def test_single_samples_have_no_interval_and_no_winner(tmp_path: Path) -> None:

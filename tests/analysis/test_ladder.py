@@ -67,7 +67,7 @@ def test_launches_that_bracket_a_step_differently_show_it_once(tmp_path: Path) -
 def test_the_command_prints_bars_and_draws_them(switchpoint: Run, tmp_path: Path) -> None:
     for site in ("alpha", "beta"):
         write_record(
-            tmp_path / f"{site}.record", run_id=site.encode().hex().ljust(32, "0"),
+            tmp_path / f"{site}.record", run_id=site[0] * 32,
             labels={"site": site, "placement": "one_node"},
         )  # fmt: skip
     picture = tmp_path / "ladder.svg"
@@ -115,6 +115,25 @@ def test_labels_of_neighbouring_boundaries_do_not_overlap() -> None:
     for number, (y, x, half) in enumerate(boxes):
         for other_y, other_x, other_half in boxes[:number]:
             assert y != other_y or abs(x - other_x) > half + other_half
+
+
+def test_the_report_draws_them_and_runs_no_name(switchpoint: Run, tmp_path: Path) -> None:
+    name = "<script>alert(1)</script>"
+    record = write_record(tmp_path / "run.record", labels={"site": name, "placement": "one_node"})
+
+    assert switchpoint("report", record, "-o", tmp_path / "page").exit_code == 0
+
+    page = (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
+    drawing = page[page.index("<svg xmlns") : page.index("</svg>")]
+    assert "&lt;script&gt;alert(1)" in drawing
+    assert "<script" not in drawing
+
+
+def test_searches_alone_make_a_ladder(switchpoint: Run) -> None:
+    result = switchpoint("ladder", EXPLAIN / "openmpi-tcp-zoom.record.gz", "--json")
+
+    rungs = json.loads(result.stdout)["rungs"]
+    assert [rung["protocol"] for rung in rungs][-2:] == ["eager", "rendezvous"]
 
 
 def test_bad_input_gives_one_line(switchpoint: Run, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import RECORDS
 from switchpoint import (
     InputError,
     Measurements,
@@ -19,8 +20,10 @@ from switchpoint import (
     fit_model,
     load_model,
     predict,
+    read,
     save_model,
 )
+from switchpoint.models.eager_limits import probed_limits
 from switchpoint.models.gaps import prediction_gaps
 from switchpoint.models.kernels import Options
 from switchpoint.models.lines import fit_lines
@@ -195,6 +198,28 @@ def test_the_compute_rate_is_the_time_of_one_merged_number(model: SiteModel) -> 
     assert rate.time_us.value == pytest.approx(0.004, rel=0.05)
 
 
+def test_loggp_has_the_latency_and_the_gap(model: SiteModel) -> None:
+    [found] = [one for one in model.loggp if one.placement == HOSTS]
+
+    assert found.gap_us == pytest.approx(GAP * 20.0, rel=0.1)
+    assert found.latency_us == pytest.approx((1 - GAP) * 20.0, rel=0.1)
+    assert found.gap_per_byte_us == pytest.approx(2e-3, rel=0.05)
+
+
+def test_the_end_of_eager_sends_comes_from_the_runs_settings() -> None:
+    model = fit_model(read(RECORDS / "openmpi-network-limit-65536.record.gz"))
+
+    assert {(one.eager_last_size_bytes, one.eager_known_from) for one in model.curves} == {
+        (65_480, "btl_tcp_eager_limit")
+    }
+
+
+def test_a_zooms_probe_counts_more_than_a_setting() -> None:
+    zoom = read(RECORDS / "explain" / "openmpi-tcp-zoom.record.gz")
+
+    assert set(probed_limits(zoom).values()) == {(65_480, "probe")}
+
+
 # The file.
 
 
@@ -210,6 +235,7 @@ def test_a_model_survives_its_file(model: SiteModel, model_file: Path) -> None:
         (("repeats: 5", "repeats: many"), "curves.0.repeats: input should be a valid integer"),
         (("site: here", "site: here\nroom: 7"), "room: is not a field; remove it"),
         (("curves:", "curves: [1"), "not YAML"),
+        (("per_byte_us: {value: ", "per_byte_us: {value: -"), "no message takes less time"),
     ],
 )
 def test_a_wrong_file_is_one_line_that_names_the_field(
@@ -314,7 +340,24 @@ REFUSED = [
     (["mergesort", "--placement", HOSTS, "--map", "AABB", "--mode", "tree"], "one child"),
     (["alltoall", "--placement", NEAR, "--ranks", "6", "--mode", "pairwise"], "power of two"),
     (["alltoall", "--placement", NEAR, "--option", "packets=3"], "'packets=3' is not NAME=VALUE"),
-    (["alltoall", "--placement", NEAR, "--option", "packet=big"], "'big' is not a number"),
+    (["alltoall", "--placement", NEAR, "--option", "packet=big"], "'big' is not a possible number"),
+    (["ring", "--placement", NEAR, "--option", "serial=101"], "'101' is not a possible number"),
+    (["ring", "--placement", NEAR, "--option", "grain=-1"], "'-1' is not a possible number"),
+    (
+        [
+            "alltoall",
+            "--placement",
+            NEAR,
+            "--option",
+            "packet=1",
+            "--sizes",
+            "1M",
+            "--mode",
+            "shift",
+        ],
+        "12,582,912 messages, more than 1,000,000",
+    ),
+    (["mergesort", "--placement", HOSTS, "--map", "AAB", "--ranks", "4"], "4 contradicts the 3"),
     (["alltoall", "--placement", NEAR, "--sizes", "big"], "'big' is not a size"),
     (["ring", "--placement", HOSTS, "--ranks", "4", "--within", "moon"], "has no placement 'moon'"),
 ]

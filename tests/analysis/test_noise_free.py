@@ -9,7 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from switchpoint import read_facts
+from conftest import RECORDS
+from switchpoint import fit_model, predict, read, read_facts
+from switchpoint.models.links import Place
+from switchpoint.models.simgrid import platform
 from typer.testing import Result
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,6 +121,30 @@ def test_every_point_to_point_mode_shows_exactly_the_step_that_is_there(
     step = [("step", 41_285, 52_016)]
     modes = read_facts(record).header["plan"]["modes"]
     assert found(switchpoint, record) == dict.fromkeys(modes, step)
+
+
+def test_an_exported_platform_gives_the_lines_of_its_model(kernels: Path, tmp_path: Path) -> None:
+    model = fit_model(read(RECORDS / "openmpi-network-limit-65536.record.gz"))
+    place = Place(model.curves[0].placement)
+    (tmp_path / "platform.xml").write_text(platform(model, place, hosts=2, within=None))
+    (tmp_path / "hosts").write_text("host0\nhost1\n")
+    subprocess.run(
+        [
+            *("smpirun", "-np", "2", "-platform", "platform.xml", "-hostfile", "hosts"),
+            *("--log=root.thres:error", "--cfg=smpi/host-speed:10Gf"),
+            *("--cfg=smpi/simulate-computation:no", kernels / "pingpong", "--mode", "send"),
+            *("--sizes", "64,4K,48K,128K,512K", "--passes", "1", "--samples", "1"),
+            *("--record", "pingpong.record", "--quiet"),
+        ],
+        cwd=tmp_path, check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    points = read_facts(tmp_path / "pingpong.record").footer["points"]
+    sizes = [point["size_bytes"] for point in points]
+    lines = predict(model, "pingpong", placement=place.placement, modes=["send"], sizes_bytes=sizes)
+
+    assert [point["median_us"] for point in points] == pytest.approx(
+        list(lines["time_us"]), rel=0.01
+    )
 
 
 @pytest.mark.parametrize(

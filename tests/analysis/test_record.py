@@ -14,7 +14,8 @@ from conftest import RECORDS, SIZES, write_record
 from switchpoint import RecordError, read_facts, read_header, read_record
 from switchpoint.records.activity import activity_table
 from switchpoint.records.run_facts import prove
-from switchpoint.tables.measurements import concat, from_record
+from switchpoint.tables.from_records import from_record
+from switchpoint.tables.measurements import concat
 
 
 def test_a_record_gives_header_samples_and_footer(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ class Flat:
     per_byte_us: float = 0.0
     latency_us: float = 0.0
     medium: tuple[Hashable, ...] = ()
+    serves: float = 1.0
     machines: str = ""
     cores_each: float = float("inf")
     rendezvous: bool = False
@@ -37,9 +38,9 @@ class Flat:
         bytes_us = self.per_byte_us * size_bytes
         return Cost(self.busy_us, bytes_us, bytes_us, self.latency_us, self.rendezvous)
 
-    def path(self, sender: int, receiver: int) -> tuple[Hashable, ...]:
+    def path(self, sender: int, receiver: int) -> dict[Hashable, float]:
         """Return the medium, if there is one."""
-        return self.medium
+        return dict.fromkeys(self.medium, self.serves)
 
     def cores(self, rank: int) -> tuple[Hashable, float]:
         """Return a machine for each rank, unless `machines` says otherwise."""
@@ -195,6 +196,13 @@ def test_messages_that_share_a_link_take_as_long_together_as_one_after_another()
     assert simulate(programs, shared).end_us == pytest.approx([200] * 4)
 
 
+def test_a_link_that_carries_less_in_both_directions_than_twice_one_is_slower() -> None:
+    both: list[Program] = [[StartSend(1, 100), Receive(1)], [StartSend(0, 100), Receive(0)]]
+
+    assert simulate(both, Flat(per_byte_us=1, medium=("link",), serves=2)).end_us == [100, 100]
+    assert simulate(both, Flat(per_byte_us=1, medium=("link",), serves=1.25)).end_us == [160, 160]
+
+
 def test_ranks_share_cores_in_equal_parts() -> None:
     network = Flat(machines="AAA", cores_each=2)
     ends = simulate([[Compute(30)], [Compute(30)], [Compute(10)]], network).end_us
@@ -211,6 +219,24 @@ def test_a_rendezvous_waits_for_its_receiver_and_an_eager_message_does_not() -> 
 
     assert eager == pytest.approx([1, 100])
     assert waiting == pytest.approx([111, 111])
+
+
+@pytest.mark.parametrize("mode", ["synchronous_shuffle", "group_shuffle", "shift"])
+def test_messages_that_wait_for_receives_are_sent_in_the_order_of_the_program(mode: str) -> None:
+    """Otherwise the shuffles' slots are no permutations, and messages queue at their receivers."""
+
+    @dataclass(frozen=True)
+    class Star(Flat):
+        """Each rank has a link of its own."""
+
+        def path(self, sender: int, receiver: int) -> dict[Hashable, float]:
+            """Return what leaves the sender and what reaches the receiver."""
+            return {("from", sender): 1.0, ("to", receiver): 1.0}
+
+    network = Star(busy_us=5, per_byte_us=1, rendezvous=True)
+    packets = complete_exchange(mode, 4, 3000, packet_bytes=1000, group=4)
+
+    assert time_us(packets, network) == pytest.approx(9 * 1005)
 
 
 def test_spans_cover_what_a_rank_does() -> None:

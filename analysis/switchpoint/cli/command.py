@@ -24,9 +24,9 @@ from switchpoint.cli.verbs import (
     import_files,
     init_site,
     ladder,
-    limits,
     model,
     plan,
+    reach,
     references,
     report,
     reproduce,
@@ -92,7 +92,7 @@ app.command("report")(report.command)
 app.command("compare")(compare.command)
 app.command("bundle")(bundle.command)
 app.command("ladder")(ladder.command)
-app.command("limits")(limits.command)
+app.command("reach")(reach.command)
 app.command("tools")(tools.command)
 app.command("reproduce")(reproduce.command)
 app.command("doctor")(doctor.command)

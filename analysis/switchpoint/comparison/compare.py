@@ -117,7 +117,9 @@ def compare_sides(sides: Sequence[Side]) -> Comparison:
         pairs += [(side, pair) for pair in found]
         unmatched += [(side, one) for one in alone]
     if not pairs:
-        reasons = dict.fromkeys(one.reason for _, one in unmatched)
+        without = (f"{side.letter} has no curve" for side, own in zip(sides, curves, strict=True)
+                   if not own)  # fmt: skip
+        reasons = dict.fromkeys([*without, *(one.reason for _, one in unmatched)])
         raise InputError(
             " and ".join(side.selection.text for side in sides),
             f"no curve can be compared: {next(iter(reasons))}",

@@ -16,6 +16,7 @@ from switchpoint.explanation.catalogue import catalogue
 from switchpoint.explanation.eager import stayed_eager
 from switchpoint.explanation.places import CURVE, records
 from switchpoint.explanation.switches import explain, notable
+from switchpoint.explanation.zooms import searches
 from switchpoint.tables.columns import identity_columns, none_for_nulls, values_of
 from switchpoint.tables.curves import summarise
 from switchpoint.tables.measurements import Measurements
@@ -68,7 +69,7 @@ def ladder(
     switches = explain(chosen, findings, progress)
     switches = switches[notable(switches) | switches["exact"]]
     eager = {values_of(row, CURVE): row for row in records(stayed_eager(chosen))}
-    spans = _spans(chosen, switches, mode)
+    spans = _spans(chosen, mode)
     columns = [str(name) for name in spans if name not in {"low", "high"}]
     by_curve: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in records(switches):
@@ -128,12 +129,13 @@ def _is_mode(row: Mapping[str, Any], mode: str) -> bool:
     return own == mode or (own is None and kernel is None)
 
 
-def _spans(measurements: Measurements, switches: pd.DataFrame, mode: str) -> pd.DataFrame:
+def _spans(measurements: Measurements, mode: str) -> pd.DataFrame:
     """Return each curve with its smallest and largest known size, from sweeps and zooms."""
     points = summarise(measurements)
     of_points = points.assign(low=points["size_bytes"], high=points["size_bytes"])
-    zoomed = switches[switches["mode"].eq(mode)]
-    of_zooms = zoomed.assign(low=zoomed["last_size_bytes"], high=zoomed["first_size_bytes"])
+    found = searches(measurements)
+    found = found[found["mode"].eq(mode) & found["intervention"].isna()]
+    of_zooms = found.assign(low=found["low_bytes"].clip(lower=1), high=found["high_bytes"])
     names = [
         name for name in dict.fromkeys([*CURVE, *identity_columns(points)]) if name != "run_id"
     ]

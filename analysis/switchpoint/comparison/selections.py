@@ -7,10 +7,10 @@ A selection is parts with commas between them: `site=alpha,mpi=openmpi`, `run=3f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from pathlib import Path
 
 from switchpoint.errors import InputError
+from switchpoint.store.wanted import time_text
 
 #: Names in a selection that are not columns of curves.
 TIMES = ("since", "until")
@@ -66,7 +66,7 @@ class Selection:
                 )
             elif wanted.setdefault("run_id" if name == "run" else name, value) != value:
                 raise InputError(text, f"{name} is given twice; give it once")
-        times = {name: _time(text, name, wanted.pop(name, "")) for name in TIMES}
+        times = {name: time_text(name, wanted.pop(name, "")) for name in TIMES}
         return cls(text, tuple(files), wanted, **times)
 
     @classmethod
@@ -85,18 +85,3 @@ def _exists(path: str) -> bool:
         return bool(path) and Path(path).exists()
     except (OSError, ValueError):  # too long for a path, or not a path at all
         return False
-
-
-def _time(text: str, name: str, value: str) -> str:
-    """Return a UTC date or time as text that compares with `start_utc`."""
-    if not value:
-        return ""
-    try:
-        time = datetime.fromisoformat(value.replace("Z", "+00:00"))
-    except ValueError:
-        raise InputError(
-            text, f"{name} '{value}' is not a date; write it as 2026-11-20 or 2026-11-20T18:30"
-        ) from None
-    if time.tzinfo is not None:
-        time = time.astimezone(timezone.utc).replace(tzinfo=None)
-    return time.isoformat()

@@ -87,7 +87,7 @@ def select(
         if name in IDENTITY or name not in found.runs:
             points = _only(selection, points, name)
     points = points.reset_index(drop=True)
-    if points.empty:
+    if points.empty and not found.runs["kernel"].eq(ZOOM).any():
         values = len(found.single_values)
         what = f"no curve, only {values:,} single values" if values else "no curve"
         raise InputError(selection.text, f"selects {what}; select runs with message sizes")
@@ -127,22 +127,17 @@ def _of_files(selection: Selection) -> Measurements:
 
 
 def _of_store(selection: Selection, store: Store, last: int) -> Measurements:
-    """Read runs of a store. Runs without samples have the points of their curves."""
+    """Read runs of a store with the points of their curves, which outlive the samples."""
     wanted = dict(selection.wanted)
     if "run_id" in wanted:
         wanted["run_id"] = find_run(store, wanted["run_id"])
     exact = dataclasses.replace(selection, wanted=wanted)
-    runs = _wanted_runs(exact, store.runs(), store.url)
+    runs = store.runs(since=selection.since or None, until=selection.until or None)
+    runs = _wanted_runs(exact, runs, store.url)
     same = {name: runs[name].iloc[0] for name in wanted if name in runs and _one(runs[name])}
-    found = store.read(**same) if selection.names_launches else store.latest(last, **same)
-    found = _restricted(found, runs)
-    measured = found.runs[found.runs["kernel"] != ZOOM]["run_id"]
-    pruned = measured[~measured.isin(found.samples["run_id"].unique())]
-    if pruned.empty:
-        return found
-    points = store.curves(**same)
-    points = points[points["run_id"].isin(pruned)].reset_index(drop=True)
-    return tell_builds(dataclasses.replace(found, points=points))
+    span = {"since": selection.since or None, "until": selection.until or None}
+    sessions = None if selection.names_launches else last
+    return _restricted(store.summaries(sessions, **same, **span), runs)
 
 
 def _one(values: pd.Series[str]) -> bool:

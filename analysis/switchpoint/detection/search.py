@@ -47,14 +47,7 @@ def find_anomalies(
         `switchpoint.detect`, which adds suspects and origins.
     """
     sweeps = sweeps_of(source)
-    tables: list[pd.DataFrame] = []
-    rows: list[dict[str, Any]] = []
-    with workers(worthwhile=len(sweeps.curves) >= WORTH_A_POOL) as apply:
-        for table, found, curves in apply(_search, _parts(sweeps)):
-            tables.append(table)
-            rows += found
-            for _ in range(curves):
-                progress()
+    tables, rows = _search_all(sweeps, progress)
     identity = sweeps.identity
     if isinstance(source, Measurements):
         _add_conditions(source, rows)
@@ -65,6 +58,28 @@ def find_anomalies(
     if tables:
         rows += inversions(pd.concat(tables, ignore_index=True))
     return pd.DataFrame(rows, columns=[*dict.fromkeys(identity), *ANOMALY_COLUMNS])
+
+
+def find_in_curves(source: Measurements | pd.DataFrame) -> pd.DataFrame:
+    """Find what timing shows within each curve; as `find_anomalies`, but compare no curves."""
+    sweeps = sweeps_of(source)
+    _, rows = _search_all(sweeps, lambda: None)
+    return pd.DataFrame(rows, columns=[*sweeps.identity, *ANOMALY_COLUMNS])
+
+
+def _search_all(
+    sweeps: Sweeps, progress: Callable[[], object]
+) -> tuple[list[pd.DataFrame], list[dict[str, Any]]]:
+    """Return the points of all curves, and what each curve shows."""
+    tables: list[pd.DataFrame] = []
+    rows: list[dict[str, Any]] = []
+    with workers(worthwhile=len(sweeps.curves) >= WORTH_A_POOL) as apply:
+        for table, found, curves in apply(_search, _parts(sweeps)):
+            tables.append(table)
+            rows += found
+            for _ in range(curves):
+                progress()
+    return tables, rows
 
 
 def _parts(sweeps: Sweeps) -> Iterator[Sweeps]:

@@ -96,12 +96,12 @@ def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> N
     Siblings are curves of the same site, MPI, kernel and placement: other modes, launches,
     settings.
     """
-    identity = measurements.sweeps.identity
+    identity = [str(name) for name in measurements.curves]
     guessed = [row for row in rows if may_jump(row) and row["origin"]]
     alike = [name for name in _SIBLING if name in identity]
     if not guessed or not alike:
         return
-    curves = none_for_nulls(measurements.sweeps.curves).to_dict("records")
+    curves = none_for_nulls(measurements.curves).to_dict("records")
     family = Counter(values_of(curve, alike) for curve in curves)
     steps: dict[Any, list[dict[Any, Any]]] = {}
     for row in rows:

@@ -150,4 +150,4 @@ def _scale(series: Floats) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         scale = _SD_PER_MAD * np.nanmedian(np.abs(np.diff(series, axis=1)), axis=1) / np.sqrt(2)
-    return np.maximum(np.nan_to_num(scale), _LEAST_SCATTER)
+    return np.asarray(np.maximum(np.nan_to_num(scale), _LEAST_SCATTER))

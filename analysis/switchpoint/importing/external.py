@@ -17,10 +17,10 @@ from switchpoint.limits import COUNT, LONGEST_US, SHORTEST_US, TEXT_BYTES, TEXT_
 from switchpoint.printable import path_text
 from switchpoint.records.lines import guarded, open_maybe_gzip
 from switchpoint.tables.columns import IDENTITY, PASSING_LABELS, RUN_COLUMNS
+from switchpoint.tables.from_records import own_labels
 from switchpoint.tables.measurements import (
     Measurements,
     constant,
-    own_labels,
     repeated,
     times_before,
 )

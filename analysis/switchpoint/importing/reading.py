@@ -117,10 +117,11 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
                 layout = reframe_names(place) if file.names is None else {}
                 said = (file.names or {}) | above.of(place.parent)
                 found = reader.read(path, Surroundings(said, layout))
+                if reader is not bundle:  # its runs were not built beside it
+                    found = lock.attach(found, path.parent)
                 if problem := problem_of(found):
                     raise InputError(path, f"{problem}; measure again, or correct it")
-                # A bundle's runs were not built beside it.
-                return found if reader is bundle else lock.attach(found, path.parent)
+                return found
     except InputError:
         raise
     except Exception as error:  # an unexpected error affects only this file

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from switchpoint.importing.labels import Surroundings
 from switchpoint.records.record import is_record, read_record
-from switchpoint.tables.measurements import Measurements, from_record
+from switchpoint.tables.from_records import from_record
+from switchpoint.tables.measurements import Measurements
 
 NAME = "run records"
 

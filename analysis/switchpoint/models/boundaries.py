@@ -38,7 +38,7 @@ def boundaries_of(
     Parameters
     ----------
     findings
-        As from `detect`.
+        As from `detection.search.find_in_curves`.
     same
         The columns that distinguish curves, without the run. The values of a row in these columns
         are the key of its curve.

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.models.patterns.merge_sort import INT_BYTES
-from switchpoint.models.repeats import interval, pass_medians, repeats_of
+from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_by
 from switchpoint.models.site_model import ComputeRate, Figure
 from switchpoint.records.rank_layout import layout_of
-from switchpoint.tables.columns import identity_columns, none_for_nulls
+from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.sweeps import Floats
 
@@ -51,35 +51,35 @@ def compute_rates(measurements: Measurements) -> list[ComputeRate]:
     passes["ranks"] = [len(layouts[str(run_id)].nodes) for run_id in passes["run_id"]]
     starts = dict(zip(runs["run_id"], runs["start_utc"], strict=True))
     return [
-        _rate(kernel, rows, starts)
+        _rate(kernel, place, repeats, starts)
         for kernel, part in _calibrations(passes)
-        for _, rows in part.groupby(_PLACE, dropna=False, observed=True)
+        for place, repeats in repeats_by(part, _PLACE)
     ]
 
 
 def _calibrations(passes: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the kernel and its passes, with `work_us`: the time of one unit of its work."""
+    """Yield the kernel and its passes, with `time_us` of one unit of its work."""
     serial = passes["mode"] == "serial"
     sorts = passes[(passes["kernel"] == MERGE_SORT) & (passes["ranks"] == 1)]
     if len(sorts):
         numbers = sorts["size_bytes"] / INT_BYTES
-        yield MERGE_SORT, sorts.assign(work_us=sorts["time_us"] / (numbers * np.log2(numbers)))
+        yield MERGE_SORT, sorts.assign(time_us=sorts["time_us"] / (numbers * np.log2(numbers)))
     tasks = passes[(passes["kernel"] == RING) & serial]
     if len(tasks) and "grain_us" in tasks:
         grain = pd.to_numeric(tasks["grain_us"].astype("str"), errors="coerce")
-        tasks = tasks.assign(work_us=tasks["time_us"] / grain)
+        tasks = tasks.assign(time_us=tasks["time_us"] / grain)
         yield RING, tasks[grain > 0]
 
 
-def _rate(kernel: str, rows: pd.DataFrame, starts: dict[Any, Any]) -> ComputeRate:
+def _rate(
+    kernel: str, place: dict[str, Any], repeats: Repeats, starts: dict[Any, Any]
+) -> ComputeRate:
     """Take the median over sizes and repeats."""
-    repeats = repeats_of(rows.assign(time_us=rows["work_us"]))
     draws: Floats = np.nanmedian(repeats.medians_us(), axis=1)
     low, high = interval(draws) or (None, None)
-    [named] = none_for_nulls(rows[_PLACE].head(1)).to_dict("records")
     utc = sorted(starts[run] for run in repeats.runs if isinstance(starts[run], str))
     return ComputeRate(
-        **{str(name): value for name, value in named.items()},
+        **place,
         runs=list(repeats.runs), first_utc=utc[0] if utc else None,
         last_utc=utc[-1] if utc else None,
         interval_over="launches" if repeats.over == "launches" else "passes",

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Hashable
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import version
 from typing import Any
@@ -16,22 +14,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.detection.search import find_anomalies
+from switchpoint.detection.search import find_in_curves
 from switchpoint.errors import InputError
-from switchpoint.explanation.suspects import Suspects, suspects_of_run
 from switchpoint.models.boundaries import Boundary, boundaries_of
 from switchpoint.models.compute_rates import compute_rates
+from switchpoint.models.eager_limits import PLACE, Limit, limit_by_settings, probed_limits
 from switchpoint.models.lines import fit_lines
-from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_of
+from switchpoint.models.loggp import loggp_of
+from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_by
 from switchpoint.models.site_model import Curve, Figure, NotFitted, Segment, SiteModel
 from switchpoint.records.rank_layout import RankLayout, layout_of
-from switchpoint.tables.columns import IDENTITY, identity_columns, none_for_nulls
+from switchpoint.tables.columns import IDENTITY, identity_columns, values_of
 from switchpoint.tables.measurements import Measurements
 
 KERNEL = "pingpong"
 
 #: One size tells nothing of the time per byte.
 _LEAST_SIZES = 2
+
+#: Limits of the eager protocol are below this.
+_LARGEST = 2**30
 
 #: Of the points of all repeats, the shares of the line's time between which 95 % lie.
 _MOST_POINTS = 2.5, 97.5
@@ -67,7 +69,7 @@ def fit_model(
     """
     source = os.fspath(made_from)
     here = _of_site(measurements, site, source)
-    curves = _curves(_of_kernel(here, KERNEL))
+    curves = _curves(_of_kernel(here, KERNEL), probed_limits(here))
     if not any(curve.segments for curve in curves):
         reasons = [one.reason for curve in curves for one in curve.not_fitted]
         why = f": {reasons[0]}" if reasons else ""
@@ -83,6 +85,7 @@ def fit_model(
         made_by=f"switchpoint {version('switchpoint')}",
         made_from=source,
         curves=curves,
+        loggp=list(loggp_of(curves)),
         compute_rates=compute_rates(here),
     )
 
@@ -112,73 +115,58 @@ def _of_runs(measurements: Measurements, chosen: pd.Series[bool]) -> Measurement
     return dataclasses.replace(measurements, samples=samples, runs=runs)
 
 
-def _curves(measurements: Measurements) -> list[Curve]:
+def _curves(measurements: Measurements, probed: dict[tuple[Any, ...], Limit]) -> list[Curve]:
     """Fit each curve, over all of its launches."""
     if measurements.samples.empty:
         return []
     identity = identity_columns(measurements.samples)
     same = [name for name in identity if name != "run_id"]
     passes = pass_medians(measurements.samples, identity)
-    boundaries = boundaries_of(find_anomalies(measurements), same)
+    boundaries = boundaries_of(find_in_curves(measurements), same)
     starts = dict(zip(measurements.runs["run_id"], measurements.runs["start_utc"], strict=True))
-    known: dict[str, _Run] = {}
+    known: dict[str, tuple[RankLayout, Limit | None]] = {}
     curves = []
-    for _, rows in passes.groupby(same, dropna=False, observed=True, sort=True):
-        [named] = none_for_nulls(rows[same].head(1)).to_dict("records")
-        repeats = repeats_of(rows)
+    for named, repeats in repeats_by(passes, same):
         newest = max(repeats.runs, key=lambda run: str(starts[run]))
         if newest not in known:
-            known[newest] = _Run.of(*measurements.facts(newest))
-        found = boundaries.get(tuple(named[name] for name in same), [])
+            facts = measurements.facts(newest)
+            known[newest] = layout_of(facts[0]), limit_by_settings(*facts, _LARGEST)
+        layout, by_settings = known[newest]
+        curve = _curve(named, repeats, boundaries.get(tuple(named[name] for name in same), []))
         utc = sorted(str(starts[run]) for run in repeats.runs if isinstance(starts[run], str))
-        curves.append(_curve(named, repeats, found, known[newest], utc))
+        eager = probed.get(values_of(named, PLACE)) or by_settings or (None, None)
+        curves.append(
+            Curve(
+                **curve, nodes=len(set(layout.nodes)) or 1,
+                machines=len(set(layout.machines)) or 1, cores_per_machine=layout.cores,
+                first_utc=utc[0] if utc else None, last_utc=utc[-1] if utc else None,
+                eager_last_size_bytes=eager[0], eager_known_from=eager[1],
+            )
+        )  # fmt: skip
     return curves
 
 
-@dataclass(frozen=True)
-class _Run:
-    """What a run's record says: where its ranks were, and the settings that end its eager sends."""
-
-    layout: RankLayout
-    settings: Suspects
-
-    @classmethod
-    def of(cls, header: dict[str, Any], footer: dict[str, Any] | None) -> _Run:
-        return cls(layout_of(header), suspects_of_run(header, footer))
-
-    def eager(self, largest_bytes: int) -> tuple[int | None, str | None]:
-        """Return the last size that is sent eagerly, and the name of the setting that says so."""
-        ends = [one for one in self.settings(0, largest_bytes) if one["ends_eager"]]
-        first = min(ends, key=lambda one: int(one["last_size"]), default=None)
-        return (None, None) if first is None else (int(first["last_size"]), str(first["name"]))
-
-
-def _curve(
-    named: dict[Hashable, Any], repeats: Repeats, found: list[Boundary], run: _Run, utc: list[str]
-) -> Curve:
-    """Fit the segments of a curve between its boundaries."""
+def _curve(named: dict[str, Any], repeats: Repeats, found: list[Boundary]) -> dict[str, Any]:
+    """Return what a curve's repeats show: the fields of `Curve` without those of its runs."""
     shared = [one for one in found if one.launches >= len(repeats.runs) / 2]
     ends = [one.last_size_before for one in shared] + [int(repeats.size_bytes[-1])]
     firsts = [0, *(one.size_bytes for one in shared)]
     fitted = [_segment(repeats, *ends_of) for ends_of in zip(firsts, ends, strict=True)]
-    eager_last, ended_by = run.eager(int(repeats.size_bytes[-1]))
-    labels = {
-        str(name): str(value)
-        for name, value in named.items()
-        if name not in IDENTITY and value is not None
+    return {
+        **{name: named.get(name) for name in ("partition", "mpi", "environ")},
+        "runs": list(repeats.runs),
+        "interval_over": repeats.over,
+        "repeats": len(repeats.times_us),
+        "placement": str(named.get("placement")),
+        "mode": str(named["mode"]),
+        "labels": {
+            name: str(value)
+            for name, value in named.items()
+            if name not in IDENTITY and value is not None
+        },
+        "segments": [one for one in fitted if isinstance(one, Segment)],
+        "not_fitted": [one for one in fitted if isinstance(one, NotFitted)],
     }
-    return Curve(
-        partition=named.get("partition"), mpi=named.get("mpi"), environ=named.get("environ"),
-        runs=list(repeats.runs), first_utc=utc[0] if utc else None,
-        last_utc=utc[-1] if utc else None,
-        interval_over="launches" if repeats.over == "launches" else "passes",
-        repeats=len(repeats.times_us), placement=str(named.get("placement")),
-        mode=str(named["mode"]), labels=labels, nodes=len(set(run.layout.nodes)) or 1,
-        machines=len(set(run.layout.machines)) or 1, cores_per_machine=run.layout.cores,
-        segments=[one for one in fitted if isinstance(one, Segment)],
-        not_fitted=[one for one in fitted if isinstance(one, NotFitted)],
-        eager_last_size_bytes=eager_last, eager_ended_by=ended_by,
-    )  # fmt: skip
 
 
 def _segment(repeats: Repeats, first_bytes: int, last_bytes: int) -> Segment | NotFitted:
@@ -193,7 +181,13 @@ def _segment(repeats: Repeats, first_bytes: int, last_bytes: int) -> Segment | N
             reason=f"{only} from {first_bytes:,} to {last_bytes:,} B, a line needs {_LEAST_SIZES}",
         )
     start, slope = fit_lines(sizes, repeats.medians_us()[:, inside])
-    ratios = repeats.times_us[:, inside] / (start[0] + slope[0] * sizes)
+    line_us = start[0] + slope[0] * sizes
+    if (line_us <= 0).any():
+        return NotFitted(
+            first_size_bytes=int(sizes[0]), last_size_bytes=last_bytes,
+            reason=f"the times from {first_bytes:,} to {last_bytes:,} B do not follow a line",
+        )  # fmt: skip
+    ratios = repeats.times_us[:, inside] / line_us
     least, most = np.nanpercentile(ratios, _MOST_POINTS)
     return Segment(
         first_size_bytes=int(sizes[0]), last_size_bytes=int(sizes[-1]), sizes=len(sizes),

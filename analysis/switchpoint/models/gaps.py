@@ -16,10 +16,10 @@ from switchpoint.models.kernel_arguments import options_of
 from switchpoint.models.kernels import Problem, kernel_of
 from switchpoint.models.links import Place
 from switchpoint.models.prediction import WITHIN, Prediction, predict_one
-from switchpoint.models.repeats import interval, pass_medians, repeats_of
+from switchpoint.models.repeats import interval, pass_medians, repeats_by
 from switchpoint.models.site_model import SiteModel
 from switchpoint.records.rank_layout import RankLayout, layout_of
-from switchpoint.tables.columns import identity_columns, none_for_nulls
+from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.measurements import Measurements
 
 #: The columns after those of the curve's identity.
@@ -152,9 +152,8 @@ def _rows(
                            _options=run_ids.map(lambda run: str(options[run])))  # fmt: skip
     same = [name for name in identity if name != "run_id"]
     keys = [*same, "_map", "_options"]
-    for _, rows in passes.groupby(keys, dropna=False, observed=True, sort=True):
-        [named] = none_for_nulls(rows[same].head(1)).to_dict("records")
-        repeats = repeats_of(rows)
+    for values, repeats in repeats_by(passes, keys):
+        named = {name: values[name] for name in same}
         run_id = repeats.runs[0]
         place = Place(str(named["placement"]), named.get("mpi"), named.get("environ"),
                       named.get("partition"))  # fmt: skip
@@ -167,9 +166,7 @@ def _rows(
                 kernel, str(named["mode"]), len(layout.nodes), int(size), options[run_id]
             )
             found = _predicted(model, problem, place, layout, within)
-            yield {str(name): value for name, value in named.items()} | _compared(
-                problem, layout, measured, found
-            )
+            yield named | _compared(problem, layout, measured, found)
 
 
 def _predicted(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,7 +41,7 @@ def options_from(words: Sequence[str]) -> Options:
         try:
             known[name] = _value(name, value)
         except ValueError:
-            raise InputError("--option", f"'{word}': '{value}' is not a number") from None
+            raise InputError("--option", f"'{word}': '{value}' is not a possible number") from None
     return Options(**known)
 
 
@@ -60,7 +61,10 @@ def _value(name: str, text: str) -> Any:
     if name == "tree":
         return tuple(int(parent) for parent in text.split(","))
     if name in ("grain", "serial"):
-        return float(text)
+        number = float(text)
+        if not 0 <= number <= (100 if name == "serial" else math.inf) or math.isinf(number):
+            raise ValueError(text)
+        return number
     size = bytes_of(text)
     if size is None or (size == 0 and name != "send_window"):
         raise ValueError(text)

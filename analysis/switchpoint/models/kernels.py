@@ -15,6 +15,9 @@ from switchpoint.models.patterns.pattern import Pattern
 from switchpoint.models.patterns.ring import ring
 from switchpoint.models.patterns.trees import children_of
 
+#: More would be simulated for minutes.
+_MOST_MESSAGES = 1_000_000
+
 #: What the library does in it is its own choice.
 LIBRARY = "library"
 
@@ -184,8 +187,27 @@ def _suits_ring(problem: Problem) -> str | None:
     return None
 
 
+def _too_many(messages: int, option: str) -> str | None:
+    if messages <= _MOST_MESSAGES:
+        return None
+    return (
+        f"these are {messages:,} messages, more than {_MOST_MESSAGES:,}; use a larger"
+        f" --option {option}, fewer ranks or smaller sizes"
+    )
+
+
+def _suits_broadcast(problem: Problem) -> str | None:
+    if not problem.mode.startswith("pipelined"):
+        return None
+    segments = -(-problem.size_bytes // problem.options.segment)
+    return _too_many((problem.ranks - 1) * segments, "segment")
+
+
 def _suits_exchange(problem: Problem) -> str | None:
     ranks, group = problem.ranks, problem.options.group
+    packets = -(-problem.size_bytes // problem.options.packet)
+    if why := _too_many(ranks * (ranks - 1) * packets, "packet"):
+        return why
     if problem.mode == "pairwise" and ranks & (ranks - 1):
         return f"pairwise needs a power of two of ranks, not {ranks}; use shift"
     if problem.mode.startswith("group") and ranks % group:
@@ -213,7 +235,7 @@ KERNELS = {
     "pingpong": Kernel(_PAIR_MODES, _SIZES, 2, _pair, _only_two),
     "echo": Kernel(["mpi"], _SIZES, 2, lambda problem, _: echo(problem.size_bytes), _only_two),
     RING: Kernel(["alternate", "sendrecv", "serial"], [4, 4000, 40000], 2, _ring, _suits_ring),
-    "broadcast": Kernel(broadcasts.MODES, _SIZES, 4, _broadcast, lambda _: None),
+    "broadcast": Kernel(broadcasts.MODES, _SIZES, 4, _broadcast, _suits_broadcast),
     "alltoall": Kernel(exchanges.MODES, _SIZES, 4, _exchange, _suits_exchange),
     MERGE_SORT: Kernel(["tree", "serial"], [200_000], 7, _merge_sort, _suits_merge_sort),
 }

@@ -13,7 +13,7 @@ _HUBER = 1.345
 #: A median absolute deviation of normal errors times this is their standard deviation.
 _DEVIATION = 1.4826
 
-_ROUNDS = 12
+_ROUNDS = 10
 
 #: Errors below this share of the time are rounding, and all sizes count the same.
 _LEAST_ERROR = 1e-9
@@ -36,13 +36,13 @@ def fit_lines(size_bytes: Floats, times_us: Floats) -> tuple[Floats, Floats]:
         0 bytes: it is where the segment's line meets 0 bytes.
     """
     known = np.isfinite(times_us)
+    median = np.median if known.all() else np.nanmedian  # which takes a hundred times as long
     times = np.where(known, times_us, 1.0)
     weight = np.where(known, times**-2.0, 0.0)
-    factor = np.ones_like(times)
     start, slope = _weighted(size_bytes, times, weight)
     for _ in range(_ROUNDS):
         error = np.abs(start[:, None] + slope[:, None] * size_bytes - times) / times
-        typical = _DEVIATION * np.nanmedian(np.where(known, error, np.nan), axis=1)
+        typical = _DEVIATION * median(np.where(known, error, np.nan), axis=1)
         allowed = _HUBER * np.maximum(typical, _LEAST_ERROR)[:, None]
         factor = np.where(error > allowed, allowed / np.maximum(error, allowed), 1.0)
         start, slope = _weighted(size_bytes, times, weight * factor)

@@ -33,8 +33,8 @@ class Link:
     ----------
     alone : Curve
         Single messages (`send`, or another mode of the ping-pong).
-    stream : Curve or None
-        Messages one after another (`stream`).
+    stream, bistream : Curve or None
+        Messages one after another, in one direction and in both at once.
     source : str
         The model's file, for messages.
     bound : str
@@ -45,6 +45,7 @@ class Link:
 
     alone: Curve
     stream: Curve | None
+    bistream: Curve | None
     source: str
     bound: str = "value"
     notes: dict[str, None] = field(default_factory=dict)
@@ -60,6 +61,15 @@ class Link:
         if size_bytes not in self._costs:
             self._costs[size_bytes] = self._cost(size_bytes)
         return self._costs[size_bytes]
+
+    def both_ways(self) -> float:
+        """Return how many times as much both directions together carry as one of them: 1 to 2."""
+        if self.stream is None or self.bistream is None:
+            return 2.0
+        one_way, both = self.stream.segments[-1], self.bistream.segments[-1]
+        largest = min(one_way.last_size_bytes, both.last_size_bytes)
+        one_us, both_us = one_way.time_us(largest), both.time_us(largest)
+        return min(max(one_us / both_us, 1.0), 2.0)
 
     def _cost(self, size_bytes: int) -> Cost:
         line, alone_us = self._time(self.alone, size_bytes)
@@ -156,10 +166,13 @@ def link_of(model: SiteModel, place: Place, mode: str = "send") -> Link:
         If the model has no such curve, or several.
     """
     alone = curve_of(model, place, mode)
-    stream = None
-    if _named(model, place, "stream"):
-        stream = curve_of(model, place, "stream")
-    link = Link(alone, stream, model.source)
+    stream, bistream = (
+        curve_of(model, place, name)
+        if any(curve.segments for curve in _named(model, place, name))
+        else None
+        for name in ("stream", "bistream")
+    )
+    link = Link(alone, stream, bistream, model.source)
     if stream is None:
         link._note(
             f"no stream was measured on {place.placement}; a sender counts as busy for the start"
@@ -188,7 +201,10 @@ def curve_of(model: SiteModel, place: Place, mode: str) -> Curve:
                 f"has {mode} on {place.placement} with {' and '.join(values)}; choose one with"
                 f" {option}",
             )
-    return min(here, key=lambda curve: (len(curve.labels), -len(curve.runs), -curve.repeats))
+    return min(
+        here,
+        key=lambda curve: (not curve.segments, len(curve.labels), -len(curve.runs), -curve.repeats),
+    )
 
 
 def _named(model: SiteModel, place: Place, mode: str) -> list[Curve]:

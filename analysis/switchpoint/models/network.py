@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,8 +42,8 @@ class Network(Protocol):
     def cost(self, sender: int, receiver: int, size_bytes: int) -> Cost:
         """Return the cost of a message."""
 
-    def path(self, sender: int, receiver: int) -> tuple[Hashable, ...]:
-        """Return the links that the message shares with other messages."""
+    def path(self, sender: int, receiver: int) -> Mapping[Hashable, float]:
+        """Return what the message shares with others, and how many each serves at full speed."""
 
     def cores(self, rank: int) -> tuple[Hashable, float]:
         """Return the machine of a rank, and how many cores the ranks of the machine share."""

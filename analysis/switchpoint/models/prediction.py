@@ -105,7 +105,7 @@ def predict(
     for mode in modes:
         check_mode(kernel, mode)
     where = Place(placement, **place)
-    layout = layout_at(model, where, process_map, ranks or known.ranks)
+    layout = layout_at(model, where, process_map, ranks, known.ranks)
     rows = []
     for mode in modes or _suitable(kernel, len(layout.nodes), options or Options()):
         for size_bytes in sizes_bytes or known.sizes_bytes:
@@ -143,14 +143,22 @@ def predict_one(
             f"{len(layout.nodes)} ranks share {layout.cores} cores a machine;"
             " ranks that wait are taken to use none"
         )
+    if len(set(layout.nodes)) > 1 and problem.ranks > 2 and links[1].bistream is None:
+        notes.append("no bistream was measured; both directions of a link are taken as independent")
     notes += dict.fromkeys([*links[0].notes, *links[1].notes])
     return Prediction(times["value"], times["low"], times["high"], notes, spans, links[1].alone.mpi)
 
 
-def layout_at(model: SiteModel, place: Place, process_map: str | None, ranks: int) -> RankLayout:
+def layout_at(
+    model: SiteModel, place: Place, process_map: str | None, ranks: int | None, usual_ranks: int
+) -> RankLayout:
     """Put ranks on the nodes of a placement: as a map says, or evenly."""
     curve = curve_of(model, place, "send")
     if process_map is not None:
+        if ranks not in (None, len(process_map)):
+            raise InputError(
+                "--ranks", f"{ranks} contradicts the {len(process_map)} of --map; give one of them"
+            )
         try:
             nodes = nodes_of_map(process_map)
         except ValueError as error:
@@ -163,6 +171,7 @@ def layout_at(model: SiteModel, place: Place, process_map: str | None, ranks: in
             )
         of_ranks = tuple(ord(letter) - ord("A") for letter in process_map)
     else:
+        ranks = ranks or usual_ranks
         if ranks % curve.nodes:
             raise InputError(
                 "--ranks",

@@ -5,14 +5,17 @@ Samples of one launch agree more than the machine does, so that an interval come
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from switchpoint.tables.sweeps import Floats
+from switchpoint.tables.columns import none_for_nulls
+from switchpoint.tables.curves import median_by
+from switchpoint.tables.sweeps import Floats, Indices
 
 #: Fewer launches do not show their scatter. Passes stand in for them, and the model says so.
 LEAST_LAUNCHES = 3
@@ -69,19 +72,49 @@ def pass_medians(samples: pd.DataFrame, identity: Sequence[str]) -> pd.DataFrame
     return samples.groupby(keys, dropna=False, observed=True)["time_us"].median().reset_index()
 
 
-def repeats_of(passes: pd.DataFrame) -> Repeats:
-    """Arrange the passes of one curve, as from `pass_medians`, by launch if there are enough."""
-    runs = passes["run_id"].astype("str")
-    by_launch = runs.nunique() >= LEAST_LAUNCHES
-    repeat = runs if by_launch else runs + " " + passes["pass"].astype("str")
-    sizes = passes["size_bytes"].to_numpy()
-    medians = passes["time_us"].groupby([repeat.to_numpy(), sizes]).median()
-    table = medians.unstack()  # noqa: PD010 (a series' own way)
+def repeats_by(
+    passes: pd.DataFrame, keys: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], Repeats]]:
+    """Yield the repeats of each curve, with its values of the keys (None for nulls).
+
+    Parameters
+    ----------
+    passes
+        As from `pass_medians`.
+    keys
+        The columns that distinguish curves. Without the run, a curve has several launches.
+    """
+    curve = passes.groupby([*keys], dropna=False, observed=True, sort=True).ngroup().to_numpy()
+    order = np.argsort(curve, kind="stable")
+    edges = np.flatnonzero(np.diff(curve[order])) + 1
+    parts = np.split(order, edges)
+    firsts = [rows[0] for rows in parts if len(rows)]
+    named = none_for_nulls(passes[[*keys]].iloc[firsts]).to_dict("records")
+    run, names = pd.factorize(passes["run_id"].astype("str"))
+    number, size, time_us = (passes[name].to_numpy() for name in ("pass", "size_bytes", "time_us"))
+    for values, rows in zip(named, parts, strict=False):
+        repeats = _repeats(run[rows], number[rows], size[rows], time_us[rows], names)
+        yield {str(name): value for name, value in values.items()}, repeats
+
+
+def _repeats(
+    run: Indices, number: Indices, size_bytes: Indices, time_us: Floats, names: pd.Index[str]
+) -> Repeats:
+    """Arrange the passes of one curve as a table, by launch if there are enough."""
+    runs = np.unique(run)
+    by_launch = len(runs) >= LEAST_LAUNCHES
+    repeats, row = np.unique(
+        run if by_launch else run * (number.max() + 1) + number, return_inverse=True
+    )
+    sizes, column = np.unique(size_bytes, return_inverse=True)
+    cells, cell = np.unique(row * len(sizes) + column, return_inverse=True)
+    times = np.full(len(repeats) * len(sizes), np.nan)
+    times[cells] = median_by(cell, time_us)
     return Repeats(
-        table.columns.to_numpy(dtype=float),
-        table.to_numpy(dtype=float),
+        sizes.astype(float),
+        times.reshape(len(repeats), len(sizes)),
         "launches" if by_launch else "passes",
-        tuple(sorted(set(runs))),
+        tuple(sorted(str(names[code]) for code in runs)),
     )
 
 

@@ -64,6 +64,7 @@ class _Request:
 
 @dataclass
 class _Message:
+    number: int
     sender: int
     receiver: int
     cost: Cost
@@ -75,9 +76,9 @@ class _Message:
 
 @dataclass
 class _Port:
-    """The messages that a rank may send now, one after another."""
+    """The messages that a rank may send now, one after another, in the order of its program."""
 
-    ready: deque[_Message] = field(default_factory=deque)
+    ready: list[tuple[int, _Message]] = field(default_factory=list)
     busy: bool = False
     freed_us: float = -1.0
 
@@ -177,7 +178,8 @@ class _Simulation:
 
     def _send(self, sender: int, receiver: int, size_bytes: int) -> _Request:
         """Match a send with the oldest receive that waits for it, or let it wait for one."""
-        message = _Message(sender, receiver, self.network.cost(sender, receiver, size_bytes))
+        cost = self.network.cost(sender, receiver, size_bytes)
+        message = _Message(next(self.numbers), sender, receiver, cost)
         if waiting := self.receives.get((sender, receiver)):
             _match(message, waiting.popleft())
         else:
@@ -201,15 +203,16 @@ class _Simulation:
         return request
 
     def _ready(self, message: _Message) -> None:
-        self.ranks[message.sender].port.ready.append(message)
-        self._send_next(message.sender)
+        heapq.heappush(self.ranks[message.sender].port.ready, (message.number, message))
+        # Later, since receives that are posted now may make earlier messages ready.
+        self.after(0.0, lambda: self._send_next(message.sender))
 
     def _send_next(self, sender: int) -> None:
         """Put a rank's next message on its way, unless another one is."""
         port = self.ranks[sender].port
         if port.busy or not port.ready:
             return
-        message = port.ready.popleft()
+        _, message = heapq.heappop(port.ready)
         cost, message.begun_us = message.cost, self.now_us
         queued, port.busy = port.freed_us == self.now_us, True
 
@@ -218,13 +221,13 @@ class _Simulation:
                 _end(message.sent)
             links = self.network.path(message.sender, message.receiver)
             alone_us = cost.queued_bytes_us if queued else cost.bytes_us
-            self.sharing.start(alone_us, dict.fromkeys(links, 1.0), end_bytes)
+            self.sharing.start(alone_us, links, end_bytes)
 
         def end_bytes() -> None:
             port.busy, port.freed_us = False, self.now_us
             self.after(cost.latency_us, lambda: self._arrive(message))
             _end(message.sent)
-            self._send_next(sender)
+            self.after(0.0, lambda: self._send_next(sender))
 
         self.after(cost.busy_us, start_bytes)
 

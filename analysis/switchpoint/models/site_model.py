@@ -50,6 +50,12 @@ class Segment(_Part):
     least_over_line: Number
     most_over_line: Number
 
+    @model_validator(mode="after")
+    def _possible(self) -> Segment:
+        if self.per_byte_us.value < 0 or self.least_over_line <= 0:
+            raise ValueError("no message takes less time than none")
+        return self
+
     def time_us(self, size_bytes: float) -> float:
         """Return the line's time."""
         return self.start_us.value + size_bytes * self.per_byte_us.value
@@ -91,9 +97,10 @@ class Curve(_Measured):
     cores_per_machine: int | None = None
     segments: list[Segment]
     not_fitted: list[NotFitted] = []
-    #: The last size that is sent without waiting for the receiver, and the setting that says so.
+    #: The last size that is sent without waiting for the receiver, and how that is known: `probe`
+    #: (a zoom proved it), or the name of a setting that predicts it.
     eager_last_size_bytes: Bytes | None = None
-    eager_ended_by: str | None = None
+    eager_known_from: str | None = None
 
     @model_validator(mode="after")
     def _in_order(self) -> Curve:
@@ -112,6 +119,21 @@ class ComputeRate(_Measured):
     time_us: Figure
 
 
+class LogGP(_Part):
+    """A placement's parameters in LogGP (with S, LogGPS); the overhead o is at most the gap g."""
+
+    partition: str | None = None
+    mpi: str | None = None
+    environ: str | None = None
+    placement: str
+    #: L, g of the shortest message, and G of the longest in a stream.
+    latency_us: Number
+    gap_us: Number
+    gap_per_byte_us: Number
+    #: S: longer messages wait for their receiver.
+    eager_last_size_bytes: Bytes | None = None
+
+
 class SiteModel(_Part):
     """Everything that was fitted at one site."""
 
@@ -122,6 +144,7 @@ class SiteModel(_Part):
     made_by: str
     made_from: str
     curves: list[Curve]
+    loggp: list[LogGP] = []
     compute_rates: list[ComputeRate] = []
 
     #: The file that it was read from.

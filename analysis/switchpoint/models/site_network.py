@@ -14,8 +14,9 @@ from switchpoint.records.rank_layout import RankLayout
 class SiteNetwork:
     """Ranks on nodes, with one kind of link within nodes and one between them.
 
-    All messages that leave a node share its link, and so do all that reach it; a rank's arriving
-    messages share the rank.
+    All messages that leave a node share its link, and so do all that reach it. Both directions
+    together carry what the ping-pong's mode `bistream` shows. A rank's arriving messages share the
+    rank.
 
     Attributes
     ----------
@@ -33,12 +34,16 @@ class SiteNetwork:
         """Return the cost of a message."""
         return self._link(sender, receiver).cost(size_bytes)
 
-    def path(self, sender: int, receiver: int) -> tuple[Hashable, ...]:
-        """Return the links that the message shares with other messages."""
+    def path(self, sender: int, receiver: int) -> dict[Hashable, float]:
+        """Return what the message shares with others, and how many each serves at full speed."""
         source, target = self.layout.nodes[sender], self.layout.nodes[receiver]
         if source == target:
-            return (("to rank", receiver),)
-        return ("from node", source), ("to node", target), ("to rank", receiver)
+            return {("to rank", receiver): 1.0}
+        both_ways = self.between.both_ways()
+        return {
+            ("from node", source): 1.0, ("to node", target): 1.0, ("to rank", receiver): 1.0,
+            ("both ways", source): both_ways, ("both ways", target): both_ways,
+        }  # fmt: skip
 
     def cores(self, rank: int) -> tuple[Hashable, float]:
         """Return the machine of a rank, and how many cores the ranks of the machine share."""

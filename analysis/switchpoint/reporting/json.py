@@ -124,11 +124,11 @@ def ladder_as_json(rungs: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def limits_as_json(table: pd.DataFrame) -> dict[str, Any]:
-    """Convert the table of `limits`."""
+def reach_as_json(table: pd.DataFrame) -> dict[str, Any]:
+    """Convert the table of `reach`."""
     from switchpoint.tables.columns import none_for_nulls
 
-    return {"limits": none_for_nulls(table).to_dict("records")}
+    return {"reach": none_for_nulls(table).to_dict("records")}
 
 
 def recipe_as_json(

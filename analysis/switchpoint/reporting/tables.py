@@ -24,7 +24,7 @@ CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
 def summary(measurements: Measurements, findings: pd.DataFrame) -> dict[str, int]:
     """Count the contents of the report."""
     return {
-        "curves": len(measurements.sweeps.curves),
+        "curves": len(measurements.curves),
         "samples": len(measurements.samples),
         "runs": len(measurements.runs),
         "steps": int((findings["kind"] == "step").sum()),

@@ -27,7 +27,7 @@ from switchpoint.store.values import keep_values, read_values
 from switchpoint.store.wanted import Query, Wanted
 from switchpoint.tables.builds import tell_builds
 from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
-from switchpoint.tables.measurements import Measurements, concat
+from switchpoint.tables.measurements import Measurements, concat, no_samples
 from switchpoint.tables.validity import problem_of
 
 
@@ -191,13 +191,30 @@ class Store:
         return _told(unpacked(table, CURVE_COLUMNS), [*damaged, *lost])
 
     @steady
+    def summaries(self, sessions: int | None = None, **wanted: Query) -> Measurements:
+        """Read measurements with the points of curves in place of samples, which may be gone.
+
+        Of so many of the newest sessions of every curve, as `latest`, or of all runs.
+        """
+        of_runs, of_rows = _divided(wanted)
+        stored, damaged = self.stored(**of_runs)
+        runs = stored.runs if sessions is None else stored.newest(sessions)
+        return self._measurements(runs, damaged, of_rows, stored, "curves")
+
+    @steady
     def stored(self, **wanted: Query) -> tuple[StoredRuns, list[str]]:
         """Return the wanted runs with their batches, and what could not be read."""
         return StoredRuns.read(self.files, self.files_of_runs(), Wanted.of(wanted))
 
     def _measurements(
-        self, runs: pd.DataFrame, damaged: list[str], of_rows: Any, stored: StoredRuns
+        self,
+        runs: pd.DataFrame,
+        damaged: list[str],
+        of_rows: Any,
+        stored: StoredRuns,
+        table: str = "samples",
     ) -> Measurements:
+        """Return runs with their rows of a table: `samples` or `curves`."""
         if runs.empty:
             empty = "contains no run that matches; `switchpoint store ls` shows what it contains"
             raise InputError(self.url, damaged[0] if damaged else empty)
@@ -205,8 +222,12 @@ class Store:
         ours, before = runs[runs["batch"].notna()], runs[runs["batch"].isna()]
         if len(ours):
             whole, failed = stored.complete(ours)
-            table, lost = stored.rows("samples", ours, of_rows)
-            parts.append(Measurements(unpacked(table, MEASURES), whole))
+            rows, lost = stored.rows(table, ours, of_rows)
+            if table == "samples":
+                parts.append(Measurements(unpacked(rows, MEASURES), whole))
+            else:
+                points = unpacked(rows, CURVE_COLUMNS)
+                parts.append(Measurements(no_samples(), whole, points=points))
             told += [*failed, *lost]
         if len(before):
             samples, failed = FirstLayout(self.files, []).samples(before, of_rows)

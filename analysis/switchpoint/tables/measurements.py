@@ -16,21 +16,16 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from switchpoint.printable import path_text
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
-    IDENTITY,
     MEASURES,
-    PASSING_LABELS,
-    RESERVED,
     RUN_COLUMNS,
     VALUE_COLUMNS,
 )
-from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.sweeps import Sweeps
 
 if TYPE_CHECKING:
-    from switchpoint.records.record import Facts, Record
+    pass
 
 
 @dataclass
@@ -76,6 +71,15 @@ class Measurements:
         )
 
     @functools.cached_property
+    def curves(self) -> pd.DataFrame:
+        """The identity of each curve, with samples or without."""
+        identity = [str(name) for name in self.points if name not in CURVE_COLUMNS]
+        without = self.points[identity].drop_duplicates()
+        if without.empty:
+            return self.sweeps.curves
+        return pd.concat([self.sweeps.curves, without], ignore_index=True)
+
+    @functools.cached_property
     def sweeps(self) -> Sweeps:
         """The samples sorted into curves."""
         return Sweeps.of(self.samples)
@@ -109,9 +113,13 @@ def concat(parts: Iterable[Measurements]) -> Measurements:
 
 def of_values(values: pd.DataFrame, not_taken: list[str]) -> Measurements:
     """Return measurements with single values only: no run and no sample."""
+    return Measurements(no_samples(), not_taken=not_taken, single_values=values)
+
+
+def no_samples() -> pd.DataFrame:
+    """Return an empty table of samples."""
     empty: dict[str, Any] = {"run_id": constant(None, 0)}
-    empty |= {name: pd.Series(dtype="int64") for name in MEASURES}
-    return Measurements(pd.DataFrame(empty), not_taken=not_taken, single_values=values)
+    return pd.DataFrame(empty | {name: pd.Series(dtype="int64") for name in MEASURES})
 
 
 def no_points() -> pd.DataFrame:
@@ -130,61 +138,6 @@ def concat_values(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     if not filled:
         return no_values()
     return pd.concat(filled, ignore_index=True).drop_duplicates("value_id", ignore_index=True)
-
-
-def from_record(record: Record, labels: dict[str, str] | None = None) -> Measurements:
-    """Add the identity of their curve to a run record's samples.
-
-    A kernel's phase columns stay in the record; they are not part of a curve of `time_us`.
-
-    Parameters
-    ----------
-    record
-        A record that was read.
-    labels
-        The record's labels, completed from its path and folders; by default only its own.
-    """
-    samples = record.samples
-    labels = record.header["labels"] if labels is None else labels
-    run = describe_run(record, labels)
-    told = {name: run.get(name) for name in IDENTITY} | own_labels(labels)
-    columns: dict[str, Any] = {name: constant(text, len(samples)) for name, text in told.items()}
-    modes = samples["mode"].array
-    in_order = sorted(modes.categories)  # not in the order of the seed
-    columns["mode"] = modes.reorder_categories(in_order)
-    columns |= _definition(record.header["plan"], columns["mode"])
-    columns |= {name: samples[name].array for name in MEASURES}
-    described = pd.DataFrame([run], columns=RUN_COLUMNS)
-    return Measurements(pd.DataFrame(columns, copy=False), described)
-
-
-def _definition(plan: dict[str, Any], modes: pd.Categorical) -> dict[str, pd.Categorical]:
-    """Return the columns that say what a time means, as far as a kernel could define it otherwise.
-
-    Old records do not say it, and their curves do not have the columns.
-    """
-    columns = {}
-    if windows := plan.get("windows"):
-        columns["window_size"] = _by_mode(modes, windows)
-    if start := plan.get("start"):
-        columns["start"] = constant(start, len(modes))
-        columns["time_of"] = _by_mode(modes, plan.get("time_of", {}))
-    return columns
-
-
-def _by_mode(modes: pd.Categorical, values: dict[str, Any]) -> pd.Categorical:
-    """Return the value of each sample's mode, null where the mode has none."""
-    texts = [str(values[mode]) if mode in values else None for mode in modes.categories]
-    return repeated(texts, [1] * len(texts)).take(modes.codes)
-
-
-def own_labels(labels: dict[str, str]) -> dict[str, str]:
-    """Return labels that distinguish a run's curves within a kernel, such as its grain.
-
-    The check's name is not one: a smoke run and a sweep measure the same curve.
-    """
-    not_own = RESERVED | PASSING_LABELS | {*IDENTITY, "check"}
-    return {name: value for name, value in labels.items() if name not in not_own}
 
 
 def repeated(
@@ -227,41 +180,6 @@ def constant(value: str | None, count: int) -> pd.Categorical:
 def _only(value: str | None) -> pd.CategoricalDtype:
     """Return a column's type with one category or none; cached, because creating it is slow."""
     return pd.CategoricalDtype(pd.Index([] if value is None else [value], dtype="str"))
-
-
-def describe_run(facts: Facts, labels: dict[str, str]) -> dict[str, Any]:
-    """Return a row of the runs table from a record's header and footer and the run's labels."""
-    header = facts.header
-    kernel = header["kernel"]
-    proved = kernel.get("spec_hash") and labels.get("spack_hash") == kernel["spec_hash"]
-    return {
-        "run_id": facts.run_id,
-        "format": "record",
-        "source": path_text(facts.path),
-        "site": labels.get("site"),
-        "date": header["start_utc"][:10],
-        "start_utc": header["start_utc"],
-        "partition": labels.get("partition"),
-        "mpi": mpi_name(header["mpi"].get("library", "")),
-        "environ": labels.get("environ"),
-        "kernel": kernel.get("name"),
-        "placement": labels.get("placement"),
-        "session": labels.get("session"),
-        "complete": facts.complete,
-        "tool": f"{kernel.get('name')} {kernel.get('version')}",
-        "program": json.dumps(kernel),
-        "builder": kernel.get("builder"),
-        "spec_hash": kernel.get("spec_hash"),
-        # A label is a claim, and the program's own hash proves it.
-        "spack_spec": labels.get("spack_spec") if proved else None,
-        "spack_hash": kernel.get("spec_hash"),
-        "lock_hash": None,  # the files beside a record are read with it, see `importing.lock`
-        "lock": None,
-        "labels": json.dumps(labels),
-        "header": json.dumps(header),
-        "footer": None if facts.footer is None else json.dumps(facts.footer),
-        "warnings": "\n".join(facts.warnings) or None,
-    }
 
 
 def _concat_points(tables: Iterable[pd.DataFrame], sampled: set[str]) -> pd.DataFrame:

@@ -106,7 +106,7 @@ def _find(
     from switchpoint.reporting.terminal.progress import progress
     from switchpoint.tables.curves import few_sizes_warning, noise_warnings, summarise
 
-    with progress("detecting", len(measurements.sweeps.curves)) as advance:
+    with progress("detecting", len(measurements.curves)) as advance:
         findings = detect(measurements, advance)
     curves = select_curves(summarise(measurements), wanted)
     if wanted and curves.empty:

@@ -34,9 +34,7 @@ def command(
 
         sides = select_all(selections or [], store, last)
         warn([warning for side in sides for warning in side.warnings])
-        with progress(
-            "detecting", sum(len(s.measurements.sweeps.curves) for s in sides)
-        ) as advance:
+        with progress("detecting", sum(len(s.measurements.curves) for s in sides)) as advance:
             rungs = ladder_of_sides(sides, mode, advance)
         if svg is not None:
             write_ladders(rungs, svg)

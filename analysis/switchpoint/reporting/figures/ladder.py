@@ -28,28 +28,48 @@ _MOST_CHARACTERS = 44
 #: Okabe and Ito's palette; ink on each of them is readable.
 _FILLS = dict(zip(PROTOCOLS, ["#56B4E9", "#009E73", "#E69F00", "#bdbdbd"], strict=True))
 
+#: All rules are for this drawing only, because it may be part of a page.
 _STYLE = """
-text { font: 12px system-ui, 'Liberation Sans', sans-serif; fill: #1a1a1a; }
-.head { font-weight: 600; } .label, .tick { font-size: 11px; }
-.tick { fill: #555; } .grid { stroke: #d9d9d9; } .cut { stroke: #1a1a1a; stroke-width: 1.6; }
-.open { stroke-dasharray: 3 2; } .on { fill: #1a1a1a; }
-@media (prefers-color-scheme: dark) { text { fill: #e8e8e8; } .tick { fill: #b0b0b0; }
-  .grid { stroke: #444; } .cut { stroke: #fff; } .on { fill: #1a1a1a; } .page { fill: #121212; } }
+.ladders text { font: 12px system-ui, 'Liberation Sans', sans-serif; fill: #1a1a1a; }
+.ladders .head { font-weight: 600; }
+.ladders .label, .ladders .tick { font-size: 11px; }
+.ladders .tick { fill: #555; }
+.ladders .grid { stroke: #d9d9d9; }
+.ladders .cut { stroke: #1a1a1a; stroke-width: 1.6; }
+.ladders .open { stroke-dasharray: 3 2; }
+"""
+
+#: For a file of its own; the report is light.
+_DARK = """
+@media (prefers-color-scheme: dark) {
+.ladders text { fill: #e8e8e8; }
+.ladders .tick { fill: #b0b0b0; }
+.ladders .grid { stroke: #444; }
+.ladders .cut { stroke: #fff; }
+.ladders .on { fill: #1a1a1a; }
+.ladders .page { fill: #121212; }
+}
 """
 
 
-def draw_ladders(rungs: pd.DataFrame) -> str:
+def draw_ladders(rungs: pd.DataFrame, *, dark: bool = False) -> str:
     """Draw the ladders of `comparison.ladder`, grouped by site, as the text of an SVG.
 
     Every name is escaped. A boundary's label is the last size before it; it is dashed if it is only
-    known to lie between two sizes. Tooltips name causes and whole names.
+    known to lie between two sizes. Tooltips name causes and whole names. With `dark` it follows the
+    reader's preference.
     """
     scale = _Scale(rungs)
     drawing = ET.Element(
         "svg",
-        {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria-label": "Switch ladder"},
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "class": "ladders",
+            "role": "img",
+            "aria-label": "Switch ladders",
+        },
     )
-    ET.SubElement(drawing, "style").text = _STYLE
+    ET.SubElement(drawing, "style").text = _STYLE + (_DARK if dark else "")
     page = ET.SubElement(drawing, "rect", {"class": "page", "fill": "none"})
     y = float(_HEAD)
     for heading, ladders in by_site(rungs).items():
@@ -69,7 +89,7 @@ def draw_ladders(rungs: pd.DataFrame) -> str:
 def write_ladders(rungs: pd.DataFrame, path: Path) -> None:
     """Write the drawing; raises InputError if that is not possible."""
     try:
-        path.write_text(draw_ladders(rungs), encoding="utf-8")
+        path.write_text(draw_ladders(rungs, dark=True), encoding="utf-8")
     except OSError as error:
         raise InputError(
             path, f"cannot be written ({error.strerror}); choose another file"

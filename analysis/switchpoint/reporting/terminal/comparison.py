@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 
 from switchpoint.comparison.effects import WITHIN_LAUNCHES
-from switchpoint.detection.inversions import LAUNCH_SCATTER
 from switchpoint.reporting.terminal.tables import HEADING, SafeConsole, safe_text, show_table
 from switchpoint.reporting.terminal.words import counted
 from switchpoint.tables.columns import none_for_nulls
@@ -167,9 +166,8 @@ def _summary(ranges: pd.DataFrame) -> Iterator[str]:
         yield f"Of {counted(len(part), 'range')} of sizes, {', '.join(words)}."
     if (ranges["interval_over"] == WITHIN_LAUNCHES).any():
         yield (
-            "Where each side has one launch, only the scatter within a launch is known. A side"
-            " counts as faster there if the difference is more than launches usually scatter"
-            f" ({100 * LAUNCH_SCATTER:.0f} %). Measure several launches in one session."
+            "Where each side has one launch, only the scatter within a launch is known, which does"
+            " not say whether a difference recurs. Measure several launches in one session."
         )
 
 

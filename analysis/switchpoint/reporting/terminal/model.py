@@ -33,10 +33,26 @@ def print_model(model: SiteModel) -> None:
         for lacking in curve.not_fitted:
             table.add_row("no line", "", "", lacking.reason)
         show_table(console, table)
+    if model.loggp:
+        console.print(safe_text("LogGP", style="bold"))
+        show_table(console, _loggp(model))
     for rate in model.compute_rates:
         console.print(
             safe_text(f"{rate.kernel}: {_figure(rate.time_us)} us for {rate.work}"), soft_wrap=True
         )
+
+
+def _loggp(model: SiteModel) -> Table:
+    """Return a table of the parameters of each placement."""
+    table = _table("MPI", "placement", "L us", "g us", "1/G MB/s", "S bytes")
+    for place in model.loggp:
+        per_byte_us, eager = place.gap_per_byte_us, place.eager_last_size_bytes
+        table.add_row(
+            place.mpi or "-", place.placement, significant(place.latency_us),
+            significant(place.gap_us), significant(1 / per_byte_us) if per_byte_us else "-",
+            "-" if eager is None else f"{eager:,}",
+        )  # fmt: skip
+    return table
 
 
 def print_predictions(table: pd.DataFrame) -> None:

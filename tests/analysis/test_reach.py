@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import SIZES, write_record
-from switchpoint import limits
+from switchpoint import reach
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -33,7 +33,7 @@ def test_a_line_has_the_latency_peak_and_half_size_of_hockneys_model(tmp_path: P
     curve(tmp_path, "pingpong", "send", 4.0, 1e-3)
     curve(tmp_path, "pingpong", "stream", 0.5, 8e-4, window_size="64")
 
-    [row] = limits(str(tmp_path)).to_dict("records")
+    [row] = reach(str(tmp_path)).to_dict("records")
 
     assert row["latency_us"] == pytest.approx(4.001)
     assert row["messages_per_s"] == pytest.approx(1e6 / 0.5008)
@@ -49,7 +49,7 @@ def test_intervals_are_over_launches(tmp_path: Path) -> None:
     for latency in (3.9, 4.0, 4.1):
         curve(tmp_path, "pingpong", "send", latency, 1e-3)
 
-    [row] = limits(str(tmp_path)).to_dict("records")
+    [row] = reach(str(tmp_path)).to_dict("records")
 
     assert row["launches"] == 3
     assert row["latency_us_low"] < 3.9 < 4.1 < row["latency_us_high"]
@@ -62,16 +62,16 @@ def test_benchmarks_of_one_place_are_rows_of_one_table(switchpoint: Run, tmp_pat
     curve(tmp_path, "imb_pingpong", "", 4.3, 1e-3)
     curve(tmp_path, "osu_bcast", "", 9.0, 1e-3)
 
-    table = limits(str(tmp_path))
-    printed = switchpoint("limits", tmp_path)
-    content = json.loads(switchpoint("limits", tmp_path, "--json").stdout)
+    table = reach(str(tmp_path))
+    printed = switchpoint("reach", tmp_path)
+    content = json.loads(switchpoint("reach", tmp_path, "--json").stdout)
 
     assert table["benchmark"].tolist() == ["IMB", "OSU", "pingpong"]
     assert table["peak_of"].tolist() == ["round trips", "stream", "round trips"]
     assert printed.exit_code == 0, printed.output
     assert "alpha" in printed.stdout
-    assert [row["benchmark"] for row in content["limits"]] == ["IMB", "OSU", "pingpong"]
-    assert content["limits"][0]["link_MBps"] is None
+    assert [row["benchmark"] for row in content["reach"]] == ["IMB", "OSU", "pingpong"]
+    assert content["reach"][0]["link_MBps"] is None
 
 
 def test_the_share_is_that_of_the_declared_link_or_else_of_the_interface(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_the_share_is_that_of_the_declared_link_or_else_of_the_interface(tmp_pat
         fabric = '"name": "ib0", "mtu": 4092, "speed_Mbps": 40000,'
         record.write_text(record.read_text().replace('"name": "lo", "mtu": 65536,', fabric))
 
-    first, second = limits(str(tmp_path)).to_dict("records")
+    first, second = reach(str(tmp_path)).to_dict("records")
 
     assert (first["link_MBps"], first["link_from"]) == (3125, "declared")
     assert (second["link_MBps"], second["link_from"]) == (5000, "interface")
@@ -97,7 +97,7 @@ def test_the_declared_link_is_not_part_of_the_identity_of_a_curve(tmp_path: Path
             labels={"site": "alpha", "placement": "two_nodes", **declared},
         )  # fmt: skip
 
-    assert limits(str(tmp_path))["launches"].tolist() == [2]
+    assert reach(str(tmp_path))["launches"].tolist() == [2]
 
 
 def test_latencies_stand_beside_those_of_sockets(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_latencies_stand_beside_those_of_sockets(tmp_path: Path) -> None:
     curve(tmp_path, "echo", "sockets", 5.0, 1e-3)
     curve(tmp_path, "echo", "sockets_polling", 4.0, 1e-3)
 
-    [row] = limits(str(tmp_path)).to_dict("records")
+    [row] = reach(str(tmp_path)).to_dict("records")
 
     assert row["sockets_us"] == pytest.approx(4.001)
     assert row["over_sockets"] == pytest.approx(6.001 / 4.001)

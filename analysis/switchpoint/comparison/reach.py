@@ -37,7 +37,7 @@ _SMALL_BYTES = 64
 _BENCHMARKS = {"osu_": "OSU", "imb_": "IMB", "netpipe": "NetPIPE"}
 
 
-def limits(
+def reach(
     *selections: str, store: str | os.PathLike[str] = "results", last: int = 1
 ) -> pd.DataFrame:
     """Tabulate what each site, MPI and placement reaches.
@@ -61,11 +61,11 @@ def limits(
         trip over TCP sockets at the same size and placement (the kernel `echo`), `over_sockets`
         the latency over it.
     """
-    return limits_of_sides(select_all(selections, store, last))
+    return reach_of_sides(select_all(selections, store, last))
 
 
-def limits_of_sides(sides: Iterable[Side]) -> pd.DataFrame:
-    """Tabulate what sides reach, as `limits` does."""
+def reach_of_sides(sides: Iterable[Side]) -> pd.DataFrame:
+    """Tabulate what sides reach, as `reach` does."""
     rows = []
     for side in sides:
         places: dict[tuple[str | None, ...], list[Curve]] = {}

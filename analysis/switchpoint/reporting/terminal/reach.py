@@ -23,7 +23,7 @@ _NUMBERS = {
 }
 
 
-def print_limits(table: pd.DataFrame) -> None:
+def print_reach(table: pd.DataFrame) -> None:
     """Print a table for each site, with a row for each MPI, placement and benchmark."""
     console = SafeConsole()
     for (side, site), rows in table.groupby(["side", "site"], dropna=False, sort=False):

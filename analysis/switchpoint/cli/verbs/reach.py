@@ -1,4 +1,4 @@
-"""`switchpoint limits`."""
+"""`switchpoint reach`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ def command(
 ) -> None:
     """Print latency, peak, n1/2 and message rate of each site, and the share of its link."""
     with user_mistakes():
-        from switchpoint.comparison.limits import limits_of_sides
+        from switchpoint.comparison.reach import reach_of_sides
         from switchpoint.comparison.sides import select_all
 
         sides = select_all(selections or [], store, last)
         warn([warning for side in sides for warning in side.warnings])
-        table = limits_of_sides(sides)
+        table = reach_of_sides(sides)
         if as_json:
-            from switchpoint.reporting.json import limits_as_json, print_json
+            from switchpoint.reporting.json import print_json, reach_as_json
 
-            print_json(limits_as_json(table))
+            print_json(reach_as_json(table))
         else:
-            from switchpoint.reporting.terminal.limits import print_limits
+            from switchpoint.reporting.terminal.reach import print_reach
 
-            print_limits(table)
+            print_reach(table)

@@ -1,0 +1,36 @@
+"""Derives LogGP's parameters of each placement from its fitted curves of `send` and `stream`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from switchpoint.models.links import Link
+from switchpoint.models.site_model import Curve, LogGP
+
+
+def loggp_of(curves: Iterable[Curve]) -> Iterator[LogGP]:
+    """Yield the parameters of each placement where both curves are fitted.
+
+    L and g are those of the shortest message, G is that of the longest in a stream. The overhead o
+    of a sender was not measured by itself; it is at most g.
+    """
+    fitted = [curve for curve in curves if curve.segments]
+    streams = {_place(curve): curve for curve in fitted if curve.mode == "stream"}
+    for alone in fitted:
+        stream = streams.get(_place(alone))
+        if alone.mode != "send" or stream is None:
+            continue
+        shortest = max(curve.segments[0].first_size_bytes for curve in (alone, stream))
+        cost = Link(alone, stream, None, "the model").cost(shortest)
+        yield LogGP(
+            partition=alone.partition, mpi=alone.mpi, environ=alone.environ,
+            placement=alone.placement, latency_us=cost.latency_us,
+            gap_us=cost.busy_us + cost.queued_bytes_us,
+            gap_per_byte_us=stream.segments[-1].per_byte_us.value,
+            eager_last_size_bytes=alone.eager_last_size_bytes,
+        )  # fmt: skip
+
+
+def _place(curve: Curve) -> tuple[str | None, ...]:
+    labels = {name: value for name, value in curve.labels.items() if name != "window_size"}
+    return curve.partition, curve.mpi, curve.environ, curve.placement, str(sorted(labels.items()))
