@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from fuzz.inputs import hostile_files
 from fuzz.judgement import Outcome, judge
 
-TOGETHER = 32
-BATCHES = 12
+TOGETHER = 24
+BATCHES = 6
 
 #: Longer or more is a defect, for one file.
 SECONDS = 10

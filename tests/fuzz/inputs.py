@@ -49,7 +49,9 @@ def _small_record(path: Path) -> bytes:
     header, *rows, footer = gzip.decompress(path.read_bytes()).splitlines()
     facts = json.loads(header)
     facts["mpi"]["cvars"] = dict(list(facts["mpi"]["cvars"].items())[:6])
-    return b"\n".join([json.dumps(facts).encode(), *rows[:60], footer]) + b"\n"
+    heading, *rows = rows[:60]
+    end = json.dumps(json.loads(footer) | {"samples": len(rows)}).encode()
+    return b"\n".join([json.dumps(facts).encode(), heading, *rows, end]) + b"\n"
 
 
 def _seeds() -> dict[str, bytes]:

@@ -128,7 +128,8 @@ def _imports_again(folder: Path, _draw: random.Random) -> tuple[int, list[str]]:
     problems = []
     for process in running:
         out, err = process.communicate()
-        if process.returncode != 0 or err or f"{RUNS} already stored" not in out:
+        aborted = "terminate called" in err or "Traceback" in err
+        if process.returncode != 0 or aborted or f"{RUNS} already stored" not in out:
             problems.append(f"exit code {process.returncode}: {out[:200]} {err[:500]}")
     return len(running), problems
 
