@@ -10,15 +10,10 @@ import pytest
 from switchpoint import Store, gate
 from switchpoint.history.dates import began
 from switchpoint.history.drift import drift, is_drift
+from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import levels, normal_nights
-from switchpoint.history.scatter import (
-    Judged,
-    Nightly,
-    compare,
-    normal_deviate,
-    quantile_95,
-    significant,
-)
+from switchpoint.history.scatter import Judged, Nightly, compare
+from switchpoint.tables.student import normal_deviate, t975
 from synthetic_nights import Curve, Truth, add_nights
 
 DAYS = [f"2026-11-{day:02}T02:00:00.000000Z" for day in range(1, 31)]
@@ -41,7 +36,7 @@ def judge(series: np.ndarray) -> Judged:
 
 def test_students_t_is_close_to_its_tables() -> None:
     freedom = np.array([3.0, 5.0, 10.0, 30.0])
-    np.testing.assert_allclose(quantile_95(freedom), [3.182, 2.571, 2.228, 2.042], rtol=0.015)
+    np.testing.assert_allclose(t975(freedom), [3.182, 2.571, 2.228, 2.042], rtol=0.015)
     # t = 4.032 with 5 degrees of freedom has the probability of 2.576 normal deviations.
     np.testing.assert_allclose(
         normal_deviate(np.array([4.032]), np.array([5.0])), [2.576], rtol=0.01

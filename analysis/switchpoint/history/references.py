@@ -11,10 +11,10 @@ import yaml
 
 from switchpoint.errors import InputError
 from switchpoint.history.policy import Policy
-from switchpoint.history.scatter import quantile_95
 from switchpoint.history.values import direction
 from switchpoint.store.store import Store
 from switchpoint.tables.columns import VALUE_SERIES
+from switchpoint.tables.student import t975
 
 #: Fewer values of a series justify no threshold.
 FEWEST_VALUES = 5
@@ -98,7 +98,7 @@ def _entry(values: Any, row: dict[Any, Any], policy: Policy) -> list[Any]:
     reference = float(np.median(values))
     scatter = _SD_PER_MAD * float(np.median(np.abs(values - reference))) / abs(reference or 1.0)
     freedom = np.array([0.4 * (len(values) - 1)])  # of a median absolute deviation
-    reach = _MARGIN * float(quantile_95(freedom)[0]) * scatter
+    reach = _MARGIN * float(t975(freedom)[0]) * scatter
     reach = max(reach * math.sqrt(1 + 1 / len(values)), policy.minimum_effect.value)
     better = direction(row, policy)
     lower = None if better == "lower" else -round(min(reach, 1.0), 3)

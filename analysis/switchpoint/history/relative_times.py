@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.history.scatter import USUAL_SCATTER, quantile_95
+from switchpoint.history.scatter import USUAL_SCATTER
 from switchpoint.history.trials import LABEL
 from switchpoint.tables.columns import BUILD, identity_columns
+from switchpoint.tables.student import t975
 from switchpoint.tables.sweeps import Floats
 
 #: A job: what distinguishes its curves from those of other jobs, without their mode.
@@ -126,7 +127,7 @@ def difference(ones: Floats, others: Floats) -> Difference:
     ]
     total = sum(variance for variance, _ in parts)
     freedom = total**2 / sum(variance**2 / own for variance, own in parts)
-    half = math.sqrt(total) * float(quantile_95(np.array(freedom)))
+    half = math.sqrt(total) * float(t975(np.array(freedom)))
     effect = float(np.mean(ones) - np.mean(others))
     return Difference(effect, effect - half, effect + half)
 
