@@ -9,16 +9,10 @@ import numpy as np
 import pytest
 from switchpoint import Store, gate
 from switchpoint.history.dates import began
+from switchpoint.history.distributions import normal_deviate, quantile_95, significant
 from switchpoint.history.drift import drift, is_drift
 from switchpoint.history.levels import levels, normal_nights
-from switchpoint.history.scatter import (
-    Judged,
-    Nightly,
-    compare,
-    normal_deviate,
-    quantile_95,
-    significant,
-)
+from switchpoint.history.scatter import Judged, Nightly, compare
 from synthetic_nights import Curve, Truth, add_nights
 
 DAYS = [f"2026-11-{day:02}T02:00:00.000000Z" for day in range(1, 31)]

@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 
+from switchpoint.history.distributions import normal_deviate
 from switchpoint.history.levels import levels
-from switchpoint.history.scatter import normal_deviate
 from switchpoint.tables.sweeps import Floats
 
 #: Fewer nights do not show a drift.

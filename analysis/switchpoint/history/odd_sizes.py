@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.history.distributions import significant
 from switchpoint.history.factors import strata
 from switchpoint.history.parameters import BANDWIDTH, LATENCY, Parameters, ratios
 from switchpoint.history.points import Points, by_night
-from switchpoint.history.scatter import Nightly, compare, significant
+from switchpoint.history.scatter import Nightly, compare
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.sweeps import Floats, Indices
 

@@ -10,8 +10,8 @@ import numpy as np
 import yaml
 
 from switchpoint.errors import InputError
+from switchpoint.history.distributions import quantile_95
 from switchpoint.history.policy import Policy
-from switchpoint.history.scatter import quantile_95
 from switchpoint.history.values import direction
 from switchpoint.store.store import Store
 from switchpoint.tables.columns import VALUE_SERIES

@@ -14,6 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.history.distributions import (
+    inverse_trigamma,
+    log_chi,
+    normal_deviate,
+    probability,
+    quantile_95,
+    trigamma,
+)
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A night further from the median than this many standard deviations was disturbed. It is left out.
@@ -47,9 +55,6 @@ _LEAST_SCATTER = 0.003
 
 #: Limits of the degrees of freedom that similar series are worth.
 _LEAST_PRIOR, _MOST_PRIOR = 3.0, 30.0
-
-#: Two-sided 95 % of a normal distribution.
-_NORMAL_95 = 1.959964
 
 
 @dataclass(frozen=True)
@@ -196,9 +201,7 @@ def _compare(series: Nightly, window: int, usual: Floats | float) -> Judged:
 def _seen_before(off: Floats, effect: Floats, window: int) -> Floats:
     """Return how often the history was as far off as now, of all its nights.
 
-    The nights just before tonight do not count: they may be the same change. What a site's
-    disturbed nights have shown before is no surprise, however unlikely it is by the scatter of
-    the other nights.
+    The nights just before tonight do not count: they may be the same change.
     """
     nights = off.shape[1] - window + 1
     if nights < 1:
@@ -279,12 +282,12 @@ def _pooled(variance: Floats, freedom: Floats) -> tuple[float, float]:
     If the series' variances differ by no more than chance, one is as good as the other, and the
     typical one is worth a lot.
     """
-    logs = np.log(variance) - _log_chi(freedom)
+    logs = np.log(variance) - log_chi(freedom)
     centre = float(np.median(logs))
     spread = (_SD_PER_MAD * float(np.median(np.abs(logs - centre)))) ** 2
-    rest = spread - _trigamma(float(np.median(freedom)) / 2)
-    worth = _MOST_PRIOR if rest <= 0 else min(2 * _inverse_trigamma(rest), _MOST_PRIOR)
-    return math.exp(centre + (_log_chi(np.array([worth]))[0] if worth < _MOST_PRIOR else 0)), worth
+    rest = spread - trigamma(float(np.median(freedom)) / 2)
+    worth = _MOST_PRIOR if rest <= 0 else min(2 * inverse_trigamma(rest), _MOST_PRIOR)
+    return math.exp(centre + (log_chi(np.array([worth]))[0] if worth < _MOST_PRIOR else 0)), worth
 
 
 def _fewer_launches(within: Floats, launches: Indices) -> Floats:
@@ -295,71 +298,3 @@ def _fewer_launches(within: Floats, launches: Indices) -> Floats:
         usual = np.nanmedian(past, axis=1) if past.size else np.ones(len(past))
     more = 1 / np.maximum(launches[:, -1], 1) - 1 / np.where(np.isfinite(usual), usual, 1.0)
     return within * np.maximum(more, 0.0)
-
-
-def normal_deviate(t: Floats, freedom: Floats) -> Floats:
-    """Convert values of Student's t to normal deviates of the same probability.
-
-    Wallace (1959), Annals of Mathematical Statistics 30(4), p. 1124, exact to 0.03 in the deviate
-    from 3 degrees of freedom on.
-    """
-    factor = (8 * freedom + 1) / (8 * freedom + 3)
-    return np.asarray(np.sign(t) * factor * np.sqrt(freedom * np.log1p(t**2 / freedom)))
-
-
-def quantile_95(freedom: Floats) -> Floats:
-    """Return the two-sided 95 % quantile of Student's t, from the same approximation."""
-    factor = (8 * freedom + 1) / (8 * freedom + 3)
-    return np.asarray(np.sqrt(freedom * np.expm1((_NORMAL_95 / factor) ** 2 / freedom)))
-
-
-def probability(z: Floats) -> Floats:
-    """Return the two-sided probability of normal deviates; 1 for NaN."""
-    values = [1.0 if math.isnan(one) else math.erfc(abs(one) / math.sqrt(2)) for one in z.tolist()]
-    return np.array(values)
-
-
-def significant(p: Floats, rate: float, *, alike: bool = False) -> npt.NDArray[np.bool_]:
-    """Choose tests with this false discovery rate.
-
-    Tests that depend on each other in any way need the procedure of Benjamini and Yekutieli (2001,
-    Annals of Statistics 29(4), theorem 1.3): curves share links and nodes. For tests that are
-    `alike`, such as of groups with common curves, that of Benjamini and Hochberg (1995) suffices.
-    """
-    n = len(p)
-    if not n:
-        return np.zeros(0, dtype=bool)
-    order = np.argsort(p)
-    price = 1.0 if alike else np.sum(1 / np.arange(1, n + 1))
-    limit = rate * np.arange(1, n + 1) / (n * price)
-    passed = np.flatnonzero(p[order] <= limit)
-    chosen = np.zeros(n, dtype=bool)
-    if len(passed):
-        chosen[order[: passed[-1] + 1]] = True
-    return chosen
-
-
-def _log_chi(freedom: Floats) -> Floats:
-    """Return the median of the logarithm of a chi-square variable over its degrees of freedom.
-
-    Wilson and Hilferty (1931), Proceedings of the National Academy of Sciences 17(12), p. 684.
-    """
-    return np.asarray(3 * np.log(np.maximum(1 - 2 / (9 * freedom), 0.05)))
-
-
-def _trigamma(x: float) -> float:
-    """Return the second derivative of the logarithm of the gamma function."""
-    more = 0.0
-    while x < 6:  # its series is accurate for large arguments
-        more += 1 / x**2
-        x += 1
-    return more + 1 / x + 1 / (2 * x**2) + 1 / (6 * x**3) - 1 / (30 * x**5)
-
-
-def _inverse_trigamma(value: float) -> float:
-    """Return where the trigamma function, which falls, has this value."""
-    low, high = 1e-3, 1e3
-    for _ in range(30):
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if _trigamma(middle) > value else (low, middle)
-    return low

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from switchpoint.history.distributions import probability, significant
 from switchpoint.history.drift import drift, is_gradual
 from switchpoint.history.factors import NODE, Group
 from switchpoint.history.levels import normal_nights
 from switchpoint.history.parameters import Parameters
-from switchpoint.history.scatter import Judged, Nightly, compare, probability, significant
+from switchpoint.history.scatter import Judged, Nightly, compare
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A member of a group counts at most this much for or against it, as a logarithm of likelihoods.

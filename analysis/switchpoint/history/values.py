@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.history import dates
+from switchpoint.history.distributions import significant
 from switchpoint.history.levels import normal_nights
 from switchpoint.history.night import Draft
 from switchpoint.history.points import by_night
 from switchpoint.history.policy import Policy
 from switchpoint.history.presence import missing_values
-from switchpoint.history.scatter import Judged, Nightly, compare, significant
+from switchpoint.history.scatter import Judged, Nightly, compare
 from switchpoint.history.words import effect_text
 from switchpoint.tables.columns import VALUE_SERIES
 from switchpoint.tables.sweeps import Floats
