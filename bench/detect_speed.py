@@ -1,7 +1,7 @@
 """Measures the time of `detect`: one curve of 260 sizes with 10 repeats, and thousands of curves.
 
 Usage: .venv/bin/python bench/detect_speed.py [CURVES]   (default 10,000)
-Targets: one curve in under 20 ms; 10,000 in under 2 minutes on 2 cores, memory bounded.
+Targets: one curve in under 20 ms; 10,000 in under 60 s on 2 cores, memory bounded.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """Fits the confidences on the labelled curves that are not held out, without a detector's labels.
 
 A boundary is right if its bracket contains the switch, whose place the setting tells. Elsewhere it
-is right if the medians of curves with other limits change there in the same way: the sizes after
-the bracket lie off the line through those before it, to the same side and at least half as far.
+is right if curves with other limits change there in the same way (`labelled.Witnesses`): the sizes
+after the bracket lie off the line through those before it, to the same side and at least half as
+far, in a quarter of these curves.
 Each curve is judged with all of its repeats, and with one of them, as in other programs' tables.
 
 `.venv/bin/python bench/detection/calibrate.py [--write] [FILE...]` prints how often findings of
-each confidence were right: of the curves of the fit, of those held out, and of FILEs of
-`record_unseen.py`. With `--write` it fits on these FILEs too, and updates
-`analysis/switchpoint/detection/confidence.yaml`; a later call shows FILEs that were not fitted on.
+each confidence were right: of the curves of the fit, and of those held out, half of the curves of
+FILEs of `record_unseen.py`. With `--write` it fits on what is not held out, and updates
+`analysis/switchpoint/detection/confidence.yaml`.
 """
 
 from __future__ import annotations
@@ -25,17 +26,10 @@ from switchpoint.detection.launches import detect_launches
 from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from labelled import Curve, curves, launches, siblings, unseen
+from labelled import Curve, Witnesses, confirms, curves, launches, pool, unseen
 
 DATA = Path(confidence.__file__).with_name("confidence.yaml")
 BINS = [0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1]
-
-#: A change in other curves confirms one if it is at least this part of it.
-CONFIRMING = 0.5
-
-#: Sizes within this factor of a bracket are beside it, and at least this many.
-BESIDE = 2.5
-FEWEST_BESIDE = 3
 
 
 def judged(every: list[Curve]) -> pd.DataFrame:
@@ -47,11 +41,11 @@ def judged(every: list[Curve]) -> pd.DataFrame:
     for same in [*([one] for one in every), *launches(every)]:
         several = detect_launches(same[0].size, [(curve.time, curve.error) for curve in same])
         for curve, findings in zip(same, several, strict=True):
-            others = siblings(curve, every)
+            witnesses = Witnesses(curve, pool())
             rows += [
                 {
                     "held_out": curve.held_out,
-                    "right": is_right(curve, finding, others),
+                    "right": is_right(curve, finding, witnesses),
                     **features(curve, finding),
                 }
                 for finding in findings
@@ -73,45 +67,29 @@ def features(curve: Curve, finding: dict[str, Any]) -> dict[str, float]:
     )
 
 
-def is_right(curve: Curve, finding: dict[str, Any], others: list[Curve]) -> bool:
+def is_right(curve: Curve, finding: dict[str, Any], witnesses: Witnesses) -> bool:
     """Return whether a boundary's bracket contains the switch, or other curves confirm it."""
     low, high = finding["last_size_before"], finding["size_bytes"]
     if low < curve.first_byte <= high:
         return True
-    own = change(curve, low, high)
-    elsewhere = [
-        change(one, low, high)
-        for one in others
-        if not low / BESIDE < one.first_byte <= high * BESIDE
-    ]
-    if len(elsewhere) < 2:
-        return False
-    return bool(np.median(elsewhere) * np.sign(own) >= CONFIRMING * abs(own))
-
-
-def change(curve: Curve, low: float, high: float) -> float:
-    """Return how far the sizes after a bracket lie off the line before it, as a logarithm."""
-    end, start = np.searchsorted(curve.size, low, side="right"), np.searchsorted(curve.size, high)
-    first = min(np.searchsorted(curve.size, low / BESIDE), max(end - FEWEST_BESIDE, 0))
-    last = max(np.searchsorted(curve.size, high * BESIDE), start + FEWEST_BESIDE)
-    x, y = curve.size[first:end], curve.time[first:end]
-    if not len(x) or start >= len(curve.size):
-        return 0.0
-    line = np.polyfit(x, y, 1, w=1 / y) if len(x) > 1 else np.array([0.0, y[0]])
-    after = curve.time[start:last]
-    aimed = np.maximum(np.polyval(line, curve.size[start:last]), 0.1 * after)
-    return float(np.median(np.log(after / aimed)))
+    return confirms(witnesses.change(low, high), curve.change(low, high))
 
 
 def fit(table: pd.DataFrame) -> dict[str, float]:
-    """Logistic regression by Newton's steps, with a slight ridge."""
-    names = [name for name in table if name not in {"held_out", "right"}]
+    """Logistic regression by Newton's steps, with a slight ridge.
+
+    Each file counts the same, with repeats and without: most machines are not as quiet as the one
+    with the most curves.
+    """
+    names = [name for name in table if name not in {"file", "held_out", "right"}]
     x, y = table[names].to_numpy(dtype=float), table["right"].to_numpy(dtype=float)
+    alike = table.groupby(["file", "no_repeats"])["right"].transform("size").to_numpy(dtype=float)
+    counts = 1 / alike * len(table) / (1 / alike).sum()
     weights = np.zeros(len(names))
     for _ in range(50):
         share = 1 / (1 + np.exp(-x @ weights))
-        curvature = (x * (share * (1 - share))[:, None]).T @ x + 0.1 * np.eye(len(names))
-        weights += np.linalg.solve(curvature, x.T @ (y - share) - 0.1 * weights)
+        curvature = (x * (counts * share * (1 - share))[:, None]).T @ x + 0.1 * np.eye(len(names))
+        weights += np.linalg.solve(curvature, x.T @ (counts * (y - share)) - 0.1 * weights)
     return dict(zip(names, map(float, weights), strict=True))
 
 
@@ -146,25 +124,27 @@ def launch_scatter(every: list[Curve]) -> float:
 
 def main(files: list[Path], *, write: bool) -> None:
     """Print the reliability of the confidences, after an update if requested."""
-    many, single = list(curves()), list(curves(passes=1))
-    table = pd.concat([judged(many), judged(single)])
-    parts = {"fitted on": table[~table["held_out"]], "held out": table[table["held_out"]]}
-    parts |= {path.name: judged(unseen(path)) for path in files}
+    many = list(curves())
+    tables = {"curves.parquet": pd.concat([judged(many), judged(list(curves(passes=1)))])}
+    tables |= {path.name: judged(unseen(path)) for path in files}
     if write:
-        del parts["held out"]
-        weights = fit(pd.concat(parts.values()))
+        every = pd.concat(table.assign(file=name) for name, table in tables.items())
+        weights = fit(every[~every["held_out"]])
         comment = DATA.read_text(encoding="utf-8").split("constant:")[0]
         lines = [f"{name}: {weight:.4f}\n" for name, weight in weights.items()]
         DATA.write_text(comment + "".join(lines), encoding="utf-8")
         confidence._coefficients.cache_clear()
-        parts["held out"] = table[table["held_out"]]
-    for name, part in parts.items():
+    for name, table in tables.items():
         sure = [
             confidence.confidence(found)
-            for found in part.drop(columns=["held_out", "right"]).to_dict("records")
+            for found in table.drop(columns=["held_out", "right"]).to_dict("records")
         ]
-        for repeats, rows in part.assign(confidence=sure).groupby("no_repeats"):
-            print(f"\n{name}, {'without' if repeats else 'with'} repeats\n\n{reliability(rows)}")
+        parts = table.assign(confidence=sure).groupby(["held_out", "no_repeats"])
+        for (held_out, no_repeats), part in parts:
+            print(
+                f"\n{name}, {'held out' if held_out else 'fitted on'},"
+                f" {'without' if no_repeats else 'with'} repeats\n\n{reliability(part)}"
+            )
     print(f"\nfrom launch to launch: {100 * launch_scatter(many):.0f} %")
 
 

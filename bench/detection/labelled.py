@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from switchpoint.tables.curves import summarise
 from switchpoint.tables.sweeps import Floats
 
 CURVES = Path(__file__).with_name("curves.parquet")
+UNSEEN = Path(__file__).with_name("unseen.parquet")
 
 #: Sizes an octave. All were measured with 9; the others are subsets of the same curves.
 GRIDS = {"9 an octave": 9, "3 an octave": 3, "powers of two": 1}
@@ -30,6 +32,22 @@ VISIBLE_ERRORS = 5
 
 #: A switch that multiplies or divides the time by this much is a cliff.
 CLIFF = 1.5
+
+#: Curves with other limits tell something about a place if there are so many.
+FEWEST_WITNESSES = 2
+
+#: A change in other curves confirms one if it is at least this part of it.
+CONFIRMING = 0.5
+
+#: It does so if this share of them agree.
+CONFIRMING_SHARE = 0.25
+
+#: Smaller changes of the logarithm of time confirm nothing.
+LEAST_CHANGE = 0.03
+
+#: Sizes within this factor of a bracket are beside it, and at least this many.
+BESIDE = 2.5
+FEWEST_BESIDE = 3
 
 
 @dataclass
@@ -45,8 +63,9 @@ class Curve:
     size, time, error : array of float, shape (n,)
         Bytes, median microseconds, and the median's relative standard error.
     effect, scatter : float
-        Relative change of time that the switch makes, without any detector, and the standard
-        deviation of its logarithm among curves without it (`set_effects`); NaN in controls.
+        Relative change of time that the switch makes, without any detector, and by how much the
+        logarithms of the curve's times differ from those of curves with other limits, from size to
+        size (`set_effects`); NaN in controls.
     """
 
     transport: str
@@ -71,7 +90,7 @@ class Curve:
     def visible(self) -> bool:
         """Whether the switch changes the time by enough, and by more than the noise.
 
-        Without repeats the noise is what the same sizes differ by in curves without the switch.
+        Without repeats the noise is how much the curve differs from others, from size to size.
         """
         assert self.truth is not None
         near = self.error[max(self.truth - 3, 0) : self.truth + 3]
@@ -86,22 +105,47 @@ class Curve:
         """Whether the switch changes the time by half or more."""
         return self.visible and abs(np.log1p(self.effect)) >= np.log(CLIFF)
 
+    def time_at(self, size: Floats) -> Floats:
+        """Return the times at other sizes, between its own; NaN beyond them."""
+        logs = np.interp(np.log(size), np.log(self.size), np.log(self.time), np.nan, np.nan)
+        return np.asarray(np.exp(logs))
+
+    def before_switch(self, byte: float) -> bool:
+        """Whether the switch comes after this size, also between its own sizes around it."""
+        around = min(int(np.searchsorted(self.size, byte)), len(self.size) - 1)
+        return not self.first_byte or self.size[around] < self.first_byte
+
+    def after_switch(self, byte: float) -> bool:
+        """Whether the switch came before this size, also between its own sizes around it."""
+        around = max(int(np.searchsorted(self.size, byte, side="right")) - 1, 0)
+        return 0 < self.first_byte <= self.size[around]
+
+    def change(self, low: float, high: float) -> float:
+        """Return its own of `changes` in a bracket."""
+        return float(changes(self.size, self.time[None, :], low, high)[0])
+
+    @property
+    def paced(self) -> bool:
+        """Whether the sender paused before each message, so that the link had recovered."""
+        return self.grid == "paced"
+
     @property
     def held_out(self) -> bool:
         """Whether nothing was fitted on it: six of the limits, controls of all but one launch.
 
-        Of other files, none was fitted on.
+        Of other files, half of the curves: launches of one curve are in the same half.
         """
+        if self.grid not in GRIDS:
+            name = f"{self.transport} {self.grid} {self.limit}"
+            return hashlib.sha1(name.encode()).digest()[0] % 2 == 1
         limits = [6000, 16384, 20000, 50000, 131072, 262144]
         fitted = self.limit not in limits and (self.limit > 0 or self.launch == 0)
-        return self.grid not in GRIDS or not fitted
+        return not fitted
 
 
 def curves(passes: int | None = None) -> Iterator[Curve]:
     """Every curve of `curves.parquet` on every grid, of all passes or of so many."""
-    whole = list(_read(CURVES, passes))
-    set_effects(whole)
-    for curve in whole:
+    for curve in whole(passes):
         for grid, per_octave in GRIDS.items():
             on = _on_grid(curve.size, per_octave)
             yield replace(
@@ -109,11 +153,25 @@ def curves(passes: int | None = None) -> Iterator[Curve]:
             )
 
 
+@cache
+def whole(passes: int | None = None) -> list[Curve]:
+    """Every curve of `curves.parquet` at all its sizes."""
+    found = [replace(curve, grid="9 an octave") for curve in _read(CURVES, passes)]
+    set_effects(found, pool() if passes is None else found)
+    return found
+
+
 def unseen(path: Path) -> list[Curve]:
     """Every curve of a file of `record_unseen.py`; `grid` is its recipe."""
     found = list(_read(path))
-    set_effects(found)
+    set_effects(found, [*pool(), *found])
     return found
+
+
+@cache
+def pool() -> list[Curve]:
+    """Every curve that was recorded, at all its sizes, as a witness of others."""
+    return [*(replace(one, grid="9 an octave") for one in _read(CURVES)), *_read(UNSEEN)]
 
 
 def _read(path: Path, passes: int | None = None) -> Iterator[Curve]:
@@ -155,44 +213,123 @@ def _on_grid(measured: Floats, per_octave: int) -> npt.NDArray[np.bool_]:
     return np.isin(np.arange(len(measured)), nearest)
 
 
-def set_effects(every: list[Curve]) -> None:
+class Witnesses:
+    """Curves that tell what the times of a curve do for other reasons than its own switch.
+
+    They are of the same transport with another limit, and were measured in the same way, whatever
+    their sizes.
+    """
+
+    def __init__(self, curve: Curve, every: Iterable[Curve]) -> None:
+        self.curve = curve
+        self._of = [
+            one for one in every
+            if one.transport == curve.transport and one.paced == curve.paced
+            and one.limit != curve.limit
+        ]  # fmt: skip
+        self._times = np.array([one.time_at(curve.size) for one in self._of])
+
+    def change(self, low: float, high: float) -> Floats:
+        """Return the `changes` in a bracket of those that use the same protocol all around it."""
+        curve, first, last = self.curve, low / BESIDE, high * BESIDE
+        alike = [
+            (one.before_switch(last) and curve.before_switch(last))
+            or (one.after_switch(first) and curve.after_switch(first))
+            for one in self._of
+        ]
+        if sum(alike) < FEWEST_WITNESSES:
+            # The switch itself is near, so one of the two is the protocol on either side of it.
+            alike = [one.before_switch(last) or one.after_switch(first) for one in self._of]
+        times = self._times[np.array(alike, dtype=bool)].reshape(-1, len(curve.size))
+        found = changes(curve.size, times, low, high)
+        return found[np.isfinite(found)]
+
+    def effect(self) -> tuple[float, float]:
+        """Return the change of the logarithm of time that the switch makes at its first byte.
+
+        The curve before it is compared with those that switch later, the curve after it with those
+        that switch earlier, each at the three nearest sizes. Also return the scatter of the curve
+        around the others from size to size: of these sizes or of all, whichever is larger.
+        """
+        curve, place, byte = self.curve, self.curve.truth, float(self.curve.first_byte)
+        assert place is not None
+        sides, apart = [], []
+        for near, side in (
+            (slice(max(place - 3, 0), place), [one.before_switch(byte) for one in self._of]),
+            (slice(place, place + 3), [one.after_switch(byte) for one in self._of]),
+        ):
+            reach = np.isfinite(self._times[:, near]).any(axis=1)
+            rows = np.flatnonzero(np.array(side, dtype=bool) & reach)
+            if len(rows) < FEWEST_WITNESSES or not len(curve.size[near]):
+                return np.nan, np.nan
+            slower = np.log(curve.time[near] / self._times[rows][:, near])
+            usual = np.nanmedian(slower, axis=1, keepdims=True)
+            apart.append(float(np.median(np.nanmedian(np.abs(slower - usual), axis=1))))
+            there = [np.log(self._of[row].time_at(np.array([byte]))[0]) for row in rows]
+            sides.append(float(np.median(there + usual[:, 0])))
+        from_size_to_size = np.abs(np.diff(np.log(curve.time) - self._usual())) / np.sqrt(2)
+        scatter = max(float(np.mean(apart)), float(np.nanmedian(from_size_to_size)))
+        return sides[1] - sides[0], 1.4826 * scatter
+
+    def _usual(self) -> Floats:
+        """Return the median logarithm of their times at each size; NaN where none reaches."""
+        logs = np.log(self._times)
+        reached = np.isfinite(logs).any(axis=0)
+        usual = np.full(len(self.curve.size), np.nan)
+        usual[reached] = np.nanmedian(logs[:, reached], axis=0)
+        return usual
+
+
+def confirms(elsewhere: Floats, own: float) -> bool:
+    """Return whether changes elsewhere confirm one.
+
+    A quarter of them, and at least two, have the same sign and are at least half as large.
+    """
+    alike = elsewhere * np.sign(own) >= max(CONFIRMING * abs(own), LEAST_CHANGE)
+    return bool(alike.sum() >= max(FEWEST_WITNESSES, CONFIRMING_SHARE * len(elsewhere)))
+
+
+def set_effects(every: list[Curve], witnesses: Iterable[Curve]) -> None:
     """Set how much each switch changes the time, without any detector: against other limits.
 
-    The change from the three sizes before the switch to the three past it, less the usual change
-    there of the curves of the same transport and grid whose own switch is not among these sizes.
-    What all limits have in common cancels. Launches of one limit have one effect.
+    Launches differ, so an effect is what the curve's own times show, but no more than the median
+    of the launches with its limit.
     """
+    every_witness = list(witnesses)
     for same in launches(every):
-        place, first = same[0].truth, same[0]
-        if place is None or not 0 < place < len(first.size):
+        if same[0].truth is None:
             continue
-        before = slice(max(place - 3, 0), place)
-        after = slice(place, place + 3)
-        usual = [
-            _change(first.size, one, before, after)
-            for one in siblings(first, every)
-            if not one.first_byte
-            or not first.size[before][0] < one.first_byte <= first.size[after][-1]
-        ]
-        if len(usual) < 2:
-            continue
-        middle = float(np.median(usual))
-        own = float(np.median([_change(first.size, one, before, after) for one in same]))
-        for curve in same:
-            curve.effect = float(np.expm1(own - middle))
-            curve.scatter = 1.4826 * float(np.median(np.abs(np.array(usual) - middle)))
+        seen = [Witnesses(curve, every_witness).effect() for curve in same]
+        usual = float(np.median([effect for effect, _ in seen]))
+        for curve, (own, scatter) in zip(same, seen, strict=True):
+            alike = min(own * np.sign(usual), abs(usual)) * np.sign(usual)
+            curve.effect, curve.scatter = float(np.expm1(alike)), scatter
 
 
-def siblings(curve: Curve, every: Iterable[Curve]) -> list[Curve]:
-    """Curves of the same transport and grid with another limit, that reach as far."""
-    return [
-        one for one in every
-        if (one.transport, one.grid) == (curve.transport, curve.grid)
-        and one.limit != curve.limit and one.size[-1] >= curve.size[-1]
-    ]  # fmt: skip
+def changes(size: Floats, times: Floats, low: float, high: float) -> Floats:
+    """Return how far the sizes after a bracket lie off the line before it, as logarithms.
 
+    Parameters
+    ----------
+    size, times : array of float, shapes (n,) and (curves, n)
+    low, high : float
+        The last size before the bracket and the first one after it.
 
-def _change(size: Floats, curve: Curve, before: slice, after: slice) -> float:
-    """Return the change of the logarithm of a curve's time between some sizes, by medians."""
-    times = np.interp(np.log(size), np.log(curve.size), np.log(curve.time))
-    return float(np.median(times[after]) - np.median(times[before]))
+    Returns
+    -------
+    array of float, shape (curves,)
+    """
+    end, start = np.searchsorted(size, low, side="right"), np.searchsorted(size, high)
+    first = min(np.searchsorted(size, low / BESIDE), max(end - FEWEST_BESIDE, 0))
+    last = max(np.searchsorted(size, high * BESIDE, side="right"), start + FEWEST_BESIDE)
+    if end == 0 or start >= len(size):
+        return np.zeros(len(times))
+    x, y, after = size[first:end], times[:, first:end], times[:, start:last]
+    weight = y**-2.0
+    weight /= weight.sum(axis=1, keepdims=True)
+    centre, level = (weight * x).sum(axis=1), (weight * y).sum(axis=1)
+    away = x - centre[:, None]
+    spread = (weight * away**2).sum(axis=1)
+    slope = (weight * away * y).sum(axis=1) / np.where(spread > 0, spread, 1.0)
+    aimed = level[:, None] + slope[:, None] * (size[start:last] - centre[:, None])
+    return np.asarray(np.median(np.log(after / np.maximum(aimed, 0.1 * after)), axis=1))

@@ -32,14 +32,11 @@ from switchpoint.detection.segments import PieceTable
 from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from labelled import Curve, curves, launches, unseen
+from labelled import Curve, Witnesses, confirms, curves, launches, pool, unseen
 from peers import PEERS, Detector
 
 #: Peers that take seconds per curve are scored on one curve of this many.
 SLOW = {"pwlf, continuous, BIC": 12}
-
-#: Boundaries this near, as a ratio of sizes, are the same: a third of an octave.
-OCTAVE_PART = 2 ** (1 / 3)
 
 
 @dataclass(frozen=True)
@@ -127,54 +124,50 @@ def with_kinds(curve: Curve, places: list[int]) -> Iterator[Found]:
         yield Found(place, place, is_step=meets.probability <= 0.5)
 
 
-def real_shares(results: list[Result], every: list[Result]) -> tuple[float, float]:
-    """Share of reported boundaries that are real, and the same for boundaries put at random.
+def real_shares(results: list[Result]) -> tuple[float, float]:
+    """Share of reported boundaries that are real, and the same for as large changes at random.
 
-    Real: around the truth or within one grid step of it; or within one grid step, or a third of an
-    octave if that is more, of a boundary in at least two curves of the same transport and grid with
-    other limits.
+    Real: around the switch or within one grid step of it, or confirmed by curves with other limits
+    (`Witnesses`), in the bracket itself or in one that is a grid step wider on either side.
     """
     rng = np.random.default_rng(1)
     real, chance = [], []
     for result in results:
-        mine = result.curve
-        others = [
-            one for one in every
-            if (one.curve.transport, one.curve.grid) == (mine.transport, mine.grid)
-            and one.curve.limit != mine.limit
-        ]  # fmt: skip
-        inner = np.arange(3, len(mine.size) - 2)
+        curve = result.curve
+        if not result.found:
+            continue
+        witnesses = Witnesses(curve, pool())
         for found in result.found:
-            width = found.last - found.first
-            random = int(rng.choice(inner))
-            real.append(_is_real(found, result, others))
-            chance.append(_is_real(Found(random - width, random, is_step=True), result, others))
+            own = [curve.change(*_sizes(curve, found, wider)) for wider in (0, 1)]
+            shift = int(rng.integers(2, len(curve.size) - 3)) - found.first
+            elsewhere = Found(found.first + shift, found.last + shift, is_step=True)
+            real.append(_is_real(found, own, witnesses))
+            chance.append(_is_real(elsewhere, own, witnesses))
     return float(np.mean(real)), float(np.mean(chance))
 
 
-def _is_real(found: Found, result: Result, others: list[Result]) -> bool:
-    mine = result.curve
-    if mine.truth is not None and found.first - 1 <= mine.truth <= found.last + 1:
+def _is_real(found: Found, own: list[float], witnesses: Witnesses) -> bool:
+    curve = witnesses.curve
+    if curve.truth is not None and found.first - 1 <= curve.truth <= found.last + 1:
         return True
-    ends = np.clip([found.first - 2, found.last + 1], 0, len(mine.size) - 1)
-    low = min(mine.size[ends[0]], mine.size[max(found.first - 1, 0)] / OCTAVE_PART)
-    high = max(mine.size[ends[1]], mine.size[found.last] * OCTAVE_PART)
-    recurring = sum(
-        any(
-            low <= one.curve.size[other.last] and one.curve.size[other.first - 1] <= high
-            for other in one.found
-        )
-        for one in others
+    return any(
+        confirms(witnesses.change(*_sizes(curve, found, wider)), change)
+        for wider, change in enumerate(own)
     )
-    return recurring >= 2
 
 
-def row(name: str, results: list[Result], every: list[Result]) -> str:
+def _sizes(curve: Curve, found: Found, wider: int) -> tuple[float, float]:
+    """Return the sizes around a bracket, or around one that is so many sizes wider."""
+    ends = np.clip([found.first - 1 - wider, found.last + wider], 0, len(curve.size) - 1)
+    return float(curve.size[ends[0]]), float(curve.size[ends[1]])
+
+
+def row(name: str, results: list[Result], *, with_real: bool = True) -> str:
     """One line of the table."""
     switches = [one for one in results if one.curve.truth is not None]
     visible = [one for one in switches if one.curve.visible]
     cliffs = [one for one in visible if one.curve.is_cliff]
-    real, chance = real_shares(results, every) if every else (np.nan, np.nan)
+    real, chance = real_shares(results) if with_real else (np.nan, np.nan)
     cells = [
         f"{_share(one.near for one in visible):.1%}",
         f"{_share(one.contained for one in visible):.1%}",
@@ -215,13 +208,13 @@ def table(part: list[Curve], peers: dict[str, Detector], *, with_held_out: bool)
     own = {"Switchpoint": launches(part), "Switchpoint, one launch": [[one] for one in part]}
     for name, several in own.items():
         results = [result for same in several for result in ours(same)]
-        print(row(name, results, results), flush=True)
+        print(row(name, results), flush=True)
         if with_held_out:
             held = [one for one in results if one.curve.held_out]
-            print(row(f"{name}, held out", held, results), flush=True)
+            print(row(f"{name}, held out", held), flush=True)
     for name, detector in peers.items():
         results = list(run(detector, part[:: SLOW.get(name, 1)]))
-        print(row(name, results, [] if name in SLOW else results), flush=True)
+        print(row(name, results, with_real=name not in SLOW), flush=True)
 
 
 if __name__ == "__main__":

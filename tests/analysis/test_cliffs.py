@@ -206,3 +206,29 @@ def test_a_step_that_cannot_be_placed_is_reported_with_the_bracket_that_can() ->
             within += bracket[0] <= 6501 and bracket[1] >= 8192
     assert within >= 0.85 * CURVES
     assert exact < within
+
+
+def test_a_single_odd_size_is_an_outlier_also_near_the_end() -> None:
+    for place in (3, len(OCTAVES) - 2):
+        time = (2 + 3e-4 * OCTAVES) * np.where(np.arange(len(OCTAVES)) == place, 30, 1)
+        found = detect(curve_table(OCTAVES, time, 0.02, 19))
+        assert found["kind"].tolist() == ["outlier"]
+        assert found["size_bytes"].tolist() == [OCTAVES[place]]
+        assert found["magnitude"][0] > 15
+
+
+def test_a_finding_says_if_the_sizes_are_too_far_apart_to_tell_its_kind() -> None:
+    # From 16,384 B on the link limits: its line passes near the time at 8,192 B, so the time may
+    # jump after 8,192 B, or bend there.
+    link = np.where(OCTAVES > 8192, 4.3e-3 * OCTAVES, 33 + 1e-4 * OCTAVES)
+    jump = (2 + 3e-4 * OCTAVES) * np.where(OCTAVES > 8192, 2, 1)
+    unsure, sure = (
+        detect(curve_table(OCTAVES, time, 0.02, 20)).to_dict("records") for time in (link, jump)
+    )
+
+    assert len(unsure) == len(sure) == 1
+    assert 0.1 < unsure[0]["evidence"]["bend"] < 0.9
+    assert "measure more sizes between" in unsure[0]["evidence"]["caveat"]
+    assert unsure[0]["last_size_before"] <= 8192
+    assert unsure[0]["size_bytes"] >= 8192
+    assert "caveat" not in sure[0]["evidence"]

@@ -55,13 +55,14 @@ def bend(table: PieceTable, first: int, last: int, jumps: slice, least: float) -
     probability = float(np.exp(of_any - np.logaddexp(of_any, of_jump)))
     share = np.exp(meet - of_any)
     # The smallest bracket: the sum over all places is 1, so there is one.
+    sums = np.r_[0.0, np.cumsum(share)]
     for width in range(1, len(share) + 1):
-        sums = np.convolve(share, np.ones(width), mode="valid")
-        start = int(sums.argmax())
-        if sums[start] >= least or width == len(share):
+        within = sums[width:] - sums[:-width]
+        start = int(within.argmax())
+        if within[start] >= least:
             break
     before = first + 1 + start
-    return Bend(probability, before, before + width - 1, float(min(sums[start], 1.0)))
+    return Bend(probability, before, before + width - 1, float(min(within[start], 1.0)))
 
 
 def _log_odds_of_meeting(table: PieceTable, first: int, places: Indices, last: int) -> Floats:

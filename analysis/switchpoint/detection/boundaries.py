@@ -29,7 +29,14 @@ LEAST_PROBABILITY = 0.7
 _MOST_PLACES = 9
 
 #: What a single size at an end of the curve leaves open.
-_CAVEAT = "only one size lies {} it: a step, or one odd size; measure more sizes there"
+_ONE_SIZE = "only one size lies {} it: a step, or one odd size; measure more sizes there"
+
+#: What sizes that are far apart leave open, and how probable the other kind then is.
+_EITHER_KIND = (
+    "the sizes are too far apart to tell a step from a change of slope; measure more sizes between"
+    " {:,} and {:,} B"
+)
+_POSSIBLE = 0.1
 
 #: The lines beside a cliff that no bracket contains are those of this many sizes.
 _SIZES_BESIDE_CLIFF = 3
@@ -74,15 +81,59 @@ class Judged:
     bend: float
 
 
+@dataclass(frozen=True)
+class Odd:
+    """A single size that is off, between lines that agree.
+
+    Attributes
+    ----------
+    place : int
+        Index of the size.
+    change, errors : float
+        How far it is off, relative and in standard errors.
+    """
+
+    place: int
+    change: float
+    errors: float
+
+
 def boundaries(
     table: PieceTable, divisions: Divisions, *, has_repeats: bool
-) -> list[dict[str, Any]]:
-    """Describe the boundaries of a curve that are probable and large enough, and all cliffs."""
+) -> tuple[list[dict[str, Any]], list[Odd]]:
+    """Describe the boundaries of a curve that are probable and large enough, and all cliffs.
+
+    Two boundaries around a single size, beside which the lines agree, are no boundaries: the size
+    is odd. These are returned too.
+    """
     judged = [*_probable(table, divisions)]
     for place in cliffs(table.size, table.time, table.noise):
         if not any(one.bracket.first <= place <= one.bracket.last for one in judged):
             judged.append(_cliff(table, divisions, place))
-    return [_described(table, one, has_repeats=has_repeats) for one in judged]
+    judged.sort(key=lambda one: one.bracket.first)
+    odd = [found for pair in itertools.pairwise(judged) if (found := _odd_size(table, *pair))]
+    around = {place for one in odd for place in (one.place, one.place + 1)}
+    return [
+        _described(table, one, has_repeats=has_repeats)
+        for one in judged
+        if one.bracket.last not in around
+    ], odd
+
+
+def _odd_size(table: PieceTable, rise: Judged, fall: Judged) -> Odd | None:
+    """Return the single size between two boundaries, if the lines beside it agree."""
+    place = rise.bracket.last
+    if not (rise.bracket.first == place and fall.bracket.first == fall.bracket.last == place + 1):
+        return None
+    size, time = float(table.size[place]), float(table.time[place])
+    before, before_error = table.line(rise.left, size)
+    after, after_error = table.line(fall.right, size)
+    nearer = min(abs(time - before), abs(time - after))
+    if (time > before) != (time > after) or abs(before - after) >= nearer / 2:
+        return None
+    usual = (before + after) / 2
+    error = np.hypot(table.noise[place] * usual, max(before_error, after_error))
+    return Odd(place, time / usual - 1, nearer / float(error))
 
 
 def _probable(table: PieceTable, divisions: Divisions) -> Iterator[Judged]:
@@ -117,8 +168,12 @@ def _judge(table: PieceTable, bracket: Bracket, left: Piece, right: Piece) -> Ju
     places = slice(bracket.first, bracket.last + 1)
     meets = bend(table, left[0], right[1], places, LEAST_PROBABILITY)
     if meets.probability > 0.5:
-        share = bracket.probability * meets.share
-        bracket = Bracket(meets.first, meets.last, share)
+        share, first, last = meets.probability * meets.share, meets.first, meets.last
+        if share < LEAST_PROBABILITY:
+            # Where the time jumps, if it does, is too probable to be left out.
+            share += 1 - meets.probability
+            first, last = min(first, bracket.first), max(last, bracket.last)
+        bracket = Bracket(first, last, bracket.probability * share)
         left, right = (left[0], bracket.first - 1), (bracket.last, right[1])
     first_after = float(table.size[bracket.last])
     jump = _change(table, left, right, first_after)
@@ -160,7 +215,10 @@ def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[
         "bend": judged.bend,
     }
     if left == (0, 0) or right == (len(table.size) - 1,) * 2:
-        evidence["caveat"] = _CAVEAT.format("before" if left == (0, 0) else "after")
+        evidence["caveat"] = _ONE_SIZE.format("before" if left == (0, 0) else "after")
+    elif _POSSIBLE <= judged.bend <= 1 - _POSSIBLE:
+        last = int(table.size[judged.bracket.first - 1])
+        evidence["caveat"] = _EITHER_KIND.format(last, int(first_after))
     finding = {
         "kind": judged.kind,
         "size_bytes": int(first_after),

@@ -44,22 +44,24 @@ def features(
         otherwise 0; `log2_gap`, the octaves between the two sizes, at most 1: wide brackets are
         easier; `log_effect`, the logarithm of the change of the logarithm of time; `log_errors`,
         the same in units of the noise; `alone` 1 if a piece beside it has one size; `no_repeats` 1
-        without repeats.
+        without repeats, and `odds_no_repeats`, the log-odds without them.
     """
     posterior, noise = finding["evidence"]["posterior"], finding["evidence"]["noise"]
     low, high = finding["last_size_before"], finding["size_bytes"]
     odds = posterior / max(1 - posterior, 1e-300)
+    log_odds = min(max(math.log(max(odds, 1e-300)), -LARGEST_LOG_ODDS), LARGEST_LOG_ODDS)
     effect = abs(math.log(max(1 + finding["magnitude"], 1e-3)))
     effect = min(max(effect, _SMALLEST_EFFECT), _LARGEST_EFFECT)
     return {
         "constant": 1.0,
-        "log_odds": min(max(math.log(max(odds, 1e-300)), -LARGEST_LOG_ODDS), LARGEST_LOG_ODDS),
+        "log_odds": log_odds,
         "slope_change": float(finding["kind"] == "slope_change"),
         "log2_gap": min(math.log2(high / low), 1.0) if low > 0 else 1.0,
         "log_effect": math.log(effect),
         "log_errors": math.log(min(max(effect / noise, 1.0), _MOST_ERRORS)),
         "alone": float(fewest_beside == 1),
         "no_repeats": float(not has_repeats),
+        "odds_no_repeats": log_odds * float(not has_repeats),
     }
 
 

@@ -6,6 +6,8 @@ probability counts all divisions, with the same pieces and the same prices.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from switchpoint.tables.sweeps import Floats
@@ -26,6 +28,8 @@ class Divisions:
     ----------
     here : array of float, shape (n,)
         Probability of a boundary just before each size; 0 for the first.
+    total : float
+        Logarithm of the sum over all divisions: how well they explain the curve together.
     """
 
     def __init__(self, evidence: Floats, odds: Floats) -> None:
@@ -40,10 +44,12 @@ class Divisions:
         pieces -= best[1:]
         np.exp(pieces, out=pieces)
         before, after = np.r_[1.0, np.zeros(n)], np.ones(n + 1)
-        for first in range(n):
-            before[first + 1 :] += before[first] * pieces[first, first:]
+        by_last = np.ascontiguousarray(pieces.T)
+        for last in range(n):
+            before[last + 1] = by_last[last, : last + 1] @ before[: last + 1]
         for first in range(n - 1, -1, -1):
             after[first] = pieces[first, first:] @ after[first + 1 :]
+        self.total = float(best[n] + np.log(before[n]))
         self.here = before[:n] * after[:n] / before[n]
         self.here[0] = 0.0
         pieces *= before[:n, None]
@@ -52,6 +58,17 @@ class Divisions:
         backwards = pieces[:, ::-1]
         np.cumsum(backwards, axis=1, out=backwards)
         self._joined = np.cumsum(pieces, axis=0, out=pieces)
+
+    @classmethod
+    def averaged(cls, parts: Sequence[Divisions], weights: Floats) -> Divisions:
+        """Return the mean of the divisions of one curve under several assumptions."""
+        mean = cls.__new__(cls)
+        mean.total = float(np.logaddexp.reduce([part.total for part in parts]))
+        mean.here = sum(weight * part.here for part, weight in zip(parts, weights, strict=True))
+        mean._joined = sum(
+            weight * part._joined for part, weight in zip(parts, weights, strict=True)
+        )
+        return mean
 
     def within(self, width: int) -> Floats:
         """Return the probability of a boundary within `width` places, by the first of them.

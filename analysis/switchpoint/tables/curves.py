@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -133,17 +134,18 @@ def summarise_passes(sweeps: Sweeps, passes: Passes) -> pd.DataFrame:
     median = _median_of_sorted(sorted_time, starts, counts)
     within = _error_of_median(passes.point, np.log(time) - passes.slower[passes.turn])
     between = _error_of_median(passes.cell_point, passes.cell_slower)
-    table = sweeps.curves.iloc[passes.point_curve].reset_index(drop=True)
-    table["size_bytes"] = sweeps.size_bytes[order[starts]]
-    table["time_us"] = median
-    table["low_us"] = sorted_time[starts + below]
-    table["high_us"] = sorted_time[starts + counts - 1 - below]
-    table["mad_us"] = median_by(passes.point, np.abs(time - median[passes.point]))
-    table["error_us"] = np.maximum(within, between) * median
-    table["trimmed_us"] = _mean_within_extremes(sorted_time, starts, counts)
-    table["count"] = counts
-    table["bandwidth_MBps"] = table["size_bytes"] / table["time_us"]
-    return table
+    identity = sweeps.curves.iloc[passes.point_curve]
+    columns: dict[str, Any] = {name: identity[name].array for name in sweeps.identity}
+    columns["size_bytes"] = size = sweeps.size_bytes[order[starts]]
+    columns["time_us"] = median
+    columns["low_us"] = sorted_time[starts + below]
+    columns["high_us"] = sorted_time[starts + counts - 1 - below]
+    columns["mad_us"] = median_by(passes.point, np.abs(time - median[passes.point]))
+    columns["error_us"] = np.maximum(within, between) * median
+    columns["trimmed_us"] = _mean_within_extremes(sorted_time, starts, counts)
+    columns["count"] = counts
+    columns["bandwidth_MBps"] = size / median
+    return pd.DataFrame(columns, copy=False)
 
 
 def noise_warnings(curves: pd.DataFrame) -> list[str]:

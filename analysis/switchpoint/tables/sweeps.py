@@ -47,10 +47,7 @@ class Sweeps:
         if "kernel" in samples and (samples["kernel"] == ZOOM).any():
             samples = samples[samples["kernel"] != ZOOM]
         identity = identity_columns(samples)
-        curve: Indices = np.zeros(len(samples), dtype=np.intp)
-        if identity:
-            grouped = samples.groupby(identity, dropna=False, observed=True, sort=True)
-            curve = grouped.ngroup().to_numpy()
+        curve = _groups(samples, identity)
         first = np.zeros(curve.max(initial=-1) + 1, dtype=np.intp)
         first[curve[::-1]] = np.arange(len(samples) - 1, -1, -1)  # the last write remains
         return cls(
@@ -83,8 +80,23 @@ class Sweeps:
 
     def same_but_for_the_run(self) -> Indices:
         """Number the curves in their order; launches of one curve get the same number."""
-        alike = [name for name in self.identity if name != "run_id"]
-        if not alike:
-            return np.zeros(len(self.curves), dtype=np.intp)
-        grouped = self.curves.groupby(alike, dropna=False, observed=True, sort=True)
-        return grouped.ngroup().to_numpy()
+        return _groups(self.curves, [name for name in self.identity if name != "run_id"])
+
+
+def _groups(table: pd.DataFrame, names: list[str]) -> Indices:
+    """Number the rows by their values in some columns, in the order of these; nulls are equal.
+
+    As `groupby` does, but several times faster for the few rows of one curve.
+    """
+    number = np.zeros(len(table), dtype=np.int64)
+    for name in names:
+        column = table[name].array
+        if isinstance(column, pd.Categorical):
+            codes, values = column.codes, len(column.categories)
+        else:
+            codes, unique = pd.factorize(column, sort=True)
+            values = len(unique)
+        # Nulls have the code -1, and come last.
+        number = number * (values + 1) + np.where(codes < 0, values, codes)
+        number = pd.factorize(number, sort=True)[0]
+    return number
