@@ -112,16 +112,22 @@ status:  ## print the state of the testbed
 
 ## Testing
 
+# Markers of tests/needs.py: tests that measure, start a cluster or a browser, or take long.
+WHOLE_MACHINE := cluster or browser or build or spack or slow
+
 .PHONY: test
 test: install-test kernels-test  ## test everything: kernels, testbed, checks, analysis, report
-	@$(BIN)/python -m pytest
+	@echo "== tests that need one core each, on all cores"
+	@$(BIN)/python -m pytest --quiet --numprocesses=auto -m 'not ($(WHOLE_MACHINE))'
+	@echo "== tests that need the whole machine, one after another"
+	@$(BIN)/python -m pytest -m '$(WHOLE_MACHINE)'
 
 .PHONY: check
 check: python  ## the quick part of `make test`, in a minute: no cluster, no browser, no build
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/python -m pytest --quiet --numprocesses=auto \
 	    --ignore=tests/bench --ignore=tests/checks --ignore=tests/report --ignore=tests/testbed \
-	    -m 'not (cluster or browser or build or spack or slow)'
+	    -m 'not ($(WHOLE_MACHINE))'
 
 .PHONY: fuzz
 fuzz: install-test  ## try hostile input on importers, kernels and store; MINUTES, default 10

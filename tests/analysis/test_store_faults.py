@@ -209,7 +209,7 @@ def test_two_gates_at_once_keep_each_finding_once(tmp_path: Path) -> None:
 
 
 VERBS = [
-    ["detect"], ["detect", "--json"], ["explain"], ["claims"], ["tools"], ["report"],
+    ["detect"], ["detect", "--json"], ["explain"], ["claims"], ["report"],
     ["store", "ls"], ["store", "show", f"{1:032x}"], ["store", "verify"], ["store", "compact"],
     ["store", "prune"], ["reproduce", f"{1:032x}"],
 ]  # fmt: skip
