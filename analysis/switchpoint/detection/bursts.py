@@ -9,6 +9,7 @@ import pandas as pd
 
 from switchpoint.detection.outliers import sure_of_none_in
 from switchpoint.tables.curves import Passes
+from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Indices, Sweeps
 
 #: Smaller relative changes of a whole pass are not reported.
@@ -19,7 +20,6 @@ _BURST_ERRORS = 5.0
 _FEWEST_PASSES = 4
 
 _MEDIAN_ERROR = 1.2533  # of normal values over that of their mean, sqrt(pi / 2)
-_SD_PER_MAD = 1.4826
 
 
 def noise_bursts(sweeps: Sweeps, passes: Passes) -> list[dict[str, Any]]:
@@ -37,7 +37,7 @@ def noise_bursts(sweeps: Sweeps, passes: Passes) -> list[dict[str, Any]]:
         slower each was. Fewer than four passes or six sizes give no finding.
     """
     errors = passes.slower / np.maximum(
-        _MEDIAN_ERROR * _SD_PER_MAD * passes.scatter / np.sqrt(passes.sizes), 1e-3
+        _MEDIAN_ERROR * SD_PER_MAD * passes.scatter / np.sqrt(passes.sizes), 1e-3
     )
     slow = (np.expm1(passes.slower) >= SMALLEST_BURST) & (errors >= _BURST_ERRORS)
     slow &= np.bincount(passes.curve)[passes.curve] >= _FEWEST_PASSES

@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A level needs this many nights.
@@ -33,7 +34,6 @@ _PRICE = 9.0
 _AROUND = 2
 _DISTURBED = 3.0
 
-_SD_PER_MAD = 1.4826
 
 #: No scatter is less than this, as a logarithm.
 _LEAST_SCATTER = 0.003
@@ -149,5 +149,5 @@ def _scale(series: Floats) -> Floats:
     """Return the scatter of each series from its steps, which hardly depend on its levels."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        scale = _SD_PER_MAD * np.nanmedian(np.abs(np.diff(series, axis=1)), axis=1) / np.sqrt(2)
+        scale = SD_PER_MAD * np.nanmedian(np.abs(np.diff(series, axis=1)), axis=1) / np.sqrt(2)
     return np.asarray(np.maximum(np.nan_to_num(scale), _LEAST_SCATTER))

@@ -17,6 +17,7 @@ import pandas as pd
 from switchpoint.history.points import Points, by_night
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.curves import median_by
+from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A parameter is known if its variance is at most this many times that of the segment's level.
@@ -30,7 +31,6 @@ _STEPS = 5
 #: No point is known better than this, relative.
 _LEAST_ERROR = 0.005
 
-_SD_PER_MAD = 1.4826
 
 #: What a parameter is.
 METRICS = LATENCY, BANDWIDTH, NOISE = "latency", "bandwidth", "noise"
@@ -99,7 +99,7 @@ def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> P
     segment, share = shapes.segment[place], shapes.latency_share[place]
     known_by, metric_of = _known(shapes)
     error = np.hypot(points.error[used], _LEAST_ERROR)
-    error = np.hypot(error, _SD_PER_MAD * shapes.scatter[place])
+    error = np.hypot(error, SD_PER_MAD * shapes.scatter[place])
     ratio = ratios(points, shapes)[used]
     launch = points.launch[used]
     cells, cell = np.unique(launch * len(shapes.segment_curve) + segment, return_inverse=True)
@@ -155,7 +155,7 @@ def _robust(
     for step in range(_STEPS):
         off = ratio - share * latency[cell] - (1 - share) * per_byte[cell]
         deviation = np.abs(off) * np.sqrt(weight)
-        scale = np.maximum(_SD_PER_MAD * median_by(cell, deviation), 1.0) if count else level
+        scale = np.maximum(SD_PER_MAD * median_by(cell, deviation), 1.0) if count else level
         robust = np.clip(1 - (deviation / (_BIWEIGHT * scale[cell])) ** 2, 0, None) ** 2
         # The first step starts from a median, which an accurate line may be far from at its ends.
         used = weight * (np.maximum(robust, 0.05) if step == 0 else robust)

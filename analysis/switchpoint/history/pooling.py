@@ -6,10 +6,8 @@ import math
 
 import numpy as np
 
+from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats
-
-#: Standard deviation over median absolute deviation, of normal values.
-SD_PER_MAD = 1.4826
 
 #: A pooled variance counts at most like one of so many degrees of freedom.
 MOST_PRIOR = 30.0

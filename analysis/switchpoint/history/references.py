@@ -14,7 +14,7 @@ from switchpoint.history.policy import Policy
 from switchpoint.history.values import direction
 from switchpoint.store.store import Store
 from switchpoint.tables.columns import VALUE_SERIES
-from switchpoint.tables.student import t975
+from switchpoint.tables.student import SD_PER_MAD, t975
 
 #: Fewer values of a series justify no threshold.
 FEWEST_VALUES = 5
@@ -23,7 +23,6 @@ FEWEST_VALUES = 5
 #: noise, about one value in 10,000 exceeds it.
 _MARGIN = 2.0
 
-_SD_PER_MAD = 1.4826
 
 #: A test's name: its class, then its parameters.
 _PARAMETER = re.compile(r" %(\w+)=(\S+)")
@@ -96,7 +95,7 @@ def references(
 def _entry(values: Any, row: dict[Any, Any], policy: Policy) -> list[Any]:
     """Return the reference, its thresholds, and the unit of a series."""
     reference = float(np.median(values))
-    scatter = _SD_PER_MAD * float(np.median(np.abs(values - reference))) / abs(reference or 1.0)
+    scatter = SD_PER_MAD * float(np.median(np.abs(values - reference))) / abs(reference or 1.0)
     freedom = np.array([0.4 * (len(values) - 1)])  # of a median absolute deviation
     reach = _MARGIN * float(t975(freedom)[0]) * scatter
     reach = max(reach * math.sqrt(1 + 1 / len(values)), policy.minimum_effect.value)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from switchpoint.history.pooling import MOST_PRIOR, SD_PER_MAD, pooled_variance
-from switchpoint.tables.student import normal_deviate, probability, t975
+from switchpoint.history.pooling import MOST_PRIOR, pooled_variance
+from switchpoint.tables.student import SD_PER_MAD, normal_deviate, probability, t975
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A night further from the median than this many standard deviations was disturbed. It is left out.

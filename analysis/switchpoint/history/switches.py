@@ -15,6 +15,7 @@ import numpy.typing as npt
 from switchpoint.history.parameters import ratios
 from switchpoint.history.points import Points, by_night
 from switchpoint.history.shapes import Shapes
+from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: Smaller jumps are not followed, as a logarithm of time.
@@ -35,7 +36,6 @@ _LARGE_JUMP = 0.25
 #: No place of a curve is known better than this, as a logarithm.
 _LEAST_ERROR = 0.01
 
-_SD_PER_MAD = 1.4826
 
 #: Share of tonight's launches that must show it.
 _MOST_LAUNCHES = 0.6
@@ -77,7 +77,7 @@ def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
         return []
     place = shapes.place[tonight]
     level = by_night(place, np.zeros_like(place), ratio[tonight], (len(shapes.size), 1))[:, 0]
-    error = np.maximum(_SD_PER_MAD * shapes.scatter, _LEAST_ERROR)
+    error = np.maximum(SD_PER_MAD * shapes.scatter, _LEAST_ERROR)
     # A curve that moves as a whole has not moved its switches.
     odd = np.isfinite(level) & (np.abs(level) > 3 * error)
     found = []

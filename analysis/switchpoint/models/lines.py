@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats
 
 #: Relative errors beyond this many of their typical size count less (Huber 1981, for 95 % of the
 #: efficiency of least squares with normal errors).
 _HUBER = 1.345
 
-#: A median absolute deviation of normal errors times this is their standard deviation.
-_DEVIATION = 1.4826
 
 _ROUNDS = 10
 
@@ -42,7 +41,7 @@ def fit_lines(size_bytes: Floats, times_us: Floats) -> tuple[Floats, Floats]:
     start, slope = _weighted(size_bytes, times, weight)
     for _ in range(_ROUNDS):
         error = np.abs(start[:, None] + slope[:, None] * size_bytes - times) / times
-        typical = _DEVIATION * median(np.where(known, error, np.nan), axis=1)
+        typical = SD_PER_MAD * median(np.where(known, error, np.nan), axis=1)
         allowed = _HUBER * np.maximum(typical, _LEAST_ERROR)[:, None]
         factor = np.where(error > allowed, allowed / np.maximum(error, allowed), 1.0)
         start, slope = _weighted(size_bytes, times, weight * factor)

@@ -1,7 +1,7 @@
 """Separates the MPI settings that a user set from the launcher's internal variables.
 
 Records come from anywhere. So only variables that steer an MPI library count, and those that name
-programs, libraries or files can be told apart: nobody should set them because a record says so.
+programs, libraries or files are known: nobody should set them because a record says so.
 """
 
 from __future__ import annotations

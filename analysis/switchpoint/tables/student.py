@@ -19,6 +19,9 @@ _T975 = np.array(
 #: The same of a normal distribution, for infinitely many.
 _NORMAL = 1.960
 
+#: Standard deviation over median absolute deviation, of normal values.
+SD_PER_MAD = 1.4826
+
 
 def t975(freedom: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Return the 97.5 % quantile of Student's t, so that plus and minus it hold 95 %.

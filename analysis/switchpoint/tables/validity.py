@@ -39,7 +39,7 @@ _RANGES = {
 #: The numbers of points that are always known.
 _POINTS = {"size_bytes": (0, COUNT - 1), "time_us": (SHORTEST_US, LONGEST_US), "count": (1, COUNT)}
 
-#: Columns of runs and values that are longer texts, such as JSON, and those that are no text.
+#: Columns of runs and values that are longer texts, such as JSON, and those that contain numbers.
 _LONG = frozenset(["header", "footer", "lock", "labels", "warnings", "program", "spack_spec"])
 _NUMBERS = frozenset(["value", "reference", "lower", "upper"])
 
