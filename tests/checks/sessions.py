@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,9 @@ class Session:
     output: str
     prefix: Path
 
-    @property
+    @cached_property
     def testcases(self) -> list[dict[str, Any]]:
-        """Every test case of the run report, fixtures included."""
+        """Every test case of the run report, fixtures included; the next session replaces it."""
         report = json.loads((self.prefix / "report.json").read_text())
         return [case for run in report["runs"] for case in run["testcases"]]
 

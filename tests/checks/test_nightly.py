@@ -49,10 +49,16 @@ def run(
 def nights(cluster, tmp_path_factory):
     """Two nights without a change, then one with a slow uplink, in one store."""
     prefix = tmp_path_factory.mktemp("nights")
-    first, second = run(cluster, prefix), run(cluster, prefix)
+
+    def night() -> Session:
+        session = run(cluster, prefix)
+        assert session.testcases, session.output
+        return session
+
+    first, second = night(), night()
     run_testbed("uplink", "--name", cluster, "b", "--rate", "100mbit")
     try:
-        slow = run(cluster, prefix)
+        slow = night()
     finally:
         run_testbed("uplink", "--name", cluster, "b", "--restore")
     return first, second, slow
