@@ -14,7 +14,8 @@ from switchpoint import InputError, Store, cores, detect, import_files, read_fil
 from switchpoint.cores import VARIABLE, workers
 from typer.testing import Result
 
-pytestmark = pytest.mark.slow
+#: The start of a cluster has hung once.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 Run = Callable[..., Result]
 
