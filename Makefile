@@ -112,8 +112,8 @@ status:  ## print the state of the testbed
 
 ## Testing
 
-# Markers of tests/needs.py: tests that measure, start a cluster or a browser, or take long.
-WHOLE_MACHINE := cluster or browser or build or spack or slow
+# Markers of tests/needs.py: tests that measure, compile, or start a cluster or a browser.
+WHOLE_MACHINE := cluster or browser or build or spack
 
 .PHONY: test
 test: install-test kernels-test  ## test everything: kernels, testbed, checks, analysis, report
@@ -127,7 +127,7 @@ check: python  ## the quick part of `make test`, in a minute: no cluster, no bro
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/python -m pytest --quiet --numprocesses=auto \
 	    --ignore=tests/bench --ignore=tests/checks --ignore=tests/report --ignore=tests/testbed \
-	    -m 'not ($(WHOLE_MACHINE))'
+	    -m 'not ($(WHOLE_MACHINE) or slow)'
 
 .PHONY: fuzz
 fuzz: install-test  ## try hostile input on importers, kernels and store; MINUTES, default 10
