@@ -10,11 +10,12 @@ from typing import Any
 import pandas as pd
 import pytest
 from conftest import write_record
+from sent_to_workers import die, mistake, whereabouts
 from switchpoint import InputError, Store, cores, detect, import_files, read_files
 from switchpoint.cores import VARIABLE, workers
 from typer.testing import Result
 
-#: The start of a cluster has hung once.
+#: Workers that cannot be reached never answer.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 Run = Callable[..., Result]
@@ -52,13 +53,9 @@ def records(tmp_path: Path) -> Path:
     return folder
 
 
-def _whereabouts(part: int) -> tuple[int, int]:
-    return part, os.getpid()
-
-
 def test_work_goes_to_the_workers_and_comes_back_in_order(on_cluster: str) -> None:
     with workers(worthwhile=False) as apply:
-        found = list(apply(_whereabouts, range(20)))
+        found = list(apply(whereabouts, range(20)))
 
     assert [part for part, _ in found] == list(range(20))
     assert len({process for _, process in found} - {os.getpid()}) == 2
@@ -166,11 +163,7 @@ def test_a_folder_that_a_worker_does_not_see_is_one_line(
         pytest.raises(InputError, match=r"/not/there: No such file or directory on .* shared"),
         workers(worthwhile=True) as apply,
     ):
-        list(apply(_whereabouts, range(3)))
-
-
-def _mistake(part: int) -> int:
-    raise InputError("a file", f"is wrong in part {part}")
+        list(apply(whereabouts, range(3)))
 
 
 def test_a_mistake_in_a_part_comes_back_as_it_is(on_cluster: str) -> None:
@@ -178,11 +171,7 @@ def test_a_mistake_in_a_part_comes_back_as_it_is(on_cluster: str) -> None:
         pytest.raises(InputError, match="a file: is wrong in part 0"),
         workers(worthwhile=True) as apply,
     ):
-        list(apply(_mistake, range(3)))
-
-
-def _die(_part: int) -> None:
-    os._exit(1)
+        list(apply(mistake, range(3)))
 
 
 def test_workers_that_die_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,4 +187,4 @@ def test_workers_that_die_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
             pytest.raises(InputError, match="its workers died"),
             workers(worthwhile=True) as apply,
         ):
-            list(apply(_die, range(2)))
+            list(apply(die, range(2)))
