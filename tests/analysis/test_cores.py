@@ -96,5 +96,5 @@ def test_an_unknown_executor_is_one_line(
     assert result.exit_code == 2
     assert result.stderr == (
         "switchpoint: SWITCHPOINT_EXECUTOR: 'threads' is no executor;"
-        " use one of processes, serial\n"
+        " use one of processes, serial, or the address of a Dask scheduler\n"
     )
