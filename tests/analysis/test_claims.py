@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from conftest import RECORDS, write_record
 from switchpoint import Measurements, claims
-from switchpoint.models.efficiency import LITERATURE, break_even_us, efficiency, fit_link
+from switchpoint.models.efficiency import fit_link
 from switchpoint.studies.claims import CLAIMS, efficiencies
 from switchpoint.studies.study_000 import bytes_over_network
 from switchpoint.tables.columns import IDENTITY, MEASURES, RUN_COLUMNS
@@ -511,26 +511,6 @@ def test_numbers_intervals_and_runs_come_with_the_verdict() -> None:
         assert figure["value"] == pytest.approx(1.5, rel=0.02)
         assert figure["wanted"] == "above 1.05"
         assert len(figure["runs"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("ranks", "words", "exchange_us", "break_even_ms", "by_serial"),
-    [
-        (2, 1, 3010, 6.020, (0.9940, 0.9842, 0.8292)),
-        (2, 10_000, 103_000, 206.0, (0.8292, 0.8224, 0.7112)),
-        (4, 1, 3020, 4.027, (0.9881, 0.9596, 0.6203)),
-        (4, 10_000, 203_000, 270.667, (0.5519, 0.5429, 0.4146)),
-        (8, 1, 3040, 3.474, (0.9763, 0.9138, 0.4125)),
-        (8, 10_000, 403_000, 460.571, (0.2367, 0.2329, 0.1778)),
-    ],
-)
-def test_equations_give_what_study_002_has(
-    ranks: int, words: int, exchange_us: float, break_even_ms: float, by_serial: tuple[float, ...]
-) -> None:
-    assert LITERATURE.exchange_us(ranks, words) == exchange_us
-    assert break_even_us(ranks, exchange_us) / 1000 == pytest.approx(break_even_ms, abs=5e-4)
-    found = [efficiency(1e6, ranks, exchange_us, serial) for serial in (0, 0.01, 0.2)]
-    assert found == pytest.approx(by_serial, abs=5e-5)
 
 
 def test_a_link_is_fitted_to_a_ping_pong() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from many_curves import write_many_curves
 from switchpoint import Store, detect, import_files, read
 from switchpoint.cores import EXECUTORS, VARIABLE, workers
 from typer.testing import Result
@@ -30,15 +31,7 @@ def _worth_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def many_curves(tmp_path: Path) -> Path:
-    """A tidy CSV of many short curves; every seventh has a step at 512 B."""
-    path = tmp_path / "curves.csv"
-    rows = [
-        f"{link},{2**power},{(3 + power * 0.1) * (2 if link % 7 == 0 and power >= 9 else 1):.3f}"
-        for link in range(MANY)
-        for power in range(4, 13)
-    ]
-    path.write_text("link,size_bytes,time_us\n" + "\n".join(rows) + "\n")
-    return path
+    return write_many_curves(tmp_path / "curves.csv", MANY)
 
 
 def test_each_executor_finds_the_same(many_curves: Path, monkeypatch: pytest.MonkeyPatch) -> None:

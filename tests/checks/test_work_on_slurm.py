@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from many_curves import write_many_curves
 from sessions import ROOT
 from switchpoint import detect, read
 
@@ -16,15 +17,7 @@ MANY = 250
 
 @pytest.fixture
 def curves(tmp_path: Path) -> Path:
-    """A tidy CSV of many curves; every seventh has a step at 512 B."""
-    path = tmp_path / "curves.csv"
-    rows = [
-        f"{link},{2**power},{(3 + power * 0.1) * (2 if link % 7 == 0 and power >= 9 else 1):.3f}"
-        for link in range(MANY)
-        for power in range(4, 13)
-    ]
-    path.write_text("link,size_bytes,time_us\n" + "\n".join(rows) + "\n")
-    return path
+    return write_many_curves(tmp_path / "curves.csv", MANY)
 
 
 def test_jobs_of_slurm_find_the_same_to_the_bit(cluster: str, curves: Path, tmp_path: Path) -> None:

@@ -12,15 +12,14 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.records.mpi_environment import mpi_settings
-from switchpoint.records.run_facts import prove
+from switchpoint.records.terms import run_terms
 from switchpoint.tables.columns import lasting_labels
 
 #: Runs of these columns measured the same.
 ALIKE = ["site", "partition", "environ", "kernel", "placement"]
 
-#: Control variables whose values differ from process to process or from job to job.
-_PASSING = ("pid", "jobid", "uri", "hostname", "tmpdir", "session_dir", "nodename", "uuid", "seed")
+#: The fact that tells which hosts a run used.
+_HOSTS = "hosts"
 
 #: More changes are not listed.
 _MOST_LISTED = 12
@@ -37,50 +36,16 @@ def facts_of_runs(runs: pd.DataFrame) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for run in runs.to_dict("records"):
         if isinstance(run["header"], str):
+            header = json.loads(run["header"])
             footer = json.loads(run["footer"]) if isinstance(run["footer"], str) else None
-            found[str(run["run_id"])] = dict(_facts(json.loads(run["header"]), footer, run))
+            hosts = ", ".join(sorted({str(rank["host"]) for rank in header["ranks"]}))
+            found[str(run["run_id"])] = run_terms(header, footer) | {_HOSTS: hosts}
     return found
-
-
-def _facts(
-    header: dict[str, Any], footer: dict[str, Any] | None, run: Mapping[Any, Any]
-) -> Iterator[tuple[str, str]]:
-    kernel, mpi, ranks = header["kernel"], header["mpi"], header["ranks"]
-    yield "MPI library", str(mpi.get("library", "")).strip()
-    yield "compiler", f"{kernel.get('compiler')} {kernel.get('flags')}"
-    yield "kernels' version", str(kernel.get("version"))
-    if run.get("spack_hash"):
-        yield "Spack hash", str(run["spack_hash"])
-    for name, value in mpi_settings(mpi.get("environment", {})).items():
-        yield f"environment {name}", value
-    for name, value in mpi.get("cvars", {}).items():
-        if not any(part in name.lower() for part in _PASSING):
-            yield f"control variable {name}", str(value)
-    for name, topic in (
-        ("host", "nodes"),
-        ("cpu_model", "CPU model"),
-        ("kernel_release", "kernel release"),
-        ("cores_online", "cores online"),
-    ):
-        yield topic, _distinct(rank.get(name) for rank in ranks)
-    yield "cores bound", _distinct(len(rank["cpus_allowed"]) for rank in ranks)
-    for name in ("launch", "scheduler_options", "modules"):
-        yield f"label {name}", str(header["labels"].get(name, ""))
-    proof = prove(header, footer)
-    if proof.path != "unknown":
-        yield "path", proof.path
-        yield "interface", str(proof.interface)
-        yield "MTU", str(proof.mtu)
-        yield "link speed", "" if proof.speed_mbps is None else f"{proof.speed_mbps:g} Mbit/s"
 
 
 def nodes_of(facts: Mapping[str, str]) -> frozenset[str]:
     """Return the hosts that a run's ranks used."""
-    return frozenset(filter(None, facts.get("nodes", "").split(", ")))
-
-
-def _distinct(values: Iterator[Any]) -> str:
-    return ", ".join(sorted({str(value) for value in values if value is not None}))
+    return frozenset(filter(None, facts.get(_HOSTS, "").split(", ")))
 
 
 def differences(

@@ -139,7 +139,7 @@ def _placed(facts: Mapping[str, str] | None) -> tuple[str, ...] | None:
 
 def _in_words(placed: tuple[str, ...]) -> str:
     path, nodes = placed
-    return f"on {nodes} node{'' if nodes == '1' else 's'} over {path.replace('_', ' ')}"
+    return f"on {nodes} node{'' if nodes == '1' else 's'} over {path}"
 
 
 def other_machine(

@@ -18,6 +18,7 @@ _STEERING = re.compile(
 _BOOKKEEPING = re.compile(
     r"OMPI_(?!MCA_)|OMPI_MCA_(orte|ess|pmix|shmem_RUNTIME|initial_wdir|mpi_oversubscribe)"
     r"|PMIX_|PRTE_MCA_(?!hwloc)"
+    r"|(MPICH|MPIR_CVAR_CH3)_INTERFACE_HOSTNAME$"
 )
 
 #: Parts of the names of settings and of launchers' options with which a program is started, a

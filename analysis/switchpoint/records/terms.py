@@ -12,8 +12,12 @@ from typing import Any
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.records.run_facts import prove
 
-#: Control variables that name a job, a process or a file: they differ from run to run.
-_OF_THE_JOB = re.compile(r"(orte|prte|pmix|ess|mca_base|mca_param|opal_cr|schizo|plm|oob)(_|$)")
+#: Control variables that name a job, a process, a host or a file: they differ from run to run.
+_OF_THE_JOB = re.compile(
+    r"(orte|prte|pmix|ess|mca_base|mca_param|opal_cr|schizo|plm|oob)(_|$)"
+    r"|.*(pid|jobid|uri|hostname|tmpdir|session_dir|nodename|uuid|seed)",
+    re.IGNORECASE,
+)
 
 #: What the operating system says of each rank.
 _OF_RANKS = {
