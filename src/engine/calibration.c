@@ -73,7 +73,8 @@ long calibrate(struct session *session, struct point *point)
 static long try_block(struct session *session, struct point *point)
 {
     if (session->kernel->timing == TIME_OF_SLOWEST_ALONE) {
-        return block_time(session, point, session->visit.values_us);
+        long counted = 0;
+        return block_time(session, point, session->visit.values_us, &counted);
     }
     repeat(point->mode, &session->task, point->iterations);
     return point->iterations;

@@ -184,6 +184,7 @@ static void allocate_all(struct session *session, struct refusal *refusal)
     visit->first_phase = first_phase_column(session->kernel);
     visit->call_phases_us = allocate(visit->columns - visit->first_phase, sizeof(double));
     visit->values_us = allocate((size_t)session->options.samples * visit->columns, sizeof(double));
+    visit->iterations = allocate((size_t)session->options.samples, sizeof(long));
     message_buffers(task->comm, session->room.send_bytes, session->room.receive_bytes, &task->send,
                     &task->receive, refusal);
 }
@@ -193,6 +194,7 @@ static void free_all(struct session *session)
     record_free(&session->record);
     mpi_counters_free(session->counters);
     free(session->visit.values_us);
+    free(session->visit.iterations);
     free(session->visit.call_phases_us);
     free(session->visit.calls_us);
     free(session->visit.ranks_us);

@@ -37,7 +37,7 @@ void measure(struct session *session, struct point *point, int pass)
     if (mode->release != NULL) {
         mode->release(task);
     }
-    verify(task, point, pass, (size_t)(session->visit.blocks * point->iterations));
+    verify(task, point, pass, (size_t)timed);
     session->bytes_moved += account(task, point, untimed + timed);
 }
 
@@ -114,13 +114,14 @@ static void mark(struct task *task, const struct mode *mode, int pass)
 static long time_blocks(struct session *session, struct point *point)
 {
     const struct visit *visit = &session->visit;
-    const double messages = messages_of(point->mode, &session->task) * (double)point->iterations;
+    const double messages = messages_of(point->mode, &session->task);
     long repetitions = 0;
     agree_on_start(session);
     for (long block = 0; block < visit->blocks; block++) {
         double *values_us = visit->values_us + (size_t)block * visit->columns;
-        repetitions += block_time(session, point, values_us);
-        point->blocks_us += values_us[0] * messages;
+        long *counted = &visit->iterations[block];
+        repetitions += block_time(session, point, values_us, counted);
+        point->blocks_us += values_us[0] * messages * (double)*counted;
     }
     return repetitions;
 }

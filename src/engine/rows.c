@@ -16,11 +16,13 @@ void column_names_write(FILE *out, const struct kernel *kernel)
 }
 
 static void write_row(FILE *out, const struct point *point, int pass, long sample,
-                      const double *values_us, size_t columns)
+                      const struct visit *visit)
 {
+    const double *values_us = visit->values_us + (size_t)sample * visit->columns;
+
     fprintf(out, "%s,%d,%d,%ld,%ld", point->mode->name, point->size_bytes, pass, sample,
-            point->iterations);
-    for (size_t i = 0; i < columns; i++) {
+            visit->iterations[sample]);
+    for (size_t i = 0; i < visit->columns; i++) {
         fprintf(out, ",%.6f", values_us[i]);
     }
     fputc('\n', out);
@@ -55,7 +57,7 @@ void rows_add(struct session *session, struct point *point, int pass)
             samples_add(&point->ranks[i], values_us[RANK_MIN + i]);
         }
         if (kept && out != NULL) {
-            write_row(out, point, pass, block, values_us, visit->columns);
+            write_row(out, point, pass, block, visit);
         }
     }
     record_keep_up(&session->record);

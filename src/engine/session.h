@@ -22,12 +22,14 @@ struct visit {
     double *values_us;
     size_t columns;
     size_t first_phase; /* column */
+    long *iterations;   /* per block: the repetitions in its time; same on all ranks */
 
     /* Of the block in progress, in us. */
     double *call_phases_us; /* of the last call */
     double *calls_us;       /* this rank's time of each call */
     double *ranks_us;       /* on rank 0: one number for all ranks, of each call */
     long calls_room;        /* in both */
+    double calls_end_us;    /* when no more calls start, on this rank's clock */
 };
 
 struct session {

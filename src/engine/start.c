@@ -95,11 +95,13 @@ static void learn_delay(struct start *start, double delay_us, bool late)
     start->was_late = late;
 }
 
-bool start_was_late(MPI_Comm comm, struct start *start)
+bool start_was_late(MPI_Comm comm, struct start *start, bool *enough)
 {
-    double late_and_delay_us[2] = {start->late ? 1 : 0, start->heard_after_us};
-    MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, late_and_delay_us, 2, MPI_DOUBLE, MPI_MAX, comm));
-    const bool late = late_and_delay_us[0] > 0;
-    learn_delay(start, late_and_delay_us[1], late);
+    enum { LATE, ENOUGH, DELAY_US, COUNT };
+    double most[COUNT] = {start->late ? 1 : 0, *enough ? 1 : 0, start->heard_after_us};
+    MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, most, COUNT, MPI_DOUBLE, MPI_MAX, comm));
+    const bool late = most[LATE] > 0;
+    *enough = most[ENOUGH] > 0;
+    learn_delay(start, most[DELAY_US], late);
     return late;
 }

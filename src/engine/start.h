@@ -28,7 +28,8 @@ void start_prepare(MPI_Comm comm, const int *kernels, struct start *start);
 double start_together(MPI_Comm comm, struct start *start);
 
 /* Collective. Whether any rank was late for the last start. Learns how long before a start the next
- * ones have to be announced. */
-bool start_was_late(MPI_Comm comm, struct start *start);
+ * ones have to be announced. `enough` says whether this rank has measured for long enough, and
+ * then whether any rank has. */
+bool start_was_late(MPI_Comm comm, struct start *start, bool *enough);
 
 #endif

@@ -862,6 +862,16 @@ class TheBroadcast(InAFolder):
         # From a notice of 20 us, doubled each time, to one of more than 3 ms.
         self.assertGreaterEqual(late.footer["start"]["late_calls"], 7)
 
+    def test_a_block_whose_calls_become_late_ends_before_its_last_call(self):
+        """Else a node that becomes busy makes a block of 20 ms last for minutes."""
+        record = self.measured(
+            TEST_KERNELS / "broadcast_late_after_a_while", "--mode", "repeated", "--sizes", "8",
+            *("--start", "agreed", "--block-time", "20000", "--pass-time", "100", "--passes", "2"),
+        )  # fmt: skip
+        late = {int(row["iterations"]) for row in record.rows if row["pass"] == "1"}
+        self.assertEqual(late, {1})
+        self.assertEqual(record.footer["verification"]["errors"], 0)
+
     def test_ranks_that_leave_a_barrier_late_do_not_change_what_starts_at_an_agreed_time(self):
         fastest = {}
         for start in ("agreed", "barrier"):
