@@ -12,10 +12,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-from switchpoint import read_record
+from switchpoint import read_facts, read_record
 
 COLUMNS = ["mode", "size_bytes", "pass", "sample", "iterations", "time_us"]
 REPEATS = 5
+
+#: A record of the ping-pong, whose header and footer the large one has.
+SMALL = Path(__file__).parents[1] / "tests/analysis/records/openmpi-network-limit-65536.record.gz"
 
 
 def main() -> None:
@@ -43,12 +46,10 @@ def write(path: Path, samples: int) -> None:
     rng = np.random.default_rng(1)
     sizes = 2 ** rng.integers(0, 23, samples)
     times = 5 + sizes * 1e-4 * rng.lognormal(0, 0.1, samples)
-    header = {
-        "record": "switchpoint", "schema": 1, "run_id": "0" * 32,
-        "start_utc": "2026-01-01T00:00:00.000000Z", "kernel": {"name": "pingpong"}, "labels": {},
-        "plan": {}, "clock": {}, "mpi": {}, "ranks": [], "columns": COLUMNS,
-    }  # fmt: skip
-    footer = {"end": "switchpoint", "samples": samples, "points": [], "ranks": []}
+    facts = read_facts(SMALL)
+    assert facts.footer is not None
+    header = facts.header | {"columns": COLUMNS}
+    footer = facts.footer | {"samples": samples, "points": []}
     with path.open("w", encoding="utf-8") as stream:
         stream.write(json.dumps(header) + "\n" + ",".join(COLUMNS) + "\n")
         stream.writelines(
