@@ -152,7 +152,7 @@ ctest:
 	@echo "== kernels' tests: $(TREE)"
 	@mkdir -p $(TREE)
 	@{ cmake -S src -B $(TREE) -DMPI_C_COMPILER=$(WRAPPER) $(OPTIONS) && \
-	   cmake --build $(TREE) --parallel && \
+	   cmake --build $(TREE) --parallel $$(nproc) && \
 	   ctest --test-dir $(TREE) --parallel 2 --output-on-failure; } >$(TREE)/log 2>&1 || \
 	   { tail -n 40 $(TREE)/log; echo "make: the complete log is $(TREE)/log" >&2; exit 1; }
 	@grep -E 'tests passed' $(TREE)/log
