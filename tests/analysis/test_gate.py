@@ -132,6 +132,59 @@ def test_one_size_that_is_slower_is_found(tmp_path: Path) -> None:
     assert found["low"] < 0.4 < found["high"]
 
 
+class Queued(Truth):
+    """A link that takes messages below the switch at eight times its speed, into a queue."""
+
+    def times(self, sizes: Any) -> Any:
+        """Times in microseconds."""
+        queued = sizes < self.switch
+        return self.latency_us + self.per_byte_us * sizes * (1 - 0.875 * queued)
+
+
+def test_a_switch_that_moves_because_a_link_is_slower_is_no_second_finding(tmp_path: Path) -> None:
+    def queued(curve: Curve, truth: Truth, **slower: float) -> Truth:
+        far = curve.placement == "two_nodes_two_hosts"
+        return Queued(**{**vars(truth), **slower}) if far else truth
+
+    def slower(curve: Curve, truth: Truth) -> Truth:
+        earlier = 16384 if curve.mode == "send" else truth.switch
+        return queued(curve, truth, per_byte_us=2 * truth.per_byte_us, switch=earlier)
+
+    store = Store(tmp_path / "store")
+    add_nights(store, range(LAST), change=queued)
+    add_nights(store, [LAST], change=slower)
+
+    found = only(gate(store))
+
+    assert (found["kind"], found["metric"], len(found["curves"])) == ("regression", "bandwidth", 4)
+    assert found["low"] < -0.5 < found["high"]
+    assert (
+        "the switch of `two_nodes_two_hosts` `send` moved from 64 KiB to 16 KiB"
+        in (found["sentence"])
+    )
+
+
+def test_a_switch_that_moves_in_other_curves_than_the_slow_ones_is_a_second_finding(
+    tmp_path: Path,
+) -> None:
+    def jumps(curve: Curve, truth: Truth) -> Truth:
+        return replace(truth, jump_us=40.0) if curve.placement == "two_nodes_one_host" else truth
+
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement == "two_nodes_two_hosts":
+            return replace(truth, per_byte_us=1.3 * truth.per_byte_us)
+        near = curve.placement == "two_nodes_one_host"
+        return replace(jumps(curve, truth), switch=16384 if near else truth.switch)
+
+    store = Store(tmp_path / "store")
+    add_nights(store, range(LAST), change=jumps)
+    add_nights(store, [LAST], change=change)
+
+    findings = gate(store).findings
+
+    assert sorted(findings["metric"]) == ["bandwidth", "switch"]
+
+
 def test_noisier_samples_are_told_but_do_not_fail(tmp_path: Path) -> None:
     verdict = gate(store_of(tmp_path, slower("one_node", noise=6.0)))
 

@@ -26,6 +26,8 @@ class OddSizes:
     curve : int
     first_size, last_size : int
         In bytes.
+    places : array of int
+        The places of these sizes in the shapes.
     effect, low, high : float
         The largest change, as a logarithm of time, with its 95 % interval.
     """
@@ -33,6 +35,7 @@ class OddSizes:
     curve: int
     first_size: int
     last_size: int
+    places: Indices
     effect: float
     low: float
     high: float
@@ -72,6 +75,7 @@ def odd_sizes(
             int(shapes.curve[run[0]]),
             int(shapes.size[run[0]]),
             int(shapes.size[run[-1]]),
+            run,
             *(float(values[run[np.argmax(np.abs(judged.effect[run]))]])
               for values in (judged.effect, low, high)),
         )
