@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.history import dates
+from switchpoint.history.by_curve import by_curve
 from switchpoint.history.consequences import Beside, causes_of, divided
 from switchpoint.history.drift import is_drift
 from switchpoint.history.factors import groups_of, strata
@@ -21,7 +22,6 @@ from switchpoint.history.parameters import (
     METRICS,
     NOISE,
     Parameters,
-    parameters_of,
 )
 from switchpoint.history.places import of_sizes, of_switches, words_of
 from switchpoint.history.policy import Policy
@@ -33,8 +33,6 @@ from switchpoint.history.search import (
     drifting_groups,
     shared_changes,
 )
-from switchpoint.history.shapes import shapes_of
-from switchpoint.history.switches import moved_switches
 from switchpoint.history.words import counted, effect_text, named, range_words, shared_by
 from switchpoint.tables.sweeps import Floats
 
@@ -52,21 +50,19 @@ def found(night: Night, policy: Policy) -> Iterator[Draft]:
             "no earlier session measured the same, so nothing was compared; this is the first night"
         )
         return
-    points = night.points
-    shapes = shapes_of(points)
-    moved = moved_switches(points, shapes)
-    across = np.isin(shapes.place, [place for one in moved for place in one.places])
-    across &= points.night == night.nights.tonight
-    parameters = parameters_of(points, shapes, across)
+    curves = by_curve(night.points)
+    parameters = curves.parameters
     metric = parameters.table["metric"].to_numpy()
+    kind = pd.Categorical(metric, categories=METRICS).codes
     usual = np.where(metric == NOISE, _USUAL_SCATTER_OF_NOISE, USUAL_SCATTER)
-    alike = strata(night.curves)[parameters.table["curve"]]
+    stratum = strata(night.curves)
     series = Nightly(
         parameters.nightly,
         normal_nights(parameters.nightly, policy.settled_after_nights),
         parameters.launch_variance,
         parameters.launches,
-        alike * len(METRICS) + pd.Categorical(metric, categories=METRICS).codes,
+        stratum[parameters.table["curve"]] * len(METRICS)
+        + pd.Categorical(metric, categories=METRICS).codes,
     )
     judged = compare(series, usual)
     _say_limits(night, metric, judged)
@@ -80,13 +76,13 @@ def found(night: Night, policy: Policy) -> Iterator[Draft]:
     )
     changes = shared_changes(compared)
     least = math.log1p(policy.minimum_effect.time)
-    odd = odd_sizes(points, shapes, parameters, across, least, policy.false_discovery_rate)
-    rest = Beside(moved, odd)
+    odd = odd_sizes(curves.rest, curves.shapes, stratum, least, policy.false_discovery_rate)
+    rest = Beside(curves.moved, odd)
     for cause in causes_of(changes):
         own, rest = divided(rest, cause, parameters)
         yield from _of_parameters(night, cause, compared, words_of(night, own))
     yield from _of_drifts(night, changes, compared)
-    yield from of_switches(night, shapes, rest.moved)
+    yield from of_switches(night, curves.shapes, rest.moved)
     yield from of_sizes(night, rest.odd)
 
 

@@ -26,7 +26,7 @@ _PASSING = ("pid", "jobid", "uri", "hostname", "tmpdir", "session_dir", "nodenam
 _MOST_LISTED = 12
 
 
-def facts_of_runs(runs: pd.DataFrame) -> dict[str, dict[str, str]]:
+def facts_of_runs(runs: pd.DataFrame) -> dict[str, Mapping[str, str]]:
     """Return what the record of each run says of its circumstances, by run ID.
 
     Parameters
@@ -34,28 +34,67 @@ def facts_of_runs(runs: pd.DataFrame) -> dict[str, dict[str, str]]:
     runs
         As from `Store.facts`. Runs without a record have no facts.
     """
-    found: dict[str, dict[str, str]] = {}
-    for run in runs.to_dict("records"):
-        if isinstance(run["header"], str):
-            footer = json.loads(run["footer"]) if isinstance(run["footer"], str) else None
-            found[str(run["run_id"])] = dict(_facts(json.loads(run["header"]), footer, run))
+    found: dict[str, Mapping[str, str]] = {}
+    variables = _Variables()
+    # Most runs of a night have the same hundreds of facts. They are kept once.
+    once: dict[tuple[Any, ...], Mapping[str, str]] = {}
+    for run_id, header, footer, spack_hash in zip(
+        *(runs[name] for name in ("run_id", "header", "footer", "spack_hash")), strict=True
+    ):
+        if isinstance(header, str):
+            end = json.loads(footer) if isinstance(footer, str) else None
+            rest, cvars = variables.taken_from(header)
+            own = tuple(_facts(rest, end, spack_hash))
+            key = (id(cvars), *own)
+            if key not in once:
+                once[key] = dict(own) | cvars
+            found[str(run_id)] = once[key]
     return found
 
 
+class _Variables:
+    """The control variables of records' headers: thousands, which are the same in most of them."""
+
+    _NAME = '"cvars":'
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[str, str]] = {}
+        self._decoder = json.JSONDecoder()
+
+    def taken_from(self, header: str) -> tuple[dict[str, Any], dict[str, str]]:
+        """Parse a header without its control variables; return those as facts.
+
+        The same variables are the same object.
+        """
+        place = header.find(self._NAME)
+        if place < 0:
+            return json.loads(header), self._facts("{}", {})
+        begin = place + len(self._NAME)
+        begin += len(header[begin : begin + 8]) - len(header[begin : begin + 8].lstrip())
+        for text, facts in self._known.items():
+            if header.startswith(text, begin):
+                return json.loads(f"{header[:begin]}{{}}{header[begin + len(text) :]}"), facts
+        values, end = self._decoder.raw_decode(header, begin)
+        rest = json.loads(f"{header[:begin]}{{}}{header[end:]}")
+        return rest, self._facts(header[begin:end], values)
+
+    def _facts(self, text: str, values: dict[str, Any]) -> dict[str, str]:
+        named = {f"control variable {name}": str(value) for name, value in values.items()
+                 if not any(part in name.lower() for part in _PASSING)}  # fmt: skip
+        return self._known.setdefault(text, named)
+
+
 def _facts(
-    header: dict[str, Any], footer: dict[str, Any] | None, run: Mapping[Any, Any]
+    header: dict[str, Any], footer: dict[str, Any] | None, spack_hash: object
 ) -> Iterator[tuple[str, str]]:
     kernel, mpi, ranks = header["kernel"], header["mpi"], header["ranks"]
     yield "MPI library", str(mpi.get("library", "")).strip()
     yield "compiler", f"{kernel.get('compiler')} {kernel.get('flags')}"
     yield "kernels' version", str(kernel.get("version"))
-    if run.get("spack_hash"):
-        yield "Spack hash", str(run["spack_hash"])
+    if isinstance(spack_hash, str) and spack_hash:
+        yield "Spack hash", spack_hash
     for name, value in mpi_settings(mpi.get("environment", {})).items():
         yield f"environment {name}", value
-    for name, value in mpi.get("cvars", {}).items():
-        if not any(part in name.lower() for part in _PASSING):
-            yield f"control variable {name}", str(value)
     for name, topic in (
         ("host", "nodes"),
         ("cpu_model", "CPU model"),
@@ -98,10 +137,15 @@ def differences(
         if run["run_id"] in facts:
             earlier.setdefault(_measured(run), []).append(facts[run["run_id"]])
     found = {}
+    compared: dict[tuple[int, ...], dict[str, tuple[str, str]]] = {}
     for run in tonight.to_dict("records"):
         own, others = facts.get(run["run_id"]), earlier.get(_measured(run))
         if own is not None and others:
-            found[str(run["run_id"])] = dict(_changed(own, others))
+            # Runs with the same facts are one object, see `facts_of_runs`.
+            key = (id(own), *sorted({id(other) for other in others}))
+            if key not in compared:
+                compared[key] = dict(_changed(own, others))
+            found[str(run["run_id"])] = compared[key]
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from switchpoint.history.circumstances import facts_of_runs
 from switchpoint.history.kinds import ACCEPTED, GATE_COLUMNS
 from switchpoint.history.night import Night
 from switchpoint.history.nights import Nights, nights_of_values, select_nights
-from switchpoint.history.points import NO_POINTS, points_of, since_accepted
+from switchpoint.history.points import NO_POINTS, POINT_COLUMNS, points_of, since_accepted
 from switchpoint.history.policy import Policy
 from switchpoint.store.store import Store
 
@@ -127,7 +127,7 @@ def _read(store: Store, nights: Nights, site: str | None) -> Night:
     acceptances = accepted.read(store)
     if nights.runs.empty:
         return Night(nights, NO_POINTS, nights.runs, {}, acceptances)
-    table = store.curves(since=nights.starts_utc[0], site=site)
+    table = store.curves(POINT_COLUMNS, since=nights.starts_utc[0], site=site)
     points = points_of(table, nights.runs, nights.tonight + 1)
     points = since_accepted(points, acceptances, nights.starts_utc)
     before = nights.runs_of(max(nights.tonight - 1, 0))
@@ -135,7 +135,7 @@ def _read(store: Store, nights: Nights, site: str | None) -> Night:
     return Night(nights, points, before, facts, acceptances)
 
 
-def _facts(store: Store, runs: pd.DataFrame) -> dict[str, dict[str, str]]:
+def _facts(store: Store, runs: pd.DataFrame) -> dict[str, Mapping[str, str]]:
     """Read the facts of a night's runs."""
     last = datetime.fromisoformat(runs["start_utc"].max().replace("Z", "+00:00"))
     until = last + timedelta(seconds=1)

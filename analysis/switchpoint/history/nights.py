@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
 
 from switchpoint.errors import InputError
+from switchpoint.store.batches import UNDATED, batch_of, in_batches
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
 from switchpoint.tables.columns import lasting_labels
@@ -79,18 +81,26 @@ def select_nights(store: Store, session: str | None, site: str | None, history: 
     InputError
         If there is no such session.
     """
-    stored, damaged = store.stored(**({} if site is None else {"site": site}))
-    runs = _sessions(stored)
-    if runs.empty:
-        where = f"no dated run of the site '{site}'" if site else "no dated run"
-        raise InputError(store.url, damaged[0] if damaged else f"contains {where}; import some")
-    starts = runs.groupby("session")["start_utc"].min().sort_values()
-    last_batch = runs.groupby("session")["batch"].max()
-    judged = _judged(store, session, starts, last_batch)
-    own = runs[runs["session"] == judged]
-    alike = runs[runs["measured"].isin(own["measured"])]
-    start = starts[judged]
-    earlier = [name for name in alike["session"].unique() if starts[name] < start]
+    wanted = {} if site is None else {"site": site}
+    for since, unread in _begins(store):
+        stored, damaged = store.stored(since=since, **wanted)
+        runs = _sessions(stored)
+        starts = runs.groupby("session")["start_utc"].min().sort_values()
+        last_batch = runs.groupby("session")["batch"].max()
+        elsewhere = last_batch.max() < unread if session is None else session not in starts.index
+        if since and (runs.empty or elsewhere):
+            continue
+        if runs.empty:
+            where = f"no dated run of the site '{site}'" if site else "no dated run"
+            problem = damaged[0] if damaged else f"contains {where}; import some"
+            raise InputError(store.url, problem)
+        judged = _judged(store, session, starts, last_batch)
+        own = runs[runs["session"] == judged]
+        alike = runs[runs["measured"].isin(own["measured"])]
+        start = starts[judged]
+        earlier = [name for name in alike["session"].unique() if starts[name] < start]
+        if len(earlier) > history:  # the oldest one may have begun before what was read
+            break
     chosen = [*sorted(earlier, key=lambda name: str(starts[name]))[-history:], judged]
     number = {name: night for night, name in enumerate(chosen)}
     runs = runs[runs["session"].isin(chosen) & runs["site"].isin(own["site"])]
@@ -128,6 +138,25 @@ def nights_of_values(
     return Nights(runs, chosen, chosen, [], [])
 
 
+def _begins(store: Store) -> Iterator[tuple[str | None, str]]:
+    """Yield from when on to read runs, further and further back; at last, None for all.
+
+    The newest nights of a store that has years are in few of its months. With each comes the name
+    of the newest batch of the months that are not read.
+    """
+    batches, older = in_batches(store.files_of_runs())
+    newest: dict[str, str] = {}
+    for path in batches:
+        month, name = batch_of(path).removeprefix("month=").split("/")
+        newest[month] = max(newest.get(month, ""), name)
+    months = sorted({*newest} - {UNDATED})
+    back = 2
+    while back < len(months) and not older:
+        yield f"{months[-back]}-01", max(newest[month] for month in months[:-back])
+        back *= 2
+    yield None, ""
+
+
 def _sessions(stored: StoredRuns) -> pd.DataFrame:
     """Return dated runs, each with its session, and with what it measured as one number."""
     runs = stored.runs[stored.runs["start_utc"].notna() & (stored.runs["kernel"] != ZOOM)]
@@ -136,7 +165,8 @@ def _sessions(stored: StoredRuns) -> pd.DataFrame:
         # The name of a batch begins with the time when it was written.
         batch=runs["batch"].fillna("").str.rpartition("/")[2],
     )
-    measured = runs[_MEASURED].assign(labels=runs["labels"].map(lasting_labels))
+    lasting = {labels: lasting_labels(labels) for labels in runs["labels"].unique()}
+    measured = runs[_MEASURED].assign(labels=runs["labels"].map(lasting))
     return runs.assign(measured=measured.groupby([*measured], dropna=False).ngroup())
 
 

@@ -8,12 +8,13 @@ on w gives x and y from all sizes of the segment together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.history.medians import row_medians
 from switchpoint.history.points import Points, by_night
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.curves import median_by
@@ -58,6 +59,11 @@ class Parameters:
     nightly: Floats
     launch_variance: Floats
     launches: Indices
+
+    def numbered_from(self, segments: int) -> Parameters:
+        """Number the segments from here on; the noise belongs to none."""
+        own = self.table["segment"]
+        return replace(self, table=self.table.assign(segment=own + segments * (own >= 0)))
 
     @classmethod
     def joined(cls, parts: list[Parameters]) -> Parameters:
@@ -208,8 +214,7 @@ def _noise(points: Points) -> Parameters:
     row = np.searchsorted(curves, launches["curve"].to_numpy())
     found = _collect(table, row, launches["night"].to_numpy(), values, points.nights)
     past = found.nightly[:, :-1]
-    typical = np.array([np.median(one[np.isfinite(one)]) if np.isfinite(one).any() else np.nan
-                        for one in past])  # fmt: skip
+    typical = row_medians(past)
     return Parameters(
         table, found.nightly - typical[:, None], found.launch_variance, found.launches
     )

@@ -6,6 +6,7 @@ version of an MPI library that its environment names.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,10 @@ from switchpoint.tables.sweeps import Floats, Indices
 _VERSION = re.compile(r" \d[\w.]*$")
 
 
+#: What of a curve's points is compared.
+POINT_COLUMNS = ["size_bytes", "time_us", "error_us", "mad_us"]
+
+
 @dataclass(frozen=True)
 class Points:
     """Points of launches.
@@ -30,11 +35,11 @@ class Points:
     curves : DataFrame
         The identity of each curve, one row each.
     launches : DataFrame
-        One row for each launch of each curve: `curve`, `run_id`, `night`.
+        One row for each launch of each curve: `curve`, `run_id`, `night`. Ordered by curve.
     nights : int
         Number of nights, the judged one included, which is the last.
     launch, size : array of int
-        Of each point: its row in `launches`, its message size in bytes.
+        Of each point: its row in `launches`, in this order, and its message size in bytes.
     log_time, error, spread : array of float
         Natural logarithm of the time in microseconds; relative standard error of the time; its
         median absolute deviation relative to it.
@@ -48,6 +53,34 @@ class Points:
     log_time: Floats
     error: Floats
     spread: Floats
+
+    def parts(self, points: int) -> list[Points]:
+        """Divide the curves into parts of about so many points; there is at least one part.
+
+        Curves keep their numbers.
+        """
+        of_launch = self.launches["curve"].to_numpy()
+        begins = np.flatnonzero(np.diff(of_launch, prepend=-1))
+        starts = np.searchsorted(self.launch, begins)  # the first point of each curve
+        cuts = np.unique(np.searchsorted(starts, np.arange(points, len(self.launch), points)))
+        cuts = cuts[cuts < len(starts)]
+        launch_edges = [0, *begins[cuts].tolist(), len(of_launch)]
+        point_edges = [0, *starts[cuts].tolist(), len(self.launch)]
+        return [
+            Points(
+                self.curves,
+                self.launches.iloc[first:last].reset_index(drop=True),
+                self.nights,
+                self.launch[one:two] - first,
+                self.size[one:two],
+                self.log_time[one:two],
+                self.error[one:two],
+                self.spread[one:two],
+            )
+            for (first, last), (one, two) in zip(
+                itertools.pairwise(launch_edges), itertools.pairwise(point_edges), strict=True
+            )
+        ]
 
     @property
     def curve(self) -> Indices:
@@ -94,16 +127,10 @@ def points_of(table: pd.DataFrame, runs: pd.DataFrame, nights: int) -> Points:
         }
     )
     launch, launches = _numbered(launch_key)
-    time = table["time_us"].to_numpy(dtype=float)
+    order = np.argsort(launch, kind="stable")
+    size, time, error, spread = (table[name].to_numpy()[order] for name in POINT_COLUMNS)
     return Points(
-        curves,
-        launches,
-        nights,
-        launch,
-        table["size_bytes"].to_numpy(),
-        np.log(time),
-        table["error_us"].to_numpy(dtype=float) / time,
-        table["mad_us"].to_numpy(dtype=float) / time,
+        curves, launches, nights, launch[order], size, np.log(time), error / time, spread / time
     )
 
 
