@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from switchpoint import InputError, Store, accept, gate
+from switchpoint.history import by_curve
 from switchpoint.history.gate import Verdict
 from synthetic_nights import (
     PLACEMENTS,
@@ -469,3 +470,67 @@ def test_an_mpi_of_another_version_is_the_same_curve(tmp_path: Path) -> None:
 
     assert verdict.findings.empty and len(verdict.curves) == 12
     assert isinstance(verdict.curves, pd.DataFrame)
+
+
+def kept(store: Store, last: int) -> pd.DataFrame:
+    """Judge nights one after the other, as a nightly job does; return the last findings."""
+    for night in range(1, last + 1):
+        verdict = gate(store, f"night-{night:03}", keep=True)
+    return verdict.findings
+
+
+def test_the_parameters_of_each_launch_are_kept(tmp_path: Path) -> None:
+    store = store_of(tmp_path, nights=3)
+
+    kept(store, 3)
+
+    rows = store.parameters(placement="two_nodes_one_host", mode="send", environ="mpich")
+    assert rows["run_id"].nunique() == 3 * 3, "of three nights; the first has no history"
+    below = rows[rows["first_size_bytes"] == 1]
+    assert set(below["last_size_bytes"]) == {32768}
+    assert below["latency_us"].between(12 * 0.9, 12 * 1.1).all()
+    assert set(rows["first_size_bytes"]) == {1, 65536}
+    assert rows["time_per_byte_us"].between(9e-4 * 0.9, 9e-4 * 1.1).all()
+    assert rows["noise"].between(0.001, 0.03).all()
+    store.keep_parameters(gate(store).parameters)
+    assert len(store.parameters()) == len(store.parameters().drop_duplicates()), "kept once"
+
+
+def test_boundaries_that_were_kept_give_the_same_findings(tmp_path: Path) -> None:
+    change = slower("two_nodes_two_hosts", latency_us=1.12)
+    searched = gate(store_of(tmp_path / "searched", change)).findings
+
+    again = kept(store_of(tmp_path / "kept", change), LAST)
+
+    assert again["sentence"].tolist() == searched["sentence"].tolist()
+
+
+def test_a_switch_of_an_accepted_change_is_where_it_moved(tmp_path: Path) -> None:
+    def jumps(curve: Curve, truth: Truth) -> Truth:
+        near = curve.placement == "two_nodes_one_host"
+        moved = 16384 if near and curve.night >= LAST else truth.switch
+        return replace(truth, jump_us=40.0 if near else truth.jump_us, switch=moved)
+
+    store = store_of(tmp_path, jumps, nights=LAST + 2)
+    for night in range(LAST - 1, LAST + 3):
+        verdict = gate(store, f"night-{night:03}", keep=True)
+        if night == LAST:
+            accept(store, only(verdict)["finding_id"], "a new library")
+
+    assert verdict.findings.empty
+    newest = store.parameters(session=f"night-{LAST + 2:03}", placement="two_nodes_one_host")
+    assert set(newest["first_size_bytes"]) == {1, 16384}
+
+
+def test_curves_in_parts_give_the_same_findings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.12))
+    whole = gate(store)
+
+    monkeypatch.setattr(by_curve, "_POINTS_AT_ONCE", 1500)
+    monkeypatch.setenv("SWITCHPOINT_EXECUTOR", "serial")
+    parts = gate(store)
+
+    assert parts.findings.to_json() == whole.findings.to_json()
+    assert parts.parameters.equals(whole.parameters)

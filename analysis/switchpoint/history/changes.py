@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.history import dates
-from switchpoint.history.by_curve import by_curve
+from switchpoint.history.by_curve import ByCurve
 from switchpoint.history.consequences import Beside, causes_of, divided
 from switchpoint.history.drift import is_drift
 from switchpoint.history.factors import groups_of, strata
@@ -43,14 +43,13 @@ _USUAL_SCATTER_OF_NOISE = 0.5
 _ENOUGH_NIGHTS = 5
 
 
-def found(night: Night, policy: Policy) -> Iterator[Draft]:
-    """Compare the session's curves with those of the earlier nights."""
-    if not night.nights.tonight:
+def found(night: Night, curves: ByCurve | None, policy: Policy) -> Iterator[Draft]:
+    """Compare the session's curves with those of the earlier nights; None if there are none."""
+    if curves is None:
         night.limits.append(
             "no earlier session measured the same, so nothing was compared; this is the first night"
         )
         return
-    curves = by_curve(night.points)
     parameters = curves.parameters
     metric = parameters.table["metric"].to_numpy()
     kind = pd.Categorical(metric, categories=METRICS).codes
@@ -61,8 +60,7 @@ def found(night: Night, policy: Policy) -> Iterator[Draft]:
         normal_nights(parameters.nightly, policy.settled_after_nights),
         parameters.launch_variance,
         parameters.launches,
-        stratum[parameters.table["curve"]] * len(METRICS)
-        + pd.Categorical(metric, categories=METRICS).codes,
+        stratum[parameters.table["curve"]] * len(METRICS) + kind,
     )
     judged = compare(series, usual)
     _say_limits(night, metric, judged)

@@ -11,7 +11,9 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.history import absences, accepted, changes, values
+from switchpoint.history.by_curve import by_curve
 from switchpoint.history.circumstances import facts_of_runs
+from switchpoint.history.kept import known_boundaries, parameters_of_launches
 from switchpoint.history.kinds import ACCEPTED, GATE_COLUMNS
 from switchpoint.history.night import Night
 from switchpoint.history.nights import Nights, nights_of_values, select_nights
@@ -36,6 +38,9 @@ class Verdict:
         `GATE_COLUMNS`, those that fail first.
     warnings : list of str
         What limits the verdict.
+    parameters : DataFrame
+        Latency, time per byte and noise of each launch in each segment of its curve, as the store
+        keeps them; empty for the first night.
     """
 
     session: str
@@ -44,6 +49,7 @@ class Verdict:
     curves: pd.DataFrame
     findings: pd.DataFrame
     warnings: list[str] = field(default_factory=list)
+    parameters: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def fails(self) -> bool:
@@ -78,7 +84,7 @@ def gate(
     failed_checks
         Name and reason of each check that failed or was skipped.
     keep
-        Store the findings.
+        Store the findings, and the parameters of the session's launches.
 
     Returns
     -------
@@ -94,9 +100,15 @@ def gate(
     single = store.single_values(site=site)
     nights = _nights(store, single, session, site, history or policy.history_nights)
     night = _read(store, nights, site)
+    known = known_boundaries(
+        store, night.points, night.nights, night.acceptances, policy.settled_after_nights
+    )
+    curves = None
+    if night.nights.tonight and len(night.curves):
+        curves = by_curve(night.points, {one: known[one].first_sizes for one in known})
     found = [
         *absences.found(night, failed_checks),
-        *(changes.found(night, policy) if len(night.curves) else []),
+        *(changes.found(night, curves, policy) if len(night.curves) else []),
         *values.found(single, nights.starts_utc, policy),
     ]
     rows = [night.finished(finding, policy) for finding in found]
@@ -107,10 +119,17 @@ def gate(
         night.curves_tonight,
         _in_order(rows),
         [*night.nights.warnings, *night.limits],
+        pd.DataFrame() if curves is None else parameters_of_launches(night, curves, known),
     )
     if keep:
-        accepted.keep(store, verdict.findings)
+        kept(store, verdict)
     return verdict
+
+
+def kept(store: Store, verdict: Verdict) -> None:
+    """Store the findings of a verdict, and the parameters of its launches."""
+    accepted.keep(store, verdict.findings)
+    store.keep_parameters(verdict.parameters)
 
 
 def _nights(

@@ -6,6 +6,7 @@ Each segment is a line, time = latency + bytes * time per byte. Changes are meas
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,8 +64,16 @@ class Shapes:
         return np.asarray(self.latency_us[segment] + self.per_byte_us[segment] * size)
 
 
-def shapes_of(points: Points) -> Shapes:
-    """Pool the nights before the last one, and divide each curve into segments."""
+def shapes_of(points: Points, segments: Mapping[int, Sequence[int]] | None = None) -> Shapes:
+    """Pool the nights before the last one, and divide each curve into segments.
+
+    Parameters
+    ----------
+    points
+        Of all nights.
+    segments : dict, optional
+        The first size of each segment of some curves. The others are searched.
+    """
     curve, night = points.curve, points.night
     past = night < points.nights - 1
     largest = int(points.size.max(initial=0)) + 1
@@ -78,7 +87,7 @@ def shapes_of(points: Points) -> Shapes:
     log_time, scatter = _centre(nightly)
     of_curve, size = known // largest, known % largest
     error = median_by(place_of_past, points.error[past]) if len(known) else np.zeros(0)
-    segment, segment_curve = _segments(of_curve, size, log_time, error)
+    segment, segment_curve = _segments(of_curve, size, log_time, error, segments or {})
     latency, per_byte = _lines(segment, segment_curve, size, np.exp(log_time))
     total = latency[segment] + per_byte[segment] * size
     return Shapes(
@@ -104,7 +113,11 @@ def _centre(nightly: Floats) -> tuple[Floats, Floats]:
 
 
 def _segments(
-    curve: Indices, size: Indices, log_time: Floats, error: Floats
+    curve: Indices,
+    size: Indices,
+    log_time: Floats,
+    error: Floats,
+    known: Mapping[int, Sequence[int]],
 ) -> tuple[Indices, Indices]:
     """Number the segments of all curves; return that of each place, and the curve of each."""
     edges = (
@@ -115,7 +128,9 @@ def _segments(
     begins[edges[:-1]] = True
     for first, end in itertools.pairwise(edges):
         part = slice(first, end)
-        sizes = _boundaries(size[part].astype(float), np.exp(log_time[part]), error[part])
+        sizes = known.get(int(curve[first]))
+        if sizes is None:
+            sizes = _boundaries(size[part].astype(float), np.exp(log_time[part]), error[part])
         begins[part] |= np.isin(size[part], sizes)
     return np.cumsum(begins) - 1, curve[begins]
 

@@ -109,8 +109,7 @@ def command(
     """Compare a session with the nights before it. Exit with 1 if something is worse or missing."""
     with user_mistakes():
         from switchpoint.cli.confirming import measured_again, seconds_of
-        from switchpoint.history.accepted import keep
-        from switchpoint.history.gate import gate
+        from switchpoint.history.gate import gate, kept
         from switchpoint.history.policy import Policy, load_policy
         from switchpoint.history.presence import failures_of_report
         from switchpoint.store.store import Store
@@ -122,9 +121,9 @@ def command(
             raise InputError(policy, "there is no such file; leave --policy out for the defaults")
         file = policy or _policy_file(site)
         budget_s = seconds_of(budget)
-        kept = Store(store)
+        results = Store(store)
         verdict = gate(
-            kept,
+            results,
             session,
             site=site,
             policy=load_policy(file) if file else Policy(),
@@ -133,8 +132,8 @@ def command(
             keep=not confirm,
         )
         if confirm:
-            verdict = measured_again(verdict, kept, settings, budget_s, site)
-            keep(kept, verdict.findings)
+            verdict = measured_again(verdict, results, settings, budget_s, site)
+            kept(results, verdict)
         _write(verdict, junit=junit, gitlab=gitlab, markdown=markdown, github=github)
         warn(verdict.warnings, verbose=True)
         if as_json:
