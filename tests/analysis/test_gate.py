@@ -432,6 +432,33 @@ def test_a_policy_says_what_matters(tmp_path: Path, switchpoint: Run) -> None:
     assert switchpoint("gate", "--store", store.url, "--policy", policy).exit_code == 1
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_the_policy_of_the_sessions_site_counts(
+    tmp_path: Path, switchpoint: Run, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.2))
+    site = tmp_path / "site-configs" / store.runs()["site"].iloc[0]
+    site.mkdir(parents=True)
+    (site / "settings.py").write_text("site_configuration = {}\n")
+    (site / "gate.yaml").write_text("minimum_effect: {latency: 0.5}\n")
+    monkeypatch.chdir(tmp_path)
+    words = ("--settings", site / "settings.py") if named else ()
+
+    assert switchpoint("gate", "--store", store.url, *words).exit_code == 0
+
+
+def test_few_months_of_a_store_are_read(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(0, 90, 10))
+    add_nights(store, range(150, 161))
+    [*oldest] = (path for path in store.files_of_runs() if "month=2026-11" in path)
+    for path in oldest:
+        Path(path).write_bytes(b"damaged")
+
+    assert gate(store, history=10).warnings == []
+    assert len(gate(store, history=30).warnings) == len(oldest) > 0
+
+
 def test_failed_checks_of_a_run_report_are_findings(switchpoint: Run, tmp_path: Path) -> None:
     store = store_of(tmp_path, nights=2)
     report = tmp_path / "report.json"

@@ -202,7 +202,7 @@ def _seen_before(off: Floats, effect: Floats, window: int) -> Floats:
     if nights < 1:
         return np.zeros(len(off))
     together = np.lib.stride_tricks.sliding_window_view(off, window, axis=1).mean(axis=2)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):
         share = together / effect[:, None]
         as_far = (share >= _AS_FAR[0]) & (share <= _AS_FAR[1])
     just_before = np.logical_and.accumulate(as_far[:, ::-1], axis=1)[:, ::-1]
