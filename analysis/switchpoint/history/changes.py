@@ -39,6 +39,10 @@ from switchpoint.tables.sweeps import Floats
 #: Before there is a history: the scatter of noise from night to night, as a logarithm.
 _USUAL_SCATTER_OF_NOISE = 0.5
 
+#: Groups, drifts, single parameters and single sizes are tested apart. Each has its share of the
+#: false discovery rate.
+_FAMILIES = 4
+
 #: With fewer earlier nights, the verdict says how little it can know.
 _ENOUGH_NIGHTS = 5
 
@@ -64,17 +68,18 @@ def found(night: Night, curves: ByCurve | None, policy: Policy) -> Iterator[Draf
     )
     judged = compare(series, usual)
     _say_limits(night, metric, judged)
+    rate = policy.false_discovery_rate / _FAMILIES
     compared = Compared(
         parameters,
         judged,
         groups_of(night.curves, night.nodes),
         _least_effects(policy),
-        policy.false_discovery_rate,
+        rate,
         policy.settled_after_nights,
     )
     changes = shared_changes(compared)
     least = math.log1p(policy.minimum_effect.time)
-    odd = odd_sizes(curves.rest, curves.shapes, stratum, least, policy.false_discovery_rate)
+    odd = odd_sizes(curves.rest, curves.shapes, stratum, least, rate)
     rest = Beside(curves.moved, odd)
     for cause in causes_of(changes):
         own, rest = divided(rest, cause, parameters)
