@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,6 +21,9 @@ from switchpoint.history.nights import Nights, nights_of_values, select_nights
 from switchpoint.history.points import NO_POINTS, POINT_COLUMNS, points_of, since_accepted
 from switchpoint.history.policy import Policy
 from switchpoint.store.store import Store
+
+#: So many nights are read at once.
+_NIGHTS_AT_ONCE = 8
 
 
 @dataclass(frozen=True)
@@ -146,12 +150,20 @@ def _read(store: Store, nights: Nights, site: str | None) -> Night:
     acceptances = accepted.read(store)
     if nights.runs.empty:
         return Night(nights, NO_POINTS, nights.runs, {}, acceptances)
-    table = store.curves(POINT_COLUMNS, since=nights.starts_utc[0], site=site)
-    points = points_of(table, nights.runs, nights.tonight + 1)
+    tables = _tables(store, nights, site)
+    points = points_of(tables, nights.runs, nights.tonight + 1)
     points = since_accepted(points, acceptances, nights.starts_utc)
     before = nights.runs_of(max(nights.tonight - 1, 0))
     facts = _facts(store, before) | _facts(store, nights.runs_of(nights.tonight))
     return Night(nights, points, before, facts, acceptances)
+
+
+def _tables(store: Store, nights: Nights, site: str | None) -> Iterator[pd.DataFrame]:
+    """Read the points of some nights at a time, which needs less memory than all at once."""
+    edges = [*nights.starts_utc[::_NIGHTS_AT_ONCE], None]
+    for since, until in itertools.pairwise(edges):
+        if since != until:
+            yield store.curves(POINT_COLUMNS, since=since, until=until, site=site)
 
 
 def _facts(store: Store, runs: pd.DataFrame) -> dict[str, Mapping[str, str]]:
