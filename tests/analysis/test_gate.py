@@ -523,6 +523,20 @@ def test_the_parameters_of_each_launch_are_kept(tmp_path: Path) -> None:
     assert len(store.parameters()) == len(store.parameters().drop_duplicates()), "kept once"
 
 
+def test_a_store_that_cannot_be_written_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_of(tmp_path, nights=2)
+
+    def refuse(*_: object) -> None:
+        raise InputError(store.url, "cannot be written (Read-only file system)")
+
+    monkeypatch.setattr(type(store.files), "write", refuse)  # root may write everywhere
+
+    [_, warning] = gate(store, keep=True).warnings[-2:]
+    assert "parameters of this session were not kept" in warning and "Read-only" in warning
+
+
 def test_boundaries_that_were_kept_give_the_same_findings(tmp_path: Path) -> None:
     change = slower("two_nodes_two_hosts", latency_us=1.12)
     searched = gate(store_of(tmp_path / "searched", change)).findings

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.errors import InputError
 from switchpoint.history import absences, accepted, changes, values
 from switchpoint.history.by_curve import by_curve
 from switchpoint.history.circumstances import facts_of_runs
@@ -131,9 +132,15 @@ def gate(
 
 
 def kept(store: Store, verdict: Verdict) -> None:
-    """Store the findings of a verdict, and the parameters of its launches."""
+    """Store the findings of a verdict, and the parameters of its launches.
+
+    Later gates can do without the parameters, so a store that cannot be written costs a warning.
+    """
     accepted.keep(store, verdict.findings)
-    store.keep_parameters(verdict.parameters)
+    try:
+        store.keep_parameters(verdict.parameters)
+    except InputError as error:
+        verdict.warnings.append(f"the parameters of this session were not kept: {error}")
 
 
 def _nights(
