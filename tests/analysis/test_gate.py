@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from switchpoint import InputError, Store, accept, gate
+from switchpoint.history import by_curve
 from switchpoint.history.gate import Verdict
 from synthetic_nights import (
     PLACEMENTS,
@@ -130,6 +131,59 @@ def test_one_size_that_is_slower_is_found(tmp_path: Path) -> None:
     assert (found["first_size_bytes"], found["last_size_bytes"]) == (1024, 1024)
     assert "at 1 KiB" in found["sentence"]
     assert found["low"] < 0.4 < found["high"]
+
+
+class Queued(Truth):
+    """A link that takes messages below the switch at eight times its speed, into a queue."""
+
+    def times(self, sizes: Any) -> Any:
+        """Times in microseconds."""
+        queued = sizes < self.switch
+        return self.latency_us + self.per_byte_us * sizes * (1 - 0.875 * queued)
+
+
+def test_a_switch_that_moves_because_a_link_is_slower_is_no_second_finding(tmp_path: Path) -> None:
+    def queued(curve: Curve, truth: Truth, **slower: float) -> Truth:
+        far = curve.placement == "two_nodes_two_hosts"
+        return Queued(**{**vars(truth), **slower}) if far else truth
+
+    def slower(curve: Curve, truth: Truth) -> Truth:
+        earlier = 16384 if curve.mode == "send" else truth.switch
+        return queued(curve, truth, per_byte_us=2 * truth.per_byte_us, switch=earlier)
+
+    store = Store(tmp_path / "store")
+    add_nights(store, range(LAST), change=queued)
+    add_nights(store, [LAST], change=slower)
+
+    found = only(gate(store))
+
+    assert (found["kind"], found["metric"], len(found["curves"])) == ("regression", "bandwidth", 4)
+    assert found["low"] < -0.5 < found["high"]
+    assert (
+        "the switch of `two_nodes_two_hosts` `send` moved from 64 KiB to 16 KiB"
+        in (found["sentence"])
+    )
+
+
+def test_a_switch_that_moves_in_other_curves_than_the_slow_ones_is_a_second_finding(
+    tmp_path: Path,
+) -> None:
+    def jumps(curve: Curve, truth: Truth) -> Truth:
+        return replace(truth, jump_us=40.0) if curve.placement == "two_nodes_one_host" else truth
+
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement == "two_nodes_two_hosts":
+            return replace(truth, per_byte_us=1.3 * truth.per_byte_us)
+        near = curve.placement == "two_nodes_one_host"
+        return replace(jumps(curve, truth), switch=16384 if near else truth.switch)
+
+    store = Store(tmp_path / "store")
+    add_nights(store, range(LAST), change=jumps)
+    add_nights(store, [LAST], change=change)
+
+    findings = gate(store).findings
+
+    assert sorted(findings["metric"]) == ["bandwidth", "switch"]
 
 
 def test_noisier_samples_are_told_but_do_not_fail(tmp_path: Path) -> None:
@@ -378,6 +432,33 @@ def test_a_policy_says_what_matters(tmp_path: Path, switchpoint: Run) -> None:
     assert switchpoint("gate", "--store", store.url, "--policy", policy).exit_code == 1
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_the_policy_of_the_sessions_site_counts(
+    tmp_path: Path, switchpoint: Run, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.2))
+    site = tmp_path / "site-configs" / store.runs()["site"].iloc[0]
+    site.mkdir(parents=True)
+    (site / "settings.py").write_text("site_configuration = {}\n")
+    (site / "gate.yaml").write_text("minimum_effect: {latency: 0.5}\n")
+    monkeypatch.chdir(tmp_path)
+    words = ("--settings", site / "settings.py") if named else ()
+
+    assert switchpoint("gate", "--store", store.url, *words).exit_code == 0
+
+
+def test_few_months_of_a_store_are_read(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(0, 90, 10))
+    add_nights(store, range(150, 161))
+    [*oldest] = (path for path in store.files_of_runs() if "month=2026-11" in path)
+    for path in oldest:
+        Path(path).write_bytes(b"damaged")
+
+    assert gate(store, history=10).warnings == []
+    assert len(gate(store, history=30).warnings) == len(oldest) > 0
+
+
 def test_failed_checks_of_a_run_report_are_findings(switchpoint: Run, tmp_path: Path) -> None:
     store = store_of(tmp_path, nights=2)
     report = tmp_path / "report.json"
@@ -416,3 +497,81 @@ def test_an_mpi_of_another_version_is_the_same_curve(tmp_path: Path) -> None:
 
     assert verdict.findings.empty and len(verdict.curves) == 12
     assert isinstance(verdict.curves, pd.DataFrame)
+
+
+def kept(store: Store, last: int) -> pd.DataFrame:
+    """Judge nights one after the other, as a nightly job does; return the last findings."""
+    for night in range(1, last + 1):
+        verdict = gate(store, f"night-{night:03}", keep=True)
+    return verdict.findings
+
+
+def test_the_parameters_of_each_launch_are_kept(tmp_path: Path) -> None:
+    store = store_of(tmp_path, nights=3)
+
+    kept(store, 3)
+
+    rows = store.parameters(placement="two_nodes_one_host", mode="send", environ="mpich")
+    assert rows["run_id"].nunique() == 3 * 3, "of three nights; the first has no history"
+    below = rows[rows["first_size_bytes"] == 1]
+    assert set(below["last_size_bytes"]) == {32768}
+    assert below["latency_us"].between(12 * 0.9, 12 * 1.1).all()
+    assert set(rows["first_size_bytes"]) == {1, 65536}
+    assert rows["time_per_byte_us"].between(9e-4 * 0.9, 9e-4 * 1.1).all()
+    assert rows["noise"].between(0.001, 0.03).all()
+    store.keep_parameters(gate(store).parameters)
+    assert len(store.parameters()) == len(store.parameters().drop_duplicates()), "kept once"
+
+
+def test_a_store_that_cannot_be_written_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_of(tmp_path, nights=2)
+
+    def refuse(*_: object) -> None:
+        raise InputError(store.url, "cannot be written (Read-only file system)")
+
+    monkeypatch.setattr(type(store.files), "write", refuse)  # root may write everywhere
+
+    [_, warning] = gate(store, keep=True).warnings[-2:]
+    assert "parameters of this session were not kept" in warning and "Read-only" in warning
+
+
+def test_boundaries_that_were_kept_give_the_same_findings(tmp_path: Path) -> None:
+    change = slower("two_nodes_two_hosts", latency_us=1.12)
+    searched = gate(store_of(tmp_path / "searched", change)).findings
+
+    again = kept(store_of(tmp_path / "kept", change), LAST)
+
+    assert again["sentence"].tolist() == searched["sentence"].tolist()
+
+
+def test_a_switch_of_an_accepted_change_is_where_it_moved(tmp_path: Path) -> None:
+    def jumps(curve: Curve, truth: Truth) -> Truth:
+        near = curve.placement == "two_nodes_one_host"
+        moved = 16384 if near and curve.night >= LAST else truth.switch
+        return replace(truth, jump_us=40.0 if near else truth.jump_us, switch=moved)
+
+    store = store_of(tmp_path, jumps, nights=LAST + 2)
+    for night in range(LAST - 1, LAST + 3):
+        verdict = gate(store, f"night-{night:03}", keep=True)
+        if night == LAST:
+            accept(store, only(verdict)["finding_id"], "a new library")
+
+    assert verdict.findings.empty
+    newest = store.parameters(session=f"night-{LAST + 2:03}", placement="two_nodes_one_host")
+    assert set(newest["first_size_bytes"]) == {1, 16384}
+
+
+def test_curves_in_parts_give_the_same_findings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.12))
+    whole = gate(store)
+
+    monkeypatch.setattr(by_curve, "_POINTS_AT_ONCE", 1500)
+    monkeypatch.setenv("SWITCHPOINT_EXECUTOR", "serial")
+    parts = gate(store)
+
+    assert parts.findings.to_json() == whole.findings.to_json()
+    assert parts.parameters.equals(whole.parameters)

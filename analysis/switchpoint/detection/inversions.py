@@ -9,12 +9,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.sweeps import Floats, Indices
 
 #: Placements, nearest first.
 NEARNESS = ["one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts"]
@@ -52,109 +54,133 @@ def inversions(curves: pd.DataFrame) -> list[dict[str, Any]]:
         differs, and the range of sizes.
     """
     identity = identity_columns(curves)
+    whose, points = _by_curve(curves, identity)
     found = []
-    for kind, slow, fast, differs in _pairs(curves, identity):
+    for kind, slow, fast, differs in _pairs(whose, identity):
         scatter = 0.0 if kind == "mode_inversion" else LAUNCH_SCATTER
-        for finding in _slower_stretches(slow, fast, scatter):
-            first = slow.iloc[0]
-            named = {name: first[name] for name in identity}
-            finding["evidence"] |= {"other": {name: fast.iloc[0][name] for name in differs}}
+        for finding in _slower_stretches(points[slow], points[fast], scatter):
+            named = {name: whose[name].iloc[slow] for name in identity}
+            finding["evidence"] |= {"other": {name: whose[name].iloc[fast] for name in differs}}
             found.append(named | {"kind": kind} | finding)
     return found
 
 
-def _pairs(
-    curves: pd.DataFrame, identity: list[str]
-) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame, list[str]]]:
+@dataclass(frozen=True)
+class _Points:
+    """The points of a curve, ordered by size."""
+
+    size: Indices
+    time: Floats
+    error: Floats
+
+
+def _by_curve(curves: pd.DataFrame, identity: list[str]) -> tuple[pd.DataFrame, list[_Points]]:
+    """Return the identity of each curve, in the order of the table, and its points."""
+    if not identity:
+        number = np.zeros(len(curves), dtype=int)
+    else:
+        by_identity = curves.groupby(identity, dropna=False, observed=True, sort=False)
+        number = by_identity.ngroup().to_numpy()
+    order = np.lexsort((curves["size_bytes"].to_numpy(), number))
+    values = [curves[name].to_numpy()[order] for name in ("size_bytes", "time_us", "error_us")]
+    edges = np.searchsorted(number[order], np.arange(number.max(initial=-1) + 2))
+    parts = [slice(*pair) for pair in itertools.pairwise(edges.tolist())]
+    _, first = np.unique(number, return_index=True)
+    whose = curves[identity].iloc[first].reset_index(drop=True)
+    return whose, [_Points(*(column[part] for column in values)) for part in parts]
+
+
+def _pairs(whose: pd.DataFrame, identity: list[str]) -> Iterator[tuple[str, int, int, list[str]]]:
     """Yield pairs: kind, the curve that should not be slower, the other, what differs."""
-    yield from _by_column(curves, identity, "placement", "placement_inversion", NEARNESS)
+    yield from _by_column(whose, identity, "placement", "placement_inversion", NEARNESS)
     for slower, faster in SLOWER_MODES.items():
-        yield from _by_column(curves, identity, "mode", "mode_inversion", [faster, slower])
+        yield from _by_column(whose, identity, "mode", "mode_inversion", [faster, slower])
     for source, target in DIRECTIONS:
         if {source, target} <= set(identity):
-            yield from _by_direction(curves, identity, source, target)
+            yield from _by_direction(whose, identity, source, target)
 
 
 def _by_column(
-    curves: pd.DataFrame, identity: list[str], column: str, kind: str, order: list[str]
-) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame, list[str]]]:
+    whose: pd.DataFrame, identity: list[str], column: str, kind: str, order: list[str]
+) -> Iterator[tuple[str, int, int, list[str]]]:
     """Yield pairs of curves that differ only in a column, the earlier in the order first.
 
     Placements are different runs; modes are compared within a run.
     """
     if column not in identity:
         return
-    among = curves[curves[column].isin(order)]
     passing = {column, "run_id"} if column == "placement" else {column}
+    differs = [name for name in identity if name in passing]
+    values = whose[column].astype(object).to_numpy()
+    among = whose[whose[column].isin(order)]
     for group in _groups(among, [name for name in identity if name not in passing]):
-        parts = {str(value): part for value, part in group.groupby(column, observed=True)}
+        parts: dict[str, list[int]] = {}
+        for curve in group:
+            parts.setdefault(str(values[curve]), []).append(curve)
         for first, second in itertools.combinations([name for name in order if name in parts], 2):
-            for slow, fast in itertools.product(_curves(parts[first]), _curves(parts[second])):
-                yield kind, slow, fast, [name for name in identity if name in passing]
+            for slow, fast in itertools.product(parts[first], parts[second]):
+                yield kind, slow, fast, differs
 
 
 def _by_direction(
-    curves: pd.DataFrame, identity: list[str], source: str, target: str
-) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame, list[str]]]:
+    whose: pd.DataFrame, identity: list[str], source: str, target: str
+) -> Iterator[tuple[str, int, int, list[str]]]:
     """Yield pairs of curves between the same two ends, in both orders."""
     alike = [name for name in identity if name not in {source, target, "run_id"}]
-    for group in _groups(curves, alike):
-        ways = {
-            (str(one), str(other)): part
-            for (one, other), part in group.groupby([source, target], observed=True)
-        }
-        for (one, other), part in ways.items():
+    ends = [*zip(*(whose[name].astype(object) for name in (source, target)), strict=True)]
+    for group in _groups(whose, alike):
+        ways: dict[tuple[Any, Any], list[int]] = {}
+        for curve in group:
+            if not any(pd.isna(end) for end in ends[curve]):
+                ways.setdefault(ends[curve], []).append(curve)
+        for (one, other), own in sorted(ways.items(), key=lambda way: str(way[0])):
             if (other, one) in ways and one != other:
-                for slow, fast in itertools.product(_curves(part), _curves(ways[other, one])):
+                for slow, fast in itertools.product(own, ways[other, one]):
                     yield "asymmetry", slow, fast, [source, target]
 
 
-def _groups(table: pd.DataFrame, names: list[str]) -> Iterator[pd.DataFrame]:
+def _groups(whose: pd.DataFrame, names: list[str]) -> Iterator[list[int]]:
+    """Yield the curves that agree in some columns."""
     if not names:
-        yield table
+        yield whose.index.tolist()
         return
-    for _, group in table.groupby(names, dropna=False, observed=True, sort=False):
-        yield group
+    number = whose.groupby(names, dropna=False, observed=True, sort=False).ngroup()
+    groups: dict[int, list[int]] = {}
+    for curve, group in zip(whose.index.tolist(), number.tolist(), strict=True):
+        groups.setdefault(group, []).append(curve)
+    yield from groups.values()
 
 
-def _curves(part: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield each run's curve of a table in which nothing else differs."""
-    yield from _groups(part, ["run_id"] if "run_id" in part else [])
-
-
-def _slower_stretches(
-    slow: pd.DataFrame, fast: pd.DataFrame, scatter: float
-) -> Iterator[dict[str, Any]]:
+def _slower_stretches(slow: _Points, fast: _Points, scatter: float) -> Iterator[dict[str, Any]]:
     """Describe each range of common sizes at which the first curve is slower than the second."""
-    names = ["size_bytes", "time_us", "error_us"]
-    both = slow[names].merge(fast[names], on="size_bytes", suffixes=("", "_other"))
-    both = both[both["size_bytes"] > 0].sort_values("size_bytes", ignore_index=True)
-    if len(both) < FEWEST_SIZES:
+    size, one, other = np.intersect1d(slow.size, fast.size, assume_unique=True, return_indices=True)
+    positive = size > 0
+    size, one, other = size[positive], one[positive], other[positive]
+    if len(size) < FEWEST_SIZES:
         return
-    ratio = both["time_us"] / both["time_us_other"] - 1
-    own = np.hypot(
-        both["error_us"] / both["time_us"], both["error_us_other"] / both["time_us_other"]
-    )
+    ratio = slow.time[one] / fast.time[other] - 1
+    own = np.hypot(slow.error[one] / slow.time[one], fast.error[other] / fast.time[other])
     counts = (ratio >= SMALLEST) & (np.log1p(ratio) >= _ERRORS * own)
-    stretch = (counts != counts.shift()).cumsum()
-    for _, places in both.index[counts].to_series().groupby(stretch[counts]):
-        if len(places) < FEWEST_SIZES:
+    edges = np.flatnonzero(np.diff(counts, prepend=False, append=False))
+    for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        if end - first < FEWEST_SIZES:
             continue
-        first, last = int(places.iloc[0]), int(places.iloc[-1])
-        typical = float(ratio[places].median())
+        typical = float(np.median(ratio[first:end]))
         # Sizes of one launch deviate together, so their number does not reduce this scatter.
-        error = math.hypot(float(own[places].median()) / math.sqrt(len(places)), scatter * 2**0.5)
+        error = math.hypot(
+            float(np.median(own[first:end])) / math.sqrt(end - first), scatter * 2**0.5
+        )
         confidence = math.erf(math.log1p(typical) / max(error, 1e-3) / 2**0.5)
         yield {
-            "size_bytes": int(both["size_bytes"][first]),
-            "last_size_before": int(both["size_bytes"][first - 1]) if first else 0,
+            "size_bytes": int(size[first]),
+            "last_size_before": int(size[first - 1]) if first else 0,
             "magnitude": typical,
             "confidence": confidence,
             "evidence": {
-                "first_size_bytes": int(both["size_bytes"][first]),
-                "last_size_bytes": int(both["size_bytes"][last]),
-                "sizes": len(places),
-                "largest": float(ratio[places].max()),
+                "first_size_bytes": int(size[first]),
+                "last_size_bytes": int(size[end - 1]),
+                "sizes": end - first,
+                "largest": float(ratio[first:end].max()),
                 "launch_scatter": scatter,
             },
         }

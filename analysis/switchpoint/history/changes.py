@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from switchpoint.history import dates
+from switchpoint.history.by_curve import ByCurve
+from switchpoint.history.consequences import Beside, causes_of, divided
 from switchpoint.history.drift import is_drift
 from switchpoint.history.factors import groups_of, strata
 from switchpoint.history.levels import normal_nights
@@ -20,9 +22,8 @@ from switchpoint.history.parameters import (
     METRICS,
     NOISE,
     Parameters,
-    parameters_of,
 )
-from switchpoint.history.places import of_sizes, of_switches
+from switchpoint.history.places import of_sizes, of_switches, words_of
 from switchpoint.history.policy import Policy
 from switchpoint.history.scatter import USUAL_SCATTER, Judged, Nightly, compare
 from switchpoint.history.search import (
@@ -32,58 +33,60 @@ from switchpoint.history.search import (
     drifting_groups,
     shared_changes,
 )
-from switchpoint.history.shapes import shapes_of
-from switchpoint.history.switches import moved_switches
 from switchpoint.history.words import counted, effect_text, named, range_words, shared_by
 from switchpoint.tables.sweeps import Floats
 
 #: Before there is a history: the scatter of noise from night to night, as a logarithm.
 _USUAL_SCATTER_OF_NOISE = 0.5
 
+#: Groups, drifts, single parameters and single sizes are tested apart. Each has its share of the
+#: false discovery rate.
+_FAMILIES = 4
+
 #: With fewer earlier nights, the verdict says how little it can know.
 _ENOUGH_NIGHTS = 5
 
 
-def found(night: Night, policy: Policy) -> Iterator[Draft]:
-    """Compare the session's curves with those of the earlier nights."""
-    if not night.nights.tonight:
+def found(night: Night, curves: ByCurve | None, policy: Policy) -> Iterator[Draft]:
+    """Compare the session's curves with those of the earlier nights; None if there are none."""
+    if curves is None:
         night.limits.append(
             "no earlier session measured the same, so nothing was compared; this is the first night"
         )
         return
-    points = night.points
-    shapes = shapes_of(points)
-    moved = moved_switches(points, shapes)
-    across = np.isin(shapes.place, [place for one in moved for place in one.places])
-    across &= points.night == night.nights.tonight
-    parameters = parameters_of(points, shapes, across)
+    parameters = curves.parameters
     metric = parameters.table["metric"].to_numpy()
+    kind = pd.Categorical(metric, categories=METRICS).codes
     usual = np.where(metric == NOISE, _USUAL_SCATTER_OF_NOISE, USUAL_SCATTER)
-    alike = strata(night.curves)[parameters.table["curve"]]
+    stratum = strata(night.curves)
     series = Nightly(
         parameters.nightly,
         normal_nights(parameters.nightly, policy.settled_after_nights),
         parameters.launch_variance,
         parameters.launches,
-        alike * len(METRICS) + pd.Categorical(metric, categories=METRICS).codes,
+        stratum[parameters.table["curve"]] * len(METRICS) + kind,
     )
     judged = compare(series, usual)
     _say_limits(night, metric, judged)
+    rate = policy.false_discovery_rate / _FAMILIES
     compared = Compared(
         parameters,
         judged,
         groups_of(night.curves, night.nodes),
         _least_effects(policy),
-        policy.false_discovery_rate,
+        rate,
         policy.settled_after_nights,
     )
     changes = shared_changes(compared)
-    yield from _of_parameters(night, changes, compared)
-    yield from _of_drifts(night, changes, compared)
-    yield from of_switches(night, shapes, moved)
     least = math.log1p(policy.minimum_effect.time)
-    rate = policy.false_discovery_rate
-    yield from of_sizes(night, odd_sizes(points, shapes, parameters, across, least, rate))
+    odd = odd_sizes(curves.rest, curves.shapes, stratum, least, rate)
+    rest = Beside(curves.moved, odd)
+    for cause in causes_of(changes):
+        own, rest = divided(rest, cause, parameters)
+        yield from _of_parameters(night, cause, compared, words_of(night, own))
+    yield from _of_drifts(night, changes, compared)
+    yield from of_switches(night, curves.shapes, rest.moved)
+    yield from of_sizes(night, rest.odd)
 
 
 def _least_effects(policy: Policy) -> dict[str, float]:
@@ -115,28 +118,23 @@ def relative(metric: str, logarithm: float) -> float:
     return math.expm1(-logarithm if metric == BANDWIDTH else logarithm)
 
 
-def _of_parameters(night: Night, changes: list[Change], compared: Compared) -> Iterator[Draft]:
-    """Yield a finding for each group of curves that changed; both metrics of a group are one."""
-    parameters = compared.parameters
-    together: dict[tuple[bytes, bool, bool], list[Change]] = {}
-    for change in changes:
-        key = change.curves.tobytes(), change.effect > 0, change.metric == NOISE
-        together.setdefault(key, []).append(change)
-    for same in together.values():
-        change = max(same, key=lambda one: abs(one.z))
-        if change.metric == NOISE:
-            if change.effect > 0:
-                yield _draft(night, parameters, change, "noisier", [])
-            continue
-        others = [one for one in same if one is not change]
-        for metric in (LATENCY, BANDWIDTH):
-            if metric not in {one.metric for one in same}:
-                others += filter(None, [change_of(compared, change.curves, metric)])
-        clauses = [_other_words(one, parameters, compared.least) for one in others]
-        kind = "regression" if change.effect > 0 else "improvement"
-        if change.effect > 0 and is_drift(change.series):
-            kind = "slow_drift"
-        yield _draft(night, parameters, change, kind, clauses)
+def _of_parameters(
+    night: Night, cause: list[Change], compared: Compared, consequences: list[str]
+) -> Iterator[Draft]:
+    """Yield the finding of changes that are one, with what follows from them."""
+    change, others = cause[0], cause[1:]
+    if change.metric == NOISE:
+        if change.effect > 0:
+            yield _draft(night, compared.parameters, change, "noisier", [])
+        return
+    for metric in (LATENCY, BANDWIDTH):
+        if metric not in {one.metric for one in cause}:
+            others += filter(None, [change_of(compared, change.curves, metric)])
+    clauses = [_other_words(one, change, compared, night) for one in others]
+    kind = "regression" if change.effect > 0 else "improvement"
+    if change.effect > 0 and is_drift(change.series):
+        kind = "slow_drift"
+    yield _draft(night, compared.parameters, change, kind, [*clauses, *consequences])
 
 
 def _of_drifts(night: Night, changes: list[Change], compared: Compared) -> Iterator[Draft]:
@@ -192,15 +190,19 @@ def _place(first: int, last: int, smallest: int, largest: int) -> tuple[int | st
     return (first if first > smallest else "start", last if last < largest else "end")
 
 
-def _other_words(change: Change, parameters: Parameters, least: Mapping[str, float]) -> str:
-    """Write what the other metric of the same curves did."""
+def _other_words(change: Change, main: Change, compared: Compared, night: Night) -> str:
+    """Write what the other metric of the same curves, or of some of them, did."""
     low, high = change.low, change.high
-    if abs(change.effect) >= least[change.metric] and (low > 0 or high < 0):
+    least = compared.least[change.metric]
+    some = ""
+    if len(change.curves) < len(main.curves):
+        some = f" of {named(night.curves, change.curves, shared_by(night.curves, change.curves))}"
+    if abs(change.effect) >= least and (low > 0 or high < 0):
         bounds = sorted(relative(change.metric, value) for value in (low, high))
-        where = range_words(*_sizes(parameters, change))
+        where = range_words(*_sizes(compared.parameters, change))
         words = effect_text(relative(change.metric, change.effect), *bounds)
-        return f"{change.metric}{where} {words}"
+        return f"{change.metric}{some}{where} {words}"
     known = max(abs(low), abs(high))
-    if known <= 3 * least[change.metric]:
-        return f"{change.metric} unchanged"
-    return f"{change.metric} not known to {100 * math.expm1(min(known, 5.0)):.0f} %"
+    if known <= 3 * least:
+        return f"{change.metric}{some} unchanged"
+    return f"{change.metric}{some} not known to {100 * math.expm1(min(known, 5.0)):.0f} %"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.records.terms import run_terms
+from switchpoint.records.terms import run_terms, variable_terms
 from switchpoint.tables.columns import lasting_labels
 
 #: Runs of these columns measured the same.
@@ -25,7 +25,7 @@ _HOSTS = "hosts"
 _MOST_LISTED = 12
 
 
-def facts_of_runs(runs: pd.DataFrame) -> dict[str, dict[str, str]]:
+def facts_of_runs(runs: pd.DataFrame) -> dict[str, Mapping[str, str]]:
     """Return what the record of each run says of its circumstances, by run ID.
 
     Parameters
@@ -33,14 +33,51 @@ def facts_of_runs(runs: pd.DataFrame) -> dict[str, dict[str, str]]:
     runs
         As from `Store.facts`. Runs without a record have no facts.
     """
-    found: dict[str, dict[str, str]] = {}
-    for run in runs.to_dict("records"):
-        if isinstance(run["header"], str):
-            header = json.loads(run["header"])
-            footer = json.loads(run["footer"]) if isinstance(run["footer"], str) else None
-            hosts = ", ".join(sorted({str(rank["host"]) for rank in header["ranks"]}))
-            found[str(run["run_id"])] = run_terms(header, footer) | {_HOSTS: hosts}
+    found: dict[str, Mapping[str, str]] = {}
+    variables = _Variables()
+    # Most runs of a night have the same hundreds of facts. They are kept once.
+    once: dict[tuple[Any, ...], Mapping[str, str]] = {}
+    for run_id, header, footer in zip(runs["run_id"], runs["header"], runs["footer"], strict=True):
+        if isinstance(header, str):
+            end = json.loads(footer) if isinstance(footer, str) else None
+            rest, cvars = variables.taken_from(header)
+            hosts = ", ".join(sorted({str(rank["host"]) for rank in rest["ranks"]}))
+            own = run_terms(rest, end) | {_HOSTS: hosts}
+            key = (id(cvars), *own.items())
+            if key not in once:
+                once[key] = own | cvars
+            found[str(run_id)] = once[key]
     return found
+
+
+class _Variables:
+    """The control variables of records' headers: thousands, which are the same in most of them."""
+
+    _NAME = '"cvars":'
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[str, str]] = {}
+        self._decoder = json.JSONDecoder()
+
+    def taken_from(self, header: str) -> tuple[dict[str, Any], dict[str, str]]:
+        """Parse a header without its control variables; return those as facts.
+
+        The same variables are the same object.
+        """
+        place = header.find(self._NAME)
+        if place < 0:
+            return json.loads(header), self._facts("{}", {})
+        begin = place + len(self._NAME)
+        begin += len(header[begin : begin + 8]) - len(header[begin : begin + 8].lstrip())
+        for text, facts in self._known.items():
+            if header.startswith(text, begin):
+                return json.loads(f"{header[:begin]}{{}}{header[begin + len(text) :]}"), facts
+        values, end = self._decoder.raw_decode(header, begin)
+        rest = json.loads(f"{header[:begin]}{{}}{header[end:]}")
+        return rest, self._facts(header[begin:end], values)
+
+    def _facts(self, text: str, values: dict[str, Any]) -> dict[str, str]:
+        return self._known.setdefault(text, variable_terms(values))
 
 
 def nodes_of(facts: Mapping[str, str]) -> frozenset[str]:
@@ -63,10 +100,15 @@ def differences(
         if run["run_id"] in facts:
             earlier.setdefault(_measured(run), []).append(facts[run["run_id"]])
     found = {}
+    compared: dict[tuple[int, ...], dict[str, tuple[str, str]]] = {}
     for run in tonight.to_dict("records"):
         own, others = facts.get(run["run_id"]), earlier.get(_measured(run))
         if own is not None and others:
-            found[str(run["run_id"])] = dict(_changed(own, others))
+            # Runs with the same facts are one object, see `facts_of_runs`.
+            key = (id(own), *sorted({id(other) for other in others}))
+            if key not in compared:
+                compared[key] = dict(_changed(own, others))
+            found[str(run["run_id"])] = compared[key]
     return found
 
 

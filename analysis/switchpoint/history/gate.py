@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 import pandas as pd
 
+from switchpoint.errors import InputError
 from switchpoint.history import absences, accepted, changes, values
+from switchpoint.history.by_curve import by_curve
 from switchpoint.history.circumstances import facts_of_runs
+from switchpoint.history.kept import known_boundaries, parameters_of_launches
 from switchpoint.history.kinds import ACCEPTED, GATE_COLUMNS
 from switchpoint.history.night import Night
 from switchpoint.history.nights import Nights, nights_of_values, select_nights
-from switchpoint.history.points import NO_POINTS, points_of, since_accepted
+from switchpoint.history.points import NO_POINTS, POINT_COLUMNS, points_of, since_accepted
 from switchpoint.history.policy import Policy
 from switchpoint.store.store import Store
+
+#: So many nights are read at once.
+_NIGHTS_AT_ONCE = 8
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,9 @@ class Verdict:
         `GATE_COLUMNS`, those that fail first.
     warnings : list of str
         What limits the verdict.
+    parameters : DataFrame
+        Latency, time per byte and noise of each launch in each segment of its curve, as the store
+        keeps them; empty for the first night.
     """
 
     session: str
@@ -44,6 +54,7 @@ class Verdict:
     curves: pd.DataFrame
     findings: pd.DataFrame
     warnings: list[str] = field(default_factory=list)
+    parameters: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def fails(self) -> bool:
@@ -78,7 +89,7 @@ def gate(
     failed_checks
         Name and reason of each check that failed or was skipped.
     keep
-        Store the findings.
+        Store the findings, and the parameters of the session's launches.
 
     Returns
     -------
@@ -94,9 +105,15 @@ def gate(
     single = store.single_values(site=site)
     nights = _nights(store, single, session, site, history or policy.history_nights)
     night = _read(store, nights, site)
+    known = known_boundaries(
+        store, night.points, night.nights, night.acceptances, policy.settled_after_nights
+    )
+    curves = None
+    if night.nights.tonight and len(night.curves):
+        curves = by_curve(night.points, {one: known[one].first_sizes for one in known})
     found = [
         *absences.found(night, failed_checks),
-        *(changes.found(night, policy) if len(night.curves) else []),
+        *(changes.found(night, curves, policy) if len(night.curves) else []),
         *values.found(single, nights.starts_utc, policy),
     ]
     rows = [night.finished(finding, policy) for finding in found]
@@ -107,10 +124,23 @@ def gate(
         night.curves_tonight,
         _in_order(rows),
         [*night.nights.warnings, *night.limits],
+        pd.DataFrame() if curves is None else parameters_of_launches(night, curves, known),
     )
     if keep:
-        accepted.keep(store, verdict.findings)
+        kept(store, verdict)
     return verdict
+
+
+def kept(store: Store, verdict: Verdict) -> None:
+    """Store the findings of a verdict, and the parameters of its launches.
+
+    Later gates can do without the parameters, so a store that cannot be written costs a warning.
+    """
+    accepted.keep(store, verdict.findings)
+    try:
+        store.keep_parameters(verdict.parameters)
+    except InputError as error:
+        verdict.warnings.append(f"the parameters of this session were not kept: {error}")
 
 
 def _nights(
@@ -127,15 +157,23 @@ def _read(store: Store, nights: Nights, site: str | None) -> Night:
     acceptances = accepted.read(store)
     if nights.runs.empty:
         return Night(nights, NO_POINTS, nights.runs, {}, acceptances)
-    table = store.curves(since=nights.starts_utc[0], site=site)
-    points = points_of(table, nights.runs, nights.tonight + 1)
+    tables = _tables(store, nights, site)
+    points = points_of(tables, nights.runs, nights.tonight + 1)
     points = since_accepted(points, acceptances, nights.starts_utc)
     before = nights.runs_of(max(nights.tonight - 1, 0))
     facts = _facts(store, before) | _facts(store, nights.runs_of(nights.tonight))
     return Night(nights, points, before, facts, acceptances)
 
 
-def _facts(store: Store, runs: pd.DataFrame) -> dict[str, dict[str, str]]:
+def _tables(store: Store, nights: Nights, site: str | None) -> Iterator[pd.DataFrame]:
+    """Read the points of some nights at a time, which needs less memory than all at once."""
+    edges = [*nights.starts_utc[::_NIGHTS_AT_ONCE], None]
+    for since, until in itertools.pairwise(edges):
+        if since != until:
+            yield store.curves(POINT_COLUMNS, since=since, until=until, site=site)
+
+
+def _facts(store: Store, runs: pd.DataFrame) -> dict[str, Mapping[str, str]]:
     """Read the facts of a night's runs."""
     last = datetime.fromisoformat(runs["start_utc"].max().replace("Z", "+00:00"))
     until = last + timedelta(seconds=1)

@@ -7,11 +7,11 @@ or a regression would hide itself. After some nights it is what users live with,
 from __future__ import annotations
 
 import itertools
-import warnings
 
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.history.medians import row_medians
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -68,10 +68,8 @@ def _suspicious(past: Floats) -> Indices:
     """Return the series that may have more than one level."""
     if past.shape[1] < 2 * _FEWEST_NIGHTS:
         return np.zeros(0, dtype=np.intp)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        off = past - np.nanmedian(past, axis=1)[:, None]
-        newest = np.nanmedian(off[:, -_NEWEST:], axis=1)
+    off = past - row_medians(past)[:, None]
+    newest = row_medians(off[:, -_NEWEST:])
     scale = _scale(past)[:, None]
     off = np.clip(np.nan_to_num(off) / scale, -3, 3)
     sums = np.cumsum(off - off.mean(axis=1)[:, None], axis=1)
@@ -138,16 +136,12 @@ def _without_disturbed(series: Floats) -> Floats:
         2 * _AROUND + 1,
         axis=1,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        usual = np.nanmedian(around, axis=2)
+    usual = row_medians(around)
     far = np.abs(series - usual) > _DISTURBED * _scale(series)[:, None]
     return np.where(far, usual, series)
 
 
 def _scale(series: Floats) -> Floats:
     """Return the scatter of each series from its steps, which hardly depend on its levels."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        scale = SD_PER_MAD * np.nanmedian(np.abs(np.diff(series, axis=1)), axis=1) / np.sqrt(2)
+    scale = SD_PER_MAD * row_medians(np.abs(np.diff(series, axis=1))) / np.sqrt(2)
     return np.asarray(np.maximum(np.nan_to_num(scale), _LEAST_SCATTER))

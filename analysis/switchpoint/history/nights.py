@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
 
 from switchpoint.errors import InputError
+from switchpoint.store.batches import UNDATED, batch_of, in_batches
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
 from switchpoint.tables.columns import lasting_labels
@@ -79,29 +81,34 @@ def select_nights(store: Store, session: str | None, site: str | None, history: 
     InputError
         If there is no such session.
     """
-    stored, damaged = store.stored(**({} if site is None else {"site": site}))
-    runs = _sessions(stored)
-    if runs.empty:
-        where = f"no dated run of the site '{site}'" if site else "no dated run"
-        raise InputError(store.url, damaged[0] if damaged else f"contains {where}; import some")
-    starts = runs.groupby("session")["start_utc"].min().sort_values()
-    last_batch = runs.groupby("session")["batch"].max()
-    judged = _judged(store, session, starts, last_batch)
-    own = runs[runs["session"] == judged]
-    alike = runs[runs["measured"].isin(own["measured"])]
-    start = starts[judged]
-    earlier = [name for name in alike["session"].unique() if starts[name] < start]
-    chosen = [*sorted(earlier, key=lambda name: str(starts[name]))[-history:], judged]
+    for read in _reading_back(store, session, site):
+        if len(read.earlier) > history:  # the oldest one may have begun before what was read
+            break
+    starts, own = read.starts, read.own
+    chosen = [*sorted(read.earlier, key=lambda name: str(starts[name]))[-history:], read.judged]
     number = {name: night for night, name in enumerate(chosen)}
-    runs = runs[runs["session"].isin(chosen) & runs["site"].isin(own["site"])]
-    later = starts[(starts > start) & (last_batch[starts.index] < own["batch"].min())]
+    runs = read.runs[read.runs["session"].isin(chosen) & read.runs["site"].isin(own["site"])]
+    stored_before = read.last_batch[starts.index] < own["batch"].min()
+    later = starts[(starts > starts[read.judged]) & stored_before]
     return Nights(
         runs.assign(night=runs["session"].map(number)).reset_index(drop=True),
         chosen,
         [str(starts[name]) for name in chosen],
-        [str(name) for name in later.index if name in set(alike["session"])],
-        damaged,
+        [str(name) for name in later.index if name in set(read.alike["session"])],
+        read.damaged,
     )
+
+
+def site_of(store: Store, session: str | None) -> str | None:
+    """Return the site of the session to judge; None if it has none, or several.
+
+    Raises
+    ------
+    InputError
+        If there is no such session.
+    """
+    sites = next(_reading_back(store, session, None)).own["site"].dropna().unique()
+    return str(sites[0]) if len(sites) == 1 else None
 
 
 def nights_of_values(
@@ -128,6 +135,82 @@ def nights_of_values(
     return Nights(runs, chosen, chosen, [], [])
 
 
+@dataclass(frozen=True)
+class _Read:
+    """Runs of some time.
+
+    Attributes
+    ----------
+    runs : DataFrame
+        As from `_sessions`.
+    starts, last_batch : Series
+        By session: the start of its first run, and the newest of its batches.
+    judged : str
+        The session to judge.
+    damaged : list of str
+        What could not be read.
+    """
+
+    runs: pd.DataFrame
+    starts: pd.Series[str]
+    last_batch: pd.Series[str]
+    judged: str
+    damaged: list[str]
+
+    @property
+    def own(self) -> pd.DataFrame:
+        """The runs of the judged session."""
+        return self.runs[self.runs["session"] == self.judged]
+
+    @property
+    def alike(self) -> pd.DataFrame:
+        """The runs that measured the same as one of them."""
+        return self.runs[self.runs["measured"].isin(self.own["measured"])]
+
+    @property
+    def earlier(self) -> list[str]:
+        """The sessions before it that measured the same."""
+        start = self.starts[self.judged]
+        return [name for name in self.alike["session"].unique() if self.starts[name] < start]
+
+
+def _reading_back(store: Store, session: str | None, site: str | None) -> Iterator[_Read]:
+    """Yield the newest runs, each time more of the past; the judged session is in all of them."""
+    for since, unread in _begins(store):
+        stored, damaged = store.stored(since=since, site=site)
+        runs = _sessions(stored)
+        starts = runs.groupby("session")["start_utc"].min().sort_values()
+        last_batch = runs.groupby("session")["batch"].max()
+        elsewhere = last_batch.max() < unread if session is None else session not in starts.index
+        if since and (runs.empty or elsewhere):
+            continue
+        if runs.empty:
+            where = f"no dated run of the site '{site}'" if site else "no dated run"
+            problem = damaged[0] if damaged else f"contains {where}; import some"
+            raise InputError(store.url, problem)
+        judged = _judged(store, session, starts, last_batch)
+        yield _Read(runs, starts, last_batch, judged, damaged)
+
+
+def _begins(store: Store) -> Iterator[tuple[str | None, str]]:
+    """Yield from when on to read runs, further and further back; at last, None for all.
+
+    The newest nights of a store that has years are in few of its months. With each comes the name
+    of the newest batch of the months that are not read.
+    """
+    batches, older = in_batches(store.files_of_runs())
+    newest: dict[str, str] = {}
+    for path in batches:
+        month, name = batch_of(path).removeprefix("month=").split("/")
+        newest[month] = max(newest.get(month, ""), name)
+    months = sorted({*newest} - {UNDATED})
+    back = 2
+    while back < len(months) and not older:
+        yield f"{months[-back]}-01", max(newest[month] for month in months[:-back])
+        back *= 2
+    yield None, ""
+
+
 def _sessions(stored: StoredRuns) -> pd.DataFrame:
     """Return dated runs, each with its session, and with what it measured as one number."""
     runs = stored.runs[stored.runs["start_utc"].notna() & (stored.runs["kernel"] != ZOOM)]
@@ -136,7 +219,8 @@ def _sessions(stored: StoredRuns) -> pd.DataFrame:
         # The name of a batch begins with the time when it was written.
         batch=runs["batch"].fillna("").str.rpartition("/")[2],
     )
-    measured = runs[_MEASURED].assign(labels=runs["labels"].map(lasting_labels))
+    lasting = {labels: lasting_labels(labels) for labels in runs["labels"].unique()}
+    measured = runs[_MEASURED].assign(labels=runs["labels"].map(lasting))
     return runs.assign(measured=measured.groupby([*measured], dropna=False).ngroup())
 
 

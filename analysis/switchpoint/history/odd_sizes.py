@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from switchpoint.history.factors import strata
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.parameters import BANDWIDTH, LATENCY, Parameters, ratios
 from switchpoint.history.points import Points, by_night
@@ -26,6 +25,8 @@ class OddSizes:
     curve : int
     first_size, last_size : int
         In bytes.
+    places : array of int
+        The places of these sizes in the shapes.
     effect, low, high : float
         The largest change, as a logarithm of time, with its 95 % interval.
     """
@@ -33,20 +34,16 @@ class OddSizes:
     curve: int
     first_size: int
     last_size: int
+    places: Indices
     effect: float
     low: float
     high: float
 
 
-def odd_sizes(
-    points: Points,
-    shapes: Shapes,
-    parameters: Parameters,
-    left_out: npt.NDArray[np.bool_],
-    least: float,
-    rate: float,
-) -> list[OddSizes]:
-    """Find sizes that are off tonight, after what latency and bandwidth explain.
+def unexplained(
+    points: Points, shapes: Shapes, parameters: Parameters, left_out: npt.NDArray[np.bool_]
+) -> Floats:
+    """Return how much slower each place was in each night than latency and bandwidth explain.
 
     Parameters
     ----------
@@ -54,17 +51,38 @@ def odd_sizes(
         Of all nights.
     left_out : array of bool
         Of each point: whether a moved switch explains it.
+
+    Returns
+    -------
+    array of float, shape (places, nights)
+        As a logarithm; NaN without a point.
+    """
+    used = (shapes.place >= 0) & ~left_out
+    shape = (len(shapes.size), points.nights)
+    nightly = by_night(shapes.place[used], points.night[used], ratios(points, shapes)[used], shape)
+    return np.asarray(nightly - _explained(shapes, parameters))
+
+
+def odd_sizes(
+    rest: Floats, shapes: Shapes, stratum: Indices, least: float, rate: float
+) -> list[OddSizes]:
+    """Find sizes that are off tonight, after what latency and bandwidth explain.
+
+    Parameters
+    ----------
+    rest : array of float, shape (places, nights)
+        As from `unexplained`.
+    shapes
+        Of all curves.
+    stratum : array of int
+        Curves with the same number scatter alike.
     least
         The smallest effect that matters, as a logarithm.
     rate
         The false discovery rate over all sizes of all curves.
     """
-    used = (shapes.place >= 0) & ~left_out
-    shape = (len(shapes.size), points.nights)
-    nightly = by_night(shapes.place[used], points.night[used], ratios(points, shapes)[used], shape)
-    rest = nightly - _explained(shapes, parameters)
-    every = np.ones(shape, dtype=bool)
-    judged = compare(Nightly.of(rest, every, strata(points.curves)[shapes.curve]))
+    every = np.ones(rest.shape, dtype=bool)
+    judged = compare(Nightly.of(rest, every, stratum[shapes.curve]))
     odd = significant(judged.p, rate) & (np.abs(judged.effect) >= least)
     low, high = judged.interval()
     return [
@@ -72,6 +90,7 @@ def odd_sizes(
             int(shapes.curve[run[0]]),
             int(shapes.size[run[0]]),
             int(shapes.size[run[-1]]),
+            run,
             *(float(values[run[np.argmax(np.abs(judged.effect[run]))]])
               for values in (judged.effect, low, high)),
         )

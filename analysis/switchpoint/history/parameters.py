@@ -8,12 +8,13 @@ on w gives x and y from all sizes of the segment together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.history.medians import row_medians
 from switchpoint.history.points import Points, by_night
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.curves import median_by
@@ -52,12 +53,22 @@ class Parameters:
         Variance of that logarithm between launches of one night; NaN if no night has two.
     launches : array of int, shape (parameters, nights)
         Number of launches.
+    tonight : DataFrame
+        One row for each launch of the last night and segment of its curve: `run_id`, `curve`,
+        `first_size_bytes`, `last_size_bytes`, `latency_us`, `time_per_byte_us`, and `noise`, the
+        typical relative scatter of the launch's samples. NaN where it is not known.
     """
 
     table: pd.DataFrame
     nightly: Floats
     launch_variance: Floats
     launches: Indices
+    tonight: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    def numbered_from(self, segments: int) -> Parameters:
+        """Number the segments from here on; the noise belongs to none."""
+        own = self.table["segment"]
+        return replace(self, table=self.table.assign(segment=own + segments * (own >= 0)))
 
     @classmethod
     def joined(cls, parts: list[Parameters]) -> Parameters:
@@ -67,6 +78,7 @@ class Parameters:
             np.concatenate([part.nightly for part in parts]),
             np.concatenate([part.launch_variance for part in parts]),
             np.concatenate([part.launches for part in parts]),
+            pd.concat([part.tonight for part in parts], ignore_index=True),
         )
 
 
@@ -84,7 +96,10 @@ def parameters_of(
     """
     used = shapes.place >= 0 if left_out is None else (shapes.place >= 0) & ~left_out
     lines = _fit_lines(points, shapes, used)
-    return Parameters.joined([lines, _noise(points)])
+    noise, scatter = _noise(points)
+    launch = lines.tonight.pop("launch")
+    lines.tonight["noise"] = scatter[launch]
+    return Parameters.joined([lines, noise])
 
 
 def ratios(points: Points, shapes: Shapes) -> Floats:
@@ -119,7 +134,46 @@ def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> P
         table = sizes.iloc[segments].reset_index(drop=True)
         table.insert(1, "metric", metric)
         parts.append(_collect(table, row, night[chosen], values[chosen], points.nights))
-    return Parameters.joined(parts)
+    tonight = _tonight(points, shapes, cells, latency, per_byte)
+    return replace(Parameters.joined(parts), tonight=tonight)
+
+
+def _tonight(
+    points: Points, shapes: Shapes, cells: Indices, latency: Floats, per_byte: Floats
+) -> pd.DataFrame:
+    """Return `Parameters.tonight` with the number of the launch, without the noise.
+
+    The changes of latency and of time per byte are those of cells: a launch and a segment each.
+    """
+    of_launch = points.launches["curve"].to_numpy()
+    launches = np.flatnonzero(points.launches["night"].to_numpy() == points.nights - 1)
+    first = np.searchsorted(shapes.segment_curve, of_launch[launches])
+    number = np.searchsorted(shapes.segment_curve, of_launch[launches], side="right") - first
+    launch = np.repeat(launches, number)
+    before = np.repeat(np.cumsum(number) - number, number)
+    segment = np.arange(len(launch)) - before + np.repeat(first, number)
+    key = launch * len(shapes.segment_curve) + segment
+    cell = np.minimum(np.searchsorted(cells, key), max(len(cells) - 1, 0))
+    known = cells[cell] == key if len(cells) else np.zeros(len(key), dtype=bool)
+
+    def values(line: Floats, change: Floats) -> Floats:
+        changed = np.exp(change[cell[known]])
+        found = np.full(len(key), np.nan)
+        found[known] = line[segment[known]] * changed
+        return found
+
+    sizes = _sizes(shapes).iloc[segment].reset_index(drop=True)
+    return pd.DataFrame(
+        {
+            "launch": launch,
+            "run_id": points.launches["run_id"].to_numpy()[launch],
+            "curve": of_launch[launch],
+            "first_size_bytes": sizes["first_size_bytes"],
+            "last_size_bytes": sizes["last_size_bytes"],
+            "latency_us": values(shapes.latency_us, latency),
+            "time_per_byte_us": values(shapes.per_byte_us, per_byte),
+        }
+    )
 
 
 def _known(shapes: Shapes) -> tuple[Indices, npt.NDArray[np.object_]]:
@@ -185,11 +239,11 @@ class _Sums:
         return np.minimum(self(which.astype(float)), 1.0)
 
 
-def _noise(points: Points) -> Parameters:
-    """Return the typical scatter of each curve's samples, as a logarithm."""
+def _noise(points: Points) -> tuple[Parameters, Floats]:
+    """Return the typical scatter of each curve's samples, as a logarithm; and of each launch."""
     repeated = points.spread > 0
-    launches = points.launches.iloc[np.unique(points.launch[repeated])]
-    _, cell = np.unique(points.launch[repeated], return_inverse=True)
+    measured, cell = np.unique(points.launch[repeated], return_inverse=True)
+    launches = points.launches.iloc[measured]
     values = np.log(median_by(cell, points.spread[repeated])) if len(cell) else np.zeros(0)
     curves = np.unique(launches["curve"].to_numpy())
     sizes = pd.DataFrame({"curve": points.curve, "size": points.size}).groupby("curve")["size"]
@@ -208,11 +262,10 @@ def _noise(points: Points) -> Parameters:
     row = np.searchsorted(curves, launches["curve"].to_numpy())
     found = _collect(table, row, launches["night"].to_numpy(), values, points.nights)
     past = found.nightly[:, :-1]
-    typical = np.array([np.median(one[np.isfinite(one)]) if np.isfinite(one).any() else np.nan
-                        for one in past])  # fmt: skip
-    return Parameters(
-        table, found.nightly - typical[:, None], found.launch_variance, found.launches
-    )
+    typical = row_medians(past)
+    scatter = np.full(len(points.launches), np.nan)
+    scatter[measured] = np.exp(values)
+    return replace(found, nightly=found.nightly - typical[:, None]), scatter
 
 
 def _sizes(shapes: Shapes) -> pd.DataFrame:

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 
+from switchpoint.history.consequences import Beside
 from switchpoint.history.night import Draft, Night
 from switchpoint.history.odd_sizes import OddSizes
 from switchpoint.history.shapes import Shapes
 from switchpoint.history.switches import MovedSwitch
 from switchpoint.history.words import counted, effect_text, named, range_words, shared_by
+from switchpoint.tables.sweeps import Indices
 from switchpoint.tables.units import size_text
+
+_Found = TypeVar("_Found", MovedSwitch, OddSizes)
+
+
+def words_of(night: Night, beside: Beside) -> list[str]:
+    """Write what follows from a change of latency or bandwidth, a clause each."""
+    moved = (_where_moved(night, same) for same in _moved_together(beside.moved))
+    odd = (
+        f"{_where_odd(night, same)} {100 * math.expm1(_typical(same).effect):+.0f} % beyond that"
+        for same in _odd_together(beside.odd)
+    )
+    return [*moved, *odd]
 
 
 def of_switches(night: Night, shapes: Shapes, moved: list[MovedSwitch]) -> Iterator[Draft]:
     """Yield a finding for all curves whose switch moved from the same place to the same place."""
-    places: dict[tuple[int, int], list[MovedSwitch]] = {}
-    for one in moved:
-        places.setdefault((_octave(one.first_after), _octave(one.new_first_after)), []).append(one)
-    for same in places.values():
-        curves = np.unique([one.curve for one in same])
-        shared = shared_by(night.curves, curves)
-        before, after = (
-            _most_common([getattr(one, name) for one in same])
-            for name in ("first_after", "new_first_after")
-        )
-        typical = same[np.argsort([one.effect for one in same])[len(same) // 2]]
-        to = f"to {size_text(after)}" if after else "beyond the measured sizes"
+    for same in _moved_together(moved):
+        curves = _curves_of(same)
+        typical = _typical(same)
         number = "" if len(curves) == 1 else f" ({counted(len(curves), 'curve')})"
         effect = math.expm1(typical.effect)
         sizes = [int(size) for one in same for size in shapes.size[one.places]]
@@ -36,11 +42,10 @@ def of_switches(night: Night, shapes: Shapes, moved: list[MovedSwitch]) -> Itera
         yield Draft(
             "moved_switch",
             "switch",
-            f"the switch of {named(night.curves, curves, shared)} moved from {size_text(before)}"
-            f" {to}{number}; time{between} {100 * effect:+.0f} %",
+            f"{_where_moved(night, same)}{number}; time{between} {100 * effect:+.0f} %",
             curves,
-            (before, after),
-            shared,
+            _from_to(same),
+            shared_by(night.curves, curves),
             min(sizes),
             max(sizes),
             effect,
@@ -51,15 +56,10 @@ def of_switches(night: Night, shapes: Shapes, moved: list[MovedSwitch]) -> Itera
 
 def of_sizes(night: Night, odd: list[OddSizes]) -> Iterator[Draft]:
     """Yield a finding for all curves in which the same sizes changed in the same direction."""
-    places: dict[tuple[int, int, bool], list[OddSizes]] = {}
-    for one in odd:
-        key = _octave(one.first_size), _octave(one.last_size), one.effect > 0
-        places.setdefault(key, []).append(one)
-    for same in places.values():
-        curves = np.unique([one.curve for one in same])
-        shared = shared_by(night.curves, curves)
-        typical = same[np.argsort([one.effect for one in same])[len(same) // 2]]
-        first, last = min(one.first_size for one in same), max(one.last_size for one in same)
+    for same in _odd_together(odd):
+        curves = _curves_of(same)
+        typical = _typical(same)
+        first, last = _range(same)
         effect, low, high = (
             math.expm1(value) for value in (typical.effect, typical.low, typical.high)
         )
@@ -67,18 +67,71 @@ def of_sizes(night: Night, odd: list[OddSizes]) -> Iterator[Draft]:
         yield Draft(
             "regression" if effect > 0 else "improvement",
             "time",
-            f"time of {named(night.curves, curves, shared)}"
-            f"{range_words(first, last, 0, 2 * last + 1)} {effect_text(effect, low, high)}{number};"
+            f"{_where_odd(night, same)} {effect_text(effect, low, high)}{number};"
             " latency and bandwidth do not explain it",
             curves,
             (first, last),
-            shared,
+            shared_by(night.curves, curves),
             first,
             last,
             effect,
             low,
             high,
         )
+
+
+def _moved_together(moved: Sequence[MovedSwitch]) -> list[list[MovedSwitch]]:
+    """Group switches that moved from the same place to the same place."""
+    places: dict[tuple[int, int], list[MovedSwitch]] = {}
+    for one in moved:
+        places.setdefault((_octave(one.first_after), _octave(one.new_first_after)), []).append(one)
+    return [*places.values()]
+
+
+def _odd_together(odd: Sequence[OddSizes]) -> list[list[OddSizes]]:
+    """Group the same sizes that changed in the same direction."""
+    places: dict[tuple[int, int, bool], list[OddSizes]] = {}
+    for one in odd:
+        key = _octave(one.first_size), _octave(one.last_size), one.effect > 0
+        places.setdefault(key, []).append(one)
+    return [*places.values()]
+
+
+def _where_moved(night: Night, same: Sequence[MovedSwitch]) -> str:
+    """Write which switch moved from where to where."""
+    curves = _curves_of(same)
+    before, after = _from_to(same)
+    to = f"to {size_text(after)}" if after else "beyond the measured sizes"
+    whose = named(night.curves, curves, shared_by(night.curves, curves))
+    return f"the switch of {whose} moved from {size_text(before)} {to}"
+
+
+def _where_odd(night: Night, same: Sequence[OddSizes]) -> str:
+    """Write the time of which curves and sizes is meant."""
+    curves = _curves_of(same)
+    first, last = _range(same)
+    whose = named(night.curves, curves, shared_by(night.curves, curves))
+    return f"time of {whose}{range_words(first, last, 0, 2 * last + 1)}"
+
+
+def _from_to(same: Sequence[MovedSwitch]) -> tuple[int, int]:
+    """Return the first size after the switch, before and now."""
+    return _most_common([one.first_after for one in same]), _most_common(
+        [one.new_first_after for one in same]
+    )
+
+
+def _range(same: Sequence[OddSizes]) -> tuple[int, int]:
+    return min(one.first_size for one in same), max(one.last_size for one in same)
+
+
+def _curves_of(same: Sequence[MovedSwitch | OddSizes]) -> Indices:
+    return np.unique([one.curve for one in same])
+
+
+def _typical(same: Sequence[_Found]) -> _Found:
+    """Return the one with the median effect."""
+    return sorted(same, key=lambda one: one.effect)[len(same) // 2]
 
 
 def _octave(size: int) -> int:

@@ -6,9 +6,10 @@ version of an MPI library that its environment names.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,10 @@ from switchpoint.tables.sweeps import Floats, Indices
 _VERSION = re.compile(r" \d[\w.]*$")
 
 
+#: What of a curve's points is compared.
+POINT_COLUMNS = ["size_bytes", "time_us", "error_us", "mad_us"]
+
+
 @dataclass(frozen=True)
 class Points:
     """Points of launches.
@@ -30,11 +35,11 @@ class Points:
     curves : DataFrame
         The identity of each curve, one row each.
     launches : DataFrame
-        One row for each launch of each curve: `curve`, `run_id`, `night`.
+        One row for each launch of each curve: `curve`, `run_id`, `night`. Ordered by curve.
     nights : int
         Number of nights, the judged one included, which is the last.
     launch, size : array of int
-        Of each point: its row in `launches`, its message size in bytes.
+        Of each point: its row in `launches`, in this order, and its message size in bytes.
     log_time, error, spread : array of float
         Natural logarithm of the time in microseconds; relative standard error of the time; its
         median absolute deviation relative to it.
@@ -48,6 +53,34 @@ class Points:
     log_time: Floats
     error: Floats
     spread: Floats
+
+    def parts(self, points: int) -> list[Points]:
+        """Divide the curves into parts of about so many points; there is at least one part.
+
+        Curves keep their numbers.
+        """
+        of_launch = self.launches["curve"].to_numpy()
+        begins = np.flatnonzero(np.diff(of_launch, prepend=-1))
+        starts = np.searchsorted(self.launch, begins)  # the first point of each curve
+        cuts = np.unique(np.searchsorted(starts, np.arange(points, len(self.launch), points)))
+        cuts = cuts[cuts < len(starts)]
+        launch_edges = [0, *begins[cuts].tolist(), len(of_launch)]
+        point_edges = [0, *starts[cuts].tolist(), len(self.launch)]
+        return [
+            Points(
+                self.curves,
+                self.launches.iloc[first:last].reset_index(drop=True),
+                self.nights,
+                self.launch[one:two] - first,
+                self.size[one:two],
+                self.log_time[one:two],
+                self.error[one:two],
+                self.spread[one:two],
+            )
+            for (first, last), (one, two) in zip(
+                itertools.pairwise(launch_edges), itertools.pairwise(point_edges), strict=True
+            )
+        ]
 
     @property
     def curve(self) -> Indices:
@@ -70,41 +103,53 @@ NO_POINTS = Points(
 )
 
 
-def points_of(table: pd.DataFrame, runs: pd.DataFrame, nights: int) -> Points:
+def points_of(tables: Iterable[pd.DataFrame], runs: pd.DataFrame, nights: int) -> Points:
     """Sort the points of curves by curve and launch.
 
     Parameters
     ----------
-    table
-        As from `Store.curves`.
+    tables
+        As from `Store.curves`, such as one for each of some spans of time. Each is needed only
+        until the next one is taken.
     runs
         With `run_id` and `night`; points of other runs are left out.
     nights
         Number of nights.
     """
-    night = table["run_id"].astype(object).map(runs.set_index("run_id")["night"])
-    usable = night.notna() & (table["time_us"] > 0)
-    table = table[usable].reset_index(drop=True)
-    curve, curves = _curves(table)
-    launch_key = pd.DataFrame(
-        {
-            "curve": curve,
-            "run_id": table["run_id"].astype(object),
-            "night": night[usable].to_numpy(dtype=int),
-        }
+    night = runs.drop_duplicates("run_id").set_index("run_id")["night"]
+    parts, identities = [], []
+    number = 0
+    for table in tables:
+        usable = table["run_id"].isin(night.index) & (table["time_us"] > 0)
+        launch, identity = _numbered(table.loc[usable, identity_columns(table)])
+        size, time, error, spread = (table.loc[usable, name].to_numpy() for name in POINT_COLUMNS)
+        parts.append(
+            (
+                (launch + number).astype(np.int32),
+                size,
+                np.log(time),
+                (error / time).astype(np.float32),
+                (spread / time).astype(np.float32),
+            )
+        )
+        identities.append(identity)
+        number += len(identity)
+    if not number:
+        return replace(NO_POINTS, nights=nights)
+    identity = pd.concat(identities, ignore_index=True)
+    curve, curves = _curves(identity)
+    run_id = identity["run_id"]
+    in_order = np.lexsort((pd.factorize(run_id, sort=True)[0], curve))
+    launches = pd.DataFrame({"curve": curve, "run_id": run_id, "night": run_id.map(night)})
+    place = np.empty(number, dtype=np.int32)
+    place[in_order] = np.arange(number)
+    launch = place[np.concatenate([part[0] for part in parts])]
+    order = np.argsort(launch, kind="stable")
+    size, log_time, error, spread = (
+        np.concatenate([part[which] for part in parts])[order] for which in range(1, 5)
     )
-    launch, launches = _numbered(launch_key)
-    time = table["time_us"].to_numpy(dtype=float)
-    return Points(
-        curves,
-        launches,
-        nights,
-        launch,
-        table["size_bytes"].to_numpy(),
-        np.log(time),
-        table["error_us"].to_numpy(dtype=float) / time,
-        table["mad_us"].to_numpy(dtype=float) / time,
-    )
+    launches = launches.iloc[in_order].reset_index(drop=True)
+    return Points(curves, launches, nights, launch[order], size, log_time, error, spread)
 
 
 def since_accepted(
@@ -144,15 +189,13 @@ def texts_of(curves: pd.DataFrame) -> list[dict[str, str]]:
     ]
 
 
-def _curves(table: pd.DataFrame) -> tuple[Indices, pd.DataFrame]:
-    """Number the curves of points; also return what identifies the same curve in every night.
+def _curves(identity: pd.DataFrame) -> tuple[Indices, pd.DataFrame]:
+    """Number the curves of launches; also return what identifies the same curve in every night.
 
     These are texts, null where there is none.
     """
-    names = [name for name in identity_columns(table) if name != "run_id"]
-    each, first = _numbered(table[names])
-    keys = first.astype(object)
-    if {"mpi", "environ"} <= {*names}:
+    each, keys = _numbered(identity.drop(columns="run_id"))
+    if {"mpi", "environ"} <= {*keys}:
         bare = keys["mpi"].map(lambda mpi: _VERSION.sub("", mpi), na_action="ignore")
         keys["mpi"] = bare.where(keys["environ"].notna(), keys["mpi"])
     curve, curves = _numbered(keys.where(keys.notna(), None))
@@ -160,12 +203,18 @@ def _curves(table: pd.DataFrame) -> tuple[Indices, pd.DataFrame]:
 
 
 def _numbered(keys: pd.DataFrame) -> tuple[Indices, pd.DataFrame]:
-    """Number the distinct rows in their order; also return them."""
-    if keys.empty:
-        return np.zeros(len(keys), dtype=np.intp), keys.drop_duplicates()
-    number = keys.groupby([*keys], dropna=False, sort=True, observed=True).ngroup().to_numpy()
-    _, first = np.unique(number, return_index=True)
-    return np.asarray(number), keys.iloc[first].reset_index(drop=True)
+    """Number the distinct rows in their order; also return them, with Python's texts."""
+    code = np.zeros(len(keys), dtype=np.int64)
+    for name in keys:
+        own, values = pd.factorize(keys[name])
+        # A null has the code -1. Numbers that are dense again cannot overflow in the next column.
+        code, _ = pd.factorize(code * (len(values) + 1) + own + 1)
+    _, first = np.unique(code, return_index=True)
+    distinct = keys.iloc[first].astype(object)
+    if distinct.empty:
+        return np.zeros(0, dtype=np.intp), distinct
+    rank = distinct.groupby([*keys], dropna=False, sort=True, observed=True).ngroup().to_numpy()
+    return np.asarray(rank[code]), distinct.iloc[np.argsort(rank)].reset_index(drop=True)
 
 
 def by_night(codes: Indices, night: Indices, values: Floats, shape: tuple[int, int]) -> Floats:

@@ -67,8 +67,14 @@ def fewer(points: Points) -> Iterator[tuple[str, Indices, int, int]]:
     first = max(points.nights - 1 - _RECENT, 0)
     launches = points.launches[points.launches["night"] >= first]
     yield from _fewer("launches", _counts(launches, first, points.nights))
-    sizes = pd.DataFrame({"curve": points.curve, "night": points.night, "size": points.size})
-    sizes = sizes[sizes["night"] >= first].drop_duplicates()
+    recent = points.night >= first
+    sizes = pd.DataFrame(
+        {
+            "curve": points.curve[recent],
+            "night": points.night[recent],
+            "size": points.size[recent],
+        }
+    ).drop_duplicates()
     yield from _fewer("sizes", _counts(sizes, first, points.nights))
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.history.medians import row_medians
 from switchpoint.history.pooling import MOST_PRIOR, pooled_variance
 from switchpoint.tables.student import SD_PER_MAD, normal_deviate, probability, t975
 from switchpoint.tables.sweeps import Floats, Indices
@@ -201,7 +202,7 @@ def _seen_before(off: Floats, effect: Floats, window: int) -> Floats:
     if nights < 1:
         return np.zeros(len(off))
     together = np.lib.stride_tricks.sliding_window_view(off, window, axis=1).mean(axis=2)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):
         share = together / effect[:, None]
         as_far = (share >= _AS_FAR[0]) & (share <= _AS_FAR[1])
     just_before = np.logical_and.accumulate(as_far[:, ::-1], axis=1)[:, ::-1]
@@ -223,11 +224,9 @@ def _alike(past: Floats, centre: Floats, stratum: Indices) -> Floats:
 
 def _scatter(past: Floats, stratum: Indices) -> tuple[Floats, Floats, Indices]:
     """Return centre, variance and number of each row's nights, without disturbed nights."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # rows without a night are NaN
-        centre = np.nanmedian(past, axis=1) if past.size else np.full(len(past), np.nan)
-        off = np.abs(past - centre[:, None])
-        scale = SD_PER_MAD * np.nanmedian(off, axis=1) if past.size else centre
+    centre = row_medians(past)
+    off = np.abs(past - centre[:, None])
+    scale = SD_PER_MAD * row_medians(off)
     usual = np.full(len(past), _LEAST_SCATTER)
     for one in np.unique(stratum):
         here = (stratum == one) & (scale > 0)
@@ -237,9 +236,9 @@ def _scatter(past: Floats, stratum: Indices) -> tuple[Floats, Floats, Indices]:
     kept = np.isfinite(past) & (off <= _DISTURBED * scale[:, None])
     number = kept.sum(axis=1)
     clean = np.where(kept, past, np.nan)
+    centre = row_medians(clean)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        centre = np.nanmedian(clean, axis=1) if past.size else centre
+        warnings.simplefilter("ignore", RuntimeWarning)  # of rows with less than two nights
         variance = np.nanvar(clean, axis=1, ddof=1) if past.size else centre
     return centre, np.where(number > 1, variance, np.nan), number
 
@@ -273,8 +272,6 @@ def _prior(
 def _fewer_launches(within: Floats, launches: Indices) -> Floats:
     """Return how much more tonight scatters because it has fewer launches than usual."""
     past = np.where(launches[:, :-1] > 0, launches[:, :-1], np.nan)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        usual = np.nanmedian(past, axis=1) if past.size else np.ones(len(past))
+    usual = row_medians(past)
     more = 1 / np.maximum(launches[:, -1], 1) - 1 / np.where(np.isfinite(usual), usual, 1.0)
     return within * np.maximum(more, 0.0)

@@ -47,7 +47,7 @@ class Compared:
     least : dict
         The smallest effect that matters by metric, as a logarithm. Others are not tested.
     rate : float
-        The false discovery rate over all groups and parameters.
+        The false discovery rate of each family of tests: groups, drifts and single parameters.
     settled_after : int
         A level is normal after so many nights.
     """
@@ -126,10 +126,9 @@ class _Search:
         self._metric = parameters.table["metric"].to_numpy()
         self._curve = parameters.table["curve"].to_numpy()
         self._free = np.isin(self._metric, [*least]) & np.isfinite(judged.effect)
-        # Groups are one family of tests and single parameters another, each with half the rate.
         tested = np.flatnonzero(self._free)
         self._alone = np.zeros(len(self._free), dtype=bool)
-        self._alone[tested] = significant(judged.p[tested], self._rate / 2)
+        self._alone[tested] = significant(judged.p[tested], self._rate)
         self._group_tests = len(self._groups) * len(least)
 
     def of(self, metric: str) -> list[Change]:
@@ -153,7 +152,7 @@ class _Search:
         rises = [drift(one.series) for one in candidates]
         others = np.ones(max(self._group_tests - len(candidates), 0))
         p = np.r_[probability(np.array([z for *_, z in rises])), others]
-        sure = significant(p, self._rate / 2, alike=True)
+        sure = significant(p, self._rate, alike=True)
         taken: set[int] = set()
         order = sorted(range(len(candidates)), key=lambda number: -len(candidates[number].curves))
         for number in order:
@@ -210,7 +209,7 @@ class _Search:
         candidates = self._candidates(metric)
         others = np.ones(max(self._group_tests - len(candidates), 0))  # of the other metrics
         p = np.r_[[one.p for one in candidates], others]
-        sure = significant(p, self._rate / 2, alike=True)
+        sure = significant(p, self._rate, alike=True)
         scored = [
             (self._score(one), one)
             for one, is_sure in zip(candidates, sure, strict=False)

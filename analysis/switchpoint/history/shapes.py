@@ -6,13 +6,13 @@ Each segment is a line, time = latency + bytes * time per byte. Changes are meas
 from __future__ import annotations
 
 import itertools
-import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from switchpoint.cores import workers
 from switchpoint.detection.launches import detect_launches
+from switchpoint.history.medians import row_medians
 from switchpoint.history.points import Points, by_night
 from switchpoint.tables.curves import median_by
 from switchpoint.tables.findings import BOUNDARIES
@@ -20,10 +20,6 @@ from switchpoint.tables.sweeps import Floats, Indices
 
 #: Boundaries below this confidence do not divide a curve.
 _LEAST_CONFIDENCE = 0.5
-
-#: The number of curves that are searched at once, and the number from which processes are started.
-_CURVES_AT_ONCE = 100
-_WORTH_A_POOL = 600
 
 #: Of a curve whose sizes have no repeats, the relative error of a time.
 _UNKNOWN_ERROR = 0.02
@@ -68,8 +64,16 @@ class Shapes:
         return np.asarray(self.latency_us[segment] + self.per_byte_us[segment] * size)
 
 
-def shapes_of(points: Points) -> Shapes:
-    """Pool the nights before the last one, and divide each curve into segments."""
+def shapes_of(points: Points, segments: Mapping[int, Sequence[int]] | None = None) -> Shapes:
+    """Pool the nights before the last one, and divide each curve into segments.
+
+    Parameters
+    ----------
+    points
+        Of all nights.
+    segments : dict, optional
+        The first size of each segment of some curves. The others are searched.
+    """
     curve, night = points.curve, points.night
     past = night < points.nights - 1
     largest = int(points.size.max(initial=0)) + 1
@@ -83,7 +87,7 @@ def shapes_of(points: Points) -> Shapes:
     log_time, scatter = _centre(nightly)
     of_curve, size = known // largest, known % largest
     error = median_by(place_of_past, points.error[past]) if len(known) else np.zeros(0)
-    segment, segment_curve = _segments(of_curve, size, log_time, error)
+    segment, segment_curve = _segments(of_curve, size, log_time, error, segments or {})
     latency, per_byte = _lines(segment, segment_curve, size, np.exp(log_time))
     total = latency[segment] + per_byte[segment] * size
     return Shapes(
@@ -102,51 +106,41 @@ def shapes_of(points: Points) -> Shapes:
 
 def _centre(nightly: Floats) -> tuple[Floats, Floats]:
     """Return median and median absolute deviation of each row; every row has a value."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        centre = np.nanmedian(nightly, axis=1) if len(nightly) else np.zeros(0)
-        scatter = (
-            np.nanmedian(np.abs(nightly - centre[:, None]), axis=1) if len(nightly) else centre
-        )
+    centre = row_medians(nightly)
+    scatter = row_medians(np.abs(nightly - centre[:, None]))
     few = np.isfinite(nightly).sum(axis=1) < 3
     return centre, np.where(few, 0.0, scatter)
 
 
 def _segments(
-    curve: Indices, size: Indices, log_time: Floats, error: Floats
+    curve: Indices,
+    size: Indices,
+    log_time: Floats,
+    error: Floats,
+    known: Mapping[int, Sequence[int]],
 ) -> tuple[Indices, Indices]:
     """Number the segments of all curves; return that of each place, and the curve of each."""
     edges = (
         np.flatnonzero(np.r_[True, np.diff(curve) > 0, True]) if len(curve) else np.zeros(1, int)
     )
-    parts = [slice(first, end) for first, end in itertools.pairwise(edges)]
     error = np.where(error > 0, error, _UNKNOWN_ERROR)
-    jobs = [
-        [(size[part].astype(float), np.exp(log_time[part]), error[part]) for part in some]
-        for some in (
-            parts[first : first + _CURVES_AT_ONCE]
-            for first in range(0, len(parts), _CURVES_AT_ONCE)
-        )
-    ]
     begins = np.zeros(len(size), dtype=bool)
     begins[edges[:-1]] = True
-    with workers(worthwhile=len(parts) >= _WORTH_A_POOL) as apply:
-        found = itertools.chain.from_iterable(apply(_boundaries, jobs))
-        for part, sizes in zip(parts, found, strict=True):
-            begins[part] |= np.isin(size[part], sizes)
-    segment = np.cumsum(begins) - 1
-    return segment, curve[begins]
+    for first, end in itertools.pairwise(edges):
+        part = slice(first, end)
+        sizes = known.get(int(curve[first]))
+        if sizes is None:
+            sizes = _boundaries(size[part].astype(float), np.exp(log_time[part]), error[part])
+        begins[part] |= np.isin(size[part], sizes)
+    return np.cumsum(begins) - 1, curve[begins]
 
 
-def _boundaries(curves: list[tuple[Floats, Floats, Floats]]) -> list[list[int]]:
-    """Return the first sizes after the boundaries of each curve."""
+def _boundaries(size: Floats, time: Floats, error: Floats) -> list[int]:
+    """Return the first sizes after the boundaries of a curve."""
     return [
-        [
-            finding["size_bytes"]
-            for finding in detect_launches(size, [(time, error)])[0]
-            if finding["kind"] in BOUNDARIES and finding["confidence"] >= _LEAST_CONFIDENCE
-        ]
-        for size, time, error in curves
+        finding["size_bytes"]
+        for finding in detect_launches(size, [(time, error)])[0]
+        if finding["kind"] in BOUNDARIES and finding["confidence"] >= _LEAST_CONFIDENCE
     ]
 
 

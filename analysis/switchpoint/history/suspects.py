@@ -12,11 +12,13 @@ import pandas as pd
 
 from switchpoint.history.kinds import CHANGES, SUSPECTED
 from switchpoint.history.nights import Nights
+from switchpoint.history.points import POINT_COLUMNS
 from switchpoint.history.relative_times import Job, job_of, levels, usual_levels, values
 from switchpoint.history.settings_before import Setting, changed_settings
 from switchpoint.history.trials import Trial, trial_of
 from switchpoint.importing.lock import unpack
 from switchpoint.store.store import Store
+from switchpoint.store.wanted import Query
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: So many jobs stand for all curves of a finding, and so many sizes for all of a curve.
@@ -173,9 +175,12 @@ def _points(
     parts = []
     for job, modes in chosen.items():
         known = dict(job)
-        wanted = {name: known[name] for name in ("site", "environ", "kernel", "placement")
-                  if name in known}  # fmt: skip
-        points = store.curves(**wanted)
+        wanted: dict[str, Query] = {
+            name: known[name]
+            for name in ("site", "environ", "kernel", "placement")
+            if name in known
+        }
+        points = store.curves(POINT_COLUMNS, since=nights.starts_utc[0], **wanted)
         points = points[points["run_id"].astype(str).isin(nights.runs["run_id"])]
         table = levels(points.assign(run_id=points["run_id"].astype(str)), metric)
         parts.append(table[(table["job"] == job) & table["mode"].isin(modes)])

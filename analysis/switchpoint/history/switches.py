@@ -56,6 +56,8 @@ class MovedSwitch:
         How much slower the sizes in between are, as a logarithm, with its 95 % interval.
     places : array of int
         The places in between.
+    segments : tuple of int
+        The segments before and after the switch in the history.
     """
 
     curve: int
@@ -67,6 +69,7 @@ class MovedSwitch:
     low: float
     high: float
     places: Indices
+    segments: tuple[int, int]
 
 
 def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
@@ -178,6 +181,10 @@ class _Curve:
             effect - 1.96 * error,
             effect + 1.96 * error,
             self.first + places,
+            (
+                int(self.shapes.segment[self.first + start - 1]),
+                int(self.shapes.segment[self.first + start]),
+            ),
         )
 
     def _ends(self, start: int, places: Indices) -> bool:

@@ -60,9 +60,18 @@ def run_terms(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> di
         **_of_ranks(header["ranks"]),
         **_of_path(header, footer),
         **{f"setting {k}": v for k, v in mpi_settings(mpi.get("environment", {})).items()},
-        **{f"control variable {k}": v for k, v in _lasting(mpi.get("cvars", {}))},
     }
-    return {term: _one_line(value) for term, value in found.items() if value not in (None, "")}
+    told = {term: _one_line(value) for term, value in found.items() if value not in (None, "")}
+    return told | variable_terms(mpi.get("cvars", {}))
+
+
+def variable_terms(variables: Mapping[str, Any]) -> dict[str, str]:
+    """Return the library's control variables as terms, without those that name a job or a file."""
+    return {
+        f"control variable {name}": _one_line(value)
+        for name, value in variables.items()
+        if value not in (None, "") and "/" not in str(value) and not _OF_THE_JOB.match(name)
+    }
 
 
 def differing(
@@ -126,12 +135,6 @@ def _of_path(
 
 def _values(entries: Iterable[Mapping[str, Any]], name: str) -> str:
     return ", ".join(sorted({str(entry[name]) for entry in entries}))
-
-
-def _lasting(variables: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, value in variables.items():
-        if not _OF_THE_JOB.match(name) and "/" not in str(value):
-            yield name, str(value)
 
 
 def _one_line(value: object) -> str:

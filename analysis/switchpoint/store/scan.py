@@ -10,9 +10,13 @@ import pyarrow.dataset as ds
 from switchpoint.errors import InputError
 from switchpoint.store.checksums import damaged_footer, verified_format
 from switchpoint.store.files import Rewritten, StoreFiles
+from switchpoint.store.tables import LARGE
 
 #: Arrow's name for the file that a row came from.
 FILE = "__filename"
+
+#: Rows with headers and locks are read and filtered so many at a time, because they are large.
+_FEW_AT_ONCE = {"batch_size": 1024, "batch_readahead": 2, "fragment_readahead": 1}
 
 _LOST = "its runs are left out. Remove the file and import them again"
 
@@ -95,13 +99,14 @@ def _damage(path: str, reason: str, loss: str) -> str:
 def _read(
     files: StoreFiles, paths: list[str], schema: pa.Schema, names: list[str], condition: Any
 ) -> pa.Table:
+    large = {*LARGE} & {*schema.names}
     dictionaries = [field.name for field in schema if pa.types.is_dictionary(field.type)]
     return ds.dataset(
         paths,
         schema=schema,
         filesystem=files.system,
         format=verified_format(dictionaries),
-    ).to_table(columns=names, filter=condition)
+    ).to_table(columns=names, filter=condition, **(_FEW_AT_ONCE if large else {}))
 
 
 def refused(files: StoreFiles, error: PermissionError) -> InputError:

@@ -183,12 +183,18 @@ class Store:
         return self._measurements(stored.newest(sessions), damaged, of_rows, stored)
 
     @steady
-    def curves(self, **wanted: Query) -> pd.DataFrame:
-        """Read the points of curves, as from `summarise`; they are kept longer than the samples."""
+    def curves(self, columns: list[str] | None = None, **wanted: Query) -> pd.DataFrame:
+        """Read the points of curves, as from `summarise`; they are kept longer than the samples.
+
+        Besides the identity of its curve, a point has these columns, or all.
+        """
         of_runs, of_rows = _divided(wanted)
         stored, damaged = self.stored(**of_runs)
-        table, lost = stored.rows("curves", stored.runs, of_rows)
-        return _told(unpacked(table, CURVE_COLUMNS), [*damaged, *lost])
+        shown = columns or CURVE_COLUMNS
+        table, lost = stored.rows(
+            "curves", stored.runs, of_rows, without={*CURVE_COLUMNS} - {*shown}
+        )
+        return _told(unpacked(table, shown), [*damaged, *lost])
 
     @steady
     def summaries(self, sessions: int | None = None, **wanted: Query) -> Measurements:

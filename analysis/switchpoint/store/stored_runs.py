@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import pandas as pd
@@ -127,7 +127,11 @@ class StoredRuns:
         return pd.concat([whole, before[RUN_COLUMNS]], ignore_index=True), damaged
 
     def rows(
-        self, table: str, runs: pd.DataFrame, condition: Any = None
+        self,
+        table: str,
+        runs: pd.DataFrame,
+        condition: Any = None,
+        without: Collection[str] = (),
     ) -> tuple[pa.Table, list[str]]:
         """Return the rows of a table that belong to some of the runs, without the first layout.
 
@@ -139,6 +143,8 @@ class StoredRuns:
             Rows of `runs`.
         condition
             Arrow's filter of the rows, or None.
+        without
+            Columns that are not read.
 
         Returns
         -------
@@ -156,12 +162,13 @@ class StoredRuns:
             raise Rewritten
         twice = bool(self._twice & set(runs["run_id"]))
         own = None
-        if len(runs) <= _FEW:
+        # Headers are large, so only the wanted ones are kept in memory.
+        if len(runs) <= _FEW or table == "facts":
             own = ds.field("run_id").isin(runs["run_id"].tolist())
         rows, told = scan(
             self._files,
             [name for name in paths.values() if name in there],
-            TABLES[table],
+            pa.schema([field for field in TABLES[table] if field.name not in without]),
             both(own, condition),
             with_file=twice,
         )

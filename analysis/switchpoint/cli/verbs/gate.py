@@ -15,6 +15,7 @@ from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
     from switchpoint.history.gate import Verdict
+    from switchpoint.store.store import Store as Results
 
 
 def command(
@@ -47,7 +48,7 @@ def command(
         typer.Option(
             "--policy",
             metavar="FILE",
-            help="What matters at this site. Default: gate.yaml in the site's folder.",
+            help="What matters at this site. Default: gate.yaml of the session's site.",
             show_default=False,
         ),
     ] = None,
@@ -109,8 +110,7 @@ def command(
     """Compare a session with the nights before it. Exit with 1 if something is worse or missing."""
     with user_mistakes():
         from switchpoint.cli.confirming import measured_again, seconds_of
-        from switchpoint.history.accepted import keep
-        from switchpoint.history.gate import gate
+        from switchpoint.history.gate import gate, kept
         from switchpoint.history.policy import Policy, load_policy
         from switchpoint.history.presence import failures_of_report
         from switchpoint.store.store import Store
@@ -120,11 +120,11 @@ def command(
             failed = failures_of_report(reframe_report)
         if policy is not None and not policy.is_file():
             raise InputError(policy, "there is no such file; leave --policy out for the defaults")
-        file = policy or _policy_file(site)
         budget_s = seconds_of(budget)
-        kept = Store(store)
+        results = Store(store)
+        file = policy or _policy_file(results, session, site, settings)
         verdict = gate(
-            kept,
+            results,
             session,
             site=site,
             policy=load_policy(file) if file else Policy(),
@@ -133,8 +133,8 @@ def command(
             keep=not confirm,
         )
         if confirm:
-            verdict = measured_again(verdict, kept, settings, budget_s, site)
-            keep(kept, verdict.findings)
+            verdict = measured_again(verdict, results, settings, budget_s, site)
+            kept(results, verdict)
         _write(verdict, junit=junit, gitlab=gitlab, markdown=markdown, github=github)
         warn(verdict.warnings, verbose=True)
         if as_json:
@@ -149,15 +149,19 @@ def command(
         raise typer.Exit(FAILED)
 
 
-def _policy_file(site: str | None) -> Path | None:
-    """Return the policy of a site that is named, if its folder has one."""
-    if site is None:
-        return None
+def _policy_file(
+    results: Results, session: str | None, site: str | None, settings: Path | None
+) -> Path | None:
+    """Return the policy beside the site's settings; the site is named, or that of the session."""
+    from switchpoint.history.nights import site_of
     from switchpoint.history.policy import GATE_FILE
     from switchpoint.sites.settings_path import find_settings
 
+    if settings is not None:
+        return settings.with_name(GATE_FILE)
     try:
-        return find_settings(site).with_name(GATE_FILE)
+        site = site or site_of(results, session)
+        return find_settings(site).with_name(GATE_FILE) if site else None
     except InputError:  # measurements may come from a machine whose settings are not here
         return None
 
