@@ -93,7 +93,7 @@ def gate(
     policy = policy or Policy()
     single = store.single_values(site=site)
     nights = _nights(store, single, session, site, history or policy.history_nights)
-    night = _read(store, nights, site)
+    night, not_taken = _read(store, nights, site)
     found = [
         *absences.found(night, failed_checks),
         *(changes.found(night, policy) if len(night.curves) else []),
@@ -106,7 +106,11 @@ def gate(
         night.nights.tonight,
         night.curves_tonight,
         _in_order(rows),
-        [*night.nights.warnings, *night.limits],
+        list(
+            dict.fromkeys(
+                [*single.attrs["not_taken"], *night.nights.warnings, *not_taken, *night.limits]
+            )
+        ),
     )
     if keep:
         accepted.keep(store, verdict.findings)
@@ -122,17 +126,21 @@ def _nights(
     return select_nights(store, session, site, history)
 
 
-def _read(store: Store, nights: Nights, site: str | None) -> Night:
-    """Read the points of the session and its history, and the facts of two nights."""
-    acceptances = accepted.read(store)
+def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[str]]:
+    """Read the points of the session and its history, and the facts of two nights.
+
+    Return also what could not be read, one sentence each.
+    """
+    acceptances, not_taken = accepted.read(store)
     if nights.runs.empty:
-        return Night(nights, NO_POINTS, nights.runs, {}, acceptances)
+        return Night(nights, NO_POINTS, nights.runs, {}, acceptances), not_taken
     table = store.curves(since=nights.starts_utc[0], site=site)
     points = points_of(table, nights.runs, nights.tonight + 1)
     points = since_accepted(points, acceptances, nights.starts_utc)
     before = nights.runs_of(max(nights.tonight - 1, 0))
     facts = _facts(store, before) | _facts(store, nights.runs_of(nights.tonight))
-    return Night(nights, points, before, facts, acceptances)
+    not_taken = [*not_taken, *table.attrs["not_taken"]]
+    return Night(nights, points, before, facts, acceptances), not_taken
 
 
 def _facts(store: Store, runs: pd.DataFrame) -> dict[str, dict[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -17,6 +17,13 @@ FILE = "__filename"
 _LOST = "its runs are left out. Remove the file and import them again"
 
 
+class Folders(NamedTuple):
+    """Columns whose values are in the names of the folders below `base`, as Hive writes them."""
+
+    base: str
+    columns: pa.Schema
+
+
 def scan(
     files: StoreFiles,
     paths: list[str],
@@ -25,6 +32,7 @@ def scan(
     *,
     with_file: bool = False,
     loss: str = _LOST,
+    folders: Folders | None = None,
 ) -> tuple[pa.Table, list[str]]:
     """Read the rows of some files that meet a condition.
 
@@ -36,6 +44,8 @@ def scan(
         Whether to add the column `FILE`.
     loss
         What a damaged file costs, for the message.
+    folders
+        Columns of the schema that the names of folders contain.
 
     Returns
     -------
@@ -57,7 +67,7 @@ def scan(
         paths, damaged = _without_broken_footers(files, paths, loss)
         if not paths:
             return whole.empty_table(), damaged
-        return _read(files, paths, schema, names, condition), damaged
+        return _read(files, paths, schema, names, condition, folders), damaged
     except PermissionError as error:
         raise refused(files, error) from None
     except FileNotFoundError:
@@ -67,7 +77,7 @@ def scan(
     tables = [whole.empty_table()]
     for path in paths:
         try:
-            tables.append(_read(files, [path], schema, names, condition).cast(whole))
+            tables.append(_read(files, [path], schema, names, condition, folders).cast(whole))
         except FileNotFoundError:  # noqa: PERF203  each file by itself
             raise Rewritten from None
         except (pa.ArrowException, OSError) as error:
@@ -93,7 +103,12 @@ def _damage(path: str, reason: str, loss: str) -> str:
 
 
 def _read(
-    files: StoreFiles, paths: list[str], schema: pa.Schema, names: list[str], condition: Any
+    files: StoreFiles,
+    paths: list[str],
+    schema: pa.Schema,
+    names: list[str],
+    condition: Any,
+    folders: Folders | None,
 ) -> pa.Table:
     dictionaries = [field.name for field in schema if pa.types.is_dictionary(field.type)]
     return ds.dataset(
@@ -101,6 +116,8 @@ def _read(
         schema=schema,
         filesystem=files.system,
         format=verified_format(dictionaries),
+        partitioning=ds.partitioning(folders.columns, flavor="hive") if folders else None,
+        partition_base_dir=folders.base if folders else None,
     ).to_table(columns=names, filter=condition)
 
 
