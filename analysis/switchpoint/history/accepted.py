@@ -159,7 +159,7 @@ def read(store: Store) -> tuple[list[Acceptance], list[str]]:
             found.append(_acceptance(row))
         except (KeyError, TypeError, ValueError):  # noqa: PERF203  any program may add findings
             name = _text(row.get("finding_id")) or "without an ID"
-            not_taken.append(f"the accepted finding {name} is not one of the gate's, and does not count")
+            not_taken.append(f"the accepted finding {name} is not the gate's, and does not count")
     return [one for one in found if not one.until or one.until >= today], not_taken
 
 
