@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from switchpoint.errors import InputError
-from switchpoint.store.checksums import damaged_footer, verified_format
+from switchpoint.store.checksums import Seal, footer_seal, verified_format
 from switchpoint.store.files import Rewritten, StoreFiles
 
 #: Arrow's name for the file that a row came from.
 FILE = "__filename"
 
 _LOST = "its runs are left out. Remove the file and import them again"
+
+
+#: Returns what is wrong with a table, or None.
+Check = Callable[[pa.Table], str | None]
 
 
 class Folders(NamedTuple):
@@ -33,6 +38,7 @@ def scan(
     with_file: bool = False,
     loss: str = _LOST,
     folders: Folders | None = None,
+    check: Check | None = None,
 ) -> tuple[pa.Table, list[str]]:
     """Read the rows of some files that meet a condition.
 
@@ -46,6 +52,8 @@ def scan(
         What a damaged file costs, for the message.
     folders
         Columns of the schema that the names of folders contain.
+    check
+        Says what is wrong with the rows of a file that another program wrote.
 
     Returns
     -------
@@ -64,38 +72,52 @@ def scan(
     names = [*schema.names, *([FILE] if with_file else [])]
     whole = pa.schema([*schema, *([pa.field(FILE, pa.string())] if with_file else [])])
     try:
-        paths, damaged = _without_broken_footers(files, paths, loss)
-        if not paths:
-            return whole.empty_table(), damaged
-        return _read(files, paths, schema, names, condition, folders), damaged
+        sealed, unsealed, damaged = _by_seal(files, paths, loss)
+        if check is None:
+            sealed, unsealed = [*sealed, *unsealed], []
+        tables = [_read(files, sealed, schema, names, condition, folders)] if sealed else []
     except PermissionError as error:
         raise refused(files, error) from None
     except FileNotFoundError:
         raise Rewritten from None
     except (pa.ArrowException, OSError):
-        pass
-    tables = [whole.empty_table()]
-    for path in paths:
+        tables, unsealed = [], [*sealed, *unsealed]
+    for path in unsealed:
         try:
-            tables.append(_read(files, [path], schema, names, condition, folders).cast(whole))
+            table = _read(files, [path], schema, names, condition, folders).cast(whole)
         except FileNotFoundError:  # noqa: PERF203  each file by itself
             raise Rewritten from None
+        except PermissionError as error:
+            raise refused(files, error) from None
         except (pa.ArrowException, OSError) as error:
             damaged.append(_damage(path, str(error).splitlines()[0], loss))
-    return pa.concat_tables(tables), damaged
+        else:
+            if problem := check(table) if check else None:
+                damaged.append(_damage(path, problem, loss))
+            else:
+                tables.append(table)
+    if len(tables) == 1:
+        return tables[0], damaged
+    return pa.concat_tables([whole.empty_table(), *(one.cast(whole) for one in tables)]), damaged
 
 
-def _without_broken_footers(
+def _by_seal(
     files: StoreFiles, paths: list[str], loss: str
-) -> tuple[list[str], list[str]]:
-    """Leave out files whose footer is damaged: Arrow would believe it. Return what was left out.
+) -> tuple[list[str], list[str], list[str]]:
+    """Divide files into those with a whole seal and those without; name the damaged ones.
 
-    Only of local files: reading the ends of all objects of a bucket would take long, and object
-    stores have checksums of their own.
+    Arrow would believe a damaged footer. Only of local files: reading the ends of all objects of a
+    bucket would take long, and object stores have checksums of their own.
     """
-    broken = {path for path in paths if files.local and damaged_footer(path)}
-    told = [_damage(path, "its footer differs from its checksum", loss) for path in sorted(broken)]
-    return [path for path in paths if path not in broken], told
+    if not files.local:
+        return paths, [], []
+    seals = {path: footer_seal(path) for path in paths}
+    reason = "its footer differs from its checksum"
+    return (
+        [path for path in paths if seals[path] is Seal.WHOLE],
+        [path for path in paths if seals[path] is Seal.ABSENT],
+        [_damage(path, reason, loss) for path in sorted(paths) if seals[path] is Seal.BROKEN],
+    )
 
 
 def _damage(path: str, reason: str, loss: str) -> str:
