@@ -11,6 +11,7 @@ import io
 import json
 import random
 import shutil
+import sys
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -20,11 +21,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from switchpoint import Store, import_files
 
+from fuzz import processes
 from fuzz.inputs import SEEDS, VALUES, Draw, change, damage
 from fuzz.judgement import VERBS, Outcome, of_command, of_store
+from fuzz.processes import BYTES, COUNTS, TooLongError, bounded, largest_bytes
+
+#: Seconds of a processor for all verbs together that an input is given to.
+_SECONDS_OF_VERBS = 120
 
 #: The nights of the store, fewer than any history and enough for all parts of the gate.
 _NIGHTS = 6
@@ -56,6 +63,14 @@ _CELLS: dict[str, list[Any]] = {
 }  # fmt: skip
 
 KINDS = ["model", "policy", "report", "bundle", "table"]
+
+
+INPUTS = 40
+
+
+def fuzz(minutes: float, first_seed: int, failures: Path) -> dict[str, int]:
+    """Damage files until the time is over. Return counts; write each failing input to a folder."""
+    return processes.until(minutes, "fuzz.own_files", first_seed, failures)
 
 
 class Sound:
@@ -317,3 +332,51 @@ def _outcome(commands: list[list[str]]) -> Outcome:
     problems = [problem for words in commands for problem in of_command(words, codes)]
     accepted = int(codes[0] != 2) if codes else 0
     return Outcome(accepted, 1 - accepted, problems)
+
+
+def _judged(number: int, failures: Path) -> dict[str, int]:
+    """Judge some files, with one sound store for all."""
+    counts = dict.fromkeys(COUNTS, 0)
+    with tempfile.TemporaryDirectory(prefix="switchpoint-fuzz-") as folder:
+        sound = Sound(Path(folder))
+
+        @seed(number)
+        @settings(
+            max_examples=INPUTS,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(damaged_files(sound))
+        def run(damaged: tuple[str, str, bytes]) -> None:
+            kind, name, content = damaged
+            before = largest_bytes()
+            try:
+                outcome = bounded(lambda: judge_own(sound, kind, name, content), _SECONDS_OF_VERBS)
+            except TooLongError:
+                outcome = Outcome(problems=["takes too long"])
+                counts["hangs"] += 1
+            counts["inputs"] += 1
+            counts["accepted"] += outcome.accepted
+            counts["refused"] += outcome.refused
+            counts["too large"] += largest_bytes() - before > BYTES
+            if outcome.problems:
+                counts["problems"] += 1
+                _keep(failures, kind, name, content, outcome.problems)
+
+        run()
+    return counts
+
+
+def _keep(failures: Path, kind: str, name: str, content: bytes, problems: list[str]) -> None:
+    digest = hashlib.sha256(content).hexdigest()[:8]
+    failures.mkdir(parents=True, exist_ok=True)
+    (failures / f"{digest}-{name.replace('/', '-')}").write_bytes(content)
+    text = "\n".join([f"{kind}: {name}", *problems]) + "\n"
+    (failures / f"{digest}.why").write_text(text)
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    processes.run(_judged)

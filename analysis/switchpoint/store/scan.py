@@ -71,11 +71,15 @@ def scan(
     """
     names = [*schema.names, *([FILE] if with_file else [])]
     whole = pa.schema([*schema, *([pa.field(FILE, pa.string())] if with_file else [])])
+
+    def read(some: list[str]) -> pa.Table:
+        return _read(files, some, schema, names, condition, folders).cast(whole)
+
     try:
         sealed, unsealed, damaged = _by_seal(files, paths, loss)
         if check is None:
             sealed, unsealed = [*sealed, *unsealed], []
-        tables = [_read(files, sealed, schema, names, condition, folders)] if sealed else []
+        tables = [read(sealed)] if sealed else []
     except PermissionError as error:
         raise refused(files, error) from None
     except FileNotFoundError:
@@ -83,22 +87,29 @@ def scan(
     except (pa.ArrowException, OSError):
         tables, unsealed = [], [*sealed, *unsealed]
     for path in unsealed:
-        try:
-            table = _read(files, [path], schema, names, condition, folders).cast(whole)
-        except FileNotFoundError:  # noqa: PERF203  each file by itself
-            raise Rewritten from None
-        except PermissionError as error:
-            raise refused(files, error) from None
-        except (pa.ArrowException, OSError) as error:
-            damaged.append(_damage(path, str(error).splitlines()[0], loss))
+        table, problem = _checked(files, path, read, check)
+        if problem is None:
+            tables.append(table)
         else:
-            if problem := check(table) if check else None:
-                damaged.append(_damage(path, problem, loss))
-            else:
-                tables.append(table)
-    if len(tables) == 1:
-        return tables[0], damaged
-    return pa.concat_tables([whole.empty_table(), *(one.cast(whole) for one in tables)]), damaged
+            damaged.append(_damage(path, problem, loss))
+    if len(tables) != 1:
+        tables = [pa.concat_tables([whole.empty_table(), *tables])]
+    return tables[0], damaged
+
+
+def _checked(
+    files: StoreFiles, path: str, read: Callable[[list[str]], pa.Table], check: Check | None
+) -> tuple[pa.Table, str | None]:
+    """Read one file by itself. Return also what is wrong with it, if anything is."""
+    try:
+        table = read([path])
+    except PermissionError as error:
+        raise refused(files, error) from None
+    except FileNotFoundError:
+        raise Rewritten from None
+    except (pa.ArrowException, OSError) as error:
+        return None, str(error).splitlines()[0]
+    return table, check(table) if check else None
 
 
 def _by_seal(
