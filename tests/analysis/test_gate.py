@@ -416,3 +416,14 @@ def test_an_mpi_of_another_version_is_the_same_curve(tmp_path: Path) -> None:
 
     assert verdict.findings.empty and len(verdict.curves) == 12
     assert isinstance(verdict.curves, pd.DataFrame)
+
+
+def test_a_store_without_a_dated_run_is_one_line(switchpoint: Run, tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("size_bytes,time_us,site\n8,1.5,here\n16,1.6,here\n")
+    switchpoint("import", table, "--store", tmp_path / "results")
+
+    result = switchpoint("gate", "--store", tmp_path / "results")
+
+    assert result.exit_code == 2
+    assert result.stderr.endswith("contains no dated run; import some\n")

@@ -15,12 +15,16 @@ from hypothesis import strategies as st
 
 from fuzz import processes
 from fuzz.inputs import hostile_files
-from fuzz.judgement import Outcome, judge
+from fuzz.judgement import VERBS, Outcome, judge
 from fuzz.processes import BYTES, COUNTS, SECONDS, TooLongError, bounded, largest_bytes
 
 TOGETHER = 24
 BATCHES = 6
 
+#: How many of the verbs that only print are run on a batch.
+VERBS_AT_ONCE = 5
+
+Verbs = list[list[str]]
 Files = list[tuple[str, bytes]]
 
 
@@ -47,7 +51,8 @@ def _batches(number: int, failures: Path) -> dict[str, int]:
         nonlocal before
         share = draw.random()
         page = share < 0.03
-        outcome, kind = _timed(files, verbs=share < 0.25, page=page)
+        verbs = draw.sample(VERBS, VERBS_AT_ONCE) if share < 0.25 else []
+        outcome, kind = _timed(files, verbs, page=page)
         counts["inputs"] += len(files)
         counts["accepted"] += outcome.accepted
         counts["refused"] += outcome.refused
@@ -58,27 +63,30 @@ def _batches(number: int, failures: Path) -> dict[str, int]:
             kind = "problems"
         if kind is not None:
             counts[kind] += 1
-            _keep_smallest(files, outcome.problems or [kind], failures, page=page)
+            _keep_smallest(files, outcome.problems or [kind], failures, verbs, page=page)
 
     run()
     return counts
 
 
-def _timed(files: Files, *, verbs: bool = True, page: bool) -> tuple[Outcome, str | None]:
+def _timed(files: Files, verbs: Verbs, *, page: bool) -> tuple[Outcome, str | None]:
+    seconds = SECONDS * (1 + len(verbs)) + len(files)
     try:
-        return bounded(lambda: judge(files, verbs=verbs, page=page), SECONDS + len(files)), None
+        return bounded(lambda: judge(files, verbs=verbs, page=page), seconds), None
     except TooLongError:
         return Outcome(), "hangs"
     except Exception as error:
         return Outcome(problems=[f"import: {type(error).__name__}: {str(error)[:200]}"]), None
 
 
-def _keep_smallest(files: Files, problems: list[str], failures: Path, *, page: bool) -> None:
+def _keep_smallest(
+    files: Files, problems: list[str], failures: Path, verbs: Verbs, *, page: bool
+) -> None:
     """Write the file that goes wrong alone, or the smallest part that goes wrong together."""
     print("importers:", *problems, sep="\n  ", file=sys.stderr, flush=True)
     while len(files) > 1:
         for half in (files[: len(files) // 2], files[len(files) // 2 :]):
-            outcome, kind = _timed(half, page=page)
+            outcome, kind = _timed(half, verbs, page=page)
             if kind or outcome.problems:
                 files, problems = half, outcome.problems or [str(kind)]
                 break

@@ -51,7 +51,9 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
 
 
-def judge(files: Sequence[tuple[str, bytes]], *, verbs: bool = True, page: bool = False) -> Outcome:
+def judge(
+    files: Sequence[tuple[str, bytes]], *, verbs: Sequence[list[str]] = VERBS, page: bool = False
+) -> Outcome:
     """Import files together with a good one, and use what was accepted.
 
     Parameters
@@ -59,7 +61,7 @@ def judge(files: Sequence[tuple[str, bytes]], *, verbs: bool = True, page: bool 
     files
         Names and contents.
     verbs
-        Run every verb on what was accepted.
+        Run these, and those that write, on what was accepted; none if there are none.
     page
         Also write the report, and folders to reproduce runs.
     """
@@ -72,7 +74,9 @@ def judge(files: Sequence[tuple[str, bytes]], *, verbs: bool = True, page: bool 
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _judged(folder: Path, files: Sequence[tuple[str, bytes]], verbs: bool, page: bool) -> Outcome:
+def _judged(
+    folder: Path, files: Sequence[tuple[str, bytes]], verbs: Sequence[list[str]], page: bool
+) -> Outcome:
     inputs, outcome = folder / "inputs", Outcome()
     store = Store(folder / "results")
     for number, (name, content) in enumerate([("good.csv", _GOOD), *files]):
@@ -93,7 +97,7 @@ def _judged(folder: Path, files: Sequence[tuple[str, bytes]], verbs: bool, page:
     if stored.not_taken and any("damaged" in line for line in stored.not_taken):
         outcome.problems.append(f"read back as damaged: {stored.not_taken}")
     if verbs and outcome.accepted:
-        outcome.problems += of_store(folder, store, page=page)
+        outcome.problems += of_store(folder, store, page=page, only=verbs)
         outcome.problems += _of_records(folder / "inputs")
     return outcome
 

@@ -134,7 +134,7 @@ def _sessions(stored: StoredRuns) -> pd.DataFrame:
     runs = runs.assign(
         session=runs["session"].fillna(runs["date"]),
         # The name of a batch begins with the time when it was written.
-        batch=runs["batch"].fillna("").str.rpartition("/")[2],
+        batch=runs["batch"].fillna("").str.split("/").str[-1],
     )
     measured = runs[_MEASURED].assign(labels=runs["labels"].map(lasting_labels))
     return runs.assign(measured=measured.groupby([*measured], dropna=False).ngroup())
