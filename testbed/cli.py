@@ -121,7 +121,7 @@ def _down(arguments: argparse.Namespace) -> int:
 def _status(arguments: argparse.Namespace) -> int:
     instance = instances.locate(arguments.name)
     is_up = instance.pid is not None
-    facts = {"name": instance.name, "up": is_up}
+    facts: dict[str, Any] = {"name": instance.name, "up": is_up}
     if is_up:
         facts |= {"folder": str(instance.folder), "bin": str(instance.binaries)}
         facts |= instances.status(instance)

@@ -205,7 +205,9 @@ class Testbed:
         return {}
 
     def _status(self) -> Message:
-        states = node_states()
+        # Without its controller, Slurm answers only after a long time that it cannot.
+        is_whole = all(daemon.poll() is None for daemon in self._daemons.values())
+        states = node_states() if is_whole else {}
         return {
             "shape": self._shape.as_data(),
             "daemons": self._alive(),
