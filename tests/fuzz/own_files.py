@@ -152,9 +152,9 @@ def _time_us(size: int, night: int) -> float:
 
 
 @st.composite
-def damaged_files(draw: Draw, sound: Sound) -> tuple[str, str, bytes]:
-    """Return the kind, the name and the content of a damaged file."""
-    kind = draw(st.sampled_from(KINDS))
+def damaged_files(draw: Draw, sound: Sound, kind: str | None = None) -> tuple[str, str, bytes]:
+    """Return the kind, the name and the content of a damaged file, of any kind or of this one."""
+    kind = kind or draw(st.sampled_from(KINDS))
     if kind == "table":
         path = draw(st.sampled_from(sound.tables()))
         name = str(path.relative_to(sound.store.url))
