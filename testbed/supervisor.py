@@ -6,7 +6,6 @@ When it dies, even by kill -9, the kernel ends every process of the testbed.
 from __future__ import annotations
 
 import json
-import os
 import selectors
 import shutil
 import signal
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from testbed import control, locks, namespaces, slurm_conf
 from testbed.control import Message
+from testbed.daemons import Daemons, listens, node_states, write_munge_key
 from testbed.errors import TestbedError
 from testbed.fabric import Fabric
 from testbed.memory import bytes_of_each
@@ -36,9 +36,6 @@ _POLL_S = 0.01
 _TRIES = 3
 _TRY_S = 15.0
 _PAUSE_S = 1.0
-
-#: How long Slurm may take to answer a question.
-_ANSWER_TIMEOUT_S = 15.0
 
 #: States of nodes that run jobs.
 _USABLE = frozenset(["idle", "mixed", "allocated", "completing"])
@@ -88,16 +85,16 @@ class Testbed:
         self._shape: Shape = from_data(json.loads((folder / "shape.json").read_text()))
         self._fabric = Fabric(self._shape)
         self._nodes: dict[str, Node] = {}
-        self._daemons: dict[str, subprocess.Popen[bytes]] = {}
+        self._daemons = Daemons(folder / "logs")
         in_memory = 1 + len(PRIVATE_FOLDERS) * len([*self._shape.nodes()])  # /run, and the nodes'
         self._size_bytes = bytes_of_each(in_memory)
 
     def start(self) -> None:
         """Start everything, and return when every node is idle in Slurm."""
         self._hide_machine()
-        _write_munge_key()
-        self._start_daemon("munged")
-        self._start_daemon("slurmctld", "-c")
+        write_munge_key()
+        self._daemons.start("munged")
+        self._daemons.start("slurmctld", "-c")
         for name in self._shape.nodes():
             self._start_node(name)
         self._fabric.build()
@@ -124,15 +121,6 @@ class Testbed:
                 file.write("\n")  # Debian's ends within a line
             namespaces.bind(str(own), str(OPENMPI_DEFAULTS))
 
-    def _start_daemon(self, name: str, *options: str) -> None:
-        with (self._folder / "logs" / f"{name}.log").open("ab") as log:
-            self._daemons[name] = subprocess.Popen(
-                [name, *_FOREGROUND[name], *options],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                preexec_fn=namespaces.drop_capabilities,
-            )
-
     def _start_node(self, name: str) -> None:
         address = self._shape.address(name)
         self._nodes[name] = Node(name, address, self._folder, self._shared, self._size_bytes)
@@ -146,7 +134,7 @@ class Testbed:
         deadline = time.monotonic() + _START_TIMEOUT_S
         while time.monotonic() < deadline:
             self._check_daemons()
-            if _listens(slurm_conf.CONTROLLER_PORT):
+            if listens(slurm_conf.CONTROLLER_PORT):
                 return
             time.sleep(_POLL_S)
         raise TestbedError(self._no_start("slurmctld"))
@@ -172,9 +160,8 @@ class Testbed:
             time.sleep(_POLL_S)
 
     def _check_daemons(self) -> None:
-        for name, daemon in self._daemons.items():
-            if daemon.poll() is not None:
-                raise TestbedError(self._no_start(name))
+        for name in self._daemons.dead():
+            raise TestbedError(self._no_start(name))
 
     def _no_start(self, name: str) -> str:
         log = self._folder / "logs" / f"{name}.log"
@@ -196,8 +183,7 @@ class Testbed:
             case {"do": "node", "node": node, "action": action}:
                 self._change_node(node, action)
             case {"do": "controller", "kill": name}:
-                self._daemons[name].kill()
-                self._daemons[name].wait()
+                self._daemons.kill(name)
             case {"do": "controller", "restore": True}:
                 self._restore_controller()
             case _:
@@ -206,8 +192,7 @@ class Testbed:
 
     def _status(self) -> Message:
         # Without its controller, Slurm answers only after a long time that it cannot.
-        is_whole = all(daemon.poll() is None for daemon in self._daemons.values())
-        states = node_states() if is_whole else {}
+        states = {} if self._daemons.dead() else node_states()
         return {
             "shape": self._shape.as_data(),
             "daemons": self._alive(),
@@ -229,22 +214,18 @@ class Testbed:
 
     def _alive(self) -> dict[str, bool]:
         """Return for each daemon of the controller and of the nodes that are on whether it runs."""
-        alive = {name: daemon.poll() is None for name, daemon in self._daemons.items()}
-        return alive | {f"slurmd-{name}": self._nodes[name].slurmd_runs
+        return self._daemons.alive() | {f"slurmd-{name}": self._nodes[name].slurmd_runs
                         for name in self._shape.nodes() if name in self._nodes}  # fmt: skip
 
     def _need_controller(self) -> None:
         """Raise TestbedError if a daemon died without which no node can come back."""
-        for name, daemon in self._daemons.items():
-            if daemon.poll() is not None:
-                raise TestbedError(
-                    f"{name} died: restore it first with `testbed controller --restore`"
-                )
+        for name in self._daemons.dead():
+            raise TestbedError(f"{name} died: restore it first with `testbed controller --restore`")
 
     def _restore_controller(self) -> None:
         """Start the daemons that died. The controller continues with the jobs that it had."""
-        for name in [name for name, daemon in self._daemons.items() if daemon.poll() is not None]:
-            self._start_daemon(name)
+        for name in self._daemons.dead():
+            self._daemons.start(name)
         self._wait_for_controller()
         self._wait_for_nodes([node for node in self._nodes.values() if node.slurmd_runs])
 
@@ -300,46 +281,6 @@ class Testbed:
         if node is not None:
             self._fabric.unplug(name)
             node.power_off()
-
-
-def _listens(port: int) -> bool:
-    """Return whether a process listens in this network namespace, without connecting to it."""
-    listening = "0A"  # TCP_LISTEN of the kernel's tcp_states.h
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in Path(table).read_text().splitlines()[1:]:
-            _, local, _, state, *_ = line.split()
-            if state == listening and local.endswith(f":{port:04X}"):
-                return True
-    return False
-
-
-def _write_munge_key() -> None:
-    key = slurm_conf.RUN_MUNGE / "munge.key"
-    key.touch(mode=0o600)
-    key.write_bytes(os.urandom(64))
-
-
-def _munged_options() -> list[str]:
-    """Give munged its own key. All its files are in the testbed's own /run."""
-    run = slurm_conf.RUN_MUNGE
-    places = [f"--{what}-file={run}/munged.{what}" for what in ("pid", "seed", "log")]
-    return ["--foreground", "--force", f"--key-file={run}/munge.key", *places]
-
-
-#: The controller's daemons, with the options by which they stay processes of the supervisor.
-_FOREGROUND = {"munged": _munged_options(), "slurmctld": ["-D"]}
-
-
-def node_states() -> dict[str, str]:
-    """Return each node's state in Slurm, such as ``idle``; empty without an answer."""
-    command = ["sinfo", "-hN", "-o", "%N %T"]
-    try:
-        answer = subprocess.run(
-            command, capture_output=True, text=True, timeout=_ANSWER_TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return {}
-    return dict(line.split() for line in answer.stdout.splitlines())
 
 
 if __name__ == "__main__":
