@@ -22,6 +22,10 @@ BUDGET ?= 30m
 GATE_OPTIONS ?=
 MINUTES ?= 10
 MPIS := openmpi mpich
+# Prints why nothing can be measured on a testbed that is down or has lost a daemon.
+READY_TESTBED = [ $(SITE) != testbed ] || told=$$($(BIN)/testbed status --name $${TESTBED_NAME:-main}) || { \
+    case $$told in *"is up, but"*) printf '%s\n' "$${told%%$$'\n'*}";; *) echo "start the testbed first: make up";; esac >&2; \
+    exit 2; }
 # A make inside a make does not check again what is installed.
 READY := INSTALLED=yes
 
@@ -48,15 +52,13 @@ run: install  ## measure and explain: start the cluster, run the sweep, print th
 
 .PHONY: measure
 measure: $(if $(filter testbed,$(SITE)),install,python)  ## run the checks of SITE (default testbed) with TAG (default sweep), store the records
-	@[ $(SITE) != testbed ] || $(BIN)/testbed status --name $${TESTBED_NAME:-main} >/dev/null || \
-	    { echo "start the testbed first: make up" >&2; exit 2; }
+	@$(READY_TESTBED)
 	@$(MAKE) $(READY) checks failures
 
 # The session has a name, so that a night without any result is not taken for the one before.
 .PHONY: nightly
 nightly: $(if $(filter testbed,$(SITE)),install,python)  ## measure what is measured every night, and fail if something is worse than in the nights before
-	@[ $(SITE) != testbed ] || $(BIN)/testbed status --name $${TESTBED_NAME:-main} >/dev/null || \
-	    { echo "start the testbed first: make up" >&2; exit 2; }
+	@$(READY_TESTBED)
 	@export SWITCHPOINT_SESSION=$${SWITCHPOINT_SESSION:-$$(date -u +%Y%m%dT%H%M%SZ)}; \
 	$(MAKE) $(READY) checks TAG=nightly EXCLUDE='^Gate'; \
 	echo "== comparison with the nights before"; \

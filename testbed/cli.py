@@ -53,7 +53,12 @@ def _parser() -> _Parser:
     down = _verb(verbs, "down", _down, "end a testbed and remove all its files")
     down.add_argument("--all", action="store_true", help="end all testbeds of this repository")
 
-    status = _verb(verbs, "status", _status, "show nodes and uplinks; exit code 1 if it is down")
+    status = _verb(
+        verbs,
+        "status",
+        _status,
+        "show nodes and uplinks; exit code 1 if it is down or a daemon died",
+    )
     status.add_argument("--json", action="store_true", help="for programs")
 
     enter = _verb(verbs, "exec", _exec, "run a command inside: testbed exec -- sinfo")
@@ -76,6 +81,11 @@ def _parser() -> _Parser:
     action.add_argument(
         "--throttle", metavar="PERCENT", type=int, help="let its processes run PERCENT of the time"
     )
+
+    controller = _verb(verbs, "controller", _controller, "kill or restore the controller's daemons")
+    act = controller.add_mutually_exclusive_group(required=True)
+    act.add_argument("--kill", choices=faults.DAEMONS, help="kill this daemon; jobs continue")
+    act.add_argument("--restore", action="store_true", help="start those that died")
     return parser
 
 
@@ -111,7 +121,7 @@ def _down(arguments: argparse.Namespace) -> int:
 def _status(arguments: argparse.Namespace) -> int:
     instance = instances.locate(arguments.name)
     is_up = instance.pid is not None
-    facts = {"name": instance.name, "up": is_up}
+    facts: dict[str, Any] = {"name": instance.name, "up": is_up}
     if is_up:
         facts |= {"folder": str(instance.folder), "bin": str(instance.binaries)}
         facts |= instances.status(instance)
@@ -122,12 +132,12 @@ def _status(arguments: argparse.Namespace) -> int:
     else:
         left = f", but {instance.folder} remains" if instance.folder.exists() else ""
         print(f"testbed {instance.name} is down{left}")
-    return 0 if is_up else 1
+    return 0 if is_up and all(facts["daemons"].values()) else 1
 
 
 def _print_status(facts: dict[str, Any]) -> None:
-    dead = [daemon for daemon, alive in facts["daemons"].items() if not alive]
-    print(f"testbed {facts['name']} is up" + (f", but {', '.join(dead)} died" if dead else ""))
+    died = instances.died(facts["name"], facts["daemons"])
+    print(f"testbed {facts['name']} is up" + (f", but {died}" if died else ""))
     nodes = [
         (node["node"], node["host"], node["address"], _power(node), node["state"])
         for node in facts["nodes"]
@@ -176,6 +186,15 @@ def _uplink(arguments: argparse.Namespace) -> int:
         faults.restore_uplink(instance, arguments.host)
     else:
         faults.change_uplink(instance, arguments.host, **changes)
+    return 0
+
+
+def _controller(arguments: argparse.Namespace) -> int:
+    instance = instances.locate(arguments.name)
+    if arguments.restore:
+        faults.restore_controller(instance)
+    else:
+        faults.kill_daemon(instance, arguments.kill)
     return 0
 
 

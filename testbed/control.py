@@ -28,7 +28,7 @@ def listen(folder: Path) -> socket.socket:
     return server
 
 
-def ask(folder: Path, request: Message, timeout_s: float = 60) -> Message:
+def ask(folder: Path, request: Message, timeout_s: float = 120) -> Message:
     """Send a request and wait for its answer.
 
     Raises

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from testbed import instance as instances
@@ -18,9 +17,8 @@ NODE_ACTIONS = {
     "restore": "start it again, and return when Slurm has it back",
 }
 
-_USABLE = {"idle", "mixed", "allocated", "completing"}
-_RESTORE_TIMEOUT_S = 60.0
-_POLL_S = 0.05
+#: The daemons of the controller.
+DAEMONS = ("munged", "slurmctld")
 
 
 def change_uplink(instance: Instance, host: str, **changes: Any) -> None:
@@ -46,36 +44,24 @@ def change_uplink(instance: Instance, host: str, **changes: Any) -> None:
 def restore_uplink(instance: Instance, host: str) -> None:
     """Restore a host's uplink to its shape, and wait until Slurm has its nodes back."""
     instances.ask(instance, {"do": "uplink", "host": host, "restore": True})
-    _wait_until_usable(instance, "host", host)
 
 
 def change_node(instance: Instance, node: str, action: str) -> None:
     """Do one of `NODE_ACTIONS`. A restore starts the node again and waits until Slurm has it."""
     instances.ask(instance, {"do": "node", "node": node, "action": action})
-    if action == "restore":
-        _wait_until_usable(instance, "node", node)
+
+
+def kill_daemon(instance: Instance, daemon: str) -> None:
+    """Kill one of the controller's `DAEMONS`; jobs continue."""
+    instances.ask(instance, {"do": "controller", "kill": daemon})
+
+
+def restore_controller(instance: Instance) -> None:
+    """Start those of the controller's daemons that died, and wait until Slurm has its nodes."""
+    instances.ask(instance, {"do": "controller", "restore": True})
 
 
 def throttle_node(instance: Instance, node: str, percent: int) -> None:
     """Let a node's processes run only for `percent` of the time, until the node is restored."""
     check_percent(percent)
     instances.ask(instance, {"do": "node", "node": node, "action": "throttle", "percent": percent})
-
-
-def _wait_until_usable(instance: Instance, key: str, value: str) -> None:
-    deadline = time.monotonic() + _RESTORE_TIMEOUT_S
-    while True:
-        states: dict[str, Any] = {
-            entry["node"]: entry["state"]
-            for entry in instances.status(instance)["nodes"]
-            if entry[key] == value and entry["power"]
-        }
-        late = [node for node, state in states.items() if state not in _USABLE]
-        if not late:
-            return
-        if time.monotonic() > deadline:
-            raise TestbedError(
-                f"node {late[0]} is not back within {_RESTORE_TIMEOUT_S:.0f} s, but "
-                f"{states[late[0]]}: see {instance.folder}/logs/slurmd-{late[0]}.log"
-            )
-        time.sleep(_POLL_S)

@@ -89,11 +89,16 @@ def up(instance: Instance, shape: Shape) -> bool:
     _make_parent(instance)
     with locks.alone(instance.folder):
         if instance.pid is not None:
-            running = from_data(status(instance)["shape"])
-            if running != shape:
+            facts = status(instance)
+            if from_data(facts["shape"]) != shape:
                 raise TestbedError(
                     f"testbed {instance.name} is up with another shape: end it first with "
                     f"`testbed down --name {instance.name}`, or choose another name"
+                )
+            if dead := died(instance.name, facts["daemons"]):
+                raise TestbedError(
+                    f"testbed {instance.name} is up, but {dead}. The logs are in"
+                    f" {instance.folder}/logs"
                 )
             return False
         _clear(instance)
@@ -208,6 +213,17 @@ def _kill(instance: Instance) -> None:
 def status(instance: Instance) -> Message:
     """Return the state of the testbed; TestbedError if it is down."""
     return ask(instance, {"do": "status"})
+
+
+def died(name: str, daemons: dict[str, bool]) -> str:
+    """Return which daemons of the testbed `name` died, and what starts them; empty if none did."""
+    dead = [daemon for daemon, runs in daemons.items() if not runs]
+    nodes = [daemon.removeprefix("slurmd-") for daemon in dead if daemon.startswith("slurmd-")]
+    fixes = [f"testbed controller --restore --name {name}"] if len(nodes) < len(dead) else []
+    fixes += [f"testbed node {node} --restore --name {name}" for node in nodes]
+    if not dead:
+        return ""
+    return f"{', '.join(dead)} died: restore with {' and '.join(f'`{fix}`' for fix in fixes)}"
 
 
 def ask(instance: Instance, request: Message) -> Message:

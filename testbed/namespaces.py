@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 from testbed.errors import TestbedError
+from testbed.memory import files_of
 
 # <sched.h>, <sys/mount.h>, <sys/prctl.h>: constants of the kernel's interface
 _CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
@@ -102,10 +103,14 @@ def mount_sys() -> None:
         os.close(groups)
 
 
-def mount_tmpfs(target: str, shared: Path) -> None:
-    """Make `target` an empty folder in memory, but keep `shared` visible if it is inside."""
+def mount_tmpfs(target: str, shared: Path, size_bytes: int) -> None:
+    """Make `target` an empty folder in memory, but keep `shared` visible if it is inside.
+
+    It has so many bytes; without a limit each would have half of the machine's memory.
+    """
+    options = f"mode=1777,size={size_bytes},nr_inodes={files_of(size_bytes)}"
     kept = os.open(shared, os.O_PATH) if shared.is_relative_to(target) else None
-    _mount("tmpfs", target, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=1777")
+    _mount("tmpfs", target, "tmpfs", _MS_NOSUID | _MS_NODEV, options)
     if kept is not None:
         shared.mkdir(parents=True)
         bind(f"/proc/self/fd/{kept}", str(shared))

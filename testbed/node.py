@@ -17,26 +17,31 @@ from pathlib import Path
 from testbed import fabric, locks, namespaces
 from testbed.errors import TestbedError
 
-_PRIVATE_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108  a leftover in a shared one breaks PMIx
+PRIVATE_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108  a leftover in a shared one breaks PMIx
 
 
 class Node:
     """A node of the testbed in `folder`. It starts at once, and `shared` stays visible in it.
 
-    It waits for `network_is_plugged`, then for `controller_listens`.
+    It waits for `network_is_plugged`, then for `controller_listens`. Each of its folders in memory
+    has `size_bytes`.
     """
 
-    def __init__(self, name: str, address: str, folder: Path, shared: Path) -> None:
+    def __init__(
+        self, name: str, address: str, folder: Path, shared: Path, size_bytes: int
+    ) -> None:
         self.name = name
         self._log = folder / "logs" / f"slurmd-{name}.log"
         #: Percentage of the time that its processes run, or None.
         self.throttle_percent: int | None = None
         self._throttle: subprocess.Popen[bytes] | None = None
+        self._slurmd_runs = False
         self._signals, theirs = socket.socketpair()
         self._child = os.fork()
         if self._child == 0:
             _leave_supervisor(theirs.fileno())
-            _die_after(_make_namespaces, name, address, folder, shared, self._log, theirs)
+            places = folder, shared, size_bytes
+            _die_after(_make_namespaces, name, address, places, self._log, theirs)
         theirs.close()
 
     @cached_property
@@ -55,6 +60,23 @@ class Node:
     def controller_listens(self) -> None:
         """Tell the node to start its slurmd."""
         self._signals.send(b"s")
+        self._slurmd_runs = True
+
+    @property
+    def slurmd_runs(self) -> bool:
+        """Whether the node's slurmd was started and has not ended since."""
+        try:
+            while self._signals.recv(64, socket.MSG_DONTWAIT):
+                self._slurmd_runs = False
+        except BlockingIOError:
+            pass
+        return self._slurmd_runs
+
+    def restart_slurmd(self) -> None:
+        """End the node's slurmd if it runs, and start it. Jobs on the node continue."""
+        self.slurmd_runs  # noqa: B018  receives what was told of the one before
+        os.kill(self.pid, signal.SIGUSR2)
+        self._slurmd_runs = True
 
     def kill_slurmd(self) -> None:
         """Kill the node's slurmd at once. Jobs on the node continue."""
@@ -112,8 +134,12 @@ def _die_after(work: object, *arguments: object) -> None:
         os._exit(1)
 
 
+#: The testbed's folder, the shared folder, and the bytes of each folder in memory.
+_Places = tuple[Path, Path, int]
+
+
 def _make_namespaces(
-    name: str, address: str, folder: Path, shared: Path, log_file: Path, signals: socket.socket
+    name: str, address: str, places: _Places, log_file: Path, signals: socket.socket
 ) -> None:
     log = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(log, 1)
@@ -121,17 +147,18 @@ def _make_namespaces(
     namespaces.unshare_node()
     init = os.fork()
     if init == 0:
-        _die_after(_run, name, address, folder, shared, signals)
+        _die_after(_run, name, address, places, signals)
     signals.send(init.to_bytes(4, "little"))
     os._exit(0)
 
 
-def _run(name: str, address: str, folder: Path, shared: Path, signals: socket.socket) -> None:
+def _run(name: str, address: str, places: _Places, signals: socket.socket) -> None:
+    folder, shared, size_bytes = places
     socket.sethostname(name)
     namespaces.mount_proc()
     namespaces.mount_sys()
-    for private in _PRIVATE_FOLDERS:
-        namespaces.mount_tmpfs(private, shared)
+    for private in PRIVATE_FOLDERS:
+        namespaces.mount_tmpfs(private, shared, size_bytes)
     locks.hold(lock_file(folder, name))
 
     if signals.recv(1) != b"n":
@@ -139,20 +166,30 @@ def _run(name: str, address: str, folder: Path, shared: Path, signals: socket.so
     fabric.set_up_node(address)
     if signals.recv(1) != b"s":
         return
-    _serve(["slurmd", "-D"])
+    _serve(["slurmd", "-D"], signals)
 
 
-def _serve(command: list[str]) -> None:
-    """Run slurmd as the node's pid 1: collect ended processes, and obey the signals of `Node`."""
-    awaited = {signal.SIGCHLD, signal.SIGUSR1, signal.SIGHUP}
+def _serve(command: list[str], signals: socket.socket) -> None:
+    """Run slurmd as the node's pid 1: collect ended processes, and obey the signals of `Node`.
+
+    Tell `Node` once when slurmd has ended.
+    """
+    awaited = {signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
-    slurmd = subprocess.Popen(command, preexec_fn=_leave_pid_1)
+    slurmd, told = subprocess.Popen(command, preexec_fn=_leave_pid_1), False
     while True:
         caught = signal.sigwait(awaited)
         if caught == signal.SIGUSR1:
             slurmd.kill()
+        elif caught == signal.SIGUSR2:
+            slurmd.kill()
+            slurmd.wait()
+            slurmd, told = subprocess.Popen(command, preexec_fn=_leave_pid_1), False
         elif caught == signal.SIGHUP:
             slurmd.send_signal(signal.SIGHUP)
+        if slurmd.poll() is not None and not told:
+            signals.send(b"d")
+            told = True
         collect_dead()
 
 

@@ -6,7 +6,6 @@ When it dies, even by kill -9, the kernel ends every process of the testbed.
 from __future__ import annotations
 
 import json
-import os
 import selectors
 import shutil
 import signal
@@ -14,13 +13,16 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from testbed import control, locks, namespaces, slurm_conf
 from testbed.control import Message
+from testbed.daemons import Daemons, listens, node_states, write_munge_key
 from testbed.errors import TestbedError
 from testbed.fabric import Fabric
-from testbed.node import Node, collect_dead
+from testbed.memory import bytes_of_each
+from testbed.node import PRIVATE_FOLDERS, Node, collect_dead
 from testbed.shape import Shape, from_data
 
 #: Where Open MPI of a distribution looks for the site's defaults.
@@ -28,6 +30,15 @@ OPENMPI_DEFAULTS = Path("/etc/openmpi")
 
 _START_TIMEOUT_S = 20.0
 _POLL_S = 0.01
+
+#: On a busy machine a slurmd may end at once, or not reach the controller in time. Then it is
+#: started again.
+_TRIES = 3
+_TRY_S = 15.0
+_PAUSE_S = 1.0
+
+#: States of nodes that run jobs.
+_USABLE = frozenset(["idle", "mixed", "allocated", "completing"])
 
 
 def main() -> None:
@@ -74,13 +85,16 @@ class Testbed:
         self._shape: Shape = from_data(json.loads((folder / "shape.json").read_text()))
         self._fabric = Fabric(self._shape)
         self._nodes: dict[str, Node] = {}
-        self._daemons: dict[str, subprocess.Popen[bytes]] = {}
+        self._daemons = Daemons(folder / "logs")
+        in_memory = 1 + len(PRIVATE_FOLDERS) * len([*self._shape.nodes()])  # /run, and the nodes'
+        self._size_bytes = bytes_of_each(in_memory)
 
     def start(self) -> None:
         """Start everything, and return when every node is idle in Slurm."""
         self._hide_machine()
-        self._start_daemon("munged", *_munged_options())
-        self._start_daemon("slurmctld", "-D", "-c")
+        write_munge_key()
+        self._daemons.start("munged")
+        self._daemons.start("slurmctld", "-c")
         for name in self._shape.nodes():
             self._start_node(name)
         self._fabric.build()
@@ -88,13 +102,13 @@ class Testbed:
         self._wait_for_controller()
         for node in self._nodes.values():
             node.controller_listens()
-        self._wait_for_nodes()
+        self._wait_for_nodes(self._nodes.values())
 
     def _hide_machine(self) -> None:
         """Replace the machine's host name, /run and parts of /etc by the testbed's own."""
         socket.sethostname(slurm_conf.CONTROLLER)
         namespaces.mount_sys()
-        namespaces.mount_tmpfs("/run", self._shared)
+        namespaces.mount_tmpfs("/run", self._shared, self._size_bytes)
         for folder in slurm_conf.run_folders(self._shape):
             folder.mkdir(mode=0o755)
         namespaces.bind(str(self._folder / "conf"), "/etc/slurm")
@@ -107,18 +121,9 @@ class Testbed:
                 file.write("\n")  # Debian's ends within a line
             namespaces.bind(str(own), str(OPENMPI_DEFAULTS))
 
-    def _start_daemon(self, name: str, *options: str) -> None:
-        with (self._folder / "logs" / f"{name}.log").open("ab") as log:
-            self._daemons[name] = subprocess.Popen(
-                [name, *options],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                preexec_fn=namespaces.drop_capabilities,
-            )
-
     def _start_node(self, name: str) -> None:
         address = self._shape.address(name)
-        self._nodes[name] = Node(name, address, self._folder, self._shared)
+        self._nodes[name] = Node(name, address, self._folder, self._shared, self._size_bytes)
 
     def _plug(self, *nodes: Node) -> None:
         self._fabric.plug({node.name: node.pid for node in nodes})
@@ -129,26 +134,34 @@ class Testbed:
         deadline = time.monotonic() + _START_TIMEOUT_S
         while time.monotonic() < deadline:
             self._check_daemons()
-            if _listens(slurm_conf.CONTROLLER_PORT):
+            if listens(slurm_conf.CONTROLLER_PORT):
                 return
             time.sleep(_POLL_S)
         raise TestbedError(self._no_start("slurmctld"))
 
-    def _wait_for_nodes(self) -> None:
-        deadline = time.monotonic() + _START_TIMEOUT_S
-        while time.monotonic() < deadline:
+    def _wait_for_nodes(self, nodes: Iterable[Node]) -> None:
+        """Wait until Slurm can use these nodes. Start a slurmd again that does not reach it."""
+        tried = {node.name: (1, time.monotonic()) for node in nodes}
+        while True:
             self._check_daemons()
             states = node_states()
-            if states and set(states.values()) == {"idle"}:
+            late = [name for name in tried if states.get(name) not in _USABLE]
+            if not late:
                 return
+            for name in late:
+                tries, since = tried[name]
+                node, waited_s = self._nodes[name], time.monotonic() - since
+                if waited_s < (_TRY_S if node.slurmd_runs else _PAUSE_S):
+                    continue
+                if tries == _TRIES:
+                    raise TestbedError(f"after {tries} tries, {self._no_start(f'slurmd-{name}')}")
+                node.restart_slurmd()
+                tried[name] = tries + 1, time.monotonic()
             time.sleep(_POLL_S)
-        late = [name for name in self._shape.nodes() if states.get(name) != "idle"]
-        raise TestbedError(self._no_start(f"slurmd-{late[0]}"))
 
     def _check_daemons(self) -> None:
-        for name, daemon in self._daemons.items():
-            if daemon.poll() is not None:
-                raise TestbedError(self._no_start(name))
+        for name in self._daemons.dead():
+            raise TestbedError(self._no_start(name))
 
     def _no_start(self, name: str) -> str:
         log = self._folder / "logs" / f"{name}.log"
@@ -169,15 +182,20 @@ class Testbed:
                 self._powered(node).throttle(percent)
             case {"do": "node", "node": node, "action": action}:
                 self._change_node(node, action)
+            case {"do": "controller", "kill": name}:
+                self._daemons.kill(name)
+            case {"do": "controller", "restore": True}:
+                self._restore_controller()
             case _:
                 raise TestbedError(f"unknown request {request}")
         return {}
 
     def _status(self) -> Message:
-        states = node_states()
+        # Without its controller, Slurm answers only after a long time that it cannot.
+        states = {} if self._daemons.dead() else node_states()
         return {
             "shape": self._shape.as_data(),
-            "daemons": {name: daemon.poll() is None for name, daemon in self._daemons.items()},
+            "daemons": self._alive(),
             "nodes": [
                 {
                     "node": name,
@@ -194,6 +212,23 @@ class Testbed:
             "uplinks": self._fabric.status(),
         }
 
+    def _alive(self) -> dict[str, bool]:
+        """Return for each daemon of the controller and of the nodes that are on whether it runs."""
+        return self._daemons.alive() | {f"slurmd-{name}": self._nodes[name].slurmd_runs
+                        for name in self._shape.nodes() if name in self._nodes}  # fmt: skip
+
+    def _need_controller(self) -> None:
+        """Raise TestbedError if a daemon died without which no node can come back."""
+        for name in self._daemons.dead():
+            raise TestbedError(f"{name} died: restore it first with `testbed controller --restore`")
+
+    def _restore_controller(self) -> None:
+        """Start the daemons that died. The controller continues with the jobs that it had."""
+        for name in self._daemons.dead():
+            self._daemons.start(name)
+        self._wait_for_controller()
+        self._wait_for_nodes([node for node in self._nodes.values() if node.slurmd_runs])
+
     def _change_uplink(self, host: str, changes: Message) -> None:
         if host not in self._shape.hosts:
             raise TestbedError(
@@ -203,8 +238,11 @@ class Testbed:
         pids = [node.pid for node in nodes]
         if changes.pop("restore", False):
             self._fabric.restore(host, pids)
+            self._need_controller()
+            nodes = [node for node in nodes if node.slurmd_runs]
             for node in nodes:
                 node.report()
+            self._wait_for_nodes(nodes)
         else:
             self._fabric.change(host, pids, **changes)
 
@@ -224,12 +262,14 @@ class Testbed:
     def _change_node(self, name: str, action: str) -> None:
         self._check_node(name)
         if action == "restore":
+            self._need_controller()
             self._power_off(name)
             # A machine that starts again has lost its jobs. It is back when its slurmd reports.
             subprocess.run(["scontrol", "update", f"nodename={name}", "state=down", "reason=new"])
             self._start_node(name)
             self._plug(self._nodes[name])
             self._nodes[name].controller_listens()
+            self._wait_for_nodes([self._nodes[name]])
         elif action == "off":
             self._powered(name)
             self._power_off(name)
@@ -241,33 +281,6 @@ class Testbed:
         if node is not None:
             self._fabric.unplug(name)
             node.power_off()
-
-
-def _listens(port: int) -> bool:
-    """Return whether a process listens in this network namespace, without connecting to it."""
-    listening = "0A"  # TCP_LISTEN of the kernel's tcp_states.h
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in Path(table).read_text().splitlines()[1:]:
-            _, local, _, state, *_ = line.split()
-            if state == listening and local.endswith(f":{port:04X}"):
-                return True
-    return False
-
-
-def _munged_options() -> list[str]:
-    """Give munged its own key. All its files are in the testbed's own /run."""
-    run = slurm_conf.RUN_MUNGE
-    key = run / "munge.key"
-    key.touch(mode=0o600)
-    key.write_bytes(os.urandom(64))
-    places = [f"--{what}-file={run}/munged.{what}" for what in ("pid", "seed", "log")]
-    return ["--foreground", "--force", f"--key-file={key}", *places]
-
-
-def node_states() -> dict[str, str]:
-    """Return each node's state in Slurm, such as ``idle``; empty without an answer."""
-    answer = subprocess.run(["sinfo", "-hN", "-o", "%N %T"], capture_output=True, text=True)
-    return dict(line.split() for line in answer.stdout.splitlines())
 
 
 if __name__ == "__main__":

@@ -25,17 +25,31 @@ LEFT_AFTER_S = 3600.0
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file completely or not at all; it is on the disk when this returns.
 
+    A device or a pipe, such as `/dev/stdout`, is written to, and not replaced. What a link names is
+    replaced, and not the link.
+
     Raises
     ------
     OSError
         If it cannot be written. Then the file is as it was.
     """
+    if _is_device(path):
+        with path.open("wb") as stream:
+            stream.write(content)
+        return
+    path = Path(os.path.realpath(path))
     with hidden_beside(path) as hidden:
         with hidden.open("wb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         hidden.replace(path)
+
+
+def _is_device(path: Path) -> bool:
+    """Return whether a path names no place on a disk. `/dev/stdout` may lead to an open file."""
+    special = path.exists() and not (path.is_file() or path.is_dir())
+    return special or Path("/dev") in path.absolute().parents
 
 
 @contextlib.contextmanager

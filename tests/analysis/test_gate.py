@@ -575,3 +575,14 @@ def test_curves_in_parts_give_the_same_findings(
 
     assert parts.findings.to_json() == whole.findings.to_json()
     assert parts.parameters.equals(whole.parameters)
+
+
+def test_a_store_without_a_dated_run_is_one_line(switchpoint: Run, tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("size_bytes,time_us,site\n8,1.5,here\n16,1.6,here\n")
+    switchpoint("import", table, "--store", tmp_path / "results")
+
+    result = switchpoint("gate", "--store", tmp_path / "results")
+
+    assert result.exit_code == 2
+    assert result.stderr.endswith("contains no dated run; import some\n")

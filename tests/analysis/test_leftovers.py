@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -67,6 +68,53 @@ def test_a_file_that_cannot_be_replaced_leaves_nothing_hidden(tmp_path: Path) ->
         write_whole(tmp_path / "taken", b"whole")
 
     assert hidden_in(tmp_path) == []
+
+
+#: What each verb that writes a file is given, with the file in place of FILE.
+WRITERS = {
+    "bundle": ["bundle", "RECORD", "-o", "FILE"],
+    "model": ["model", "fit", "RECORD", "-o", "FILE"],
+    "ladder": ["ladder", "RECORD", "--svg", "FILE"],
+    "gate": ["gate", "--store", "STORE", "--markdown", "FILE"],
+}
+
+
+@pytest.mark.parametrize("verb", WRITERS)
+def test_what_a_killed_verb_left_is_swept_by_the_next_file(
+    switchpoint: Run, tmp_path: Path, verb: str
+) -> None:
+    record = write_record(tmp_path / "run.record", run_id=f"{1:032x}", sizes=[8, 64, 512, 4096])
+    switchpoint("import", record, "--store", tmp_path / "results")
+    folder = tmp_path / "written"
+    folder.mkdir()
+    killed_writer(folder / "file")
+
+    places = {"RECORD": record, "STORE": tmp_path / "results", "FILE": folder / "file"}
+    result = switchpoint(*(places.get(word, word) for word in WRITERS[verb]))
+
+    assert result.exit_code == 0, result.output
+    assert [path.name for path in folder.iterdir()] == ["file"]
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        write_whole(pipe, b"whole")
+        assert reader.communicate()[0] == b"whole"
+
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"old")
+    link = tmp_path / "link"
+    link.symlink_to("file")
+
+    write_whole(link, b"new")
+
+    assert link.is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"new"
 
 
 @pytest.mark.parametrize("verb", ["report", "reproduce"])

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from switchpoint import Store, import_files, read, read_files
 from switchpoint.tables.columns import VALUE_COLUMNS
@@ -147,3 +148,56 @@ def test_a_log_with_a_row_for_each_variable_is_read(tmp_path: Path) -> None:
     assert values["value"].tolist() == [200, 190]
     assert set(values["partition"]) == {"batch"}
     assert values["reference"].iloc[0] == 210
+
+
+def two_files(store: Store, folder: Path) -> list[Path]:
+    """Store three values, then four more, and return their two files, oldest first."""
+    import_files([write_log(folder / "logs", 3)], store)
+    import_files([write_log(folder / "logs", 7)], store)
+    files = Path(store.url).glob("values/*/*.parquet")
+    return sorted(files, key=lambda file: file.stat().st_mtime_ns)
+
+
+def test_a_damaged_file_of_values_costs_itself_and_one_warning(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    store = Store(tmp_path / "store")
+    first, _ = two_files(store, tmp_path)
+    content = bytearray(first.read_bytes())
+    content[len(content) // 3] ^= 1
+    first.write_bytes(content)
+
+    values = store.single_values()
+    judged = switchpoint("gate", "--store", store.url)
+    references = switchpoint("references", "--store", store.url)
+
+    assert values["value"].tolist() == [204.5, 205.5, 206.5, 207.5]
+    assert len(values.attrs["not_taken"]) == 1
+    assert f"{first}: is damaged" in values.attrs["not_taken"][0]
+    for done in (judged, references):
+        assert done.exit_code == 0, done.output
+        assert done.stderr.count(f"warning: {first}: is damaged") == 1
+
+
+def test_values_of_a_damaged_file_are_stored_again_by_the_next_import(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    first, _ = two_files(store, tmp_path)
+    first.write_bytes(first.read_bytes()[:-20])
+
+    outcome = import_files([tmp_path / "logs"], store)
+
+    assert outcome.values_added == 3
+    assert len(store.single_values()) == 7
+    assert store.single_values().attrs["not_taken"] == []
+
+
+def test_a_foreign_table_among_values_is_named(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    first, _ = two_files(store, tmp_path)
+    foreign = first.with_name("foreign.parquet")
+    pd.DataFrame({"value": [1.0], "unit": ["GB/s"]}).to_parquet(foreign)
+
+    values = store.single_values()
+
+    assert len(values) == 7
+    assert values.attrs["not_taken"] == [f"{foreign}: is not a file of a store; remove it"]

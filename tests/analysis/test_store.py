@@ -225,6 +225,39 @@ def test_a_foreign_file_is_named_and_costs_nothing(tmp_path: Path) -> None:
     assert found.not_taken == [f"{foreign}: is not a file of a store; remove it"]
 
 
+@pytest.mark.parametrize(
+    ("table", "column", "value", "problem"),
+    [
+        ("samples", "time_us", float("inf"), "time_us is inf, but must be from 1e-06 to 1e+13"),
+        ("samples", "size_bytes", -1, "size_bytes is -1, but must be from 0 to 4.61169e+18"),
+        ("runs", "run_id", "../x", "a run_id is not 32 hexadecimal digits"),
+        ("runs", "labels", "[1]", "labels are not a JSON object of texts"),
+        ("runs", "start_utc", "tomorrow", "a start is not a time in UTC of its date"),
+        ("facts", "header", "{}", "header field"),
+    ],
+)
+def test_an_impossible_value_that_another_program_wrote_costs_its_file(
+    tmp_path: Path, table: str, column: str, value: object, problem: str
+) -> None:
+    store = Store(tmp_path / "results")
+    store.add(read(record(tmp_path, 1)))
+    foreign = next((tmp_path / "results" / table).rglob("*.parquet"))
+    store.add(read(record(tmp_path, 2)))
+    rows = pq.read_table(foreign, partitioning=None)
+    changed = [value, *rows[column].to_pylist()[1:]]
+    number = rows.schema.get_field_index(column)
+    own = rows.schema.field(column).type
+    rows = rows.set_column(number, column, pa.array(changed, own))
+    pq.write_table(rows.replace_schema_metadata(None), foreign)  # without a seal
+
+    found = store.read()
+
+    [warning] = found.not_taken
+    assert warning.startswith(f"{foreign}: is damaged (")
+    assert problem in warning
+    assert f"{2:032x}" in set(found.samples["run_id"])
+
+
 def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     store = Store(tmp_path / "results")
     store.add(read(record(tmp_path, 1)))

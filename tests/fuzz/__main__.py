@@ -6,11 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from fuzz import importers, kernels, stores
+from fuzz import importers, kernels, own_files, stores
 
 #: Each target with its share of the time.
 TARGETS = {
-    "importers": (importers.fuzz, 0.6),
+    "importers": (importers.fuzz, 0.45),
+    "own files": (own_files.fuzz, 0.15),
     "kernels": (kernels.fuzz, 0.25),
     "stores": (stores.fuzz, 0.15),
 }

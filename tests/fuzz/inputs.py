@@ -34,7 +34,7 @@ _TOKENS = [
 ]  # fmt: skip
 
 #: JSON values in place of others.
-_VALUES: list[Any] = [
+VALUES: list[Any] = [
     None, True, False, 0, -1, 2, 10**6, 2**63, 2**64 - 1, 1.5, 1e300, -0.0, "", "x", "1", "\x1b[2J",
     "\u202e", "../x", "0" * 32, "x" * 20000, [], [None], [[]], [0], ["x"], {}, {"": 0}, {"a": {}},
     "2026-11-21T10:00:00.000000Z", "9999-99-99T99:99:99.000000Z",
@@ -154,12 +154,12 @@ def _json(draw: Draw, content: bytes) -> bytes:
         value = json.loads(lines[number])
     except (ValueError, RecursionError):
         return _insert(draw, content)
-    _change(draw, value)
+    change(draw, value)
     lines[number] = json.dumps(value).encode()
     return b"\n".join(lines)
 
 
-def _change(draw: Draw, value: Any) -> None:
+def change(draw: Draw, value: Any) -> None:
     """Walk down to any depth, and change, remove, rename or repeat something there."""
     while True:
         keys = list(value) if isinstance(value, dict) else list(range(len(value)))
@@ -177,7 +177,7 @@ def _change(draw: Draw, value: Any) -> None:
         elif act == 1:
             value.append(value[key])
         else:
-            value[key] = draw(st.sampled_from(_VALUES))
+            value[key] = draw(st.sampled_from(VALUES))
         return
 
 
@@ -186,13 +186,19 @@ _MUTATIONS = [
 ]  # fmt: skip
 
 
+def damage(draw: Draw, content: bytes) -> bytes:
+    """Damage a text once."""
+    damaged: bytes = draw(st.sampled_from(_MUTATIONS))(draw, content)
+    return damaged
+
+
 @st.composite
 def hostile_files(draw: Draw) -> tuple[str, bytes]:
     """Return the name and the content of a damaged file."""
     name = draw(st.sampled_from(sorted(SEEDS)))
     content = SEEDS[name]
     for _ in range(draw(st.integers(1, 3))):
-        content = draw(st.sampled_from(_MUTATIONS))(draw, content)
+        content = damage(draw, content)
     packed = draw(st.integers(0, 19))
     if packed < 2:
         content = gzip.compress(content, mtime=0)

@@ -28,7 +28,9 @@ _GOOD = b"size_bytes,time_us,site\n8,1.5,the-good-one\n16,1.6,the-good-one\n"
 VERBS = [
     ["detect", "--all"], ["detect", "--json"], ["explain", "--all"], ["explain", "--json"],
     ["claims"], ["claims", "--json"], ["tools"], ["tools", "--json"], ["store", "ls"],
-    ["store", "ls", "--json"], ["store", "verify"],
+    ["store", "ls", "--json"], ["store", "verify"], ["gate"], ["gate", "--json"],
+    ["references"], ["references", "--json"], ["ladder"], ["ladder", "--json"], ["reach"],
+    ["reach", "--json"],
 ]  # fmt: skip
 
 
@@ -49,7 +51,9 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
 
 
-def judge(files: Sequence[tuple[str, bytes]], *, verbs: bool = True, page: bool = False) -> Outcome:
+def judge(
+    files: Sequence[tuple[str, bytes]], *, verbs: Sequence[list[str]] = VERBS, page: bool = False
+) -> Outcome:
     """Import files together with a good one, and use what was accepted.
 
     Parameters
@@ -57,7 +61,7 @@ def judge(files: Sequence[tuple[str, bytes]], *, verbs: bool = True, page: bool 
     files
         Names and contents.
     verbs
-        Run every verb on what was accepted.
+        Run these, and those that write, on what was accepted; none if there are none.
     page
         Also write the report, and folders to reproduce runs.
     """
@@ -70,7 +74,9 @@ def judge(files: Sequence[tuple[str, bytes]], *, verbs: bool = True, page: bool 
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _judged(folder: Path, files: Sequence[tuple[str, bytes]], verbs: bool, page: bool) -> Outcome:
+def _judged(
+    folder: Path, files: Sequence[tuple[str, bytes]], verbs: Sequence[list[str]], page: bool
+) -> Outcome:
     inputs, outcome = folder / "inputs", Outcome()
     store = Store(folder / "results")
     for number, (name, content) in enumerate([("good.csv", _GOOD), *files]):
@@ -91,7 +97,8 @@ def _judged(folder: Path, files: Sequence[tuple[str, bytes]], verbs: bool, page:
     if stored.not_taken and any("damaged" in line for line in stored.not_taken):
         outcome.problems.append(f"read back as damaged: {stored.not_taken}")
     if verbs and outcome.accepted:
-        outcome.problems += _of_verbs(folder, store, page)
+        outcome.problems += of_store(folder, store, page=page, only=verbs)
+        outcome.problems += _of_records(folder / "inputs")
     return outcome
 
 
@@ -109,22 +116,61 @@ def _of_failures(failures: Iterable[InputError]) -> list[str]:
     return problems
 
 
-def _of_verbs(folder: Path, store: Store, page: bool) -> list[str]:
-    runs = store.runs()["run_id"].tolist()
+def of_store(
+    folder: Path, store: Store, *, page: bool = False, only: Sequence[list[str]] = VERBS
+) -> list[str]:
+    """Run verbs on a store, and return what must not happen.
+
+    Parameters
+    ----------
+    folder
+        Where the verbs may write.
+    store
+        The store.
+    page
+        Also write the report, and folders to reproduce runs.
+    only
+        Verbs that only print.
+    """
     places = ["--store", store.url]
-    commands = [[*words, *places] for words in VERBS]
-    commands += [["store", "show", run, "--json", *places] for run in runs[:3]]
-    commands += [["plan", str(path)] for path in list((folder / "inputs").rglob("*.record"))[:3]]
-    if page:  # these take longest
-        commands.append(["report", "-o", str(folder / "report"), *places])
+    problems = [problem for words in only for problem in of_command([*words, *places])]
+    try:
+        runs = store.runs()["run_id"].tolist()
+        findings = store.findings()
+    except InputError:
+        return problems
+    commands = [["store", "show", run, "--json"] for run in runs[:3]]
+    commands += [["compare", f"run={run}", f"run={runs[-1]}"] for run in runs[:2]]
+    bundle, model = str(folder / "made.bundle"), str(folder / "made.yaml")
+    commands.append(["bundle", "-o", bundle])
+    commands.append(["model", "fit", "-o", model])
+    if len(findings) and "finding_id" in findings:
         commands += [
-            ["reproduce", run, "--write", str(folder / f"again-{run}"), *places] for run in runs[:3]
+            ["accept", str(findings["finding_id"].iloc[0]), "--reason", "a test"],
+            ["gate", "--json"],
         ]
-    return [problem for words in commands for problem in _of_command(words)]
+    if page:  # these take longest
+        commands.append(["report", "-o", str(folder / "report")])
+        commands += [
+            ["reproduce", run, "--write", str(folder / f"again-{run}")] for run in runs[:3]
+        ]
+    problems += [problem for words in commands for problem in of_command([*words, *places])]
+    made = [["compare", bundle, bundle]] if Path(bundle).exists() else []
+    if Path(model).exists():
+        made.append(["model", "predict", model, "ring", "--placement", "one_node"])
+    return problems + [problem for words in made for problem in of_command(words)]
 
 
-def _of_command(words: list[str]) -> list[str]:
+def _of_records(folder: Path) -> list[str]:
+    paths = list(folder.rglob("*.record"))[:3]
+    return [problem for path in paths for problem in of_command(["plan", str(path)])]
+
+
+def of_command(words: list[str], codes: list[int] | None = None) -> list[str]:
+    """Run a command, and return what must not happen; add its exit code to a list."""
     done = CliRunner().invoke(app, words)
+    if codes is not None:
+        codes.append(done.exit_code)
     shown = " ".join(words[:2])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         return [f"{shown}: {_last_frame(done)}"]
@@ -134,7 +180,7 @@ def _of_command(words: list[str]) -> list[str]:
     text = done.stdout + done.stderr
     if any(line != printable(line) for line in text.split("\n")):
         problems.append(f"{shown}: prints a control character")
-    if "--json" in words and done.exit_code == 0:
+    if "--json" in words and done.exit_code in (0, 1) and done.stdout:
         try:
             json.loads(done.stdout, parse_constant=_no_number)
         except ValueError as error:

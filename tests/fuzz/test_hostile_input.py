@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fuzz.inputs import corpus, hostile_files
 from fuzz.judgement import judge
+from fuzz.own_files import KINDS, Sound, damaged_files, judge_own
 
 #: Files that are imported together; the verbs then run once for all of them.
 TOGETHER = 16
@@ -17,7 +18,7 @@ TOGETHER = 16
 
 @pytest.mark.parametrize("path", corpus(), ids=lambda path: path.name)
 def test_what_once_broke_something_is_one_line_or_a_result(path: Path) -> None:
-    assert judge([(path.name, path.read_bytes())], verbs=False).problems == []
+    assert judge([(path.name, path.read_bytes())], verbs=[]).problems == []
 
 
 @pytest.mark.slow
@@ -38,3 +39,26 @@ def test_every_verb_works_on_what_once_broke_something() -> None:
 @given(st.lists(hostile_files(), min_size=TOGETHER, max_size=TOGETHER))
 def test_hostile_files_cost_only_themselves(files: list[tuple[str, bytes]]) -> None:
     assert judge(files).problems == []
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Sound:
+    """Sound files of each kind that Switchpoint writes."""
+    return Sound(tmp_path_factory.mktemp("sound"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged_files_of_our_own_are_one_line_or_a_result(sound: Sound, kind: str) -> None:
+    @settings(
+        max_examples=3,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(damaged_files(sound, kind))
+    def run(damaged: tuple[str, str, bytes]) -> None:
+        assert judge_own(sound, *damaged).problems == []
+
+    run()

@@ -158,7 +158,10 @@ def test_a_bad_name_is_refused(parent: Path, name: str) -> None:
         (["uplink", "a", "--rate", "fast"], "rate: 'fast' is not a number with kbit"),
         (["uplink", "a", "--mtu", "1"], "mtu: 1 is not between 576 and 65535"),
         (["uplink", "q", "--cut"], "host q does not exist; there are a, b"),
-        (["node", "a1"], "one of the arguments --kill-slurmd --off --restore is required"),
+        (
+            ["node", "a1"],
+            "one of the arguments --kill-slurmd --off --restore --throttle is required",
+        ),
         (["node", "q1", "--off"], "node q1 does not exist; there are a1, a2, b1, b2"),
     ],
 )

@@ -87,6 +87,8 @@ class Unmatched:
 def curves_of(side: Side) -> list[Curve]:
     """Collect the launches of each curve of a side."""
     points = side.points
+    if points.empty:  # zooms have no points
+        return []
     names = [name for name in identity_columns(points) if name != "run_id"]
     groups = (
         points.groupby(names, dropna=False, observed=True, sort=True) if names else [((), points)]

@@ -19,6 +19,9 @@ from switchpoint.store.store import Store
 #: Columns of findings that the store keeps as JSON text.
 _NESTED = ["shared", "curves", "what_changed"]
 
+#: What each finding of the gate has.
+_NEEDED = ["finding_id", "kind", "session", "sentence", "curves"]
+
 #: Findings of the same kind and metric are the same if at least this share of the curves is.
 _SAME_CURVES = 0.8
 
@@ -142,15 +145,22 @@ def keep(store: Store, findings: pd.DataFrame) -> None:
     store.keep_findings(findings.assign(**nested))
 
 
-def read(store: Store) -> list[Acceptance]:
-    """Return what was accepted and still counts, newest first."""
+def read(store: Store) -> tuple[list[Acceptance], list[str]]:
+    """Return what was accepted and still counts, newest first, and what could not be read."""
     table = store.findings()
+    not_taken: list[str] = table.attrs["not_taken"]
     if table.empty or "accepted_utc" not in table:
-        return []
+        return [], not_taken
     rows = table[table["accepted_utc"].notna()].sort_values("accepted_utc", ascending=False)
     today = f"{date.today()}"
-    found = [_acceptance(row) for row in rows.to_dict("records")]
-    return [one for one in found if not one.until or one.until >= today]
+    found = []
+    for row in rows.to_dict("records"):
+        try:
+            found.append(_acceptance(row))
+        except (KeyError, TypeError, ValueError):  # noqa: PERF203  any program may add findings
+            name = _text(row.get("finding_id")) or "without an ID"
+            not_taken.append(f"the accepted finding {name} is not the gate's, and does not count")
+    return [one for one in found if not one.until or one.until >= today], not_taken
 
 
 def matching(acceptances: Iterable[Acceptance], row: Mapping[str, Any]) -> Acceptance | None:
@@ -177,6 +187,9 @@ def _find(store: Store, finding: str) -> dict[Any, Any]:
     table = store.findings()
     if table.empty:
         raise InputError(store.url, "contains no finding; run `switchpoint gate` first")
+    if missing := [name for name in _NEEDED if name not in table]:
+        raise InputError(store.url, f"contains no finding of the gate: none has a {missing[0]}")
+    table = table.dropna(subset=_NEEDED)
     rows = table[table["finding_id"].astype(str).str.startswith(finding)]
     if not finding or rows.empty:
         raise InputError(

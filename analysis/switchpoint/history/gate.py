@@ -104,7 +104,7 @@ def gate(
     policy = policy or Policy()
     single = store.single_values(site=site)
     nights = _nights(store, single, session, site, history or policy.history_nights)
-    night = _read(store, nights, site)
+    night, not_taken = _read(store, nights, site)
     known = known_boundaries(
         store, night.points, night.nights, night.acceptances, policy.settled_after_nights
     )
@@ -123,7 +123,11 @@ def gate(
         night.nights.tonight,
         night.curves_tonight,
         _in_order(rows),
-        [*night.nights.warnings, *night.limits],
+        list(
+            dict.fromkeys(
+                [*single.attrs["not_taken"], *night.nights.warnings, *not_taken, *night.limits]
+            )
+        ),
         pd.DataFrame() if curves is None else parameters_of_launches(night, curves, known),
     )
     if keep:
@@ -152,25 +156,35 @@ def _nights(
     return select_nights(store, session, site, history)
 
 
-def _read(store: Store, nights: Nights, site: str | None) -> Night:
-    """Read the points of the session and its history, and the facts of two nights."""
-    acceptances = accepted.read(store)
+def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[str]]:
+    """Read the points of the session and its history, and the facts of two nights.
+
+    Return also what could not be read, one sentence each.
+    """
+    acceptances, not_taken = accepted.read(store)
     if nights.runs.empty:
-        return Night(nights, NO_POINTS, nights.runs, {}, acceptances)
-    tables = _tables(store, nights, site)
+        return Night(nights, NO_POINTS, nights.runs, {}, acceptances), not_taken
+    tables = _tables(store, nights, site, not_taken)
     points = points_of(tables, nights.runs, nights.tonight + 1)
     points = since_accepted(points, acceptances, nights.starts_utc)
     before = nights.runs_of(max(nights.tonight - 1, 0))
     facts = _facts(store, before) | _facts(store, nights.runs_of(nights.tonight))
-    return Night(nights, points, before, facts, acceptances)
+    return Night(nights, points, before, facts, acceptances), not_taken
 
 
-def _tables(store: Store, nights: Nights, site: str | None) -> Iterator[pd.DataFrame]:
-    """Read the points of some nights at a time, which needs less memory than all at once."""
+def _tables(
+    store: Store, nights: Nights, site: str | None, not_taken: list[str]
+) -> Iterator[pd.DataFrame]:
+    """Read the points of some nights at a time, which needs less memory than all at once.
+
+    What could not be read is added to `not_taken`.
+    """
     edges = [*nights.starts_utc[::_NIGHTS_AT_ONCE], None]
     for since, until in itertools.pairwise(edges):
         if since != until:
-            yield store.curves(POINT_COLUMNS, since=since, until=until, site=site)
+            table = store.curves(POINT_COLUMNS, since=since, until=until, site=site)
+            not_taken += table.attrs["not_taken"]
+            yield table
 
 
 def _facts(store: Store, runs: pd.DataFrame) -> dict[str, Mapping[str, str]]:

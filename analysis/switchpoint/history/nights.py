@@ -181,13 +181,15 @@ def _reading_back(store: Store, session: str | None, site: str | None) -> Iterat
         runs = _sessions(stored)
         starts = runs.groupby("session")["start_utc"].min().sort_values()
         last_batch = runs.groupby("session")["batch"].max()
-        elsewhere = last_batch.max() < unread if session is None else session not in starts.index
-        if since and (runs.empty or elsewhere):
-            continue
-        if runs.empty:
+        if runs.empty and not since:
             where = f"no dated run of the site '{site}'" if site else "no dated run"
             problem = damaged[0] if damaged else f"contains {where}; import some"
             raise InputError(store.url, problem)
+        elsewhere = runs.empty or (
+            last_batch.max() < unread if session is None else session not in starts.index
+        )
+        if since and elsewhere:
+            continue
         judged = _judged(store, session, starts, last_batch)
         yield _Read(runs, starts, last_batch, judged, damaged)
 
@@ -217,7 +219,7 @@ def _sessions(stored: StoredRuns) -> pd.DataFrame:
     runs = runs.assign(
         session=runs["session"].fillna(runs["date"]),
         # The name of a batch begins with the time when it was written.
-        batch=runs["batch"].fillna("").str.rpartition("/")[2],
+        batch=runs["batch"].fillna("").str.split("/").str[-1],
     )
     lasting = {labels: lasting_labels(labels) for labels in runs["labels"].unique()}
     measured = runs[_MEASURED].assign(labels=runs["labels"].map(lasting))

@@ -54,7 +54,7 @@ def references(
         For each test class: an index of partition and environment, and its parameters if it has
         any; then for each variable reference, lower and upper threshold, and unit.
     list of str
-        Series without a reference, and why, one sentence each.
+        Series without a reference, and why, and what could not be read; one sentence each.
 
     Raises
     ------
@@ -65,12 +65,11 @@ def references(
     values = store.single_values(site=site)
     if values.empty:
         where = f" of the site '{site}'" if site else ""
-        raise InputError(
-            store.url, f"contains no single value{where}; import ReFrame's perflogs or run reports"
-        )
+        empty = f"contains no single value{where}; import ReFrame's perflogs or run reports"
+        raise InputError(store.url, next(iter(values.attrs["not_taken"]), empty))
     policy = policy or Policy()
     found: dict[str, Any] = {}
-    left_out: list[str] = []
+    left_out: list[str] = [*values.attrs["not_taken"]]
     for _, rows in values.groupby(VALUE_SERIES, dropna=False, sort=True):
         newest = rows.sort_values("time_utc").tail(last)
         row = newest.iloc[-1].to_dict()

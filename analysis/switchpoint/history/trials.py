@@ -14,6 +14,7 @@ from typing import Any
 
 from switchpoint.errors import InputError
 from switchpoint.tables.columns import PASSING_LABELS
+from switchpoint.whole_files import write_whole
 
 #: Labels that the check writes itself.
 _OWN_LABELS = frozenset({"site", "partition", "environ", "placement", "check"} | PASSING_LABELS)
@@ -131,10 +132,10 @@ def write_plan(plan: Sequence[Trial], path: Path) -> None:
         if text := trial.pop("lock"):
             when = "before" if trial["built_before"] else "now"
             file = path.with_name(f"{trial['environ']}-{when}.lock")
-            file.write_text(text, encoding="utf-8")
+            write_whole(file, text.encode())
             locks.setdefault(trial["environ"], {})[when] = str(file)
     content = {"label": LABEL, "locks": locks, "trials": trials}
-    path.write_text(json.dumps(content, indent=1) + "\n")
+    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
 
 
 def name_of(plan: Sequence[Trial], index: int) -> str:

@@ -155,8 +155,10 @@ def _values(rows: Iterable[dict[str, Any]], otherwise: str) -> Iterator[dict[str
         }
         if row.get("perf_var"):  # perflog_multiline: a row for each variable
             yield shared | {
-                "variable": row["perf_var"], "value": row["perf_value"], "unit": row["perf_unit"],
-            }  # fmt: skip
+                "variable": row["perf_var"],
+                "value": row.get("perf_value"),
+                "unit": row.get("perf_unit"),
+            }
         for variable in variables:
             yield shared | {
                 "variable": variable,

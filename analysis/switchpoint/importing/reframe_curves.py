@@ -64,10 +64,11 @@ def points_and_others(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]
     others = values.loc[~good, ["variable", "row", *NAMING]]
     parameters = {name for names in values.pop("parameters") for name in names}
     values = values[good].drop(columns=["metric", "named_size", "bare", "value", "unit"])
-    # A column that differs in every row, such as a time, is not identity, unless it is a parameter.
+    # A column that differs in every row, such as a time, is not identity, unless it is a parameter
+    # or says where the row was measured.
     rows = values.drop_duplicates("row").drop(columns="row")
     passing = {n for n in rows if len(rows) > 1 and rows[n].is_unique} - parameters
-    values = values.drop(columns=passing - {"kernel", "mode", "size_bytes", "time_us"})
+    values = values.drop(columns=passing - {*NAMING, "kernel", "mode", "size_bytes", "time_us"})
     values = values.drop(columns=[name for name in NAMING if values[name].isna().all()])
     identity = [str(n) for n in values if n not in {"size_bytes", "time_us", "variable", "row"}]
     values[identity] = values[identity].astype("category")

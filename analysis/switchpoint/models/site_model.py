@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from switchpoint import whole_files
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
@@ -210,11 +210,7 @@ def write_whole(path: str | os.PathLike[str], text: str) -> Path:
     """
     file = Path(path)
     try:
-        handle, partial = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(partial).chmod(0o644)
-        Path(partial).replace(file)
+        whole_files.write_whole(file, text.encode())
     except OSError as error:
         raise InputError(
             file, f"cannot be written: {error.strerror}; choose another file"

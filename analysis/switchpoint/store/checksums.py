@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from enum import Enum
 from pathlib import Path
 from typing import BinaryIO
 
@@ -58,37 +59,42 @@ def verified_format(dictionaries: list[str] | None = None) -> ds.ParquetFileForm
     )
 
 
-def damaged_footer(path: str) -> bool:
-    """Return whether the footer of a local file differs from its checksum.
+class Seal(Enum):
+    """What the seal of a file says."""
 
-    A file without a seal, from an older version or of somebody else, has no known damage.
-    """
+    WHOLE = "the file is as it was written"
+    BROKEN = "something differs from its checksum"
+    ABSENT = "an older version or another program wrote the file"
+
+
+def footer_seal(path: str) -> Seal:
+    """Return what the seal of a local file says of its footer."""
     with Path(path).open("rb") as stream:
-        return _broken(stream, pages=False)
+        return _seal(stream, pages=False)
 
 
 def broken_seal(stream: BinaryIO) -> bool:
     """Return whether anything in a file differs from its checksums."""
-    return _broken(stream, pages=True)
+    return _seal(stream, pages=True) is Seal.BROKEN
 
 
-def _broken(stream: BinaryIO, *, pages: bool) -> bool:
+def _seal(stream: BinaryIO, *, pages: bool) -> Seal:
     size = stream.seek(0, 2)
     if size < _END.size:
-        return False
+        return Seal.ABSENT
     stream.seek(size - _END.size)
     end = stream.read(_END.size)
     place = size - _END.size - _END.unpack(end)[0] - _SEAL.size
     if place < 0:
-        return False
+        return Seal.ABSENT
     stream.seek(place)
     seal, footer = stream.read(_SEAL.size), stream.read()
     magic, crc_pages, crc_footer = _SEAL.unpack(seal)
     if magic != _MAGIC:
-        return _KEY in footer
-    if zlib.crc32(footer) != crc_footer:
-        return True
-    return pages and _crc(stream, place) != crc_pages
+        return Seal.BROKEN if _KEY in footer else Seal.ABSENT
+    if zlib.crc32(footer) != crc_footer or (pages and _crc(stream, place) != crc_pages):
+        return Seal.BROKEN
+    return Seal.WHOLE
 
 
 def _crc(stream: BinaryIO, count: int) -> int:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.scan import FILE, scan
+from switchpoint.store.soundness import problem_of_table
 from switchpoint.store.tables import SAMPLES, partition_text, unpacked
 from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
 
@@ -43,7 +44,9 @@ class FirstLayout:
                 if name in stored
             ]
         )
-        table, damaged = scan(self._files, self._paths, schema, with_file=True)
+        table, damaged = scan(
+            self._files, self._paths, schema, with_file=True, check=problem_of_table
+        )
         frame: pd.DataFrame = table.to_pandas()
         places = frame[FILE].str.extract(r"/site=(.*)/date=(.*)/[^/]*$")
         for number, name in enumerate(_PARTITIONS):
@@ -64,7 +67,7 @@ class FirstLayout:
             there = [path for path in paths if self._files.exists(path)]
             if len(there) < len(paths):
                 damaged.append(f"{folder}: the samples of {len(paths) - len(there)} runs are gone")
-            table, failed = scan(self._files, there, schema, condition)
+            table, failed = scan(self._files, there, schema, condition, check=problem_of_table)
             named = pa.array([site] * len(table), pa.string()).dictionary_encode()
             tables.append(
                 table.add_column(0, SAMPLES.field("site"), named.cast(SAMPLES.field("site").type))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from switchpoint.errors import InputError
-from switchpoint.store.checksums import damaged_footer, verified_format
+from switchpoint.store.checksums import Seal, footer_seal, verified_format
 from switchpoint.store.files import Rewritten, StoreFiles
 from switchpoint.store.tables import LARGE
 
@@ -21,6 +22,17 @@ _FEW_AT_ONCE = {"batch_size": 1024, "batch_readahead": 2, "fragment_readahead": 
 _LOST = "its runs are left out. Remove the file and import them again"
 
 
+#: Returns what is wrong with a table, or None.
+Check = Callable[[pa.Table], str | None]
+
+
+class Folders(NamedTuple):
+    """Columns whose values are in the names of the folders below `base`, as Hive writes them."""
+
+    base: str
+    columns: pa.Schema
+
+
 def scan(
     files: StoreFiles,
     paths: list[str],
@@ -29,6 +41,8 @@ def scan(
     *,
     with_file: bool = False,
     loss: str = _LOST,
+    folders: Folders | None = None,
+    check: Check | None = None,
 ) -> tuple[pa.Table, list[str]]:
     """Read the rows of some files that meet a condition.
 
@@ -40,6 +54,10 @@ def scan(
         Whether to add the column `FILE`.
     loss
         What a damaged file costs, for the message.
+    folders
+        Columns of the schema that the names of folders contain.
+    check
+        Says what is wrong with the rows of a file that another program wrote.
 
     Returns
     -------
@@ -57,39 +75,64 @@ def scan(
     """
     names = [*schema.names, *([FILE] if with_file else [])]
     whole = pa.schema([*schema, *([pa.field(FILE, pa.string())] if with_file else [])])
+
+    def read(some: list[str]) -> pa.Table:
+        return _read(files, some, schema, names, condition, folders).cast(whole)
+
     try:
-        paths, damaged = _without_broken_footers(files, paths, loss)
-        if not paths:
-            return whole.empty_table(), damaged
-        return _read(files, paths, schema, names, condition), damaged
+        sealed, unsealed, damaged = _by_seal(files, paths, loss)
+        if check is None:
+            sealed, unsealed = [*sealed, *unsealed], []
+        tables = [read(sealed)] if sealed else []
     except PermissionError as error:
         raise refused(files, error) from None
     except FileNotFoundError:
         raise Rewritten from None
     except (pa.ArrowException, OSError):
-        pass
-    tables = [whole.empty_table()]
-    for path in paths:
-        try:
-            tables.append(_read(files, [path], schema, names, condition).cast(whole))
-        except FileNotFoundError:  # noqa: PERF203  each file by itself
-            raise Rewritten from None
-        except (pa.ArrowException, OSError) as error:
-            damaged.append(_damage(path, str(error).splitlines()[0], loss))
-    return pa.concat_tables(tables), damaged
+        tables, unsealed = [], [*sealed, *unsealed]
+    for path in unsealed:
+        table, problem = _checked(files, path, read, check)
+        if problem is None:
+            tables.append(table)
+        else:
+            damaged.append(_damage(path, problem, loss))
+    if len(tables) != 1:
+        tables = [pa.concat_tables([whole.empty_table(), *tables])]
+    return tables[0], damaged
 
 
-def _without_broken_footers(
+def _checked(
+    files: StoreFiles, path: str, read: Callable[[list[str]], pa.Table], check: Check | None
+) -> tuple[pa.Table, str | None]:
+    """Read one file by itself. Return also what is wrong with it, if anything is."""
+    try:
+        table = read([path])
+    except PermissionError as error:
+        raise refused(files, error) from None
+    except FileNotFoundError:
+        raise Rewritten from None
+    except (pa.ArrowException, OSError) as error:
+        return None, str(error).splitlines()[0]
+    return table, check(table) if check else None
+
+
+def _by_seal(
     files: StoreFiles, paths: list[str], loss: str
-) -> tuple[list[str], list[str]]:
-    """Leave out files whose footer is damaged: Arrow would believe it. Return what was left out.
+) -> tuple[list[str], list[str], list[str]]:
+    """Divide files into those with a whole seal and those without; name the damaged ones.
 
-    Only of local files: reading the ends of all objects of a bucket would take long, and object
-    stores have checksums of their own.
+    Arrow would believe a damaged footer. Only of local files: reading the ends of all objects of a
+    bucket would take long, and object stores have checksums of their own.
     """
-    broken = {path for path in paths if files.local and damaged_footer(path)}
-    told = [_damage(path, "its footer differs from its checksum", loss) for path in sorted(broken)]
-    return [path for path in paths if path not in broken], told
+    if not files.local:
+        return paths, [], []
+    seals = {path: footer_seal(path) for path in paths}
+    reason = "its footer differs from its checksum"
+    return (
+        [path for path in paths if seals[path] is Seal.WHOLE],
+        [path for path in paths if seals[path] is Seal.ABSENT],
+        [_damage(path, reason, loss) for path in sorted(paths) if seals[path] is Seal.BROKEN],
+    )
 
 
 def _damage(path: str, reason: str, loss: str) -> str:
@@ -97,7 +140,12 @@ def _damage(path: str, reason: str, loss: str) -> str:
 
 
 def _read(
-    files: StoreFiles, paths: list[str], schema: pa.Schema, names: list[str], condition: Any
+    files: StoreFiles,
+    paths: list[str],
+    schema: pa.Schema,
+    names: list[str],
+    condition: Any,
+    folders: Folders | None,
 ) -> pa.Table:
     large = {*LARGE} & {*schema.names}
     dictionaries = [field.name for field in schema if pa.types.is_dictionary(field.type)]
@@ -106,6 +154,8 @@ def _read(
         schema=schema,
         filesystem=files.system,
         format=verified_format(dictionaries),
+        partitioning=ds.partitioning(folders.columns, flavor="hive") if folders else None,
+        partition_base_dir=folders.base if folders else None,
     ).to_table(columns=names, filter=condition, **(_FEW_AT_ONCE if large else {}))
 
 

@@ -14,6 +14,7 @@ from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, pat
 from switchpoint.store.files import Rewritten, StoreFiles
 from switchpoint.store.first_layout import FirstLayout
 from switchpoint.store.scan import FILE, scan
+from switchpoint.store.soundness import problem_of_table
 from switchpoint.store.tables import RUNS
 from switchpoint.store.wanted import Wanted, both
 from switchpoint.tables.builds import RUN_IDENTITY, build_words
@@ -58,7 +59,9 @@ class StoredRuns:
         """Return the wanted runs of some files of `runs`, and what could not be read."""
         ours, older = in_batches(paths)
         condition = wanted.condition(RUNS.names)
-        table, damaged = scan(files, wanted.files(ours), RUNS, condition, with_file=True)
+        table, damaged = scan(
+            files, wanted.files(ours), RUNS, condition, with_file=True, check=problem_of_table
+        )
         rows: pd.DataFrame = table.to_pandas()
         places = rows.pop(FILE)
         rows["batch"] = places.map({name: batch_of(name) for name in places.unique()})
@@ -171,6 +174,7 @@ class StoredRuns:
             pa.schema([field for field in TABLES[table] if field.name not in without]),
             both(own, condition),
             with_file=twice,
+            check=problem_of_table,
         )
         if own is None:
             rows = _of_runs(rows, runs["run_id"])

@@ -6,15 +6,16 @@ import hashlib
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.dataset as ds
 
-from switchpoint.errors import InputError
-from switchpoint.store.checksums import verified_format
-from switchpoint.store.files import Rewritten, StoreFiles
+from switchpoint.store.files import StoreFiles
 from switchpoint.store.mark import set_mark
+from switchpoint.store.scan import FILE, Folders, scan
 from switchpoint.store.tables import VALUE_PARTITIONS, VALUES, parquet, partition_text
 from switchpoint.store.wanted import Query, Wanted
 from switchpoint.tables.columns import VALUE_COLUMNS, none_for_nulls
+
+#: What every value has.
+_ALWAYS = ["value_id", "time_utc", "test", "variable", "value"]
 
 
 def keep_values(files: StoreFiles, values: pd.DataFrame) -> pd.DataFrame:
@@ -38,28 +39,27 @@ def keep_values(files: StoreFiles, values: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_values(files: StoreFiles, **query: Query) -> pd.DataFrame:
-    """Read the wanted values (`VALUE_COLUMNS`), oldest first."""
-    condition = Wanted.of(query, "time_utc").condition(VALUE_COLUMNS)
-    paths = files.below("values")
-    if not paths:
-        return pd.DataFrame(columns=VALUE_COLUMNS)
-    try:
-        table = ds.dataset(
-            paths,
-            schema=pa.schema([*VALUES, *VALUE_PARTITIONS]),
-            filesystem=files.system,
-            format=verified_format(),
-            partitioning=ds.partitioning(VALUE_PARTITIONS, flavor="hive"),
-            partition_base_dir=f"{files.root}/values",
-        ).to_table(filter=condition)
-    except FileNotFoundError:
-        raise Rewritten from None
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(
-            files.url,
-            f"contains a damaged file of values ({str(error).splitlines()[0]}); `switchpoint"
-            " store verify` names it",
-        ) from None
-    values: pd.DataFrame = table.select(VALUE_COLUMNS).to_pandas()
+    """Read the wanted values (`VALUE_COLUMNS`), oldest first.
+
+    Its `attrs["not_taken"]` lists what could not be read.
+    """
+    table, damaged = scan(
+        files,
+        files.below("values"),
+        pa.schema([*VALUES, *VALUE_PARTITIONS]),
+        Wanted.of(query, "time_utc").condition(VALUE_COLUMNS),
+        with_file=True,
+        loss="its values are left out. Remove the file and import them again",
+        folders=Folders(f"{files.root}/values", VALUE_PARTITIONS),
+    )
+    values: pd.DataFrame = table.to_pandas()
+    places = values.pop(FILE)
+    foreign = values[_ALWAYS].isna().any(axis=1)
+    damaged += [
+        f"{name}: is not a file of a store; remove it" for name in sorted(places[foreign].unique())
+    ]
+    values = values.loc[~foreign, VALUE_COLUMNS]
     values = values.sort_values(["time_utc", "value_id"]).drop_duplicates("value_id")
-    return values.reset_index(drop=True)
+    values = values.reset_index(drop=True)
+    values.attrs["not_taken"] = damaged
+    return values

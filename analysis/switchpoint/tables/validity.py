@@ -28,7 +28,7 @@ from switchpoint.tables.columns import (
 from switchpoint.tables.measurements import Measurements
 
 #: The numbers of samples: the smallest and the largest.
-_RANGES = {
+SAMPLE_RANGES = {
     "size_bytes": (0, COUNT - 1),
     "pass": (0, 2**31 - 1),
     "sample": (0, 2**31 - 1),
@@ -37,7 +37,11 @@ _RANGES = {
 }
 
 #: The numbers of points that are always known.
-_POINTS = {"size_bytes": (0, COUNT - 1), "time_us": (SHORTEST_US, LONGEST_US), "count": (1, COUNT)}
+POINT_RANGES = {
+    "size_bytes": (0, COUNT - 1),
+    "time_us": (SHORTEST_US, LONGEST_US),
+    "count": (1, COUNT),
+}
 
 #: Columns of runs and values that are longer texts, such as JSON, and those that contain numbers.
 _LONG = frozenset(["header", "footer", "lock", "labels", "warnings", "program", "spack_spec"])
@@ -83,7 +87,7 @@ def _of_samples(samples: pd.DataFrame, runs: list[dict[Hashable, Any]]) -> Itera
     if missing := [name for name in ("run_id", *MEASURES) if name not in samples]:
         yield f"has no column {missing[0]}"
         return
-    for name, (low, high) in _RANGES.items():
+    for name, (low, high) in SAMPLE_RANGES.items():
         numbers = samples[name].to_numpy()
         if numbers.dtype.kind not in "iuf":
             yield f"{name} is not a number"
@@ -102,9 +106,9 @@ def _of_points(points: pd.DataFrame) -> Iterator[str]:
         yield f"has no column {missing[0]} of its points"
         return
     for name in CURVE_COLUMNS:
-        low, high = _POINTS.get(name, (-sys.float_info.max, sys.float_info.max))
+        low, high = POINT_RANGES.get(name, (-sys.float_info.max, sys.float_info.max))
         numbers = points[name].to_numpy(dtype=float, na_value=math.nan)
-        known = numbers[~np.isnan(numbers)] if name not in _POINTS else numbers
+        known = numbers[~np.isnan(numbers)] if name not in POINT_RANGES else numbers
         if len(wrong := known[~((known >= low) & (known <= high))]):
             yield f"{name} is {wrong[0]}, but must be from {low:g} to {high:g}"
     yield from _of_curves(points)

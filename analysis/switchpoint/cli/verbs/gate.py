@@ -192,8 +192,13 @@ def _write(
 
 
 def _write_text(path: Path, text: str, *, append: bool = False) -> None:
+    from switchpoint.whole_files import write_whole
+
     try:
-        with path.open("a" if append else "w", encoding="utf-8") as stream:
-            stream.write(text)
+        if append:
+            with path.open("a", encoding="utf-8") as stream:
+                stream.write(text)
+        else:
+            write_whole(path, text.encode())
     except OSError as error:
         raise InputError(path, f"cannot be written: {error.strerror}") from None

@@ -16,6 +16,7 @@ from switchpoint.printable import printable
 from switchpoint.reporting.figures.figure import size_ticks
 from switchpoint.reporting.ladders import by_site
 from switchpoint.tables.units import percent, range_text, size_text
+from switchpoint.whole_files import write_whole
 
 #: Widths and heights in pixels.
 _LEFT, _BAR, _RIGHT = 300, 760, 20
@@ -89,7 +90,7 @@ def draw_ladders(rungs: pd.DataFrame, *, dark: bool = False) -> str:
 def write_ladders(rungs: pd.DataFrame, path: Path) -> None:
     """Write the drawing; raises InputError if that is not possible."""
     try:
-        path.write_text(draw_ladders(rungs, dark=True), encoding="utf-8")
+        write_whole(path, draw_ladders(rungs, dark=True).encode())
     except OSError as error:
         raise InputError(
             path, f"cannot be written ({error.strerror}); choose another file"

@@ -1,0 +1,100 @@
+"""Checks the files of a store that another program wrote, as everything is before it is stored.
+
+Files of this program have a seal (see `checksums`), and what they contain was checked before they
+were written. A file without a seal may contain anything; if a value cannot be right, the file costs
+its own rows and one warning, like a damaged one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from switchpoint.records.footer import footer_problem
+from switchpoint.records.header import header_problem
+from switchpoint.strict_json import parse_json
+from switchpoint.tables.validity import POINT_RANGES, SAMPLE_RANGES, is_start
+
+_RUN_ID = r"\A[0-9a-f]{32}\z"
+
+
+def problem_of_table(table: pa.Table) -> str | None:
+    """Return the first problem of rows of runs, facts, samples or curves, or None."""
+    return next(_problems(table), None)
+
+
+def _problems(table: pa.Table) -> Iterator[str]:
+    names = {*table.schema.names}
+    if "format" in names and table["run_id"].null_count == len(table):
+        return  # a table of something else, which the caller names so
+    ids = table["run_id"].unique().cast(pa.string())
+    if ids.null_count or not pc.all(pc.match_substring_regex(ids, _RUN_ID), min_count=0).as_py():
+        yield "a run_id is not 32 hexadecimal digits"
+    if "time_us" in names:
+        yield from _of_numbers(table, POINT_RANGES if "count" in names else SAMPLE_RANGES)
+    if "labels" in names:
+        yield from _of_labels(table["labels"])
+    if "complete" in names and table["complete"].null_count:
+        yield "complete is neither true nor false"
+    if {"date", "start_utc"} <= names:
+        yield from _of_times(table)
+    if {"header", "footer"} <= names:
+        yield from _of_facts(table)
+
+
+def _of_numbers(table: pa.Table, ranges: dict[str, tuple[float, float]]) -> Iterator[str]:
+    for field in table.schema:
+        if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type)):
+            continue
+        low, high = ranges.get(field.name, (-sys.float_info.max, sys.float_info.max))
+        column = table[field.name]
+        if field.name in ranges and column.null_count:
+            yield f"a row has no {field.name}"
+        known = column.drop_null()
+        if pa.types.is_floating(field.type) and field.name not in ranges:
+            known = known.filter(pc.invert(pc.is_nan(known)))  # an interval that is not known
+        right = pc.and_(pc.greater_equal(known, low), pc.less_equal(known, high))
+        wrong = known.filter(pc.invert(right))
+        if len(wrong):
+            yield f"{field.name} is {wrong[0]}, but must be from {low:g} to {high:g}"
+
+
+def _of_labels(labels: pa.ChunkedArray) -> Iterator[str]:
+    for text in labels.unique().drop_null().to_pylist():
+        value = _parsed(text)
+        if value is None or not all(isinstance(one, str) for one in value.values()):
+            yield "labels are not a JSON object of texts"
+
+
+def _of_times(table: pa.Table) -> Iterator[str]:
+    pairs = zip(table["start_utc"].to_pylist(), table["date"].to_pylist(), strict=True)
+    for start, date in pairs:
+        if (start is None) != (date is None):
+            yield "a start without a date, or a date without a start"
+        elif start is not None and not (is_start(start) and start[:10] == date):
+            yield "a start is not a time in UTC of its date"
+
+
+def _of_facts(table: pa.Table) -> Iterator[str]:
+    for text, end in zip(table["header"].to_pylist(), table["footer"].to_pylist(), strict=True):
+        if text is None:
+            continue
+        header = _parsed(text)
+        footer = None if end is None else _parsed(end)
+        if header is None or (end is not None and footer is None):
+            yield "a header or footer is not a JSON object"
+        elif (problem := header_problem(header)) or (
+            footer is not None and (problem := footer_problem(footer, header))
+        ):
+            yield problem
+
+
+def _parsed(text: str) -> dict[str, object] | None:
+    try:
+        value = parse_json(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

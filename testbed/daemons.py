@@ -1,0 +1,84 @@
+"""The controller's daemons, and what they answer: munge, and Slurm's controller."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from testbed import namespaces, slurm_conf
+
+#: How long Slurm may take to answer a question.
+_ANSWER_TIMEOUT_S = 15.0
+
+
+class Daemons:
+    """The daemons by name; each writes into its own log in the folder `logs`."""
+
+    def __init__(self, logs: Path) -> None:
+        self._logs = logs
+        self._started: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str, *options: str) -> None:
+        """Start one as a process of the supervisor."""
+        with (self._logs / f"{name}.log").open("ab") as log:
+            self._started[name] = subprocess.Popen(
+                [name, *_FOREGROUND[name], *options],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                preexec_fn=namespaces.drop_capabilities,
+            )
+
+    def kill(self, name: str) -> None:
+        """Kill one."""
+        self._started[name].kill()
+        self._started[name].wait()
+
+    def alive(self) -> dict[str, bool]:
+        """Return for each that was started whether it runs."""
+        return {name: daemon.poll() is None for name, daemon in self._started.items()}
+
+    def dead(self) -> list[str]:
+        """Return those that have ended."""
+        return [name for name, runs in self.alive().items() if not runs]
+
+
+def write_munge_key() -> None:
+    """Make the key of this testbed's munge."""
+    key = slurm_conf.RUN_MUNGE / "munge.key"
+    key.touch(mode=0o600)
+    key.write_bytes(os.urandom(64))
+
+
+def _munged_options() -> list[str]:
+    """Give munged its own key. All its files are in the testbed's own /run."""
+    run = slurm_conf.RUN_MUNGE
+    places = [f"--{what}-file={run}/munged.{what}" for what in ("pid", "seed", "log")]
+    return ["--foreground", "--force", f"--key-file={run}/munge.key", *places]
+
+
+#: The controller's daemons, with the options by which they stay processes of the supervisor.
+_FOREGROUND = {"munged": _munged_options(), "slurmctld": ["-D"]}
+
+
+def listens(port: int) -> bool:
+    """Return whether a process listens in this network namespace, without connecting to it."""
+    listening = "0A"  # TCP_LISTEN of the kernel's tcp_states.h
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            _, local, _, state, *_ = line.split()
+            if state == listening and local.endswith(f":{port:04X}"):
+                return True
+    return False
+
+
+def node_states() -> dict[str, str]:
+    """Return each node's state in Slurm, such as ``idle``; empty without an answer."""
+    command = ["sinfo", "-hN", "-o", "%N %T"]
+    try:
+        answer = subprocess.run(
+            command, capture_output=True, text=True, timeout=_ANSWER_TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return {}
+    return dict(line.split() for line in answer.stdout.splitlines())
