@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from switchpoint.errors import InputError
+from switchpoint.models.gains import gain_interval, surely_faster
 from switchpoint.models.kernels import Options, Problem, kernel_of
 from switchpoint.models.libraries.library import Choice, Group, Library, Rule, Rules
 from switchpoint.models.links import Place
@@ -65,7 +66,7 @@ class Advice:
     best_us, default_us : Prediction or None
         Their times.
     as_good : tuple of str
-        Other choices whose intervals overlap that of the best.
+        Other choices than which the best is not surely faster.
     checked : Checked or None
         What launches with the rule and without it showed.
     """
@@ -83,15 +84,20 @@ class Advice:
 
     @property
     def verdict(self) -> str:
-        """`USE` where the best is surely faster: its interval ends before that of the default."""
+        """`USE` where the best is surely faster than the default."""
         if self.default_us is None:
             return UNKNOWN
-        return USE if self.best_us.high_us < self.default_us.low_us else KEEP
+        return USE if surely_faster(self.best_us, self.default_us) else KEEP
 
     @property
     def gain(self) -> float | None:
         """The predicted time of the default divided by that of the best."""
         return None if self.default_us is None else self.default_us.time_us / self.best_us.time_us
+
+    @property
+    def gain_interval(self) -> tuple[float, float] | None:
+        """The least and the most gain that the model's repeats make likely."""
+        return None if self.default_us is None else gain_interval(self.best_us, self.default_us)
 
     @property
     def rule(self) -> Choice | None:
@@ -189,12 +195,18 @@ def _advise_one(
     for choice in _each_choice(library, operation, group.ranks, size_bytes):
         if not any(choice.same_pattern(other) for other in choices):
             choices.append(choice)
-    times = {choice: _predict(model, choice, where, size_bytes) for choice in choices}
+    times = {
+        choice: found
+        for choice in choices
+        if (found := _predict(model, choice, where, size_bytes, must=choice == default))
+    }
+    if not times:
+        _predict(model, choices[0], where, size_bytes, must=True)
     best = min(times, key=lambda choice: times[choice].time_us)
     default_us = times[default] if default is not None else None
     as_good = tuple(
         str(choice) for choice, time in times.items()
-        if choice != best and time.low_us <= times[best].high_us
+        if choice != best and not surely_faster(times[best], time)
     )  # fmt: skip
     return Advice(
         operation, group.ranks, group.nodes, size_bytes, best, times[best], default, default_us,
@@ -230,6 +242,14 @@ def _problem(choice: Choice, ranks: int, size_bytes: int) -> Problem:
     return Problem(algorithm.kernel, algorithm.mode, ranks, size_bytes, options)
 
 
-def _predict(model: SiteModel, choice: Choice, where: Where, size_bytes: int) -> Prediction:
+def _predict(
+    model: SiteModel, choice: Choice, where: Where, size_bytes: int, *, must: bool
+) -> Prediction | None:
+    """Predict a choice; unless it must be, None if the model has no line for its messages."""
     problem = _problem(choice, where.group.ranks, size_bytes)
-    return predict_one(model, problem, where.place, where.layout, where.within)
+    try:
+        return predict_one(model, problem, where.place, where.layout, where.within)
+    except InputError:
+        if must:
+            raise
+        return None

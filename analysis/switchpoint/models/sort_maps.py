@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from switchpoint.errors import InputError
 from switchpoint.models.collectives import Where
 from switchpoint.models.compute_rates import MERGE_SORT
+from switchpoint.models.gains import surely_faster
 from switchpoint.models.kernels import Problem
 from switchpoint.models.prediction import Prediction, predict_one
 from switchpoint.models.site_model import SiteModel
@@ -34,7 +35,7 @@ class MapAdvice:
     best_us : Prediction or None
         Its time.
     as_good : tuple of str
-        Maps of as many nodes whose intervals overlap that of the best.
+        Other maps of several nodes than which it is not surely faster.
     """
 
     size_bytes: int
@@ -46,13 +47,14 @@ class MapAdvice:
 
     @property
     def winner(self) -> str:
-        """`one process`, `one node`, `several nodes`, or `no difference` if intervals overlap."""
+        """`one process`, `one node`, `several nodes`, or `no difference`."""
         times = {"one process": self.alone_us, "one node": self.one_node_us}
         if self.best_us is not None:
             times["several nodes"] = self.best_us
         first = min(times, key=lambda name: times[name].time_us)
-        others = [time.low_us for name, time in times.items() if name != first]
-        return first if times[first].high_us < min(others) else "no difference"
+        others = [time for name, time in times.items() if name != first]
+        sure = all(surely_faster(times[first], time) for time in others)
+        return first if sure else "no difference"
 
 
 def best_maps(
@@ -84,7 +86,7 @@ def best_maps(
         best_us = times[best] if best else None
         as_good = tuple(
             each for each, time in times.items()
-            if best_us and each != best and time.low_us <= best_us.high_us
+            if best_us and each != best and not surely_faster(best_us, time)
         )  # fmt: skip
         found.append(MapAdvice(size_bytes, alone, one_node, best, best_us, as_good))
     return found

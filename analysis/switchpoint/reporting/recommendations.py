@@ -35,7 +35,8 @@ def _advice(advice: Advice) -> dict[str, Any]:
         **_times("", advice.best_us),
         "default_algorithm": None if default is None else default.algorithm.name,
         **_times("default_", advice.default_us),
-        "times_faster": advice.gain, "as_good": list(advice.as_good),
+        "times_faster": advice.gain, "times_faster_between": advice.gain_interval,
+        "as_good": list(advice.as_good),
         "in_file": advice.rule is not None, "notes": advice.best_us.notes,
         "checked": None if advice.checked is None else _checked(advice.checked),
     }  # fmt: skip

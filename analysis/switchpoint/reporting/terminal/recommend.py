@@ -89,9 +89,13 @@ def _gains(same: Sequence[Advice]) -> str:
         return "-"
     if same[-1].verdict == KEEP:
         return ""
-    gains = sorted(one.gain for one in same if one.gain is not None)
-    low, high = (f"{gain:.2f}" for gain in (gains[0], gains[-1]))
-    return low if low == high else f"{low} to {high}"
+    return _gain(same[-1])
+
+
+def _gain(advice: Advice) -> str:
+    """Write how many times faster the advice is predicted to be, with the interval."""
+    low, high = advice.gain_interval or (0.0, 0.0)
+    return f"{advice.gain:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def _checked(advice: Advice) -> str:
@@ -104,7 +108,7 @@ def _checked(advice: Advice) -> str:
         f"{_interval(checked.with_us)} us with {advice.best}, {_interval(checked.without_us)} us"
         f" without, in {checked.launches} launches of each"
     )
-    predicted = f"predicted {advice.gain:.2f} times" if advice.gain else "no time was predicted"
+    predicted = f"predicted: {_gain(advice)}" if advice.gain else "no time was predicted"
     if checked.wins:
         return f"confirmed: {what} is {checked.gain:.2f} times faster ({predicted}): {measured}"
     return f"withdrawn: {what} is not faster ({predicted}): {measured}"
