@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
-from switchpoint import check, fit_model, read_files, recommend, save_model, write_advice
+from switchpoint import check_advice, fit_model, read_files, recommend, save_model, write_advice
 from switchpoint.models.checked import RULES_LABEL, WITH, WITHOUT
 from switchpoint.models.recommend import Recommendation
 from switchpoint.models.site_model import SiteModel
@@ -116,7 +116,7 @@ def examined(name: str, mpi: str, folder: Path, launches: int) -> Recommendation
     rules = folder / "rules"
     print_written(write_advice(found, rules, MPICH_LIBRARY))
     site.compare(settings_of(rules), launches)
-    return check(found, _read(folder / "checked"), folder / "checked")
+    return check_advice(found, _read(folder / "checked"), folder / "checked")
 
 
 def main(folder: Path, launches: int, mpis: list[str]) -> None:

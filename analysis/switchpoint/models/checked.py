@@ -32,7 +32,7 @@ _KERNELS = {"broadcast": BROADCAST, "alltoall": EXCHANGE}
 _Key = tuple[str, int, int, int]
 
 
-def check(
+def check_advice(
     recommendation: Recommendation,
     measurements: Measurements,
     source: str | os.PathLike[str] = "measurements",

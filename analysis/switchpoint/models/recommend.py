@@ -119,6 +119,7 @@ def recommend(
     InputError
         If the model lacks what is needed for all questions, or an argument does not suit.
     """
+    _check_questions(about)
     curve = curve_of(model, Place(placement, **place), "send")
     known = LIBRARIES.get(mpi_family(curve.mpi or ""))
     library = OWN_KERNELS if own_kernels or known is None else known
@@ -134,6 +135,14 @@ def recommend(
     asked = _Asked(model, curve, where, count, cores, within, list(sizes_bytes))
     _answer(found, asked, about, ranks, sort_ranks)
     return found
+
+
+def _check_questions(about: Sequence[str]) -> None:
+    for question in about:
+        if question not in QUESTIONS:
+            raise InputError("--about", f"'{question}' is not one of {', '.join(QUESTIONS)}")
+    if not about:
+        raise InputError("--about", f"names nothing; choose from {', '.join(QUESTIONS)}")
 
 
 @dataclass(frozen=True)
@@ -225,12 +234,10 @@ def _answer_one(
         maps = best_maps(model, asked.where(nodes), sort_ranks, nodes, sizes)
         found.maps.extend(maps)
         notes += [note for one in maps for note in (one.best_us or one.one_node_us).notes]
-    elif question == GRAIN:
+    else:
         sizes = asked.sizes_bytes or list(_GRAIN_BYTES)
         for count in ranks:
             grains = break_even_grains(model, asked.where(count), sizes)
             found.grains.extend(grains)
             notes += [note for one in grains for note in one.notes]
-    else:
-        raise InputError("--about", f"'{question}' is not one of {', '.join(QUESTIONS)}")
     return notes

@@ -123,12 +123,12 @@ def recommend(
             own_kernels=own_kernels, within=within, mpi=mpi, environ=environ, partition=partition,
         )  # fmt: skip
         if checked is not None:
-            from switchpoint.models.checked import check
+            from switchpoint.models.checked import check_advice
 
             paths = [Path(checked)]
             is_store = "://" in checked or (paths[0] / "runs").is_dir()
             measurements = load_all(None if is_store else paths, checked)
-            found = check(found, measurements, checked)
+            found = check_advice(found, measurements, checked)
             warn(measurements.warnings)
         written = []
         if write is not None:
