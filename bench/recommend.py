@@ -1,20 +1,20 @@
 """Holds recommended rules beside a library's own choice: broadcast and exchange on slow links.
 
 A model is fitted to ping-pongs between two of four nodes with links of 100 Mbit/s. What
-`model recommend` writes from it is then used by every second launch. The records are kept in
-FOLDER, with the model, so that `switchpoint model recommend --checked` can read them.
-Usage: ``.venv/bin/python bench/recommend.py FOLDER [LAUNCHES] [MPI...]``
+`model recommend` writes from it is then used by every second launch. With --keep the records stay
+in FOLDER, with the model, so that `switchpoint model recommend --checked` can read them.
+Usage: ``.venv/bin/python bench/recommend.py [LAUNCHES] [MPI...] [--keep FOLDER]``
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 
 from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
 from switchpoint import check_advice, fit_model, read_files, recommend, save_model, write_advice
 from switchpoint.models.checked import RULES_LABEL, WITH, WITHOUT
-from switchpoint.models.recommend import Recommendation
 from switchpoint.models.site_model import SiteModel
 from switchpoint.reporting.terminal.recommend import print_recommendation, print_written
 
@@ -103,8 +103,8 @@ def settings_of(folder: Path) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines)
 
 
-def examined(name: str, mpi: str, folder: Path, launches: int) -> Recommendation:
-    """Fit, recommend, write, and check."""
+def examine(name: str, mpi: str, folder: Path, launches: int) -> None:
+    """Fit, recommend, write, check, and print what won."""
     folder.mkdir(parents=True)
     site = Site(name, mpi, folder)
     model = site.fit(launches)
@@ -114,20 +114,24 @@ def examined(name: str, mpi: str, folder: Path, launches: int) -> Recommendation
         nodes=len(NODES), sizes_bytes=SIZES,
     )  # fmt: skip
     rules = folder / "rules"
-    print_written(write_advice(found, rules, MPICH_LIBRARY))
-    site.compare(settings_of(rules), launches)
-    return check_advice(found, _read(folder / "checked"), folder / "checked")
+    written = write_advice(found, rules, MPICH_LIBRARY if MPICH_LIBRARY.exists() else None)
+    print_written(written)
+    if written:
+        site.compare(settings_of(rules), launches)
+        found = check_advice(found, _read(folder / "checked"), folder / "checked")
+    print_recommendation(found)
 
 
-def main(folder: Path, launches: int, mpis: list[str]) -> None:
+def main(words: list[str]) -> None:
     """Print what was recommended, and what of it won."""
-    with testbed(shape=SHAPE) as name:
-        for mpi in mpis:
-            print_recommendation(examined(name, mpi, folder.resolve() / mpi, launches))
+    kept = Path(words.pop(words.index("--keep") + 1)) if "--keep" in words else None
+    rest = [word for word in words if word != "--keep"]
+    launches = int(rest[0]) if rest else 5
+    with testbed(shape=SHAPE) as name, tempfile.TemporaryDirectory(dir=".") as scratch:
+        for mpi in rest[1:] or list(PMI):
+            examine(name, mpi, (kept or Path(scratch)).resolve() / mpi, launches)
+    print("a recommendation that does not win is withdrawn")
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    if not words:
-        sys.exit(__doc__)
-    main(Path(words[0]), int(words[1]) if len(words) > 1 else 5, words[2:] or list(PMI))
+    main(sys.argv[1:])
