@@ -75,7 +75,7 @@ def on_four(model: SiteModel = SLOW, *sizes: int, **how: Any) -> list[Advice]:
     about = how.pop("about", [BROADCAST])
     return recommend(
         model, placement=FAR, about=about, nodes=4, cores=2, sizes_bytes=sizes or (MIB,), **how
-    ).advices
+    ).algorithms
 
 
 # Study 004 and 003: algorithms by size and group.
@@ -117,7 +117,7 @@ def test_trees_win_in_large_groups_only() -> None:
     def best(ranks: int) -> Advice:
         found = recommend(tool, placement=FAR, about=[BROADCAST], ranks=[ranks], nodes=ranks,
                           sizes_bytes=[1], own_kernels=True)  # fmt: skip
-        return found.advices[0]
+        return found.algorithms[0]
 
     small, large = best(2), best(20)
     assert {str(small.best), *small.as_good} >= {"repeated", "binomial"}
@@ -138,7 +138,7 @@ def test_another_mpi_gets_the_kernels_algorithms_and_says_so() -> None:
     model = site(line(FAR, "send", 50, 0.08, mpi=OTHER))
     found = recommend(model, placement=FAR, about=[BROADCAST], nodes=4, sizes_bytes=[MIB])
 
-    assert found.advices[0].verdict == UNKNOWN
+    assert found.algorithms[0].verdict == UNKNOWN
     assert found.library.files is None
     assert any(f"algorithms of {OTHER} are not described" in note for note in found.notes)
 
@@ -224,7 +224,7 @@ def test_the_break_even_grain_is_that_of_study_002(
 def test_a_question_without_an_answer_is_a_note_if_others_have_one() -> None:
     found = recommend(SLOW, placement=FAR, nodes=4, sizes_bytes=[64 * MIB])
 
-    assert found.advices
+    assert found.algorithms
     assert not found.maps
     assert any("no advice on map: has no compute rate of mergesort" in n for n in found.notes)
     assert any("64 MiB is extrapolated" in note for note in found.notes)
@@ -295,14 +295,14 @@ def chosen(text: str, operation: int, ranks: int, size_bytes: int) -> tuple[int,
 
 def test_open_mpis_file_has_the_rule_of_each_size_and_group() -> None:
     sizes = [1, 1024, 65536, MIB]
-    advices = [
+    algorithms = [
         advice for ranks in (4, 5, 8)
         for advice in recommend(SLOW, placement=FAR, about=[BROADCAST], ranks=[ranks], nodes=ranks,
-                                sizes_bytes=sizes).advices
+                                sizes_bytes=sizes).algorithms
     ]  # fmt: skip
-    text = rules_text(rules_of(advices))
+    text = rules_text(rules_of(algorithms))
 
-    for advice in advices:
+    for advice in algorithms:
         rule = advice.rule
         expected = (rule.algorithm.number, rule.segment_bytes) if rule else (0, 0)
         assert chosen(text, 7, advice.ranks, advice.size_bytes) == expected
@@ -314,7 +314,7 @@ def test_open_mpis_file_has_the_rule_of_each_size_and_group() -> None:
 def test_open_mpi_counts_an_exchange_by_all_messages_of_a_rank() -> None:
     cheap = site(line(FAR, "send", 1000, 1e-4), line(FAR, "stream", 990, 1e-4))
     [advice] = recommend(cheap, placement=FAR, about=[EXCHANGE], ranks=[12], nodes=12,
-                         sizes_bytes=[64]).advices  # fmt: skip
+                         sizes_bytes=[64]).algorithms  # fmt: skip
     text = rules_text(rules_of([advice]))
 
     assert str(advice.best) == "bruck"
@@ -436,7 +436,9 @@ def test_mpichs_own_library_has_its_decisions() -> None:
 # Checks.
 
 
-def launches(gains: dict[int, float], *, site_name: str = "here", count: int = 5) -> Measurements:
+def launches(
+    gains: dict[int, float], *, site_name: str = "here", placement: str = FAR, count: int = 5
+) -> Measurements:
     """Launches with the rules and without; those with them are faster by a factor for each size."""
     samples, runs = [], []
     ranks = [{"host": f"n{rank}", "boot_id": f"n{rank}", "rank": rank} for rank in range(4)]
@@ -455,7 +457,7 @@ def launches(gains: dict[int, float], *, site_name: str = "here", count: int = 5
                 samples.append((run_id, side, size, time_us))
     table = pd.DataFrame(samples, columns=["run_id", "rules", "size_bytes", "time_us"])
     table = table.assign(mode="library", sample=0, iterations=1, kernel="broadcast", mpi=OPEN,
-                         site=site_name, placement=FAR, **{"pass": 0})  # fmt: skip
+                         site=site_name, placement=placement, **{"pass": 0})  # fmt: skip
     table = table.astype({name: "category" for name in table if name not in MEASURES})
     return Measurements(table, pd.DataFrame(runs, columns=RUN_COLUMNS))
 
@@ -467,14 +469,14 @@ def advised(sizes: Sequence[int] = (65536, MIB)) -> Recommendation:
 def test_what_wins_is_confirmed_and_what_does_not_is_withdrawn() -> None:
     found = check_advice(advised(), launches({65536: 0.9, MIB: 2.5}))
 
-    small, large = found.advices
+    small, large = found.algorithms
     assert small.checked is not None
     assert large.checked is not None
     assert (small.checked.wins, large.checked.wins) == (False, True)
     assert large.checked.gain == pytest.approx(2.5)
     assert large.checked.launches == 5
     assert small.rule is None
-    text = rules_text(rules_of(found.advices))
+    text = rules_text(rules_of(found.algorithms))
     assert chosen(text, 7, 4, 65536) == (0, 0)
     assert chosen(text, 7, 4, MIB)[0] == 3
 
@@ -499,8 +501,9 @@ def test_the_command_says_so_in_words(model_file: Path, tmp_path: Path, switchpo
     [
         (
             lambda: launches({MIB: 2.0}, site_name="there"),
-            "runs of there, but the model is of here",
+            "runs of there, but the advice is for here",
         ),
+        (lambda: launches({MIB: 2.0}, placement=NEAR), "the advice is for two_nodes"),
         (lambda: launches({4096: 2.0}), "has no size and group that these recommendations change"),
     ],
 )

@@ -44,7 +44,7 @@ def write_advice(
     """
     files: dict[str, str] = {}
     library = recommendation.library
-    rules = rules_of(recommendation.advices)
+    rules = rules_of(recommendation.algorithms)
     if library.files is not None and rules:
         where = str(folder.resolve())
         if library is mpich.MPICH and mpich_library is not None:

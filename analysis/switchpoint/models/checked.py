@@ -1,6 +1,6 @@
 """Holds recommendations beside launches with their rules and without: confirmed or withdrawn.
 
-Both sides are runs of the kernels' mode `library`, told apart by the label `rules`.
+Both sides are runs of the kernels' mode `library`, distinguished by the label `rules`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def check_advice(
     measurements: Measurements,
     source: str | os.PathLike[str] = "measurements",
 ) -> Recommendation:
-    """Return a recommendation whose advices have what was measured with and without their rules.
+    """Return a recommendation whose advice has what was measured with and without their rules.
 
     Parameters
     ----------
@@ -63,20 +63,20 @@ def check_advice(
         if isinstance(header, str)
     }
     found = _found(samples, layouts)
-    advices = [_beside(advice, found) for advice in recommendation.advices]
-    if not any(advice.checked for advice in advices):
+    algorithms = [_beside(advice, found) for advice in recommendation.algorithms]
+    if not any(advice.checked for advice in algorithms):
         raise InputError(
             os.fspath(source),
             "has no size and group that these recommendations change; measure those with the label"
             f" {RULES_LABEL}={WITH} and {RULES_LABEL}={WITHOUT}",
         )
-    return dataclasses.replace(recommendation, advices=advices)
+    return dataclasses.replace(recommendation, algorithms=algorithms)
 
 
 def _labelled(
     recommendation: Recommendation, measurements: Measurements, source: str
 ) -> pd.DataFrame:
-    """Return the samples of both sides, of the same site and MPI."""
+    """Return the samples of both sides, of the same site, MPI and placement."""
     samples = measurements.samples
     labels = samples[RULES_LABEL].astype("str") if RULES_LABEL in samples else pd.Series(dtype=str)
     if not {WITH, WITHOUT} <= set(labels.unique()):
@@ -89,13 +89,14 @@ def _labelled(
         samples["kernel"].isin(_KERNELS) & (samples["mode"] == LIBRARY)
         & labels.isin([WITH, WITHOUT])
     ]  # fmt: skip
-    for name, wanted in (("site", recommendation.site), ("mpi", recommendation.mpi)):
+    for name in ("site", "mpi", "placement"):
+        wanted = getattr(recommendation, name)
         here = chosen if wanted is None else chosen[chosen[name].astype("str") == wanted]
         if here.empty:
             others = " and ".join(sorted(chosen[name].astype("str").unique())) or "none"
             raise InputError(
                 source,
-                f"has runs of {others}, but the model is of {wanted}; use runs of that {name}",
+                f"has runs of {others}, but the advice is for {wanted}; use runs of that {name}",
             )
         chosen = here
     return chosen

@@ -139,18 +139,18 @@ def advise(
     InputError
         If no size can be predicted there.
     """
-    advices: list[Advice] = []
+    algorithms: list[Advice] = []
     notes: list[str] = []
     for size_bytes in sizes_bytes:
         found = _tried(model, library, operation, where, size_bytes)
         if isinstance(found, Advice):
-            advices.append(found)
+            algorithms.append(found)
         else:
             failed = found
             notes.append(f"no advice on {operation} of {size_text(size_bytes)}: {found.problem}")
-    if not advices:
+    if not algorithms:
         raise failed
-    return advices, notes
+    return algorithms, notes
 
 
 def _tried(
@@ -162,14 +162,14 @@ def _tried(
         return error
 
 
-def rules_of(advices: Sequence[Advice]) -> Rules:
-    """Return the rules that follow from advices, from size 0 on; none where all is the default.
+def rules_of(algorithms: Sequence[Advice]) -> Rules:
+    """Return the rules that follow from advice, from size 0 on; none where all is the default.
 
     A rule begins at the size for which it was predicted. A size between two predictions keeps the
     rule of the smaller one, and beyond the largest one the library decides.
     """
     by_group: dict[tuple[str, int], list[Advice]] = {}
-    for advice in advices:
+    for advice in algorithms:
         by_group.setdefault((advice.operation, advice.ranks), []).append(advice)
     found: dict[tuple[str, int], list[Rule]] = {}
     for key, own in by_group.items():

@@ -48,7 +48,7 @@ class Recommendation:
         How many there are.
     library : Library
         Whose algorithms were compared.
-    advices : list of Advice
+    algorithms : list of Advice
         For each operation, number of ranks and size.
     maps : list of MapAdvice
         For each array.
@@ -63,7 +63,7 @@ class Recommendation:
     placement: str
     nodes: int
     library: Library
-    advices: list[Advice] = field(default_factory=list)
+    algorithms: list[Advice] = field(default_factory=list)
     maps: list[MapAdvice] = field(default_factory=list)
     grains: list[GrainAdvice] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -223,11 +223,11 @@ def _answer_one(
     model, notes = asked.model, []
     if question in (BROADCAST, EXCHANGE):
         for count in ranks:
-            advices, missing = advise(
+            algorithms, missing = advise(
                 model, found.library, question, asked.where(count), asked.message_sizes()
             )
-            found.advices.extend(advices)
-            notes += missing + [note for one in advices for note in one.best_us.notes]
+            found.algorithms.extend(algorithms)
+            notes += missing + [note for one in algorithms for note in one.best_us.notes]
     elif question == MAP:
         nodes = asked.nodes
         sizes = asked.sizes_bytes or list(_SORT_BYTES)

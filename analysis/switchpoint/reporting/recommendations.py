@@ -18,7 +18,7 @@ def recommendation_as_json(found: Recommendation, written: Sequence[Path]) -> di
     return {
         "site": found.site, "mpi": found.mpi, "placement": found.placement, "nodes": found.nodes,
         "algorithms_of": found.library.name,
-        "algorithms": [_advice(one) for one in found.advices],
+        "algorithms": [_advice(one) for one in found.algorithms],
         "maps": [_map(one) for one in found.maps],
         "grains": [vars(one) for one in found.grains],
         "notes": found.notes,

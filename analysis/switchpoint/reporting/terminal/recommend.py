@@ -24,7 +24,7 @@ def print_recommendation(found: Recommendation) -> None:
     """Print each answer, then once each what limits them."""
     console = SafeConsole()
     where = f"{found.mpi or 'MPI'}, {found.placement}"
-    for _, group in groupby(found.advices, key=lambda one: (one.operation, one.ranks)):
+    for _, group in groupby(found.algorithms, key=lambda one: (one.operation, one.ranks)):
         _print_group(console, where, list(group))
     if found.maps:
         _print_maps(console, found.maps)
@@ -46,30 +46,30 @@ def print_written(written: Sequence[Path]) -> None:
         console.print("no file was written: the recommendations change nothing in the library")
 
 
-def _print_group(console: Console, where: str, advices: Sequence[Advice]) -> None:
+def _print_group(console: Console, where: str, algorithms: Sequence[Advice]) -> None:
     """Print a row for each range of sizes with the same advice; a row's end is a crossover."""
-    first = advices[0]
+    first = algorithms[0]
     nodes = f"{first.nodes} node{'s'[: first.nodes != 1]}"
     title = f"{first.operation} by {first.ranks} ranks on {nodes}, {where}"
     console.print(safe_text(title, style="bold"), soft_wrap=True)
     table = _table("sizes", "use", "predicted us", "default", "default us", "times faster")
-    for same in _ranges(advices):
+    for same in _ranges(algorithms):
         last = same[-1]
         table.add_row(
             range_text(same[0].size_bytes, last.size_bytes), _use(last), _time(last.best_us),
             str(last.default or "-"), _time(last.default_us), _gains(same),
         )  # fmt: skip
     show_table(console, table)
-    if len(advices) > 1:
+    if len(algorithms) > 1:
         console.print("times are those of the last size of a row")
-    for advice in advices:
+    for advice in algorithms:
         if advice.checked is not None:
             console.print(safe_text(_checked(advice)), soft_wrap=True)
 
 
-def _ranges(advices: Sequence[Advice]) -> Iterator[list[Advice]]:
+def _ranges(algorithms: Sequence[Advice]) -> Iterator[list[Advice]]:
     """Yield neighbouring sizes that have the same advice and the same default."""
-    for _, same in groupby(advices, key=lambda one: (_use(one), one.default)):
+    for _, same in groupby(algorithms, key=lambda one: (_use(one), one.default)):
         yield list(same)
 
 
