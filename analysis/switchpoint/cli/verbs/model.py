@@ -158,6 +158,10 @@ def export(
         Path, typer.Option("--simgrid", metavar="FILE", help="The platform file to write.")
     ],
     hosts: Annotated[int, typer.Option("--hosts", metavar="N", min=1, help="How many.")] = 2,
+    topology: Annotated[
+        str,
+        typer.Option("--topology", metavar="NAME", help="star, fat_tree, torus or dragonfly."),
+    ] = "star",
     mpi: Mpi = None,
     environ: Environ = None,
     partition: Partition = None,
@@ -170,7 +174,7 @@ def export(
         from switchpoint.models.site_model import load_model, write_whole
 
         place = Place(placement, mpi, environ, partition)
-        write_whole(simgrid, platform(load_model(model), place, hosts, within))
+        write_whole(simgrid, platform(load_model(model), place, hosts, within, topology))
         print(simgrid)
 
 
