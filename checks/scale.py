@@ -1,4 +1,4 @@
-"""The kernels at hundreds of ranks, simulated on a network whose links are those of a site model."""
+"""The kernels at hundreds of ranks, simulated on a network with the links of a site model."""
 
 import shlex
 import shutil
