@@ -18,7 +18,7 @@ def run(prefix: Path, *words: str) -> Session:
         "none",
         prefix,
         *("-c", str(ROOT / "checks"), "-R", "-r", "-t", "scale", "-p", "smpi"),
-        *("-n", "Scale.*%ranks=64%topology=torus%kernel=broadcast", "-S", "Scale.sizes=1K"),
+        *("-n", "Scale.*%ranks=64%topology=torus%kernel=broadcast", "-S", "Scale.sizes=64K"),
         *words,
         site="site-configs/smpi/settings.py",
     )
