@@ -10,23 +10,11 @@ from reframe.core.builtins import parameter, performance_function, run_after, ru
 
 from .mixins.baseline import CrowdMixin
 from .mixins.kernel import KernelMixin
+from .mixins.launches import LaunchesMixin
 from .mixins.sizes import WINDOW, points_per_octave
 
 #: Kernels of a night with their modes.
 MODES = {"pingpong": ["send", "stream"], "broadcast": ["library"]}
-
-
-class LaunchesMixin(rfm.RegressionTestPlugin):
-    """Runs a check several times in a session.
-
-    List this mixin before the check's other bases: ReFrame then varies the launch last, and runs
-    all variants once before any of them runs again.
-    """
-
-    #: Number of the launch.
-    #:
-    #: :type: :class:`int`
-    launch = parameter(range(1, 4), type=int, loggable=True)
 
 
 @rfm.simple_test

@@ -27,6 +27,8 @@ from switchpoint.models.eager_limits import probed_limits
 from switchpoint.models.gaps import prediction_gaps
 from switchpoint.models.kernels import Options
 from switchpoint.models.lines import fit_lines
+from switchpoint.models.links import Place
+from switchpoint.models.simgrid import platform
 from switchpoint.models.site_model import SiteModel
 from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
 from typer.testing import Result
@@ -519,6 +521,42 @@ def test_the_platform_has_the_lines_as_factors(
 def pairs(text: str | None) -> list[tuple[int, float]]:
     parts = [part.split(":") for part in str(text).split(";")]
     return [(int(size), float(factor)) for size, factor in parts]
+
+
+@pytest.mark.parametrize(
+    ("topology", "hosts", "parameters"),
+    [
+        ("star", 7, None),
+        ("fat_tree", 64, "2;8,8;1,8;1,1"),
+        ("torus", 1024, "8,8,16"),
+        ("dragonfly", 256, "4,1;4,1;4,1;4"),
+    ],
+)
+def test_hosts_are_connected_as_asked(
+    model: SiteModel, topology: str, hosts: int, parameters: str | None
+) -> None:
+    text = platform(model, Place(HOSTS), hosts, topology=topology)
+    [cluster] = ET.fromstring(text).iter("cluster")
+
+    assert cluster.get("topo_parameters") == parameters
+    assert cluster.get("topology") == (None if parameters is None else topology.upper())
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--topology", "ring"], "'ring' is not known; use one of star, fat_tree, torus"),
+        (["--topology", "torus", "--hosts", 62], "62 hosts make no torus"),
+    ],
+)
+def test_a_topology_that_cannot_be_is_refused(
+    model_file: Path, tmp_path: Path, switchpoint: Run, words: list[Any], says: str
+) -> None:
+    file = tmp_path / "platform.xml"
+    asked = ["model", "export", model_file, "--placement", HOSTS, "--simgrid", file, *words]
+
+    assert_refused(switchpoint(*asked), says)
+    assert not file.exists()
 
 
 def test_a_placement_that_was_not_measured_is_not_exported(

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
-from switchpoint.models.operations import Program, Send, StartSend
+from switchpoint.models.operations import (
+    Program,
+    Receive,
+    Send,
+    StartReceive,
+    StartSend,
+)
 from switchpoint.models.patterns.broadcast import MODES as BROADCASTS
 from switchpoint.models.patterns.broadcast import broadcast
 from switchpoint.models.patterns.complete_exchange import MODES as EXCHANGES
 from switchpoint.models.patterns.complete_exchange import complete_exchange, slots
+from switchpoint.models.patterns.library_broadcast import MODES as LIBRARY_BROADCASTS
+from switchpoint.models.patterns.library_broadcast import library_broadcast
+from switchpoint.models.patterns.library_exchange import MODES as LIBRARY_EXCHANGES
+from switchpoint.models.patterns.library_exchange import library_exchange
+from switchpoint.models.patterns.library_trees import (
+    binary_by_levels,
+    binomial_by_high_bits,
+    chains,
+    knomial,
+)
 from switchpoint.models.patterns.merge_sort import counts_of, merge_sort
 from switchpoint.models.patterns.trees import TREES, binary, children_of, parents_of, two_level
 from switchpoint.studies.study_000 import bytes_over_network
@@ -137,3 +154,66 @@ def test_every_pair_exchanges_its_message(mode: str) -> None:
 
     assert len(got) == 12
     assert set(got.values()) == {150_000}
+
+
+# The algorithms of MPI libraries.
+
+
+def received(programs: list[Program]) -> Counter[tuple[int, int]]:
+    """Count the messages that each rank receives from each other one."""
+    return Counter(
+        (operation.source, rank)
+        for rank, program in enumerate(programs)
+        for operation in program
+        if isinstance(operation, Receive | StartReceive)
+    )
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5, 6, 8, 13, 16, 23])
+@pytest.mark.parametrize(
+    "tree", [lambda n: chains(n, 3), binary_by_levels, binomial_by_high_bits, knomial]
+)
+def test_every_rank_of_a_librarys_tree_has_one_parent(
+    tree: Callable[[int], list[list[int]]], ranks: int
+) -> None:
+    children = tree(ranks)
+
+    assert len(children) == ranks
+    assert sorted(child for own in children for child in own) == list(range(1, ranks))
+
+
+def test_chains_are_as_long_as_each_other_or_one_longer() -> None:
+    assert [len(own) for own in chains(9, 3)] == [3, 1, 1, 0, 1, 1, 0, 1, 0]
+    assert chains(4, 1) == chains(4, 0) == [[1], [2], [3], []]
+
+
+@pytest.mark.parametrize("mode", LIBRARY_BROADCASTS)
+@pytest.mark.parametrize(("ranks", "size"), [(2, 1), (5, 20_000), (7, 100), (8, 0), (11, 65_537)])
+def test_every_rank_gets_the_whole_message_of_a_library(mode: str, ranks: int, size: int) -> None:
+    programs = library_broadcast(mode, ranks, size, segment_bytes=4096, fanout=2).programs
+    got = Counter[int]()
+    for _, receiver, length in sent(programs):
+        got[receiver] += length
+
+    assert all(got[rank] >= size for rank in range(1, ranks))
+    assert received(programs) == Counter((a, b) for a, b, _ in sent(programs))
+
+
+def test_segments_of_a_tree_have_the_length_of_the_message() -> None:
+    lengths = [size for _, _, size in sent(library_broadcast("pipeline", 2, 10_000, 4096).programs)]
+
+    assert lengths == [4096, 4096, 1808]
+
+
+@pytest.mark.parametrize("mode", LIBRARY_EXCHANGES)
+@pytest.mark.parametrize("ranks", [2, 3, 8, 11])
+def test_a_librarys_exchange_receives_what_it_sends(mode: str, ranks: int) -> None:
+    programs = library_exchange(mode, ranks, 100).programs
+    total = sum(size for _, _, size in sent(programs))
+
+    assert received(programs) == Counter((a, b) for a, b, _ in sent(programs))
+    if mode == "bruck":  # each step's bit is set in about half of the numbers below p
+        bits = sum(bin(number).count("1") for number in range(1, ranks))
+        assert total == 100 * ranks * bits
+    else:
+        assert total == 100 * ranks * (ranks - 1)

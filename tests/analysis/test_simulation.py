@@ -11,6 +11,7 @@ from switchpoint.models.network import Cost
 from switchpoint.models.operations import Compute, Program, Receive, Send, StartSend, Wait
 from switchpoint.models.patterns.broadcast import broadcast
 from switchpoint.models.patterns.complete_exchange import complete_exchange
+from switchpoint.models.patterns.library_broadcast import library_broadcast
 from switchpoint.models.patterns.merge_sort import merge_sort
 from switchpoint.models.patterns.pairs import ping_pong, stream
 from switchpoint.models.patterns.pattern import Pattern
@@ -162,6 +163,20 @@ def test_a_tree_beats_repeated_sends_in_large_groups_only() -> None:
     assert of("binomial", 2) == of("repeated", 2) == pytest.approx(10)
     assert of("repeated", 16) == pytest.approx(15 * 5 + 5)
     assert of("binomial", 16) == pytest.approx(4 * 10)
+
+
+def test_library_broadcasts_take_what_their_trees_say() -> None:
+    """Hops of a message of m bytes: p - 1 down a chain, log2 p down a binomial tree."""
+    network = Flat(per_byte_us=1.0, latency_us=10.0)
+
+    def of(mode: str, segment: int = 0) -> float:
+        return time_us(library_broadcast(mode, 8, 6400, segment), network)
+
+    assert of("pipeline") == pytest.approx(7 * 6410)
+    assert of("pipeline", 100) == pytest.approx((64 + 6) * 100 + 7 * 10)
+    assert of("linear") == pytest.approx(7 * 6400 + 10)
+    # A rank sends to its children one after another: the last leaf waits for three messages.
+    assert of("binomial") == pytest.approx(3 * 6410, rel=0.01)
 
 
 def test_a_synchronous_shuffle_fills_the_links_and_a_shift_waits_between_peers() -> None:

@@ -9,6 +9,7 @@ from switchpoint.errors import InputError
 from switchpoint.models.compute_rates import MERGE_SORT, RING
 from switchpoint.models.patterns import broadcast as broadcasts
 from switchpoint.models.patterns import complete_exchange as exchanges
+from switchpoint.models.patterns import library_broadcast, library_exchange
 from switchpoint.models.patterns.merge_sort import merge_sort
 from switchpoint.models.patterns.pairs import echo, exchange, ping_pong, stream
 from switchpoint.models.patterns.pattern import Pattern
@@ -20,6 +21,9 @@ _MOST_MESSAGES = 1_000_000
 
 #: What the library does in it is its own choice.
 LIBRARY = "library"
+
+#: The algorithms of MPI libraries themselves; no kernel of ours has them.
+MPI_BCAST, MPI_ALLTOALL = "mpi_bcast", "mpi_alltoall"
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,9 @@ class Options:
     serial : float
         `ring`: s, the part of T that only rank 0 can do in percent.
     segment : int
-        `broadcast`: segments of the pipelined chain in bytes.
+        Segments in bytes of the pipelined chain of `broadcast`, and of all trees of `mpi_bcast`.
+    fanout : int
+        `mpi_bcast`: how many chains `chain` has.
     packet, group, send_window : int
         `alltoall`: largest packet in bytes, ranks in a group, packets in flight (0: one for each
         other rank).
@@ -47,6 +53,7 @@ class Options:
     grain: float = 1000
     serial: float = 0
     segment: int = 8192
+    fanout: int = 1
     packet: int = 65536
     group: int = 2
     send_window: int = 0
@@ -166,6 +173,17 @@ def _exchange(problem: Problem, _rate_us: float) -> Pattern:
     )  # fmt: skip
 
 
+def _library_broadcast(problem: Problem, _rate_us: float) -> Pattern:
+    options = problem.options
+    return library_broadcast.library_broadcast(
+        problem.mode, problem.ranks, problem.size_bytes, options.segment, options.fanout
+    )
+
+
+def _library_exchange(problem: Problem, _rate_us: float) -> Pattern:
+    return library_exchange.library_exchange(problem.mode, problem.ranks, problem.size_bytes)
+
+
 def _merge_sort(problem: Problem, rate_us: float) -> Pattern:
     parents = () if problem.mode == "serial" else _parents(problem)
     pattern = merge_sort(problem.size_bytes, parents, rate_us)
@@ -203,6 +221,15 @@ def _suits_broadcast(problem: Problem) -> str | None:
     return _too_many((problem.ranks - 1) * segments, "segment")
 
 
+def _suits_library_broadcast(problem: Problem) -> str | None:
+    segments = -(-problem.size_bytes // problem.options.segment)
+    return _too_many((problem.ranks - 1) * segments, "segment")
+
+
+def _suits_library_exchange(problem: Problem) -> str | None:
+    return _too_many(problem.ranks * (problem.ranks - 1), "packet")
+
+
 def _suits_exchange(problem: Problem) -> str | None:
     ranks, group = problem.ranks, problem.options.group
     packets = -(-problem.size_bytes // problem.options.packet)
@@ -237,5 +264,11 @@ KERNELS = {
     RING: Kernel(["alternate", "sendrecv", "serial"], [4, 4000, 40000], 2, _ring, _suits_ring),
     "broadcast": Kernel(broadcasts.MODES, _SIZES, 4, _broadcast, _suits_broadcast),
     "alltoall": Kernel(exchanges.MODES, _SIZES, 4, _exchange, _suits_exchange),
+    MPI_BCAST: Kernel(
+        library_broadcast.MODES, _SIZES, 4, _library_broadcast, _suits_library_broadcast
+    ),
+    MPI_ALLTOALL: Kernel(
+        library_exchange.MODES, _SIZES, 4, _library_exchange, _suits_library_exchange
+    ),
     MERGE_SORT: Kernel(["tree", "serial"], [200_000], 7, _merge_sort, _suits_merge_sort),
 }

@@ -9,6 +9,9 @@ from switchpoint.errors import InputError
 from switchpoint.models.links import Place, curve_of
 from switchpoint.models.site_model import Curve, Segment, SiteModel
 
+#: How SimGrid can connect hosts, and into how many factors their number is divided for it.
+TOPOLOGIES = {"star": 0, "fat_tree": 2, "torus": 3, "dragonfly": 4}
+
 #: SimGrid's hosts compute at this speed; the kernels' messages do not depend on it.
 _SPEED = "10Gf"
 
@@ -17,8 +20,14 @@ _SPEED = "10Gf"
 _LEAST_FACTOR = 1e-6
 
 
-def platform(model: SiteModel, place: Place, hosts: int, within: str | None = "one_node") -> str:
-    """Return a platform of hosts around one switch, as XML.
+def platform(
+    model: SiteModel,
+    place: Place,
+    hosts: int,
+    within: str | None = "one_node",
+    topology: str = "star",
+) -> str:
+    """Return a platform of hosts, as XML.
 
     Parameters
     ----------
@@ -30,6 +39,8 @@ def platform(model: SiteModel, place: Place, hosts: int, within: str | None = "o
         How many.
     within
         The placement whose ping-pong ranks of one host have; None for that of `place`.
+    topology
+        One of `TOPOLOGIES`. Messages that pass several links of it take longer than the ping-pong.
 
     Returns
     -------
@@ -40,7 +51,8 @@ def platform(model: SiteModel, place: Place, hosts: int, within: str | None = "o
     Raises
     ------
     InputError
-        If the model lacks the placement, or its lines make no platform.
+        If the model lacks the placement, its lines make no platform, or the number of hosts makes
+        no such topology.
     """
     curve = curve_of(model, place, "send")
     if curve.not_fitted:
@@ -49,6 +61,7 @@ def platform(model: SiteModel, place: Place, hosts: int, within: str | None = "o
             f"send on {curve.placement} has a segment without a line"
             f" ({curve.not_fitted[0].reason}); measure more sizes there and fit again",
         )
+    network = _network(topology, hosts)
     latency_us, per_byte_us = _base(curve, model.source)
     near = curve if within is None else curve_of(model, Place(within, place.mpi, place.environ,
                                                               place.partition), "send")  # fmt: skip
@@ -77,10 +90,48 @@ def platform(model: SiteModel, place: Place, hosts: int, within: str | None = "o
         f'  <cluster id="site" prefix="host" suffix="" radical="0-{hosts - 1}" speed="{_SPEED}"',
         f'           core="{cores}" lat="{latency_us / 2:.6g}us" bw="{1 / per_byte_us:.6g}MBps"',
         f'           loopback_lat="{near_latency_us:.6g}us"',
-        f'           loopback_bw="{1 / near_per_byte_us:.6g}MBps"/>',
+        f'           loopback_bw="{1 / near_per_byte_us:.6g}MBps"{network}/>',
         "</platform>",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+def _network(topology: str, hosts: int) -> str:
+    """Return the attributes of a topology; a star, with one switch, needs none.
+
+    >>> _network("torus", 64)
+    ' topology="TORUS" topo_parameters="4,4,4"'
+    """
+    if topology not in TOPOLOGIES:
+        raise InputError(
+            "--topology", f"'{topology}' is not known; use one of {', '.join(TOPOLOGIES)}"
+        )
+    dimensions = TOPOLOGIES[topology]
+    if not dimensions:
+        return ""
+    sides = _sides(hosts, dimensions)
+    if min(sides) == 1:
+        raise InputError(
+            "--hosts",
+            f"{hosts} hosts make no {topology}, which has {dimensions} dimensions; use a power of"
+            " two such as 64",
+        )
+    if topology == "torus":
+        parameters = ",".join(map(str, sides))
+    elif topology == "fat_tree":  # as many links up from a switch as down
+        parameters = f"2;{sides[0]},{sides[1]};1,{sides[0]};1,1"
+    else:  # groups of chassis of routers, with one link for each pair, and hosts on a router
+        parameters = ";".join([f"{side},1" for side in sides[:-1]] + [str(sides[-1])])
+    return f' topology="{topology.upper()}" topo_parameters="{parameters}"'
+
+
+def _sides(hosts: int, dimensions: int) -> list[int]:
+    """Divide a number into factors that are as equal as possible, the smallest first."""
+    if dimensions == 1:
+        return [hosts]
+    most = round(hosts ** (1 / dimensions))
+    side = next(each for each in range(most, 0, -1) if hosts % each == 0)
+    return [side, *_sides(hosts // side, dimensions - 1)]
 
 
 def _base(curve: Curve, source: str) -> tuple[float, float]:

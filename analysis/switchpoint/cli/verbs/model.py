@@ -1,4 +1,4 @@
-"""`switchpoint model fit | predict | export`."""
+"""`switchpoint model fit | predict | recommend | export`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ import typer
 from switchpoint.cli.exits import user_mistakes
 from switchpoint.cli.inputs import load_all, warn
 from switchpoint.cli.options import Files, Json, Store
+from switchpoint.cli.verbs.recommend import recommend
 
 if TYPE_CHECKING:
     from switchpoint.models.site_model import SiteModel
 
 app = typer.Typer(
-    no_args_is_help=True, help="Fit a model of a site, predict kernels from it, export it."
+    no_args_is_help=True,
+    help="Fit a model of a site, predict kernels from it, recommend algorithms, export it.",
 )
+app.command("recommend")(recommend)
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `model fit` wrote.")]
 Mpi = Annotated[
@@ -155,6 +158,10 @@ def export(
         Path, typer.Option("--simgrid", metavar="FILE", help="The platform file to write.")
     ],
     hosts: Annotated[int, typer.Option("--hosts", metavar="N", min=1, help="How many.")] = 2,
+    topology: Annotated[
+        str,
+        typer.Option("--topology", metavar="NAME", help="star, fat_tree, torus or dragonfly."),
+    ] = "star",
     mpi: Mpi = None,
     environ: Environ = None,
     partition: Partition = None,
@@ -167,7 +174,7 @@ def export(
         from switchpoint.models.site_model import load_model, write_whole
 
         place = Place(placement, mpi, environ, partition)
-        write_whole(simgrid, platform(load_model(model), place, hosts, within))
+        write_whole(simgrid, platform(load_model(model), place, hosts, within, topology))
         print(simgrid)
 
 

@@ -1,0 +1,161 @@
+"""`switchpoint model recommend`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.inputs import load_all, warn
+from switchpoint.cli.options import Json
+from switchpoint.errors import InputError
+
+
+def recommend(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `model fit` wrote.")],
+    placement: Annotated[
+        str, typer.Option("--placement", metavar="NAME", help="Where the ranks are.")
+    ],
+    about: Annotated[
+        str,
+        typer.Option(
+            "--about", metavar="NAMES", help="What to answer: broadcast, exchange, map, grain."
+        ),
+    ] = "broadcast,exchange,map,grain",
+    ranks: Annotated[
+        str, typer.Option("--ranks", metavar="LIST", help="Numbers of ranks, such as 4,8.")
+    ] = "4",
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            "--nodes",
+            metavar="N",
+            min=1,
+            help="Number of nodes. Default: as measured.",
+            show_default=False,
+        ),
+    ] = None,
+    cores: Annotated[
+        int | None,
+        typer.Option(
+            "--cores",
+            metavar="N",
+            min=1,
+            help="Cores of each node. Default: as measured.",
+            show_default=False,
+        ),
+    ] = None,
+    sizes: Annotated[
+        str, typer.Option("--sizes", metavar="SIZES", help="Sizes in bytes, such as 1K,64K.")
+    ] = "",
+    sort_ranks: Annotated[
+        int, typer.Option("--sort-ranks", metavar="N", min=3, help="Ranks of the merge sort.")
+    ] = 7,
+    own_kernels: Annotated[
+        bool,
+        typer.Option(
+            "--own-kernels", help="Compare the kernels' algorithms, not those of the MPI library."
+        ),
+    ] = False,
+    mpi: Annotated[
+        str | None, typer.Option("--mpi", metavar="NAME", help="The MPI, if MODEL has several.")
+    ] = None,
+    environ: Annotated[
+        str | None,
+        typer.Option("--environ", metavar="NAME", help="The environment, if MODEL has several."),
+    ] = None,
+    partition: Annotated[
+        str | None,
+        typer.Option("--partition", metavar="NAME", help="The partition, if MODEL has several."),
+    ] = None,
+    within: Annotated[
+        str,
+        typer.Option(
+            "--within", metavar="PLACEMENT", help="The placement whose path ranks of one node use."
+        ),
+    ] = "one_node",
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write",
+            metavar="FOLDER",
+            help="Write files that the MPI library and Slurm read.",
+            show_default=False,
+        ),
+    ] = None,
+    mpich_library: Annotated[
+        Path | None,
+        typer.Option(
+            "--mpich-library",
+            metavar="FILE",
+            help="MPICH's libmpich.so, whose other decisions the selection file keeps.",
+            show_default=False,
+        ),
+    ] = None,
+    hosts: Annotated[
+        str,
+        typer.Option("--hosts", metavar="NAMES", help="The nodes' names, for Slurm's host file."),
+    ] = "",
+    checked: Annotated[
+        str | None,
+        typer.Option(
+            "--checked",
+            metavar="URL",
+            help="A store or file with launches that use the written files beside launches without"
+            " them; what does not win is withdrawn.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Recommend algorithms, process maps and grains from MODEL alone."""
+    with user_mistakes():
+        from switchpoint.models.advice_files import write_advice
+        from switchpoint.models.kernel_arguments import sizes_from
+        from switchpoint.models.recommend import recommend as recommend_from
+        from switchpoint.models.site_model import load_model
+
+        found = recommend_from(
+            load_model(model), placement=placement, about=_names(about), ranks=_counts(ranks),
+            nodes=nodes, cores=cores, sizes_bytes=sizes_from(sizes), sort_ranks=sort_ranks,
+            own_kernels=own_kernels, within=within, mpi=mpi, environ=environ, partition=partition,
+        )  # fmt: skip
+        if checked is not None:
+            from switchpoint.models.checked import check_advice
+
+            paths = [Path(checked)]
+            is_store = "://" in checked or (paths[0] / "runs").is_dir()
+            measurements = load_all(None if is_store else paths, checked)
+            found = check_advice(found, measurements, checked)
+            warn(measurements.warnings)
+        written = []
+        if write is not None:
+            written = write_advice(found, write, mpich_library, _names(hosts))
+        if as_json:
+            from switchpoint.reporting.json import print_json
+            from switchpoint.reporting.recommendations import recommendation_as_json
+
+            print_json(recommendation_as_json(found, written))
+        else:
+            from switchpoint.reporting.terminal.recommend import print_recommendation, print_written
+
+            print_recommendation(found)
+            if write is not None:
+                print_written(written)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _counts(text: str) -> list[int]:
+    counts = []
+    for word in _names(text):
+        if not word.isdecimal() or int(word) < 2:
+            raise InputError("--ranks", f"'{word}' is not a number of 2 or more, such as 4,8")
+        counts.append(int(word))
+    if not counts:
+        raise InputError("--ranks", "names no number; write such as 4,8")
+    return sorted(set(counts))

@@ -1,0 +1,135 @@
+"""Holds recommendations beside launches with their rules and without: confirmed or withdrawn.
+
+Both sides are runs of the kernels' mode `library`, distinguished by the label `rules`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.errors import InputError
+from switchpoint.models.collectives import Advice, Checked
+from switchpoint.models.kernels import LIBRARY
+from switchpoint.models.libraries.library import BROADCAST, EXCHANGE
+from switchpoint.models.recommend import Recommendation
+from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_by
+from switchpoint.records.rank_layout import layout_of
+from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.measurements import Measurements
+
+#: The label of a run, and its values.
+RULES_LABEL, WITH, WITHOUT = "rules", "recommended", "default"
+
+#: The kernels whose mode `library` calls the operation.
+_KERNELS = {"broadcast": BROADCAST, "alltoall": EXCHANGE}
+
+_Key = tuple[str, int, int, int]
+
+
+def check_advice(
+    recommendation: Recommendation,
+    measurements: Measurements,
+    source: str | os.PathLike[str] = "measurements",
+) -> Recommendation:
+    """Return a recommendation whose advice has what was measured with and without their rules.
+
+    Parameters
+    ----------
+    recommendation
+        As from `recommend`.
+    measurements
+        Runs of the kernels `broadcast` and `alltoall` in their mode `library`. The label `rules` is
+        `recommended` or `default`.
+    source
+        Where they come from, for messages.
+
+    Raises
+    ------
+    InputError
+        If no run has such labels, or none suits an advice that changes something.
+    """
+    samples = _labelled(recommendation, measurements, os.fspath(source))
+    layouts = {
+        str(run): layout_of(json.loads(header))
+        for run, header in zip(
+            measurements.runs["run_id"], measurements.runs["header"], strict=True
+        )
+        if isinstance(header, str)
+    }
+    found = _found(samples, layouts)
+    algorithms = [_beside(advice, found) for advice in recommendation.algorithms]
+    if not any(advice.checked for advice in algorithms):
+        raise InputError(
+            os.fspath(source),
+            "has no size and group that these recommendations change; measure those with the label"
+            f" {RULES_LABEL}={WITH} and {RULES_LABEL}={WITHOUT}",
+        )
+    return dataclasses.replace(recommendation, algorithms=algorithms)
+
+
+def _labelled(
+    recommendation: Recommendation, measurements: Measurements, source: str
+) -> pd.DataFrame:
+    """Return the samples of both sides, of the same site, MPI and placement."""
+    samples = measurements.samples
+    labels = samples[RULES_LABEL].astype("str") if RULES_LABEL in samples else pd.Series(dtype=str)
+    if not {WITH, WITHOUT} <= set(labels.unique()):
+        raise InputError(
+            source,
+            f"has no runs with the label {RULES_LABEL}={WITH} beside {RULES_LABEL}={WITHOUT};"
+            " bench/recommend.py shows how to make them",
+        )
+    chosen = samples[
+        samples["kernel"].isin(_KERNELS) & (samples["mode"] == LIBRARY)
+        & labels.isin([WITH, WITHOUT])
+    ]  # fmt: skip
+    for name in ("site", "mpi", "placement"):
+        wanted = getattr(recommendation, name)
+        here = chosen if wanted is None else chosen[chosen[name].astype("str") == wanted]
+        if here.empty:
+            others = " and ".join(sorted(chosen[name].astype("str").unique())) or "none"
+            raise InputError(
+                source,
+                f"has runs of {others}, but the advice is for {wanted}; use runs of that {name}",
+            )
+        chosen = here
+    return chosen
+
+
+def _found(samples: pd.DataFrame, layouts: Mapping[str, Any]) -> dict[_Key, dict[str, Repeats]]:
+    """Return the repeats of each side by operation, ranks, nodes and size."""
+    passes = pass_medians(samples, identity_columns(samples))
+    of_run = [layouts.get(str(run)) for run in passes["run_id"]]
+    passes["ranks"] = [len(layout.nodes) if layout else 0 for layout in of_run]
+    passes["nodes"] = [len(set(layout.nodes)) if layout else 0 for layout in of_run]
+    keys = ["kernel", "ranks", "nodes", "size_bytes", RULES_LABEL]
+    found: dict[_Key, dict[str, Repeats]] = {}
+    for values, repeats in repeats_by(passes, keys):
+        key = (_KERNELS[str(values["kernel"])], int(values["ranks"]), int(values["nodes"]),
+               int(values["size_bytes"]))  # fmt: skip
+        found.setdefault(key, {})[str(values[RULES_LABEL])] = repeats
+    return found
+
+
+def _beside(advice: Advice, found: Mapping[_Key, Mapping[str, Repeats]]) -> Advice:
+    sides = found.get((advice.operation, advice.ranks, advice.nodes, advice.size_bytes), {})
+    if advice.predicted_rule is None or not {WITH, WITHOUT} <= set(sides):
+        return advice
+    checked = Checked(
+        _figure(sides[WITH]), _figure(sides[WITHOUT]),
+        min(len(sides[name].runs) for name in (WITH, WITHOUT)),
+    )  # fmt: skip
+    return dataclasses.replace(advice, checked=checked)
+
+
+def _figure(repeats: Repeats) -> tuple[float, float, float]:
+    """Return the median and its interval; of a single repeat all the same."""
+    draws = repeats.medians_us()[:, 0]
+    low, high = interval(draws) or (draws[0], draws[0])
+    return float(draws[0]), float(low), float(high)

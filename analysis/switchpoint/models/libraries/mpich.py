@@ -1,0 +1,160 @@
+"""MPICH: its algorithms, what MPICH 4.0 selects, and its collective selection file.
+
+MPICH reads all decisions from one JSON file, and aborts if an operation is missing. The decisions
+of other operations therefore come from the file that MPICH has built in, which its library contains
+as text (`maint/tuning/coll/mpir/generic.json` in its source).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from switchpoint.errors import InputError
+from switchpoint.models.kernels import MPI_ALLTOALL, MPI_BCAST
+from switchpoint.models.libraries.library import (
+    BROADCAST,
+    EXCHANGE,
+    Algorithm,
+    Choice,
+    Group,
+    Library,
+    Rule,
+    Rules,
+)
+
+SELECTION_FILE, SETTINGS_FILE = "mpich-selection.json", "mpich.env"
+
+#: Versions that decide as below.
+_KNOWN = "MPICH 4.0."
+
+_BINOMIAL = Algorithm("binomial", "broadcast", "binomial")
+_DOUBLING = Algorithm("scatter_recursive_doubling_allgather", MPI_BCAST, "scatter_allgather")
+_RING = Algorithm("scatter_ring_allgather", MPI_BCAST, "scatter_allgather_ring")
+_SCATTERED = Algorithm("scattered", MPI_ALLTOALL, "linear")
+_PAIRWISE = Algorithm("pairwise", MPI_ALLTOALL, "pairwise")
+_BRUCKS = Algorithm("brucks", MPI_ALLTOALL, "bruck")
+
+#: The names of the operations in MPICH's files and variables.
+_NAMES = {BROADCAST: "Bcast", EXCHANGE: "Alltoall"}
+
+#: The beginning of the built-in decisions in the library.
+_BUILT_IN = re.compile(rb'\{"collective=bcast":\{"comm_type=intra":\{"comm_size[^\0]*')
+
+
+def _default(operation: str, group: Group, size_bytes: int, version: str) -> Choice | None:
+    """Return the built-in decision where each rank has a node of its own; otherwise None.
+
+    MPICH 4.0 reads its condition `comm_size<8` as at most 8.
+    """
+    if not version.startswith(_KNOWN) or group.nodes < group.ranks:
+        return None
+    few = group.ranks <= 8
+    if operation == BROADCAST:
+        if few or size_bytes <= 12 * 1024:
+            return Choice(_BINOMIAL)
+        power_of_two = group.ranks & (group.ranks - 1) == 0
+        return Choice(_DOUBLING if power_of_two and size_bytes <= 512 * 1024 else _RING)
+    if not few and size_bytes <= 256:
+        return Choice(_BRUCKS)
+    return Choice(_SCATTERED if size_bytes <= 32 * 1024 else _PAIRWISE)
+
+
+def built_in_decisions(path: Path) -> dict[str, Any]:
+    """Read MPICH's own decisions from its library, or from a JSON file.
+
+    Raises
+    ------
+    InputError
+        If the file does not contain them.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            path, f"cannot be read: {error.strerror}; give MPICH's library, such as libmpich.so.12"
+        ) from None
+    found = _BUILT_IN.search(content) if content.startswith(b"\x7fELF") else None
+    try:
+        decisions = json.loads(found[0] if found else content)
+    except ValueError:
+        decisions = None
+    if not isinstance(decisions, dict) or "collective=bcast" not in decisions:
+        raise InputError(
+            path,
+            "contains no decisions of MPICH; give the library of MPICH 4.0 or later, or a JSON file"
+            " such as its maint/tuning/coll/mpir/generic.json",
+        )
+    return decisions
+
+
+def with_rules(decisions: dict[str, Any], rules: Rules) -> dict[str, Any]:
+    """Return decisions with rules before them: groups and sizes without a rule keep their own."""
+    changed = dict(decisions)
+    for operation in sorted({name for name, _ in rules}):
+        key = f"collective={operation_name(operation).lower()}"
+        own = changed[key]["comm_type=intra"]
+        groups: dict[str, Any] = {}
+        for ranks in sorted(count for name, count in rules if name == operation):
+            if f"comm_size<={ranks - 1}" not in groups:
+                groups[f"comm_size<={ranks - 1}"] = own
+            groups[f"comm_size<={ranks}"] = _by_size(operation, rules[operation, ranks], own)
+        groups["comm_size=any"] = own
+        changed[key] = changed[key] | {"comm_type=intra": groups}
+    return changed
+
+
+def operation_name(operation: str) -> str:
+    """Return MPICH's name of an operation.
+
+    >>> operation_name("exchange")
+    'Alltoall'
+    """
+    return _NAMES[operation]
+
+
+def _by_size(operation: str, rules: list[Rule] | Any, own: dict[str, Any]) -> dict[str, Any]:
+    """Return the decision of each range of sizes."""
+    tree: dict[str, Any] = {}
+    for rule, after in zip(rules, [*rules[1:], None], strict=True):
+        until = "any" if after is None else None
+        key = f"avg_msg_size={until}" if until else f"avg_msg_size<={after.first_size_bytes - 1}"
+        tree[key] = own if rule.choice is None else _algorithm(operation, rule.choice)
+    return tree
+
+
+def _algorithm(operation: str, choice: Choice) -> dict[str, Any]:
+    return {f"algorithm=MPIR_{operation_name(operation)}_intra_{choice.algorithm.name}": {}}
+
+
+def files(rules: Rules, folder: str, decisions: dict[str, Any] | None) -> dict[str, str]:
+    """Return the selection file, or without decisions the variables that say the same.
+
+    Variables choose one algorithm for all sizes and groups, so that they are only written for an
+    operation whose rules are one algorithm.
+    """
+    if decisions is not None:
+        selection = json.dumps(with_rules(decisions, rules), indent=1)
+        return {
+            SELECTION_FILE: selection + "\n",
+            SETTINGS_FILE: f"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={folder}/{SELECTION_FILE}\n",
+        }
+    lines = []
+    for operation in sorted({name for name, _ in rules}):
+        chosen = {
+            rule.choice for (name, _), own in rules.items() if name == operation for rule in own
+        }
+        if len(chosen) == 1 and (choice := chosen.pop()) is not None:
+            variable = f"MPIR_CVAR_{operation_name(operation).upper()}_INTRA_ALGORITHM"
+            lines.append(f"{variable}={choice.algorithm.name}")
+    return {SETTINGS_FILE: "".join(f"{line}\n" for line in lines)} if lines else {}
+
+
+MPICH = Library(
+    "MPICH",
+    {BROADCAST: [_BINOMIAL, _DOUBLING, _RING], EXCHANGE: [_SCATTERED, _PAIRWISE, _BRUCKS]},
+    _default,
+    lambda rules, folder: files(rules, folder, None),
+)

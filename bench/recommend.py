@@ -1,0 +1,137 @@
+"""Holds recommended rules beside a library's own choice: broadcast and exchange on slow links.
+
+A model is fitted to ping-pongs between two of four nodes with links of 100 Mbit/s. What
+`model recommend` writes from it is then used by every second launch. With --keep the records stay
+in FOLDER, with the model, so that `switchpoint model recommend --checked` can read them.
+Usage: ``.venv/bin/python bench/recommend.py [LAUNCHES] [MPI...] [--keep FOLDER]``
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
+from switchpoint import check_advice, fit_model, read_files, recommend, save_model, write_advice
+from switchpoint.models.checked import RULES_LABEL, WITH, WITHOUT
+from switchpoint.models.site_model import SiteModel
+from switchpoint.reporting.terminal.recommend import print_recommendation, print_written
+
+SHAPE = ROOT / "bench" / "shapes" / "slow-links.yaml"
+SITE, NEAR, FAR = "bench", "one_node", "between_nodes"
+NODES = ["a1", "b1", "c1", "d1"]
+SIZES = [1024, 16384, 65536, 262144, 1048576]
+MPICH_LIBRARY = Path("/usr/lib/x86_64-linux-gnu/libmpich.so.12")
+
+_FEW = ("--passes=3", "--samples=1", "--warmup=1", "--pass-time=50")
+
+#: What the model is fitted to: the kernel's options, by nodes of the two ranks.
+PING_PONGS = [
+    ("AA", ("--mode=send,stream", "--window=16", "--sizes=1:1M/2", *_FEW)),
+    ("AB", ("--mode=send", "--sizes=1:1M/2", *_FEW)),
+    ("AB", ("--mode=stream,bistream", "--window=16", "--sizes=1:64K/2", *_FEW)),
+]
+KERNELS = {"broadcast": "broadcast", "exchange": "alltoall"}
+
+
+class Site:
+    """The running testbed, and the folder of its records."""
+
+    def __init__(self, name: str, mpi: str, folder: Path) -> None:
+        self.name, self.mpi, self.folder = name, mpi, folder
+
+    def launch(
+        self, program: str, process_map: str, options: tuple[str, ...], record: str,
+        settings: dict[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """Run a kernel with each rank on its node."""
+        hosts = self.folder / f"{self.mpi}.hosts"
+        hosts.write_text("".join(f"{NODES[ord(letter) - ord('A')]}\n" for letter in process_map))
+        nodes = len(set(process_map))
+        words = srun_words(self.mpi, nodes, len(process_map))
+        run(
+            self.name,
+            [
+                *(word for word in words if "per-node" not in word),
+                "--distribution=arbitrary",
+                kernel(self.mpi, program),
+                *options,
+                *(f"--label=site={SITE}", f"--label=environ={self.mpi}"),
+                f"--label=placement={NEAR if nodes == 1 else FAR}",
+                f"--record={self.folder / record}",
+            ],
+            {"SLURM_HOSTFILE": str(hosts), "UCX_TLS": "tcp,self"}
+            | ({"OMPI_MCA_mpi_yield_when_idle": "1"} if len(process_map) > 2 else {})
+            | (settings or {}),
+            ROOT,
+        )
+
+    def fit(self, launches: int) -> SiteModel:
+        """Measure ping-pongs, and fit."""
+        folder = self.folder / "model"
+        folder.mkdir()
+        for turn in range(launches):
+            for number, (process_map, options) in enumerate(PING_PONGS):
+                self.launch("pingpong", process_map, options, f"model/{number}-{turn}.record")
+        return fit_model(_read(folder), SITE)
+
+    def compare(self, settings: dict[str, str], launches: int) -> None:
+        """Measure each operation with the settings and without, in turn."""
+        (self.folder / "checked").mkdir()
+        for turn in range(launches):
+            for operation, program in KERNELS.items():
+                sides = [(WITH, settings), (WITHOUT, {})]
+                for side, values in sides if turn % 2 else reversed(sides):
+                    options = (
+                        "--mode=library", f"--sizes={','.join(map(str, SIZES))}", *_FEW,
+                        f"--label={RULES_LABEL}={side}",
+                    )  # fmt: skip
+                    record = f"checked/{operation}-{side}-{turn}.record"
+                    self.launch(program, "ABCD", options, record, values)
+
+
+def _read(folder: Path):
+    found = read_files([folder]).measurements
+    assert found is not None
+    return found
+
+
+def settings_of(folder: Path) -> dict[str, str]:
+    """Read the settings files of a folder."""
+    lines = [line for file in folder.glob("*.env") for line in file.read_text().splitlines()]
+    return dict(line.split("=", 1) for line in lines)
+
+
+def examine(name: str, mpi: str, folder: Path, launches: int) -> None:
+    """Fit, recommend, write, check, and print what won."""
+    folder.mkdir(parents=True)
+    site = Site(name, mpi, folder)
+    model = site.fit(launches)
+    save_model(model, folder / "site-model.yaml")
+    found = recommend(
+        model, placement=FAR, about=["broadcast", "exchange"], ranks=[len(NODES)],
+        nodes=len(NODES), sizes_bytes=SIZES,
+    )  # fmt: skip
+    rules = folder / "rules"
+    written = write_advice(found, rules, MPICH_LIBRARY if MPICH_LIBRARY.exists() else None)
+    print_written(written)
+    if written:
+        site.compare(settings_of(rules), launches)
+        found = check_advice(found, _read(folder / "checked"), folder / "checked")
+    print_recommendation(found)
+
+
+def main(words: list[str]) -> None:
+    """Print what was recommended, and what of it won."""
+    kept = Path(words.pop(words.index("--keep") + 1)) if "--keep" in words else None
+    rest = [word for word in words if word != "--keep"]
+    launches = int(rest[0]) if rest else 5
+    with testbed(shape=SHAPE) as name, tempfile.TemporaryDirectory(dir=".") as scratch:
+        for mpi in rest[1:] or list(PMI):
+            examine(name, mpi, (kept or Path(scratch)).resolve() / mpi, launches)
+    print("a recommendation that does not win is withdrawn")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,51 @@
+"""SimGrid's SMPI on this machine as a ReFrame site: ranks and network are simulated.
+
+Only checks that write a platform run here, such as `Scale`.
+"""
+
+from reframe.core.backends import register_launcher
+from reframe.core.launchers import JobLauncher
+from switchpoint.sites import site_common
+
+
+@register_launcher("smpirun", local=True)
+class SmpiLauncher(JobLauncher):
+    """SimGrid's smpirun; its platform and hosts are files of the check."""
+
+    def command(self, job):
+        """Words of the launch command."""
+        return [
+            *("smpirun", "-np", str(job.num_tasks)),
+            *("-platform", "platform.xml", "-hostfile", "hosts", "--log=root.thres:error"),
+            *("--cfg=smpi/host-speed:10Gf", "--cfg=smpi/simulate-computation:no"),
+        ]
+
+
+site_configuration = {
+    "systems": [
+        {
+            "name": "simgrid",
+            "descr": "simulated hosts",
+            "hostnames": [".*"],
+            "partitions": [
+                {
+                    "name": "simulated",
+                    "descr": "SimGrid on this machine",
+                    "scheduler": "local",
+                    "launcher": "smpirun",
+                    "environs": ["smpi"],
+                    "max_jobs": 1,
+                }
+            ],
+        }
+    ],
+    "environments": [
+        {
+            "name": "smpi",
+            "cc": "smpicc",
+            "features": ["mpi", "simulated"],
+            "extras": {"mpi": "smpi", "spack_mpi": None},
+        }
+    ],
+    "general": [site_common.GENERAL],
+}
