@@ -84,12 +84,6 @@ def loading_ms(driver: webdriver.Chrome, page: Path) -> tuple[float, float]:
     return painted, drawn
 
 
-def cpu_s() -> float:
-    """Return the time of cores that this process and its ended children used, in seconds."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
-
-
 def main(curves: int) -> None:
     """Print times and sizes."""
     found = measurements(curves)
@@ -98,9 +92,9 @@ def main(curves: int) -> None:
     detected = time.perf_counter() - start
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "report")
-        start, busy = time.perf_counter(), cpu_s()
+        start = time.perf_counter()
         first = report(found, folder, findings)
-        wrote, busy = time.perf_counter() - start, cpu_s() - busy
+        wrote = time.perf_counter() - start
         files = [path for path in folder.rglob("*") if path.is_file()]
         times = {path: path.stat().st_mtime_ns for path in files}
         start = time.perf_counter()
@@ -112,7 +106,7 @@ def main(curves: int) -> None:
         print(
             f"{curves:,} curves, {len(found.runs):,} runs, {len(findings):,} findings on"
             f" {len(os.sched_getaffinity(0))} cores: detected in {detected:.1f} s; {len(files):,}"
-            f" files ({total:.0f} MB) written in {wrote:.1f} s ({busy:.1f} s of a core); again in"
+            f" files ({total:.0f} MB) written in {wrote:.1f} s; again in"
             f" {again:.1f} s, {changed} files changed; at most {most:.0f} MB"
         )
         pages = sorted(folder.rglob("*.html"), key=lambda page: page.stat().st_size)
