@@ -41,7 +41,7 @@ _HOMES = {
     "reach": "comparison.reach",
     "plan": "explanation.plan",
     "references": "history.references",
-    "report": "reporting.page",
+    "report": "reporting.pages.report",
     "reproduce": "reproduction.recipe",
     "tools": "comparison.tools",
 }

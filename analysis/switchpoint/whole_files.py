@@ -22,11 +22,12 @@ SUFFIX = ".switchpoint"
 LEFT_AFTER_S = 3600.0
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, *, swept: bool = False) -> None:
     """Write a file completely or not at all; it is on the disk when this returns.
 
     A device or a pipe, such as `/dev/stdout`, is written to, and not replaced. What a link names is
-    replaced, and not the link.
+    replaced, and not the link. `swept` says that the caller has called `sweep` for its folder,
+    which takes long for thousands of files.
 
     Raises
     ------
@@ -38,7 +39,7 @@ def write_whole(path: Path, content: bytes) -> None:
             stream.write(content)
         return
     path = Path(os.path.realpath(path))
-    with hidden_beside(path) as hidden:
+    with hidden_beside(path, swept=swept) as hidden:
         with hidden.open("wb") as stream:
             stream.write(content)
             stream.flush()
@@ -53,13 +54,14 @@ def _is_device(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def hidden_beside(path: Path, *, folder: bool = False) -> Iterator[Path]:
+def hidden_beside(path: Path, *, folder: bool = False, swept: bool = False) -> Iterator[Path]:
     """Yield a new hidden file or folder, to be filled and moved to its place.
 
     At the end it is removed if it was not moved. What killed writers left in the same folder is
-    removed at the start.
+    removed at the start, unless the caller `swept` it.
     """
-    sweep(path.parent)
+    if not swept:
+        sweep(path.parent)
     hidden, lock = _created(path, folder)
     try:
         yield hidden

@@ -118,7 +118,8 @@ def test_a_stranger_comes_from_the_wheel_to_a_report_by_the_how_to_alone(
     assert len(records) == 4
     assert "4 runs added" in of("import output")
     assert of("detect").strip(), "findings, or that there are none"
-    assert (tmp_path / "report/index.html").stat().st_size > 100_000
+    assert (tmp_path / "report/index.html").is_file()
+    assert len(list((tmp_path / "report/runs").glob("*.html"))) == 4
     installed = next((tmp_path / ".venv/lib").glob("python3*/site-packages/switchpoint"))
     assert not list(installed.rglob("CMakeCache.txt")), "a build went into the installation"
     assert list(tmp_path.glob("build/mysite/*/CMakeCache.txt"))

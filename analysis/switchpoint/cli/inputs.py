@@ -11,6 +11,7 @@ from switchpoint.cli.exits import BAD, say
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
+    from switchpoint.store.store import Store
     from switchpoint.tables.measurements import Measurements
 
 
@@ -42,6 +43,15 @@ def load_all(
     from switchpoint.store.store import Store
 
     return Store(store).read(since=since, until=until)
+
+
+def store_of(files: list[Path] | None, store: str) -> Store | None:
+    """Return the store that was read, or None if files were."""
+    if files:
+        return None
+    from switchpoint.store.store import Store
+
+    return Store(store)
 
 
 def _check_without_time(since: str | None, until: str | None) -> None:

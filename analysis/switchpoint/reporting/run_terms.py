@@ -32,7 +32,7 @@ def build_terms(run: dict[str, Any]) -> list[tuple[str, str]]:
 
 def record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list[tuple[str, str]]:
     """Return what a run record says of its run."""
-    kernel, clock, plan, mpi = (header[name] for name in ("kernel", "clock", "plan", "mpi"))
+    kernel, clock, plan, mpi = (header.get(name, {}) for name in ("kernel", "clock", "plan", "mpi"))
     proof = prove(header, footer)
     ranks = header["ranks"]
     path = f"{proof.path}: {proof.evidence}"

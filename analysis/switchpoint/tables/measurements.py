@@ -66,8 +66,17 @@ class Measurements:
 
     def facts(self, run_id: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """Return header and footer of one run. The header is empty if it is not a run record."""
-        rows = self.runs.loc[self.runs["run_id"] == run_id, ["header", "footer"]]
-        return facts_of(rows.iloc[0]) if len(rows) else ({}, None)
+        texts = self._texts.get(run_id)
+        return ({}, None) if texts is None else facts_of(texts)
+
+    @functools.cached_property
+    def _texts(self) -> dict[str, dict[str, Any]]:
+        """Header and footer of each run, as JSON texts or null."""
+        told = [self.runs[name].tolist() for name in ("run_id", "header", "footer")]
+        texts: dict[str, dict[str, Any]] = {}
+        for run_id, header, footer in zip(*told, strict=True):
+            texts.setdefault(run_id, {"header": header, "footer": footer})
+        return texts
 
     @functools.cached_property
     def curves(self) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from switchpoint.cli.exits import show, user_mistakes
-from switchpoint.cli.inputs import load, warn
+from switchpoint.cli.inputs import load, store_of, warn
 from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 from switchpoint.errors import InputError
 
@@ -65,7 +65,7 @@ def command(
     report: Annotated[
         Path | None,
         typer.Option(
-            "--report", metavar="FOLDER", help="Also write the HTML page into this folder."
+            "--report", metavar="FOLDER", help="Also write the HTML report into this folder."
         ),
     ] = None,
     scheduler: Scheduler = None,
@@ -89,9 +89,9 @@ def command(
             switches = _switches(measurements, findings, curve or [])
             print_findings(shown, curves, switches, show_all=show_all, sort=sort)
         if report is not None:
-            from switchpoint.reporting.page import report as write_report
+            from switchpoint.reporting.pages.report import report as write_report
 
-            page = write_report(measurements, report, findings)
+            page = write_report(measurements, report, findings, store_of(files, store))
             if not as_json:
                 show(page)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from switchpoint.cli.exits import show, user_mistakes
-from switchpoint.cli.inputs import load, warn
+from switchpoint.cli.inputs import load, store_of, warn
 from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 
 
@@ -19,17 +19,17 @@ def command(
     until: Until = None,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Write index.html into this folder."),
+        typer.Option("--output", "-o", metavar="FOLDER", help="Write the pages into this folder."),
     ] = Path("report"),
     scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
-    """Write one HTML page that works offline, from FILEs or the store's newest runs."""
+    """Write HTML pages that work offline, from FILEs or the store's newest runs."""
     with user_mistakes():
         measurements = load(files, store, since=since, until=until)
-        from switchpoint.reporting.page import report
+        from switchpoint.reporting.pages.report import report
 
-        page = report(measurements, output)
+        page = report(measurements, output, store=store_of(files, store))
         warn(measurements.warnings)
         if as_json:
             from switchpoint.reporting.json import print_json

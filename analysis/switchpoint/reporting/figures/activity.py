@@ -6,7 +6,16 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.reporting.figures.figure import COLOURS, INK, Figure, axis, literal, no_template
+from switchpoint.reporting.figures.figure import (
+    COLOURS,
+    INK,
+    MODEBAR,
+    NO_COLOUR,
+    Figure,
+    axis,
+    literal,
+    no_template,
+)
 from switchpoint.tables.units import significant, size_text
 
 #: What a rank can do, in the figure's order. Others get the remaining colours.
@@ -75,12 +84,13 @@ def _activity_layout(rows: dict[int, str], shown: list[str]) -> dict[str, Any]:
     return {
         "height": 170 + 30 * len(rows),
         "margin": {"l": 110, "r": 15, "t": 50, "b": 90},
-        "paper_bgcolor": "#ffffff",
-        "plot_bgcolor": "#ffffff",
+        "paper_bgcolor": NO_COLOUR,
+        "plot_bgcolor": NO_COLOUR,
         "font": {"family": "system-ui, 'Liberation Sans', sans-serif", "size": 13, "color": INK},
         "barmode": "overlay",
         "bargap": 0.25,
         "hovermode": "closest",
+        "modebar": MODEBAR,
         "legend": {"orientation": "h", "y": -0.25, "x": 0, "traceorder": "normal"},
         "xaxis": axis() | {"title": {"text": "Time since the repetition began / ms"}},
         "yaxis": axis() | {

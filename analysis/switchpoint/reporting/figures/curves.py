@@ -1,10 +1,13 @@
 """Draws curves and findings with Plotly: a figure per kernel and mode, a panel per MPI.
 
+At most a dozen curves are visible; the others are in the legend, for the reader to choose.
+
 Comparisons with baselines have a figure per MPI and a panel per placement.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -14,34 +17,43 @@ from switchpoint.reporting.figures.figure import Figure
 from switchpoint.reporting.figures.metrics import BANDWIDTH, STREAMING, TIME, Metric, time_of
 from switchpoint.reporting.figures.panels import panel_layout
 from switchpoint.reporting.figures.styles import Styles
-from switchpoint.reporting.figures.traces import curve_traces, finding_traces
+from switchpoint.reporting.figures.traces import Marks, by_choice, curve_traces, finding_traces
 from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES
 from switchpoint.tables.curves import summarise
 
+#: More panels side by side would be too narrow; then the curves' names tell the MPI.
+_MOST_PANELS = 3
 
-def draw(curves: pd.DataFrame, findings: pd.DataFrame) -> list[Figure]:
-    """Draw every curve, in time and in bandwidth.
+
+def draw(
+    title: str, curves: pd.DataFrame, findings: pd.DataFrame | None, told: list[str]
+) -> list[Figure]:
+    """Draw curves of one kernel and mode, in time and in bandwidth.
 
     Parameters
     ----------
+    title
+        Of the figures; the metric is added.
     curves
-        As from `summarise`.
+        As from `summarise`, the most telling first: a dozen is visible, the others by choice.
     findings
         As from `detect`, of the same curves, with notes as from `explanation.notes`.
+    told
+        Columns that the page's title names.
     """
     curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis cannot show 0
     if curves.empty:
         return []
-    by = _present(curves, "site", "kernel", "mode")
-    parts = curves.groupby(by, dropna=False, observed=True) if by else [((), curves)]
-    figures: list[Figure] = []
-    for values, part in parts:
-        title = ", ".join(str(value) for value in values if isinstance(value, str)) or "Curves"
-        for metric in (time_of(part), BANDWIDTH):
-            named = f"{title}: {metric.word} against message size"
-            name = f"figure-{len(figures)}"
-            figures.append(_figure(name, named, part, findings, metric, "mpi", by))
-    return figures
+    panels = "mpi" if "mpi" in curves and curves["mpi"].nunique() <= _MOST_PANELS else ""
+    series = _Series.of(curves, findings, panels, _present(curves, *told))
+    return [
+        series.figure(
+            metric.word,
+            f"{title}{metric.word if title else metric.word.capitalize()} against message size",
+            metric,
+        )
+        for metric in (time_of(curves), BANDWIDTH)
+    ]
 
 
 def draw_pairing(name: str, pairing: Pairing) -> Figure:
@@ -51,7 +63,7 @@ def draw_pairing(name: str, pairing: Pairing) -> Figure:
     curves = summarise(samples[samples["size_bytes"] > 0])
     metric = BANDWIDTH if pairing.mode in STREAMING else TIME
     title = f"{', '.join(pairing.place.values())}: {pairing.mode} and its baselines"
-    return _figure(name, title, curves, None, metric, "placement", told)
+    return _Series.of(curves, None, "placement", told).figure(name, title, metric)
 
 
 def draw_again(name: str, title: str, curves: pd.DataFrame, names: dict[str, str]) -> Figure:
@@ -69,50 +81,61 @@ def draw_again(name: str, title: str, curves: pd.DataFrame, names: dict[str, str
     own = curves[curves["run_id"].isin(names) & (curves["size_bytes"] > 0)]
     kept = [*_present(own, "mode"), *(column for column in CURVE_COLUMNS if column in own)]
     named = own[kept].assign(run=own["run_id"].astype(object).map(names))
-    return _figure(name, title, named, None, TIME, "mode", [])
+    return _Series.of(named, None, "mode", []).figure(name, title, TIME)
 
 
-def _figure(
-    name: str,
-    title: str,
-    curves: pd.DataFrame,
-    findings: pd.DataFrame | None,
-    metric: Metric,
-    panel_column: str,
-    told: list[str],
-) -> Figure:
-    panels = _panels(curves, panel_column)
-    styles = Styles(curves, [*told, *_present(curves, panel_column)])
-    data: list[dict[str, Any]] = []
-    for index, (_, panel) in enumerate(panels, start=1):
-        axes = {
-            "xaxis": f"x{index if index > 1 else ''}",
-            "yaxis": f"y{index if index > 1 else ''}",
-        }
-        for series, points in styles.series(panel):
-            data += curve_traces(series, points, metric, axes, styles, first_panel=index == 1)
-            if findings is not None:
-                data += finding_traces(series, points, findings, metric, axes, styles)
-    shown = {trace["legendgroup"] for trace in data if trace.get("showlegend")}
-    for trace in data:  # a curve that is not in the first panel also needs an entry in the legend
-        if trace["mode"] == "lines+markers" and trace["legendgroup"] not in shown:
-            trace["showlegend"] = True
-            shown.add(trace["legendgroup"])
-    return Figure(
-        name=name,
-        title=title,
-        data=data,
-        layout=panel_layout(panels, curves, metric),
-    )
+@dataclass(frozen=True)
+class _Series:
+    """Curves divided into panels and series, for figures of one or several metrics."""
+
+    curves: pd.DataFrame
+    panels: list[tuple[str, list[tuple[str, pd.DataFrame]]]]
+    styles: Styles
+    marks: Marks
+
+    @classmethod
+    def of(
+        cls,
+        curves: pd.DataFrame,
+        findings: pd.DataFrame | None,
+        panel_column: str,
+        told: list[str],
+    ) -> _Series:
+        """Divide curves by a column, and name them by what `told` and the panel do not tell."""
+        styles = Styles(curves, [*told, *_present(curves, panel_column)])
+        divided = [
+            (heading, [*styles.series(panel)]) for heading, panel in _panels(curves, panel_column)
+        ]
+        return cls(curves, divided, styles, Marks(findings))
+
+    def figure(self, name: str, title: str, metric: Metric) -> Figure:
+        """Draw all panels in one metric."""
+        data: list[dict[str, Any]] = []
+        named: set[str] = set()
+        for index, (_, panel) in enumerate(self.panels, start=1):
+            number = index if index > 1 else ""
+            axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+            for series, points in panel:
+                if series not in self.styles.drawn:
+                    continue
+                look, first = self.styles.look(series), series not in named
+                named.add(series)
+                traces = curve_traces(series, points, metric, axes, look, in_legend=first)
+                traces += finding_traces(series, self.marks.on(points), metric, axes)
+                data += traces if series in self.styles.visible else by_choice(traces)
+        headings = [heading for heading, _ in self.panels]
+        layout = panel_layout(headings, self.curves, metric, len(named))
+        return Figure(name, title, data, layout, self.styles.left_out)
 
 
 def _panels(curves: pd.DataFrame, column: str) -> list[tuple[str, pd.DataFrame]]:
     if column not in curves:
         return [("", curves)]
-    return [
+    panels = [
         (value if isinstance(value, str) else "", panel)
         for value, panel in curves.groupby(column, dropna=False, observed=True)
     ]
+    return sorted(panels, key=lambda panel: panel[0])
 
 
 def _present(curves: pd.DataFrame, *names: str) -> list[str]:

@@ -8,21 +8,53 @@ from typing import Any
 
 import numpy as np
 
+from switchpoint.printable import printable
+
 #: Okabe and Ito's palette, which people with any colour vision can distinguish. Findings are black.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 
 INK = "#1a1a1a"
 _GRID = "#d9d9d9"
+FAINT_GRID = "#f0f0f0"
+
+#: What replaces these colours where the reader prefers dark pages.
+DARK = {INK: "#e8e8e8", _GRID: "#4a4a4a", FAINT_GRID: "#2a2a2a", "#e0e0e0": "#5a5a5a"}
+
+#: Shows the page's own colour.
+NO_COLOUR = "rgba(0,0,0,0)"
+
+#: The buttons above a figure.
+MODEBAR = {"bgcolor": NO_COLOUR, "color": "#888", "activecolor": "#0072B2"}
+
+#: A name in a legend has at most so many characters, to leave room for the plot.
+_MOST_CHARACTERS = 72
 
 
 @dataclass
 class Figure:
-    """One figure of the page: the name of its element, a title, and Plotly's data and layout."""
+    """One figure of a page.
+
+    Attributes
+    ----------
+    name : str
+        Of its element, unique on the page.
+    title : str
+    data, layout
+        For Plotly.
+    left_out : int
+        How many curves it does not contain.
+    """
 
     name: str
     title: str
     data: list[dict[str, Any]]
     layout: dict[str, Any]
+    left_out: int = 0
+
+    @property
+    def panels(self) -> int:
+        """How many panels are side by side."""
+        return sum(name.startswith("xaxis") for name in self.layout)
 
 
 def size_ticks(smallest: float, largest: float, most: int) -> list[int]:
@@ -39,14 +71,23 @@ def axis() -> dict[str, Any]:
         "linecolor": INK,
         "showline": True,
         "ticks": "outside",
+        "tickcolor": INK,
         "mirror": True,
         "zeroline": False,
     }
 
 
+def cut(text: str) -> str:
+    """Shorten a name that is too long for a legend; its end tells long names apart best."""
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    start = _MOST_CHARACTERS // 2
+    return f"{text[:start]}…{text[start + 1 - _MOST_CHARACTERS :]}"
+
+
 def literal(text: str) -> str:
     """Escape a name for Plotly, which reads a few tags and entities but no quotes."""
-    return html.escape(text, quote=False)
+    return html.escape(printable(text), quote=False)
 
 
 def no_template(text: str) -> str:

@@ -22,9 +22,17 @@ class Metric:
     unit: str
     inverse: bool  # size divided by time
 
-    def of(self, points: pd.DataFrame, time_column: str = "time_us") -> pd.Series[float]:
+    def of(self, points: pd.DataFrame, time_column: str = "time_us") -> list[float]:
         """Return the values of the metric for a column of times."""
-        return points["size_bytes"] / points[time_column] if self.inverse else points[time_column]
+        times = points[time_column].to_numpy()
+        values: list[float] = (
+            (points["size_bytes"].to_numpy() / times).tolist() if self.inverse else times.tolist()
+        )
+        return values
+
+    def at(self, size_bytes: float, time_us: float) -> float:
+        """Return the value of the metric at one point."""
+        return size_bytes / time_us if self.inverse else time_us
 
 
 TIME = Metric("time", "Time / µs", "µs", inverse=False)

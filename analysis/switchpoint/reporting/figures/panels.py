@@ -7,35 +7,59 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.reporting.figures.figure import INK, axis, literal, size_ticks
+from switchpoint.reporting.figures.figure import (
+    FAINT_GRID,
+    INK,
+    MODEBAR,
+    NO_COLOUR,
+    axis,
+    cut,
+    literal,
+    size_ticks,
+)
 from switchpoint.reporting.figures.metrics import Metric
 from switchpoint.tables.units import size_text
 
-_PANEL_HEIGHT = 460
+#: In pixels: of the panels with their axes, of the labels below them, of a line of the legend.
+_PANEL_HEIGHT = 440
+_AXIS_HEIGHT = 90
+_ENTRY_HEIGHT = 20
+
+#: A legend shows so many lines at once.
+_MOST_ENTRIES = 12
 
 
 def panel_layout(
-    panels: list[tuple[str, pd.DataFrame]], curves: pd.DataFrame, metric: Metric
+    headings: list[str], curves: pd.DataFrame, metric: Metric, names: int
 ) -> dict[str, Any]:
-    """Return Plotly's layout of adjacent panels with headings and a common range of values."""
-    count = len(panels)
+    """Return Plotly's layout of adjacent panels with headings and a common range of values.
+
+    The legend of `names` lines is below them in its own part of the height, and scrolls if it is
+    long, so that it never covers an axis.
+    """
+    count = len(headings)
+    legend_height = _ENTRY_HEIGHT * min(names, _MOST_ENTRIES) + 24
     gap = 0.03
     width = (1 - gap * (count - 1)) / count
     layout: dict[str, Any] = {
-        "height": _PANEL_HEIGHT,
-        "margin": {"l": 70, "r": 15, "t": 56, "b": 110},
-        "paper_bgcolor": "#ffffff",
-        "plot_bgcolor": "#ffffff",
+        "height": _PANEL_HEIGHT + legend_height,
+        "margin": {"l": 70, "r": 15, "t": 56, "b": _AXIS_HEIGHT + legend_height},
+        "paper_bgcolor": NO_COLOUR,
+        "plot_bgcolor": NO_COLOUR,
         "font": {"family": "system-ui, 'Liberation Sans', sans-serif", "size": 13, "color": INK},
-        "legend": {"orientation": "h", "y": -0.24, "x": 0, "itemwidth": 50},
+        "legend": {
+            "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "itemwidth": 50,
+            "maxheight": legend_height, "tracegroupgap": 0,
+        },
         "hovermode": "closest",
+        "modebar": MODEBAR,
         "annotations": [],
-    }
+    }  # fmt: skip
     ticks = size_ticks(
         curves["size_bytes"].min(), curves["size_bytes"].max(), 16 // count if count > 1 else 14
     )
-    ends = pd.concat([metric.of(curves, "low_us"), metric.of(curves, "high_us")])
-    for index, (heading, _) in enumerate(panels):
+    ends = [*metric.of(curves, "low_us"), *metric.of(curves, "high_us")]
+    for index, heading in enumerate(headings):
         suffix = str(index + 1) if index else ""
         left = index * (width + gap)
         layout[f"xaxis{suffix}"] = _size_axis(ticks, [left, left + width], f"y{suffix}")
@@ -56,9 +80,7 @@ def _size_axis(ticks: list[int], domain: list[float], anchor: str) -> dict[str, 
     }
 
 
-def _value_axis(
-    metric: Metric, ends: pd.Series[float], anchor: str, *, first: bool
-) -> dict[str, Any]:
+def _value_axis(metric: Metric, ends: list[float], anchor: str, *, first: bool) -> dict[str, Any]:
     """Return an axis of time or bandwidth. Only the first panel's has text; all share its range."""
     return (
         axis()
@@ -66,9 +88,9 @@ def _value_axis(
             "title": {"text": metric.title if first else ""},
             "type": "log",
             "anchor": anchor,
-            "range": [float(np.log10(ends.min())) - 0.08, float(np.log10(ends.max())) + 0.12],
+            "range": [float(np.log10(min(ends))) - 0.08, float(np.log10(max(ends))) + 0.12],
             "dtick": 1,
-            "minor": {"dtick": "D1", "showgrid": True, "gridcolor": "#f0f0f0"},
+            "minor": {"dtick": "D1", "showgrid": True, "gridcolor": FAINT_GRID},
             "exponentformat": "none",
             "separatethousands": True,
             "showticklabels": first,
@@ -79,7 +101,7 @@ def _value_axis(
 
 def _heading(text: str, left: float) -> dict[str, Any]:
     return {
-        "text": f"<b>{literal(text)}</b>",
+        "text": f"<b>{literal(cut(text))}</b>",
         "xref": "paper",
         "yref": "paper",
         "x": left,

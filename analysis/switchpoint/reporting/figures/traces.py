@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from switchpoint.reporting.figures.figure import INK, literal, no_template
 from switchpoint.reporting.figures.metrics import Metric
-from switchpoint.reporting.figures.styles import Styles
-from switchpoint.tables.columns import NOTES, identity_columns
+from switchpoint.tables.columns import NOTES, identity_columns, values_of
 from switchpoint.tables.findings import BOUNDARIES, KINDS
 from switchpoint.tables.units import percent, place_text, significant, size_text
+
+#: Kinds of findings that are marked on curves.
+_MARKED = (*BOUNDARIES, "outlier")
 
 
 def curve_traces(
@@ -20,18 +22,19 @@ def curve_traces(
     points: pd.DataFrame,
     metric: Metric,
     axes: dict[str, str],
-    styles: Styles,
-    first_panel: bool,
+    look: tuple[str, str, str],
+    *,
+    in_legend: bool,
 ) -> list[dict[str, Any]]:
     """Return the line of one series, with its interval as a band."""
-    colour, dash, symbol = styles.look(series)
+    colour, dash, symbol = look
     name = literal(series)
     x = points["size_bytes"].tolist()
-    bounds = metric.of(points, "low_us"), metric.of(points, "high_us")
+    bounds = rounded(metric.of(points, "low_us")), rounded(metric.of(points, "high_us"))
     shared = axes | {"legendgroup": name, "type": "scatter"}
     ribbon = shared | {
         "x": x + x[::-1],
-        "y": bounds[0].tolist() + bounds[1].tolist()[::-1],
+        "y": bounds[0] + bounds[1][::-1],
         "mode": "lines",
         "fill": "toself",
         "fillcolor": _with_alpha(colour, 0.18),
@@ -42,7 +45,7 @@ def curve_traces(
     line = shared | {
         "name": name,
         "x": x,
-        "y": metric.of(points).tolist(),
+        "y": rounded(metric.of(points)),
         "mode": "lines+markers",
         "line": {"color": colour, "dash": dash, "width": 1.8},
         "marker": {"symbol": symbol, "size": 5, "color": colour},
@@ -53,31 +56,47 @@ def curve_traces(
         "hovertemplate": f"%{{customdata[0]}}: %{{y:.4g}} {metric.unit}"
         "<br>95 % interval %{customdata[1]} to %{customdata[2]}, %{customdata[3]} samples"
         f"<extra>{no_template(name)}</extra>",
-        "showlegend": first_panel,
+        "showlegend": in_legend,
     }
     return [ribbon, line]
 
 
+class Marks:
+    """The findings of a figure that have a place on a curve, sorted by curve."""
+
+    def __init__(self, findings: pd.DataFrame | None) -> None:
+        self._of_curve: dict[tuple[Any, ...], list[dict[Any, Any]]] = {}
+        self._identity: list[str] = []
+        if findings is None or findings.empty:
+            return
+        self._identity = identity_columns(findings)
+        for row in findings.to_dict("records"):
+            if row["kind"] in _MARKED:
+                key = values_of(row, self._identity)
+                self._of_curve.setdefault(key, []).append(row)
+
+    def on(self, points: pd.DataFrame) -> list[dict[Any, Any]]:
+        """Return the findings on a curve, each with the curve's time there."""
+        if not self._of_curve:
+            return []
+        curve = {name: points[name].iloc[0] for name in self._identity}
+        rows = self._of_curve.get(values_of(curve, self._identity))
+        if rows is None:
+            return []
+        times = dict(zip(points["size_bytes"].tolist(), points["time_us"].tolist(), strict=True))
+        return [row | {"time_us": times[s]} for row in rows if (s := row["size_bytes"]) in times]
+
+
 def finding_traces(
     series: str,
-    points: pd.DataFrame,
-    findings: pd.DataFrame,
+    mine: list[dict[Any, Any]],
     metric: Metric,
     axes: dict[str, str],
-    styles: Styles,
 ) -> list[dict[str, Any]]:
-    """Return marks of the findings on the curve of one series."""
-    identity = identity_columns(findings)
-    here = findings[findings["kind"].isin([*BOUNDARIES, "outlier"])]
-    mine = here.merge(points[[*identity, "size_bytes", "time_us"]], on=[*identity, "size_bytes"])
-    if mine.empty:
+    """Return marks of findings on the curve of one series."""
+    if not mine:
         return []
     name = literal(series)
-    symbols = np.where(
-        mine["kind"] == "step",
-        np.where(mine["magnitude"] > 0, "triangle-up", "triangle-down"),
-        np.where(mine["kind"] == "outlier", "circle", "cross-thin"),
-    )
     return [
         axes | {
             "type": "scatter",
@@ -85,10 +104,12 @@ def finding_traces(
             "name": name,
             "legendgroup": name,
             "showlegend": False,
-            "x": mine["size_bytes"].tolist(),
-            "y": metric.of(mine).tolist(),
+            "x": [row["size_bytes"] for row in mine],
+            "y": rounded(metric.at(row["size_bytes"], row["time_us"]) for row in mine),
             "marker": {
-                "symbol": symbols.tolist(), "size": 12, "color": "rgba(255,255,255,0.6)",
+                "symbol": [_symbol(row) for row in mine],
+                "size": 12,
+                "color": "rgba(255,255,255,0.6)",
                 "line": {"color": INK, "width": 1.6},
             },
             "customdata": [
@@ -98,13 +119,32 @@ def finding_traces(
                     percent(row["magnitude"]),
                     "".join(f"<br>{literal(note)}" for note in row[NOTES]),
                 ]
-                for row in mine.to_dict("records")
+                for row in mine
             ],
             "hovertemplate": "%{customdata[0]} at %{customdata[1]}:"
             " time %{customdata[2]}%{customdata[3]}"
             f"<extra>{no_template(name)}</extra>",
         }
     ]  # fmt: skip
+
+
+def by_choice(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the traces of a series that is only visible if the reader chooses it.
+
+    They have no band, so that many of them need little space.
+    """
+    return [trace | {"visible": "legendonly"} for trace in traces if trace.get("fill") is None]
+
+
+def rounded(values: Iterable[float]) -> list[float]:
+    """Return values with six significant digits, which is more than any figure shows."""
+    return [float(f"{value:.6g}") for value in values]
+
+
+def _symbol(row: dict[Any, Any]) -> str:
+    if row["kind"] == "step":
+        return "triangle-up" if row["magnitude"] > 0 else "triangle-down"
+    return "circle" if row["kind"] == "outlier" else "cross-thin"
 
 
 def _with_alpha(colour: str, alpha: float) -> str:

@@ -1,0 +1,58 @@
+"""Draws how a value changed over the nights, with when it changed and what was accepted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.reporting.figures.figure import COLOURS, INK, MODEBAR, NO_COLOUR, Figure, axis
+
+
+def draw_trend(
+    name: str, title: str, trend: pd.DataFrame, since_utc: str | None, accepted_utc: str | None
+) -> Figure:
+    """Draw the relative time of each night, and mark the change and its acceptance.
+
+    Parameters
+    ----------
+    name, title
+        Of the figure.
+    trend
+        `night_utc` and `relative_time`, one row per night.
+    since_utc, accepted_utc
+        When the change began and when it was accepted, if that is known.
+    """
+    marks = [(since_utc, "change", "dash"), (accepted_utc, "accepted", "dot")]
+    known = [(when, word, dash) for when, word, dash in marks if when]
+    line = {
+        "type": "scatter", "mode": "lines+markers", "name": "relative time",
+        "x": trend["night_utc"].tolist(),
+        "y": [float(f"{value:.5g}") for value in trend["relative_time"]],
+        "line": {"color": COLOURS[0]}, "marker": {"size": 7}, "showlegend": False,
+        "hovertemplate": "%{x|%Y-%m-%d %H:%M}: %{y:.3f}<extra></extra>",
+    }  # fmt: skip
+    layout: dict[str, Any] = {
+        "height": 300,
+        "margin": {"l": 70, "r": 15, "t": 30, "b": 50},
+        "paper_bgcolor": NO_COLOUR,
+        "plot_bgcolor": NO_COLOUR,
+        "font": {"family": "system-ui, 'Liberation Sans', sans-serif", "size": 13, "color": INK},
+        "hovermode": "closest",
+        "modebar": MODEBAR,
+        "xaxis": axis() | {"type": "date"},
+        "yaxis": axis() | {"title": {"text": "Time relative to all nights"}},
+        "shapes": [
+            {
+                "type": "line", "x0": when, "x1": when, "yref": "paper", "y0": 0, "y1": 1,
+                "line": {"dash": dash, "color": INK, "width": 1.2},
+            }
+            for when, _, dash in known
+        ],
+        "annotations": [
+            {"x": when, "yref": "paper", "y": 1, "yanchor": "bottom", "text": word,
+             "showarrow": False}
+            for when, word, _ in known
+        ],
+    }  # fmt: skip
+    return Figure(name, title, [line], layout)

@@ -1,0 +1,191 @@
+"""Everything that the pages show, computed once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.comparison.ladder import ladder
+from switchpoint.comparison.selections import Selection
+from switchpoint.comparison.sides import Side
+from switchpoint.errors import InputError
+from switchpoint.explanation.causes import detect
+from switchpoint.explanation.notes import note
+from switchpoint.explanation.switches import explain
+from switchpoint.history.gate import Verdict, gate
+from switchpoint.history.trends import trends
+from switchpoint.reporting.pages.page import address
+from switchpoint.store.store import Store
+from switchpoint.tables.columns import identity_columns, none_for_nulls
+from switchpoint.tables.curves import noise_warnings, summarise
+from switchpoint.tables.measurements import Measurements
+
+#: Columns of the place of a curve, whose newest runs are shown first.
+_PLACE = ["site", "mpi", "environ", "placement"]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the pages show.
+
+    Attributes
+    ----------
+    measurements : Measurements
+    findings : DataFrame
+        As from `detect`, with `notes`.
+    switches : DataFrame
+        As from `explain`.
+    rungs : DataFrame
+        As from `ladder`.
+    curves : DataFrame
+        As from `summarise`.
+    verdict : Verdict or None
+        What the gate says of the newest session of the store.
+    accepted : DataFrame
+        The accepted findings of the store, newest first.
+    trends : DataFrame
+        As from `history.trends`.
+    """
+
+    measurements: Measurements
+    findings: pd.DataFrame
+    switches: pd.DataFrame
+    rungs: pd.DataFrame
+    curves: pd.DataFrame
+    verdict: Verdict | None = None
+    accepted: pd.DataFrame = field(default_factory=pd.DataFrame)
+    trends: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @classmethod
+    def of(
+        cls,
+        measurements: Measurements,
+        findings: pd.DataFrame | None = None,
+        store: Store | None = None,
+    ) -> Contents:
+        """Compute what the pages show."""
+        found = detect(measurements) if findings is None else findings
+        switches = explain(measurements, found)
+        past = _history(store) if store is not None else {}
+        return cls(
+            measurements,
+            note(found, switches),
+            switches,
+            ladder(measurements, findings=found),
+            _most_telling_first(summarise(measurements), measurements.runs),
+            **past,
+        )
+
+    @functools.cached_property
+    def identity(self) -> list[str]:
+        """The columns that distinguish the curves."""
+        return identity_columns(self.curves)
+
+    @functools.cached_property
+    def runs(self) -> list[dict[Any, Any]]:
+        """The runs as rows, newest first."""
+        runs = self.measurements.runs.sort_values("start_utc", ascending=False, kind="stable")
+        return none_for_nulls(runs).to_dict("records")
+
+    @functools.cached_property
+    def sites(self) -> list[str]:
+        """The names of the sites."""
+        return sorted({run["site"] for run in self.runs if isinstance(run["site"], str)})
+
+    @functools.cached_property
+    def kernels(self) -> list[tuple[str | None, str | None]]:
+        """Kernel and mode of the curves; each pair has a page."""
+        told = [name for name in ("kernel", "mode") if name in self.curves]
+        pairs = none_for_nulls(self.curves[told].drop_duplicates()).to_dict("records")
+        found = {(row.get("kernel"), row.get("mode")) for row in pairs}
+        return sorted(found, key=lambda pair: tuple(map(str, pair)))
+
+    @functools.cached_property
+    def noisy(self) -> list[str]:
+        """Which curves are too noisy."""
+        return noise_warnings(self.curves)
+
+    @functools.cached_property
+    def curves_of_runs(self) -> dict[str, pd.DataFrame]:
+        """The points of each run."""
+        return {str(run): own for run, own in self.curves.groupby("run_id", observed=True)}
+
+    @functools.cached_property
+    def findings_of_runs(self) -> dict[str, pd.DataFrame]:
+        """The findings of each run."""
+        return {str(run): own for run, own in self.findings.groupby("run_id", observed=True)}
+
+    def sides(self, column: str) -> Iterator[Side]:
+        """Yield the curves of each value of a column, the values in order, as sides to compare."""
+        runs = self.measurements.runs
+        values = sorted(set(runs[column].dropna()))
+        for value, letter in zip(values, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", strict=False):
+            own = runs.loc[runs[column] == value, "run_id"]
+            points = self.curves[self.curves["run_id"].isin(own)]
+            if len(points):
+                selection = Selection(f"{column}={value}", wanted={column: value})
+                yield Side(letter, selection, self.measurements, points, [])
+
+    @functools.cached_property
+    def everything(self) -> Side:
+        """All curves as one side."""
+        return Side("A", Selection.everything(), self.measurements, self.curves, [])
+
+
+def site_path(site: str) -> str:
+    """Return the path of a site's page."""
+    return f"sites/{address(site)}.html"
+
+
+def kernel_path(kernel: object, mode: object) -> str:
+    """Return the path of the page of a kernel and its mode."""
+    return f"kernels/{address(kernel, mode)}.html"
+
+
+def run_path(run_id: str) -> str:
+    """Return the path of a run's page."""
+    return f"runs/{address(run_id)}.html"
+
+
+def _history(store: Store) -> dict[str, Any]:
+    """Return the gate's verdict of the newest session, what was accepted, and the trends.
+
+    A store without a session has no history; this is no error of a report.
+    """
+    try:
+        verdict = gate(store)
+    except InputError:
+        return {}
+    found = {"verdict": verdict, "trends": trends(store, verdict)}
+    kept = store.findings()
+    if len(kept) and "accepted_utc" in kept:
+        accepted = kept[kept["accepted_utc"].notna()]
+        found["accepted"] = accepted.sort_values("accepted_utc", ascending=False)
+    return found
+
+
+def _most_telling_first(curves: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Order curves: the best of each place, then the second best of each, and so on.
+
+    That with the most sizes is the best, and the newest of those. A figure shows the first dozen,
+    which so are of as many places as possible.
+    """
+    if curves.empty:
+        return curves
+    identity = identity_columns(curves)
+    curve = curves.groupby(identity, dropna=False, observed=True, sort=False).ngroup()
+    heads = curves[identity].assign(_curve=curve).drop_duplicates("_curve").astype(object)
+    heads["_sizes"] = heads["_curve"].map(curve.value_counts()).astype(int)
+    started = runs.drop_duplicates("run_id").set_index("run_id")["start_utc"]
+    heads["_started"] = heads["run_id"].map(started).fillna("")
+    heads = heads.sort_values(["_sizes", "_started"], ascending=False, kind="stable")
+    within = [name for name in [*_PLACE, "kernel", "mode"] if name in heads]
+    turn = heads.groupby(within, dropna=False).cumcount() if within else 0
+    heads = heads.assign(_turn=turn).sort_values(["_turn", *within], kind="stable")
+    place = {number: place for place, number in enumerate(heads["_curve"])}
+    order = curve.map(place).sort_values(kind="stable")
+    return curves.loc[order.index].reset_index(drop=True)

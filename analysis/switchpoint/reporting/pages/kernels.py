@@ -1,0 +1,84 @@
+"""The page of a kernel and its mode: its curves in time and bandwidth, samples, findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from switchpoint.reporting.figures.curves import draw
+from switchpoint.reporting.figures.figure import Figure
+from switchpoint.reporting.figures.scatter import draw_scatter
+from switchpoint.reporting.pages.contents import Contents, kernel_path
+from switchpoint.reporting.pages.page import Page, Plot, Section
+from switchpoint.reporting.pages.tables import finding_tables, size_table
+from switchpoint.tables.columns import CURVE_COLUMNS
+
+CURVES = (
+    "Lines are medians, and bands are their 95 % confidence intervals. Triangles mark steps and"
+    " point up if the time rises. Crosses mark changes of slope. Both are at the first size after"
+    " the change. Circles mark single sizes that deviate. Click a name in the legend to show or"
+    " hide its curve; double-click to show it alone."
+)
+
+_SCATTER = (
+    "Which share of a curve's samples took at most so much longer than the median of their size,"
+    " over all sizes: the steeper, the steadier. A dozen curves at most."
+)
+
+
+def kernel_pages(contents: Contents) -> Iterator[Page]:
+    """Yield the page of each kernel and mode."""
+    for kernel, mode in contents.kernels:
+        curves = _of(contents.curves, kernel, mode)
+        findings = _of(contents.findings, kernel, mode)
+        title = ", ".join(name for name in (kernel, mode) if name) or "Curves"
+        told = [name for name in ("kernel", "mode") if name in curves]
+        plots = curve_plots(f"{title}: ", curves, findings, told)
+        left_out = max((plot.figure.left_out for plot in plots), default=0)
+        more = (
+            f" {left_out:,} more curves are only on the pages of their runs, listed below."
+            if left_out
+            else ""
+        )
+        samples = contents.measurements.samples
+        scatter = draw_scatter("scatter", f"{title}: scatter of samples", samples, curves, told)
+        yield Page(
+            kernel_path(kernel, mode),
+            title,
+            [f"{_count(curves):,} curves and {len(findings):,} findings."],
+            sections=[
+                Section("curves", "Curves", CURVES + more, plots),
+                Section("samples", "Scatter of the samples", _SCATTER, _plots(scatter)),
+                Section("findings", "Findings", tables=finding_tables(findings, told)),
+                Section("sizes", "At chosen sizes", tables=size_table(curves, told)),
+            ],
+        )
+
+
+def _plots(drawn: tuple[Figure, pd.DataFrame] | None) -> list[Plot]:
+    return [] if drawn is None else [Plot("samples", *drawn)]
+
+
+def curve_plots(
+    title: str, curves: pd.DataFrame, findings: pd.DataFrame, told: list[str]
+) -> list[Plot]:
+    """Draw curves with their findings, each figure with the values that it shows."""
+    figures = draw(title, curves, findings, told)
+    dropped = {"mad_us", "error_us", "trimmed_us"}
+    kept = [name for name in curves if name not in CURVE_COLUMNS]
+    values = curves[[*kept, *(name for name in CURVE_COLUMNS if name not in dropped)]]
+    return [Plot("curves", figure, values) for figure in figures]
+
+
+def _of(table: pd.DataFrame, kernel: str | None, mode: str | None) -> pd.DataFrame:
+    """Return the rows of a kernel and mode; None stands for no value."""
+    for name, value in (("kernel", kernel), ("mode", mode)):
+        if name in table:
+            table = table[table[name].isna() if value is None else table[name] == value]
+    return table
+
+
+def _count(curves: pd.DataFrame) -> int:
+    identity = [name for name in curves if name not in CURVE_COLUMNS]
+    return len(curves[identity].drop_duplicates())

@@ -1,0 +1,152 @@
+"""The first page: the answer in three sentences and one picture, then all sites and kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.reporting.digest import Line, digest
+from switchpoint.reporting.figures.ladder import draw_ladders
+from switchpoint.reporting.pages.contents import Contents, kernel_path, site_path
+from switchpoint.reporting.pages.page import Page, Row, Section, Table, whole_number, word
+from switchpoint.reporting.pages.tables import records
+from switchpoint.tables.units import range_text, significant
+
+#: The picture shows at most so many ladders; the page of the ladders has all.
+_MOST_LADDERS = 8
+
+
+def overview(contents: Contents) -> Page:
+    """Return the first page."""
+    measurements = contents.measurements
+    return Page(
+        "index.html",
+        "Switchpoint report",
+        [_causes(contents), _changes(contents), _worst(contents)],
+        _picture(contents.rungs),
+        [
+            Section("sites", "Sites", tables=[_sites(contents)] if contents.sites else []),
+            Section("kernels", "Kernels", tables=[_kernels(contents)]),
+        ],
+        [*measurements.warnings, *contents.noisy],
+    )
+
+
+def _causes(contents: Contents) -> str:
+    """Say how many causes of switches are confirmed, and one of them."""
+    switches = contents.switches
+    exact = switches[switches["exact"].astype(bool)] if len(switches) else switches
+    confirmed = switches[switches["status"] == "confirmed"] if len(switches) else switches
+    if confirmed.empty:
+        return (
+            f"{_counted(len(exact), 'switch', 'switches')} located to the byte, and no cause is"
+            " confirmed yet: a cause is confirmed if the switch moves with its setting."
+        )
+    row = records(confirmed)[0]
+    where = ", ".join(row[name] for name in ("mpi", "placement") if isinstance(row.get(name), str))
+    return (
+        f"{_counted(len(confirmed), 'switch has', 'switches have')} a confirmed cause, such as"
+        f" {row['cause']} for the switch from {row['last_size_bytes']:,} to"
+        f" {row['first_size_bytes']:,} B of {where}."
+    )
+
+
+def _changes(contents: Contents) -> str:
+    """Say what changed since the last time."""
+    verdict = contents.verdict
+    if verdict is None or not verdict.nights:
+        return "There is no earlier session of the same curves to compare with."
+    since = f"Compared with {_counted(verdict.nights, 'earlier night')}"
+    failing = verdict.findings[verdict.findings["fails"].astype(bool)]
+    if failing.empty:
+        return f"{since}, nothing became worse."
+    fails = "fails" if len(failing) == 1 else "fail"
+    first = str(failing["sentence"].iloc[0]).replace("`", "")
+    return f"{since}, {_counted(len(failing), 'finding')} of the newest session {fails}: {first}."
+
+
+def _worst(contents: Contents) -> str:
+    """Say which step costs the most."""
+    lines = [line for line in digest(contents.findings, contents.curves) if line.costs_us]
+    if not lines:
+        return "No step costs time."
+    worst = next((line for line in lines if line.notable), lines[0])
+    return (
+        f"The costliest step adds {significant(worst.cost_us)} µs to a message or call from"
+        f" {range_text(worst.last_size_before, worst.size_bytes)}: {_place(worst)}."
+    )
+
+
+def _place(line: Line) -> str:
+    told = [value for value in line.place.values() if value]
+    curve = next(iter(line.curves.values()))
+    told += [curve[name] for name in ("kernel", "placement", "mode") if curve.get(name)]
+    return ", ".join(dict.fromkeys(told)) or "the only place"
+
+
+def _picture(rungs: pd.DataFrame) -> str:
+    """Draw the ladders with the most rungs, as many as the first screen has room for."""
+    if rungs.empty:
+        return ""
+    shown = pd.concat(_largest(rungs)) if len(rungs) else rungs
+    return draw_ladders(shown, dark=True)
+
+
+def _largest(rungs: pd.DataFrame) -> list[pd.DataFrame]:
+    curve = (rungs["last_size_before"].isna()).cumsum()
+    ladders = [own for _, own in rungs.groupby(curve, sort=False)]
+    chosen = sorted(ladders, key=len, reverse=True)[:_MOST_LADDERS]
+    return [own for own in ladders if any(own is one for one in chosen)]
+
+
+def _sites(contents: Contents) -> Table:
+    rows = []
+    for site in contents.sites:
+        runs = [run for run in contents.runs if run["site"] == site]
+        mpis = sorted({run["mpi"] for run in runs if isinstance(run["mpi"], str)})
+        dates = [run["date"] for run in runs if isinstance(run["date"], str)]
+        rows.append(
+            Row(
+                [
+                    word(site, site_path(site)),
+                    whole_number(len(runs)),
+                    word(", ".join(mpis)),
+                    word(max(dates, default="")),
+                ]
+            )
+        )
+    return Table("sites-table", ["site", "runs", "MPI", "newest run"], rows)
+
+
+def _kernels(contents: Contents) -> Table:
+    counts = _counts(contents.curves, contents.identity)
+    found = _counts(contents.findings, None)
+    rows = [
+        Row(
+            [
+                word(kernel or "curves without a kernel", kernel_path(kernel, mode)),
+                word(mode),
+                whole_number(counts.get((kernel, mode), 0)),
+                whole_number(found.get((kernel, mode), 0)),
+            ]
+        )
+        for kernel, mode in contents.kernels
+    ]
+    return Table("kernels-table", ["kernel", "mode", "curves", "findings"], rows)
+
+
+def _counts(table: pd.DataFrame, distinct: list[str] | None) -> dict[tuple[Any, Any], int]:
+    """Count rows, or distinct curves, of each kernel and mode."""
+    own = table if distinct is None else table.drop_duplicates(distinct)
+    counts: dict[tuple[Any, Any], int] = {}
+    for row in own[[name for name in ("kernel", "mode") if name in own]].to_dict("records"):
+        key = tuple(
+            v if isinstance(v := row.get(name), str) else None for name in ("kernel", "mode")
+        )
+        counts[key[0], key[1]] = counts.get((key[0], key[1]), 0) + 1
+    return counts
+
+
+def _counted(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"

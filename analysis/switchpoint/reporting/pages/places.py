@@ -1,0 +1,176 @@
+"""The page of a site: its ladders, a map of its placements, what it reaches, its findings."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.comparison.reach import reach_of_sides
+from switchpoint.reporting.figures.ladder import draw_ladders
+from switchpoint.reporting.pages.contents import Contents, kernel_path, run_path, site_path
+from switchpoint.reporting.pages.page import (
+    Cell,
+    Page,
+    Row,
+    Section,
+    Table,
+    number,
+    size,
+    whole_number,
+    word,
+)
+from switchpoint.reporting.pages.tables import CHOSEN_SIZES, finding_tables
+from switchpoint.tables.columns import none_for_nulls
+
+
+def site_pages(contents: Contents) -> Iterator[Page]:
+    """Yield the page of each site."""
+    reached = reach_of_sides([contents.everything])
+    for site in contents.sites:
+        curves = _of_site(contents.curves, site)
+        findings = _of_site(contents.findings, site)
+        rungs = _of_site(contents.rungs, site)
+        runs = [run for run in contents.runs if run["site"] == site]
+        yield Page(
+            site_path(site),
+            f"Site {site}",
+            [f"{len(runs):,} runs, {_count_curves(curves):,} curves, {len(findings):,} findings."],
+            sections=[
+                Section(
+                    "ladders",
+                    "Switch ladders",
+                    "By which protocol MPI_Send sends each size.",
+                    drawing=draw_ladders(rungs, dark=True) if len(rungs) else "",
+                ),
+                Section(
+                    "placements",
+                    "Placements",
+                    "Median time in µs by placement. Within a row the best value is light and the"
+                    " worst is dark.",
+                    tables=[*placement_map(curves)],
+                ),
+                Section(
+                    "reach",
+                    "What it reaches",
+                    "Half a round trip at the smallest size, the largest bandwidth, the size that"
+                    " reaches half of it, and messages per second. A share is that of the link's"
+                    " rate.",
+                    tables=[*reach_tables(_of_site(reached, site))],
+                ),
+                Section("findings", "Findings", tables=finding_tables(findings, ["site"])),
+                Section("kernels", "Kernels", tables=[_kernels(curves)] if len(curves) else []),
+                Section("runs", "Runs", tables=[run_table(runs)]),
+            ],
+        )
+
+
+def placement_map(curves: pd.DataFrame) -> Iterator[Table]:
+    """Yield a map of the placements: a row per MPI, kernel, mode and size, shaded within a row."""
+    if "placement" not in curves or curves["placement"].nunique() < 2:
+        return
+    told = [name for name in ("mpi", "kernel", "mode") if name in curves]
+    points = curves[curves["size_bytes"].isin(CHOSEN_SIZES)]
+    points = points[points["placement"].notna()]
+    placements = sorted(set(points["placement"]))
+    cells: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+    columns = [*told, "size_bytes", "placement", "time_us"]
+    for row in none_for_nulls(points[columns]).to_dict("records"):
+        key = (*(row[name] for name in told), row["size_bytes"])
+        cells.setdefault(key, {}).setdefault(row["placement"], []).append(row["time_us"])
+    rows = [
+        Row([*map(word, key[:-1]), size(key[-1]), *_shaded(placements, times)])
+        for key, times in cells.items()
+        if len(times) > 1
+    ]
+    if rows:
+        headings = [*(name if name != "mpi" else "MPI" for name in told), "size", *placements]
+        yield Table("placements-table", headings, rows)
+
+
+def _shaded(placements: list[str], times: dict[str, list[float]]) -> Iterator[Cell]:
+    """Yield the best time of each placement, shaded by its logarithm."""
+    best = {name: min(values) for name, values in times.items()}
+    low, high = min(best.values()), max(best.values())
+    for name in placements:
+        if name not in best:
+            yield Cell("-")
+            continue
+        wide = math.log(high / low) if low > 0 else 0.0
+        shade = math.log(best[name] / low) / wide if wide > 0 else 0.0
+        yield dataclasses.replace(number(best[name]), shade=round(shade, 2))
+
+
+def reach_tables(reached: pd.DataFrame) -> Iterator[Table]:
+    """Yield what places reach."""
+    if reached.empty:
+        return
+    rows = [
+        Row(
+            [
+                word(row["site"]),
+                word(row["mpi"]),
+                word(row["placement"]),
+                word(row["benchmark"]),
+                whole_number(row["launches"]),
+                number(row["latency_us"]),
+                number(row["peak_MBps"]),
+                number(row["half_size_bytes"]),
+                number(row["messages_per_s"]),
+                number(row["share_of_link"]),
+            ]
+        )
+        for row in none_for_nulls(reached).to_dict("records")
+    ]
+    headings = ["site", "MPI", "placement", "benchmark", "launches", "latency / µs",
+                "peak / (MB/s)", "n1/2 / B", "messages/s", "share of link"]  # fmt: skip
+    yield Table("reach-table", headings, rows)
+
+
+def run_table(runs: list[dict[Any, Any]]) -> Table:
+    """Return runs, each with a link to its page."""
+    rows = [
+        Row(
+            [
+                Cell(run["run_id"][:8], link=run_path(run["run_id"])),
+                word(run["start_utc"]),
+                word(run["site"]),
+                word(run["mpi"]),
+                word(run["kernel"]),
+                word(run["placement"]),
+                word(run["session"]),
+                Cell("complete" if run["complete"] else "truncated"),
+            ]
+        )
+        for run in runs
+    ]
+    headings = ["run", "started", "site", "MPI", "kernel", "placement", "session", "record"]
+    return Table("runs-table", headings, rows)
+
+
+def _kernels(curves: pd.DataFrame) -> Table:
+    told = [name for name in ("kernel", "mode") if name in curves]
+    by_pair = none_for_nulls(curves[[*told, "run_id"]].drop_duplicates()).to_dict("records")
+    counts: dict[tuple[Any, Any], int] = {}
+    for row in by_pair:
+        key = row.get("kernel"), row.get("mode")
+        counts[key] = counts.get(key, 0) + 1
+    rows = [
+        Row([word(kernel, kernel_path(kernel, mode)), word(mode), whole_number(count)])
+        for (kernel, mode), count in sorted(
+            counts.items(), key=lambda item: tuple(map(str, item[0]))
+        )
+    ]
+    return Table("kernels-table", ["kernel", "mode", "curves"], rows)
+
+
+def _of_site(table: pd.DataFrame, site: str) -> pd.DataFrame:
+    return table[table["site"] == site] if "site" in table else table[:0]
+
+
+def _count_curves(curves: pd.DataFrame) -> int:
+    told = [name for name in ("kernel", "mode", "run_id") if name in curves]
+    return len(curves.drop_duplicates(told))

@@ -1,0 +1,104 @@
+"""Writes the report: pages that work offline and from files, which people open first."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from switchpoint.cores import workers
+from switchpoint.errors import InputError
+from switchpoint.reporting.pages.comparisons import comparison
+from switchpoint.reporting.pages.contents import Contents
+from switchpoint.reporting.pages.history import history
+from switchpoint.reporting.pages.kernels import kernel_pages
+from switchpoint.reporting.pages.lists import finding_list, search
+from switchpoint.reporting.pages.overview import overview
+from switchpoint.reporting.pages.page import Page
+from switchpoint.reporting.pages.places import site_pages
+from switchpoint.reporting.pages.rendering import assets, files_of
+from switchpoint.reporting.pages.runs import RunPart, run_list, run_page, run_parts
+from switchpoint.reporting.pages.writing import write_report
+from switchpoint.store.store import Store
+from switchpoint.tables.measurements import Measurements
+
+#: The titles of pages to which every page has a link, if they exist.
+_MENU = {
+    "index.html": "Overview",
+    "findings.html": "Findings",
+    "comparison.html": "Comparison",
+    "history.html": "History",
+    "runs.html": "Runs",
+    "search.html": "Search",
+}
+
+#: Fewer runs are drawn faster than processes start.
+_WORTH_A_POOL = 100
+
+
+def report(
+    measurements: Measurements,
+    folder: str | os.PathLike[str] = "report",
+    findings: pd.DataFrame | None = None,
+    store: Store | None = None,
+) -> Path:
+    """Write the pages of a report into a folder. `index.html` is the first.
+
+    Parameters
+    ----------
+    measurements
+        The measurements to report.
+    folder
+        It is created if it does not exist. Pages of an older report are replaced, those that did
+        not change are not written, and those that are no longer needed are removed.
+    findings
+        As from `detect`, which is called if they are not given.
+    store
+        The store of the measurements: its earlier sessions make the page of the history.
+
+    Returns
+    -------
+    Path
+        The path of the first page.
+    """
+    contents = Contents.of(measurements, findings, store)
+    target = Path(folder)
+    lists = [page for page in _lists(contents) if page is not None]
+    menu = [(path, title) for path, title in _MENU.items() if path in {p.path for p in lists}]
+    try:
+        write_report(target, _files(contents, lists, menu))
+    except OSError as error:
+        raise InputError(
+            folder, f"cannot be written ({error.strerror}); choose another folder"
+        ) from None
+    return target / "index.html"
+
+
+def _files(
+    contents: Contents, lists: list[Page], menu: list[tuple[str, str]]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield path and content of each file; pages come after those to which they have links."""
+    yield from assets()
+    with workers(worthwhile=len(contents.runs) >= _WORTH_A_POOL) as apply:
+        for files in apply(functools.partial(_files_of_run, menu), run_parts(contents)):
+            yield from files
+    for page in (*kernel_pages(contents), *site_pages(contents), *reversed(lists)):
+        yield from files_of(page, menu)
+
+
+def _files_of_run(menu: list[tuple[str, str]], part: RunPart) -> list[tuple[str, bytes]]:
+    return files_of(run_page(part), menu)
+
+
+def _lists(contents: Contents) -> Iterator[Page | None]:
+    """Yield the pages to which every page has a link, the first page first."""
+    yield overview(contents)
+    yield finding_list(contents)
+    compared = comparison(contents)
+    yield compared if compared.shown else None
+    yield history(contents)
+    yield run_list(contents)
+    yield search(contents)

@@ -1,0 +1,173 @@
+"""The tables that several pages share: findings, switches, chosen sizes, curves at a place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.explanation.causes import prominent
+from switchpoint.reporting.pages.contents import run_path
+from switchpoint.reporting.pages.page import (
+    Cell,
+    Row,
+    Table,
+    finding_anchor,
+    number,
+    share,
+    size,
+    whole_number,
+    word,
+)
+from switchpoint.tables.columns import NOTES, identity_columns, none_for_nulls
+from switchpoint.tables.findings import KINDS, place
+from switchpoint.tables.naming import plain_columns, shared_words, short, telling_columns
+from switchpoint.tables.units import size_text
+
+#: Commonly quoted sizes: smallest latency, about a cache line, both sides of 64 KiB, streaming.
+CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
+
+_CONFIDENCE = (
+    "Time: the relative change, positive when slower; for a change of slope one octave later."
+    " Confidence: the probability that the boundary is real and lies between exactly these two"
+    " sizes."
+)
+
+
+def finding_tables(findings: pd.DataFrame, told: Sequence[str] = ()) -> list[Table]:
+    """Return the prominent findings, and the others in a folded table.
+
+    Parameters
+    ----------
+    findings
+        With notes.
+    told
+        Columns that the page's title names.
+    """
+    if findings.empty:
+        return []
+    columns = telling_columns(findings, _present(findings, told))
+    identity = identity_columns(findings)
+    headings = [*map(heading, columns), "finding", "between sizes", "from / B", "time",
+                "confidence", "cause"]  # fmt: skip
+    rows = [_finding_row(row, columns, identity) for row in records(findings)]
+    heads = prominent(findings).tolist()
+    main = [row for row, head in zip(rows, heads, strict=True) if head]
+    minor = [row for row, head in zip(rows, heads, strict=True) if not head]
+    common = shared_words(findings)
+    caption = f"{f'All of {common}. ' if common else ''}{_CONFIDENCE}"
+    folded = (
+        f"{len(minor):,} more, which change the time by less than 20 % or have less than 70 %"
+        " confidence, and have no suspect"
+    )
+    return [
+        *([Table("findings-table", headings, main, caption)] if main else []),
+        *([Table("minor-findings", headings, minor, "", folded)] if minor else []),
+    ]
+
+
+def _finding_row(row: Mapping[Any, Any], columns: list[str], identity: list[str]) -> Row:
+    anchor = finding_anchor(row, identity)
+    told = [Cell(short(name, row[name])) for name in columns]
+    link = f"{run_path(row['run_id'])}#{anchor}"
+    return Row(
+        [
+            *told,
+            Cell(KINDS[row["kind"]].words, link=link),
+            Cell(place(row)),
+            whole_number(row["size_bytes"]),
+            share(row["magnitude"]),
+            Cell(f"{100 * row['confidence']:.0f} %", float(row["confidence"])),
+            Cell("; ".join(row[NOTES])),
+        ],
+        anchor,
+    )
+
+
+def switch_table(switches: pd.DataFrame) -> list[Table]:
+    """Return the switches that are known to the byte, with their cause and their runs."""
+    exact = switches[switches["exact"].astype(bool)]
+    if exact.empty:
+        return []
+    columns = plain_columns(exact, ["site", "mpi", "environ", "placement", "mode"])
+    rows = [
+        Row(
+            [
+                *(Cell(short(name, row[name])) for name in columns),
+                whole_number(row["last_size_bytes"]),
+                whole_number(row["first_size_bytes"]),
+                share(row["magnitude"]),
+                Cell(row["kind"].replace("_", " ")),
+                word(row["cause"]),
+                Cell(row["status"]),
+                Cell(row["reason"]),
+                _shown_by(row),
+            ]
+        )
+        for row in records(exact)
+    ]
+    headings = [*map(heading, columns), "last size / B", "first size / B", "time", "kind", "cause",
+                "status", "why", "shown by"]  # fmt: skip
+    return [Table("switches-table", headings, rows)]
+
+
+def _shown_by(row: Mapping[Any, Any]) -> Cell:
+    """Name the runs that show a switch, with a link to the first."""
+    told = [(told["method"].replace("_", " "), told["run_id"]) for told in row["evidence"]]
+    words = dict.fromkeys(f"{method} {short('run_id', run_id)}" for method, run_id in told)
+    return Cell(", ".join(words) or "-", link=run_path(told[0][1]) if told else "")
+
+
+def size_table(curves: pd.DataFrame, told: Sequence[str] = ()) -> list[Table]:
+    """Return the median time at chosen sizes, with a row per curve that links to its run."""
+    sizes = [size for size in CHOSEN_SIZES if (curves["size_bytes"] == size).any()]
+    if not sizes:
+        return []
+    points = curves[curves["size_bytes"].isin(sizes)]
+    columns = telling_columns(curves, _present(curves, told))
+    identity = identity_columns(curves)
+    groups: dict[tuple[Any, ...], dict[int, float]] = {}
+    for row in none_for_nulls(points[[*identity, "size_bytes", "time_us"]]).to_dict("records"):
+        key = tuple(row[name] for name in identity)
+        groups.setdefault(key, {})[row["size_bytes"]] = row["time_us"]
+    rows = []
+    for key, times in groups.items():
+        curve = dict(zip(identity, key, strict=True))
+        link = run_path(curve["run_id"])
+        cells = [Cell(short(name, curve[name])) for name in columns]
+        run = Cell(short("run_id", curve["run_id"]), link=link)
+        rows.append(Row([*cells, run, *(number(times.get(size)) for size in sizes)]))
+    common = shared_words(curves)
+    caption = f"{f'All of {common}. ' if common else ''}Median time per message in µs."
+    headings = [*map(heading, columns), "page", *map(size_text, sizes)]
+    return [Table("sizes-table", headings, rows, caption)]
+
+
+def ratio_cells(cells: Sequence[Mapping[str, Any] | None]) -> list[Cell]:
+    """Return ratios with their intervals."""
+    return [
+        Cell(f"{number(c['ratio']).text} [{number(c['low']).text}, {number(c['high']).text}]")
+        if c
+        else Cell("-")
+        for c in cells
+    ]
+
+
+def sizes_as_headings(sizes: Sequence[int]) -> list[str]:
+    """Return sizes as headings of columns."""
+    return [size(one).text for one in sizes]
+
+
+def _present(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name in table]
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows as dictionaries."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def heading(column: str) -> str:
+    """Return the heading of an identity column."""
+    return {"mpi": "MPI", "run_id": "run"}.get(column, column.replace("_", " "))
