@@ -26,7 +26,7 @@ from switchpoint.detection.launches import detect_launches
 from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from labelled import Curve, Witnesses, confirms, curves, launches, pool, unseen
+from labelled import Curve, Witnesses, curves, launches, pool, unseen
 
 DATA = Path(confidence.__file__).with_name("confidence.yaml")
 BINS = [0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1]
@@ -70,9 +70,9 @@ def features(curve: Curve, finding: dict[str, Any]) -> dict[str, float]:
 def is_right(curve: Curve, finding: dict[str, Any], witnesses: Witnesses) -> bool:
     """Return whether a boundary's bracket contains the switch, or other curves confirm it."""
     low, high = finding["last_size_before"], finding["size_bytes"]
-    if low < curve.first_byte <= high:
+    if any(low < byte <= high for byte in curve.changes_by_setting):
         return True
-    return confirms(witnesses.change(low, high), curve.change(low, high))
+    return witnesses.confirm(low, high, curve.change(low, high))
 
 
 def fit(table: pd.DataFrame) -> dict[str, float]:
