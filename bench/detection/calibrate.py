@@ -46,25 +46,12 @@ def judged(every: list[Curve]) -> pd.DataFrame:
                 {
                     "held_out": curve.held_out,
                     "right": is_right(curve, finding, witnesses),
-                    **features(curve, finding),
+                    **confidence.features(finding, has_repeats=bool(np.median(curve.error) > 0)),
                 }
                 for finding in findings
                 if finding["kind"] in BOUNDARIES
             ]
     return pd.DataFrame(rows)
-
-
-def features(curve: Curve, finding: dict[str, Any]) -> dict[str, float]:
-    """Return the features of a finding's confidence."""
-    pieces = finding["evidence"]["before"], finding["evidence"]["after"]
-    ends = [(piece["first_size_bytes"], piece["last_size_bytes"]) for piece in pieces]
-    return confidence.features(
-        finding,
-        fewest_beside=min(
-            ((first <= curve.size) & (curve.size <= last)).sum() for first, last in ends
-        ),
-        has_repeats=bool(np.median(curve.error) > 0),
-    )
 
 
 def is_right(curve: Curve, finding: dict[str, Any], witnesses: Witnesses) -> bool:

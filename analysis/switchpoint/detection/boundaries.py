@@ -265,8 +265,7 @@ def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[
         "magnitude": judged.magnitude,
         "evidence": evidence,
     }
-    fewest = min(left[1] - left[0], right[1] - right[0]) + 1
-    found = features(finding, fewest_beside=fewest, has_repeats=has_repeats)
+    found = features(finding, has_repeats=has_repeats)
     return finding | {"confidence": confidence(found)}
 
 
