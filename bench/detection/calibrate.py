@@ -26,7 +26,7 @@ from switchpoint.detection.launches import detect_launches
 from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from labelled import Curve, Witnesses, confirms, curves, launches, pool, unseen
+from labelled import Curve, Witnesses, curves, launches, pool, unseen
 
 DATA = Path(confidence.__file__).with_name("confidence.yaml")
 BINS = [0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1]
@@ -46,7 +46,7 @@ def judged(every: list[Curve]) -> pd.DataFrame:
                 {
                     "held_out": curve.held_out,
                     "right": is_right(curve, finding, witnesses),
-                    **features(curve, finding),
+                    **confidence.features(finding, has_repeats=bool(np.median(curve.error) > 0)),
                 }
                 for finding in findings
                 if finding["kind"] in BOUNDARIES
@@ -54,25 +54,12 @@ def judged(every: list[Curve]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def features(curve: Curve, finding: dict[str, Any]) -> dict[str, float]:
-    """Return the features of a finding's confidence."""
-    pieces = finding["evidence"]["before"], finding["evidence"]["after"]
-    ends = [(piece["first_size_bytes"], piece["last_size_bytes"]) for piece in pieces]
-    return confidence.features(
-        finding,
-        fewest_beside=min(
-            ((first <= curve.size) & (curve.size <= last)).sum() for first, last in ends
-        ),
-        has_repeats=bool(np.median(curve.error) > 0),
-    )
-
-
 def is_right(curve: Curve, finding: dict[str, Any], witnesses: Witnesses) -> bool:
     """Return whether a boundary's bracket contains the switch, or other curves confirm it."""
     low, high = finding["last_size_before"], finding["size_bytes"]
-    if low < curve.first_byte <= high:
+    if any(low < byte <= high for byte in curve.changes_by_setting):
         return True
-    return confirms(witnesses.change(low, high), curve.change(low, high))
+    return witnesses.confirm(low, high, curve.change(low, high))
 
 
 def fit(table: pd.DataFrame) -> dict[str, float]:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -48,6 +49,57 @@ LEAST_CHANGE = 0.03
 #: Sizes within this factor of a bracket are beside it, and at least this many.
 BESIDE = 2.5
 FEWEST_BESIDE = 3
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place where the time changes in all curves of some placements, as their settings tell.
+
+    Attributes
+    ----------
+    placements : str
+        Pattern of the placements.
+    first_byte : int
+        First message size after the change.
+    why : str
+        The setting, and what shows that the change is there.
+    """
+
+    placements: str
+    first_byte: int
+    why: str
+
+
+#: Other measurements than these curves found each of them: `tcp_segment`, `tcp_bundle` and
+#: `shaper_burst` in `analysis/switchpoint/explanation/catalogue.yaml` say how.
+PLACES = [
+    Place(
+        "one_node_network",
+        65461,
+        "one TCP segment on lo: MTU 65536 leaves 65,483 B, less a message header of 22 B; located"
+        " to the byte with the eager limit moved away",
+    ),
+    Place(
+        "two_nodes_.*",
+        1424,
+        "one TCP segment on a link: MTU 1500 leaves 1,448 B, less a message header of 25 B",
+    ),
+    *(
+        Place(
+            "two_nodes_one_host",
+            segments - 24,
+            "bundles of TCP segments, 65,160 B each at MTU 1500, less a message header of 25 B;"
+            " located to the byte for two, three and four bundles",
+        )
+        for segments in (65160, 2 * 65160, 3 * 65160, 4 * 65160)
+    ),
+    Place(
+        "two_nodes_two_hosts",
+        262125,
+        "the burst of the testbed's uplinks, 128 KiB: ping-pong fills one in each direction;"
+        " located to the byte",
+    ),
+]
 
 
 @dataclass
@@ -104,6 +156,13 @@ class Curve:
     def is_cliff(self) -> bool:
         """Whether the switch changes the time by half or more."""
         return self.visible and abs(np.log1p(self.effect)) >= np.log(CLIFF)
+
+    @cached_property
+    def changes_by_setting(self) -> list[int]:
+        """First sizes in bytes after its switch and after `PLACES`."""
+        placement = self.transport.partition("-")[2]
+        places = [one.first_byte for one in PLACES if re.fullmatch(one.placements, placement)]
+        return [self.first_byte, *places] if self.first_byte else places
 
     def time_at(self, size: Floats) -> Floats:
         """Return the times at other sizes, between its own; NaN beyond them."""
@@ -244,6 +303,15 @@ class Witnesses:
         found = changes(curve.size, times, low, high)
         return found[np.isfinite(found)]
 
+    def confirm(self, low: float, high: float, own: float) -> bool:
+        """Return whether they confirm a change of the logarithm of time in a bracket.
+
+        A quarter of them, and at least two, change in the same direction and at least half as much.
+        """
+        elsewhere = self.change(low, high)
+        alike = elsewhere * np.sign(own) >= max(CONFIRMING * abs(own), LEAST_CHANGE)
+        return bool(alike.sum() >= max(FEWEST_WITNESSES, CONFIRMING_SHARE * len(elsewhere)))
+
     def effect(self) -> tuple[float, float]:
         """Return the change of the logarithm of time that the switch makes at its first byte.
 
@@ -278,15 +346,6 @@ class Witnesses:
         usual = np.full(len(self.curve.size), np.nan)
         usual[reached] = np.nanmedian(logs[:, reached], axis=0)
         return usual
-
-
-def confirms(elsewhere: Floats, own: float) -> bool:
-    """Return whether changes elsewhere confirm one.
-
-    A quarter of them, and at least two, have the same sign and are at least half as large.
-    """
-    alike = elsewhere * np.sign(own) >= max(CONFIRMING * abs(own), LEAST_CHANGE)
-    return bool(alike.sum() >= max(FEWEST_WITNESSES, CONFIRMING_SHARE * len(elsewhere)))
 
 
 def set_effects(every: list[Curve], witnesses: Iterable[Curve]) -> None:

@@ -32,7 +32,7 @@ from switchpoint.detection.segments import PieceTable
 from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from labelled import Curve, Witnesses, confirms, curves, launches, pool, unseen
+from labelled import Curve, Witnesses, curves, launches, pool, unseen
 from peers import PEERS, Detector
 
 #: Peers that take seconds per curve are scored on one curve of this many.
@@ -125,10 +125,11 @@ def with_kinds(curve: Curve, places: list[int]) -> Iterator[Found]:
 
 
 def real_shares(results: list[Result]) -> tuple[float, float]:
-    """Share of reported boundaries that are real, and the same for as large changes at random.
+    """Share of reported boundaries that are real, and the same at random places.
 
-    Real: around the switch or within one grid step of it, or confirmed by curves with other limits
-    (`Witnesses`), in the bracket itself or in one that is a grid step wider on either side.
+    Real: around the switch or another change that a setting makes (`PLACES`), or within one grid
+    step of it, or confirmed by other curves (`Witnesses`), in the bracket itself or in one that is
+    a grid step wider on either side.
     """
     rng = np.random.default_rng(1)
     real, chance = [], []
@@ -148,11 +149,11 @@ def real_shares(results: list[Result]) -> tuple[float, float]:
 
 def _is_real(found: Found, own: list[float], witnesses: Witnesses) -> bool:
     curve = witnesses.curve
-    if curve.truth is not None and found.first - 1 <= curve.truth <= found.last + 1:
+    places = np.searchsorted(curve.size, curve.changes_by_setting)
+    if any(found.first - 1 <= place <= found.last + 1 for place in places):
         return True
     return any(
-        confirms(witnesses.change(*_sizes(curve, found, wider)), change)
-        for wider, change in enumerate(own)
+        witnesses.confirm(*_sizes(curve, found, wider), change) for wider, change in enumerate(own)
     )
 
 

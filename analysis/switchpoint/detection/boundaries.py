@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from switchpoint.detection.bends import bend
+from switchpoint.detection.bends import Bend, bend
 from switchpoint.detection.cliffs import cliffs
 from switchpoint.detection.confidence import confidence, features
 from switchpoint.detection.divisions import Divisions
@@ -37,6 +38,10 @@ _EITHER_KIND = (
     " {:,} and {:,} B"
 )
 _POSSIBLE = 0.1
+
+#: A single size at an end that takes more than this many times as long was disturbed: the largest
+#: step that a setting makes in the labelled curves with repeats multiplies the time by 5.7.
+_LARGEST_STEP_OF_ONE_SIZE = 6.0
 
 #: The lines beside a cliff that no bracket contains are those of this many sizes.
 _SIZES_BESIDE_CLIFF = 3
@@ -99,7 +104,7 @@ class Odd:
 
 
 def boundaries(
-    table: PieceTable, divisions: Divisions, *, has_repeats: bool
+    table: PieceTable, divisions: Divisions, *, may_be_odd: npt.NDArray[np.bool_], has_repeats: bool
 ) -> tuple[list[dict[str, Any]], list[Odd]]:
     """Describe the boundaries of a curve that are probable and large enough, and all cliffs.
 
@@ -112,6 +117,8 @@ def boundaries(
             judged.append(_cliff(table, divisions, place))
     judged.sort(key=lambda one: one.bracket.first)
     odd = [found for pair in itertools.pairwise(judged) if (found := _odd_size(table, *pair))]
+    odd += [found for one in judged if (found := _odd_end(table, one))]
+    odd = [one for one in odd if may_be_odd[one.place]]
     around = {place for one in odd for place in (one.place, one.place + 1)}
     return [
         _described(table, one, has_repeats=has_repeats)
@@ -134,6 +141,23 @@ def _odd_size(table: PieceTable, rise: Judged, fall: Judged) -> Odd | None:
     usual = (before + after) / 2
     error = np.hypot(table.noise[place] * usual, max(before_error, after_error))
     return Odd(place, time / usual - 1, nearer / float(error))
+
+
+def _odd_end(table: PieceTable, judged: Judged) -> Odd | None:
+    """Return the single size at an end of the curve, if no step makes it so much slower."""
+    last = len(table.size) - 1
+    if judged.left == (0, 0):
+        place, line = 0, judged.right
+    elif judged.right == (last, last):
+        place, line = last, judged.left
+    else:
+        return None
+    usual, error = table.line(line, float(table.size[place]))
+    change = float(table.time[place]) / usual - 1
+    if change + 1 <= _LARGEST_STEP_OF_ONE_SIZE:
+        return None
+    error = float(np.hypot(table.noise[place] * usual, error))
+    return Odd(place, change, change * usual / error)
 
 
 def _probable(table: PieceTable, divisions: Divisions) -> Iterator[Judged]:
@@ -167,24 +191,39 @@ def _judge(table: PieceTable, bracket: Bracket, left: Piece, right: Piece) -> Ju
     """Judge the boundary between two pieces; None if it is too small."""
     places = slice(bracket.first, bracket.last + 1)
     meets = bend(table, left[0], right[1], places, LEAST_PROBABILITY)
-    if meets.probability > 0.5:
-        share, first, last = meets.probability * meets.share, meets.first, meets.last
-        if share < LEAST_PROBABILITY:
-            # Where the time jumps, if it does, is too probable to be left out.
-            share += 1 - meets.probability
-            first, last = min(first, bracket.first), max(last, bracket.last)
-        bracket = Bracket(first, last, bracket.probability * share)
-        left, right = (left[0], bracket.first - 1), (bracket.last, right[1])
-    first_after = float(table.size[bracket.last])
-    jump = _change(table, left, right, first_after)
-    if meets.probability <= 0.5 and abs(jump) >= SMALLEST_STEP:
+    if meets.probability > 0.5 and (found := _bend(table, bracket, left, right, meets)):
+        return found
+    jump = _change(table, left, right, float(table.size[bracket.last]))
+    # Lines that meet do not explain a boundary if their slopes are alike, or if one of them is a
+    # single size, which has no slope.
+    if abs(jump) >= SMALLEST_STEP and meets.probability <= 1 - _POSSIBLE:
         return Judged(bracket, left, right, "step", jump, meets.probability)
-    octave_on = _change(table, left, right, 2 * first_after)
-    # A single size has no slope that could change.
+    return _slope_change(table, bracket, left, right, meets.probability)
+
+
+def _bend(
+    table: PieceTable, bracket: Bracket, left: Piece, right: Piece, meets: Bend
+) -> Judged | None:
+    """Judge a boundary at which two lines meet, with the bracket of the place where they meet."""
+    share, first, last = meets.probability * meets.share, meets.first, meets.last
+    if meets.probability <= 1 - _POSSIBLE or share < LEAST_PROBABILITY:
+        # Where the time jumps, if it does, is too probable to be left out.
+        share += 1 - meets.probability
+        first, last = min(first, bracket.first), max(last, bracket.last)
+    bracket = Bracket(first, last, bracket.probability * share)
+    left, right = (left[0], bracket.first - 1), (bracket.last, right[1])
+    return _slope_change(table, bracket, left, right, meets.probability)
+
+
+def _slope_change(
+    table: PieceTable, bracket: Bracket, left: Piece, right: Piece, meets: float
+) -> Judged | None:
+    """Judge a change of slope; None if it is too small, or if a piece is a single size."""
+    octave_on = _change(table, left, right, 2 * float(table.size[bracket.last]))
     has_slopes = left[1] > left[0] and right[1] > right[0]
-    if has_slopes and abs(octave_on) >= SMALLEST_SLOPE_CHANGE:
-        return Judged(bracket, left, right, "slope_change", octave_on, meets.probability)
-    return None
+    if not has_slopes or abs(octave_on) < SMALLEST_SLOPE_CHANGE:
+        return None
+    return Judged(bracket, left, right, "slope_change", octave_on, meets)
 
 
 def _cliff(table: PieceTable, divisions: Divisions, place: int) -> Judged:
@@ -226,8 +265,7 @@ def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[
         "magnitude": judged.magnitude,
         "evidence": evidence,
     }
-    fewest = min(left[1] - left[0], right[1] - right[0]) + 1
-    found = features(finding, fewest_beside=fewest, has_repeats=has_repeats)
+    found = features(finding, has_repeats=has_repeats)
     return finding | {"confidence": confidence(found)}
 
 

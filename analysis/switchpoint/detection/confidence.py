@@ -23,17 +23,13 @@ _SMALLEST_EFFECT, _LARGEST_EFFECT = 0.02, 2.0
 _MOST_ERRORS = 50.0
 
 
-def features(
-    finding: Mapping[str, Any], *, fewest_beside: int, has_repeats: bool
-) -> dict[str, float]:
+def features(finding: Mapping[str, Any], *, has_repeats: bool) -> dict[str, float]:
     """Return the features from which a boundary's confidence is computed.
 
     Parameters
     ----------
     finding
         With `kind`, `size_bytes`, `last_size_before`, `magnitude` and `evidence`.
-    fewest_beside
-        The number of sizes of the shorter of the two pieces beside it.
     has_repeats
         Whether sizes were measured more than once, so that their noise is known.
 
@@ -43,8 +39,8 @@ def features(
         `constant` 1; `log_odds`, natural, of the posterior; `slope_change` 1 for this kind,
         otherwise 0; `log2_gap`, the octaves between the two sizes, at most 1: wide brackets are
         easier; `log_effect`, the logarithm of the change of the logarithm of time; `log_errors`,
-        the same in units of the noise; `alone` 1 if a piece beside it has one size; `no_repeats` 1
-        without repeats, and `odds_no_repeats`, the log-odds without them.
+        the same in units of the noise; `no_repeats` 1 without repeats, and `odds_no_repeats`, the
+        log-odds without them.
     """
     posterior, noise = finding["evidence"]["posterior"], finding["evidence"]["noise"]
     low, high = finding["last_size_before"], finding["size_bytes"]
@@ -59,7 +55,6 @@ def features(
         "log2_gap": min(math.log2(high / low), 1.0) if low > 0 else 1.0,
         "log_effect": math.log(effect),
         "log_errors": math.log(min(max(effect / noise, 1.0), _MOST_ERRORS)),
-        "alone": float(fewest_beside == 1),
         "no_repeats": float(not has_repeats),
         "odds_no_repeats": log_odds * float(not has_repeats),
     }

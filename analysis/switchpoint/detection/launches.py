@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from switchpoint.detection.boundaries import boundaries
 from switchpoint.detection.divisions import Divisions
@@ -35,6 +36,10 @@ _UNSURE = 0.5
 _RECURS = 0.5
 
 
+#: A launch jumps between two sizes if its times differ by this many times their noise.
+_ERRORS = 3.0
+
+
 def detect_launches(
     size: Floats, launches: list[tuple[Floats, Floats]]
 ) -> list[list[dict[str, Any]]]:
@@ -58,13 +63,22 @@ def detect_launches(
     if len(size) < FEWEST_SIZES:
         return [[] for _ in launches]
     noises = [point_noise(size, time, error) for time, error in launches]
+    stays = _jumps_that_stay(launches, noises)
+    for (_, change, errors), elsewhere in zip(noises, stays, strict=True):
+        change[elsewhere], errors[elsewhere] = 0.0, 0.0
     weighed = [
-        _Weighed(size, time, noise, has_repeats=bool(np.median(error) > 0))
-        for (time, error), (noise, _, _) in zip(launches, noises, strict=True)
+        _Weighed(
+            size, time, np.maximum(noise, np.abs(change)), has_repeats=bool(np.median(error) > 0)
+        )
+        for (time, error), (noise, change, _) in zip(launches, noises, strict=True)
     ]
     steps = []
-    for one, divisions, noise in zip(weighed, _divisions(weighed), noises, strict=True):
-        found, odd = boundaries(one.table, divisions, has_repeats=one.has_repeats)
+    for one, divisions, noise, elsewhere in zip(
+        weighed, _divisions(weighed), noises, stays, strict=True
+    ):
+        found, odd = boundaries(
+            one.table, divisions, may_be_odd=~elsewhere, has_repeats=one.has_repeats
+        )
         for size_off in odd:
             noise[1][size_off.place], noise[2][size_off.place] = size_off.change, size_off.errors
         steps.append(found)
@@ -128,6 +142,31 @@ def _divisions(launches: list[_Weighed]) -> list[Divisions]:
         elsewhere = alone + np.maximum(total - own, 0)
         recurs = _RECURS / (1 + np.exp(-elsewhere))
         found.append(one.divide(_log_odds(rare + (1 - rare) * recurs)))
+    return found
+
+
+def _jumps_that_stay(
+    launches: list[tuple[Floats, Floats]], noises: list[tuple[Floats, Floats, Floats]]
+) -> list[npt.NDArray[np.bool_]]:
+    """Say of each size of each launch whether another launch jumps there and stays.
+
+    The jump is in the same direction and at least half as large, and the size is no outlier in the
+    other launch. So it is none here either: what disturbs a single size does not recur.
+    """
+    if len(launches) == 1:
+        return [np.zeros(len(launches[0][0]), dtype=bool)]
+    logs = np.log([time for time, _ in launches])
+    noise = np.array([noise for noise, _, _ in noises])
+    jumps, error = np.zeros_like(logs), np.ones_like(logs)
+    jumps[:, 1:] = np.diff(logs)
+    error[:, 1:] = np.hypot(noise[:, 1:], noise[:, :-1])
+    jumps_and_stays = np.abs(jumps) >= _ERRORS * error
+    jumps_and_stays &= np.array([change == 0 for _, change, _ in noises])
+    found = []
+    for launch, own in enumerate(jumps):
+        alike = (jumps * np.sign(own) >= np.abs(own) / 2) & jumps_and_stays
+        alike[launch] = False
+        found.append(alike.any(axis=0))
     return found
 
 

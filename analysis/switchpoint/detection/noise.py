@@ -49,9 +49,9 @@ def point_noise(
     off_in_noise = np.quantile(np.abs(off) / expected, _QUANTILE, axis=1)
     scatter = float(np.interp(0.0, _NORMAL_QUANTILE - off_in_noise, guesses[:, 0]))
     scatter *= _SCATTER_SHARE if usual > 0 else _SCATTER_SHARE_ALONE + _FOR_FEW / len(size) ** 0.5
-    noise = np.sqrt(variance + scatter**2) * _level(time) / time
+    noise = np.sqrt(variance + scatter**2) * np.maximum(_level(time) / time, 1.0)
     change, errors = off_alone(size, time, noise)
-    return np.maximum(noise, np.abs(change)), change, errors
+    return noise, change, errors
 
 
 def _level(time: Floats) -> Floats:
