@@ -157,22 +157,18 @@ def _tonight(
     known = cells[cell] == key if len(cells) else np.zeros(len(key), dtype=bool)
 
     def values(line: Floats, change: Floats) -> Floats:
-        changed = np.exp(change[cell[known]])
         found = np.full(len(key), np.nan)
-        found[known] = line[segment[known]] * changed
+        found[known] = line[segment[known]] * np.exp(change[cell[known]])
         return found
 
-    sizes = _sizes(shapes).iloc[segment].reset_index(drop=True)
-    return pd.DataFrame(
-        {
-            "launch": launch,
-            "run_id": points.launches["run_id"].to_numpy()[launch],
-            "curve": of_launch[launch],
-            "first_size_bytes": sizes["first_size_bytes"],
-            "last_size_bytes": sizes["last_size_bytes"],
-            "latency_us": values(shapes.latency_us, latency),
-            "time_per_byte_us": values(shapes.per_byte_us, per_byte),
-        }
+    names = ["first_size_bytes", "last_size_bytes"]
+    sizes: pd.DataFrame = _sizes(shapes)[names].iloc[segment]
+    return sizes.reset_index(drop=True).assign(
+        launch=launch,
+        run_id=points.launches["run_id"].to_numpy()[launch],
+        curve=of_launch[launch],
+        latency_us=values(shapes.latency_us, latency),
+        time_per_byte_us=values(shapes.per_byte_us, per_byte),
     )
 
 
