@@ -1,7 +1,7 @@
 """The largest input that is read, each limit with its reason: time and memory stay bounded.
 
-Every reader checks these before it parses. With all of them, no file takes more than ten seconds
-or a gigabyte (`make fuzz` measures both).
+Every reader checks these before it parses. `bench/largest_inputs.py` measures what the largest
+files cost; docs/reference/limits.md has the table.
 """
 
 from __future__ import annotations
