@@ -48,7 +48,7 @@ void agree_on_start(struct session *session)
 
 /* Starts from what the last pass found and only grows, so that a slow moment cannot leave short
  * blocks behind. */
-long calibrate(struct session *session, struct point *point)
+long calibrate(struct session *session, struct point *point, double earlier_us)
 {
     long spent = 0;
     long next = point->iterations;
@@ -64,7 +64,8 @@ long calibrate(struct session *session, struct point *point)
     }
     point->blocks = blocks_that_fit(&session->options, block_us);
     MPI_CHECK(MPI_Bcast(&point->blocks, 1, MPI_LONG, 0, session->task.comm));
-    point->slow = root_says(session->task.comm, is_slow(&session->options, point, block_us));
+    const double fastest_us = fmin(block_us, earlier_us);
+    point->slow = root_says(session->task.comm, is_slow(&session->options, point, fastest_us));
     return spent;
 }
 

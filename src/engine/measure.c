@@ -1,11 +1,13 @@
 /* One visit to one point: poison, warm up, calibrate, mark, time the blocks, verify. */
 #include "measure.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "block.h"
 #include "calibration.h"
+#include "clock.h"
 #include "mpi_check.h"
 #include "needs.h"
 #include "timeline.h"
@@ -89,13 +91,15 @@ static void require_room(const struct session *session, const struct mode *mode)
     }
 }
 
-/* The very first repetition connects the ranks and says nothing about the point. Returns the
- * repetitions that it ran. */
+/* The very first repetition connects the ranks, and says nothing about the point but that it is not
+ * slow. Returns the repetitions that it ran. */
 static long calibrate_again(struct session *session, struct point *point)
 {
     const long first = point->repetitions == 0 && session->options.warmup > 0 ? 1 : 0;
+    const double start_us = clock_us();
     repeat(point->mode, &session->task, first);
-    return first + calibrate(session, point);
+    const double first_us = first > 0 ? clock_us() - start_us : INFINITY;
+    return first + calibrate(session, point, first_us);
 }
 
 /* Marks after the last untimed repetition, so that only a timed one can put all bytes right, and
