@@ -75,12 +75,15 @@ def browser() -> webdriver.Chrome:
 def loading_ms(driver: webdriver.Chrome, page: Path) -> tuple[float, float]:
     """Return when a page was painted first, and when all of its plots were drawn."""
     driver.get(page.as_uri())
-    while not driver.execute_script("return document.documentElement.dataset.drawn"):
+    times = None
+    while not times:  # a short page is drawn before the browser has painted it
         time.sleep(0.01)
-    painted, drawn = driver.execute_script(
-        "return [performance.getEntriesByName('first-contentful-paint')[0]?.startTime,"
-        " performance.getEntriesByName('drawn')[0].startTime]"
-    )
+        times = driver.execute_script(
+            "const [painted, drawn] = ['first-contentful-paint', 'drawn'].map("
+            "name => performance.getEntriesByName(name)[0]?.startTime);"
+            " return painted && drawn && [painted, drawn]"
+        )
+    painted, drawn = times
     return painted, drawn
 
 

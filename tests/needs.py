@@ -22,7 +22,7 @@ MARKERS = {
 FIXTURES = {"browser": "browser", "spack": "spack", "wheel": "build", "project": "build"}
 
 #: Folders all of whose tests need the same.
-FOLDERS = {"bench": "cluster", "checks": "cluster", "testbed": "cluster"}
+FOLDERS = {"checks": "cluster", "testbed": "cluster"}
 
 TESTS = Path(__file__).parent
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bench"
 
-#: The smallest run of each, and words that it prints at its end.
+#: The smallest run of each, and words that it prints at its end. {} is a new folder.
 SMALL = {
     "load_record.py 5000": "samples/s",
     "detect_speed.py 2": "ms a curve",
@@ -30,6 +32,9 @@ SMALL = {
     "placement_order.py 1": "another program on each",
     "detection/noise.py 2": "10",
     "detection/score.py --ours": "recall",
+    "gate/year.py 8 3 2 {}": "night    2: ",
+    "largest_inputs.py NetPIPE": "| NetPIPE |",
+    "report_speed.py 6": "index.html",
 }
 
 #: Those that need what is not installed here, or that write what the documentation quotes.
@@ -41,15 +46,31 @@ ELSEWHERE = {
     "detection/calibrate.py",
     "detection/record.py",  # records for half an hour
     "detection/record_unseen.py",  # the same
+    "gate/score.py",  # judges histories for minutes
+    "gate/store_speed.py",  # writes what the documentation shows; its parts take minutes
 }
 
 #: What the others are made of.
-PARTS = {"on_testbed.py", "ratios.py", "detection/labelled.py", "detection/peers.py"}
+PARTS = {
+    *("on_testbed.py", "ratios.py", "detection/labelled.py", "detection/peers.py"),
+    *("gate/peers.py", "gate/recorded.py", "gate/synthetic.py"),
+}
+
+#: Words in the source of a benchmark that needs more than one core.
+NEEDS = {"testbed": pytest.mark.cluster, "chromedriver": pytest.mark.browser}
 
 
-@pytest.mark.parametrize("command", SMALL)
-def test_a_small_run_ends_well(command: str) -> None:
-    program, *words = command.split()
+def commands() -> Iterator[Any]:
+    """Give each command with markers of what it needs."""
+    for command in SMALL:
+        source = (BENCH / command.split()[0]).read_text(encoding="utf-8")
+        needs = [mark for word, mark in NEEDS.items() if word in source]
+        yield pytest.param(command, marks=needs or [pytest.mark.slow])
+
+
+@pytest.mark.parametrize("command", list(commands()))
+def test_a_small_run_ends_well(command: str, tmp_path: Path) -> None:
+    program, *words = command.format(tmp_path / "new").split()
     done = subprocess.run(
         [sys.executable, BENCH / program, *words],
         capture_output=True, text=True, cwd=ROOT, timeout=300,

@@ -4,8 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from switchpoint.explanation.zooms import probed
 from switchpoint.records.record import read_facts
+
+pytestmark = pytest.mark.build
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bench" / "mpi_libraries.py"
