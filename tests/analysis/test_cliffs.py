@@ -282,3 +282,16 @@ def test_a_finding_says_if_the_sizes_are_too_far_apart_to_tell_its_kind() -> Non
     assert unsure[0]["last_size_before"] <= 8192
     assert unsure[0]["size_bytes"] >= 8192
     assert "caveat" not in sure[0]["evidence"]
+
+
+def test_a_jump_after_a_single_size_is_measured_against_its_time() -> None:
+    """A message of 0 B is often a little faster. What lines do beyond one size is not known."""
+    size = np.array([0.0, *(2.0 ** np.arange(20))])
+    time = 1 + size * 1e-4
+    time[0] = 0.9
+
+    (found,) = detect_launches(size, [(time, np.zeros(len(size)))])[0]
+
+    assert (found["kind"], found["last_size_before"], found["size_bytes"]) == ("step", 0, 1)
+    assert found["magnitude"] == pytest.approx(1 / 0.9 - 1, abs=0.01)
+    assert found["evidence"]["jump_us"] == pytest.approx(0.1, abs=0.01)

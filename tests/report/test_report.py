@@ -326,7 +326,7 @@ def test_warnings_are_shown(browser: webdriver.Chrome, tmp_path: Path) -> None:
 def test_a_table_without_any_name_is_drawn(browser: webdriver.Chrome, tmp_path: Path) -> None:
     path = tmp_path / "bare.csv"
     rows = (f"{2**power},{1 + 2**power * 1e-4}" for power in range(20))
-    path.write_text("size_bytes,time_us\n0,0.9\n" + "\n".join(rows) + "\n")
+    path.write_text("size_bytes,time_us\n0,1\n" + "\n".join(rows) + "\n")
 
     page = opened(browser, tmp_path, path, page="kernels/*.html")
 

@@ -88,10 +88,12 @@ def test_a_job_outlives_its_controller(worn: Bed) -> None:
     assert worn.testbed("controller", "--kill", "slurmctld").returncode == 0
     assert worn.testbed("controller", "--restore").returncode == 0
 
-    assert worn.slurm("squeue", "-h", "-o%A %T").stdout == f"{job} RUNNING\n"
+    def state() -> str:
+        return worn.slurm("squeue", "-h", "-tall", f"-j{job}", "-o%T").stdout.strip()
+
+    assert state() == "RUNNING"
     go.touch()
-    wait_until(lambda: worn.slurm("squeue", "-h").stdout == "", 30)
-    assert "JobState=COMPLETED" in worn.slurm("scontrol", "-o", "show", "job", job).stdout
+    wait_until(lambda: state() == "COMPLETED", 30)
     assert sorted(log.read_text().split()) == ["a1", "a2"]
 
 

@@ -193,7 +193,7 @@ def _judge(table: PieceTable, bracket: Bracket, left: Piece, right: Piece) -> Ju
     meets = bend(table, left[0], right[1], places, LEAST_PROBABILITY)
     if meets.probability > 0.5 and (found := _bend(table, bracket, left, right, meets)):
         return found
-    jump = _change(table, left, right, float(table.size[bracket.last]))
+    jump = _change(table, left, right, _where_lines_jump(table, left, bracket))
     # Lines that meet do not explain a boundary if their slopes are alike, or if one of them is a
     # single size, which has no slope.
     if abs(jump) >= SMALLEST_STEP and meets.probability <= 1 - _POSSIBLE:
@@ -240,14 +240,23 @@ def _change(table: PieceTable, left: Piece, right: Piece, size: float) -> float:
     return table.line(right, size)[0] / table.line(left, size)[0] - 1
 
 
+def _where_lines_jump(table: PieceTable, left: Piece, bracket: Bracket) -> float:
+    """Return the size at which a jump is measured: the first one after it, where it is paid.
+
+    A single size before it says nothing of the times beyond, so that its own time is compared.
+    """
+    return float(table.size[left[1] if left[0] == left[1] else bracket.last])
+
+
 def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[str, Any]:
     """Convert a boundary to a finding."""
     left, right = judged.left, judged.right
     first_after = float(table.size[judged.bracket.last])
+    where = _where_lines_jump(table, left, judged.bracket)
     evidence = {
         "before": _line_as_words(table, left),
         "after": _line_as_words(table, right),
-        "jump_us": table.line(right, first_after)[0] - table.line(left, first_after)[0],
+        "jump_us": table.line(right, where)[0] - table.line(left, where)[0],
         "noise": float(np.median(table.noise)),
         "sizes": right[1] - left[0] + 1,
         "posterior": judged.bracket.probability,
