@@ -81,10 +81,18 @@ class PlacementMixin(rfm.RegressionTestPlugin):
 
     @property
     def own_environment(self):
-        """`rank_environment`, quoted, because ReFrame writes values to the script as they are."""
-        for name in self.rank_environment:
+        """`rank_environment`, quoted, because ReFrame writes values to the script as they are.
+
+        ReFrame itself runs what stands in backquotes or `$(...)`, however it is quoted.
+        """
+        for name, value in self.rank_environment.items():
             if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
                 raise ReframeError(f"rank_environment: '{name}' is not the name of a variable")
+            if "`" in value or "$" in value:
+                raise ReframeError(
+                    f"rank_environment: the value of {name} contains ` or $, and ReFrame would run"
+                    " or replace what follows; write the value itself"
+                )
         return {name: shlex.quote(value) for name, value in self.rank_environment.items()}
 
     @property

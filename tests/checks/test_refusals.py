@@ -1,5 +1,7 @@
 """What a check must not let pass, and what it says."""
 
+import shlex
+
 import pytest
 
 MISLABELLED = "tests/checks/sites/mislabelled/settings.py"
@@ -59,16 +61,25 @@ def test_an_imb_of_another_mpi_does_not_pass(reframe):
 
 def test_what_is_set_on_the_command_line_stays_one_word_of_the_job_script(reframe):
     """Each is an argument of the kernel, which refuses it; nothing else runs."""
-    attack = "x;touch ${HOME}/broken `touch broken`"
+    attack, value = "x;touch ${HOME}/broken `touch broken`", "x;touch broken 'y"
     session = reframe(
-        *only("one_node"), "-S", f"start={attack}", "-S", f"rank_environment=HOSTILE:{attack}"
+        *only("one_node"), "-S", f"start={attack}", "-S", f"rank_environment=HOSTILE:{value}"
     )
 
     assert session.exit_code == 1
     assert "--start" in session.failures[0]
     (script,) = session.prefix.rglob("stage/*/*/*/*PingPongSmoke*/rfm_job.sh")
     assert f"'--start={attack}'" in script.read_text()
-    assert f"export HOSTILE='{attack}'" in script.read_text()
+    assert f"export HOSTILE={shlex.quote(value)}" in script.read_text()
+    assert not list(session.prefix.rglob("broken"))
+
+
+@pytest.mark.parametrize("value", ["`touch broken`", "$(touch broken)"])
+def test_a_value_that_reframe_would_run_is_refused(reframe, value):
+    session = reframe(*only("one_node"), "-S", f"rank_environment=HOSTILE:{value}")
+
+    assert session.exit_code == 1
+    assert "rank_environment: the value of HOSTILE contains ` or $" in session.output
     assert not list(session.prefix.rglob("broken"))
 
 
