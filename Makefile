@@ -122,7 +122,11 @@ test: install-test kernels-test  ## test everything: kernels, testbed, checks, a
 	@echo "== tests that need one core each, on all cores"
 	@$(BIN)/python -m pytest --quiet --numprocesses=auto -m 'not ($(WHOLE_MACHINE))'
 	@echo "== tests that need the whole machine, one after another"
-	@$(BIN)/python -m pytest -m '$(WHOLE_MACHINE)'
+	@$(BIN)/python -m pytest -m '($(WHOLE_MACHINE)) and not quiet'
+
+.PHONY: test-quiet
+test-quiet: install-test  ## test what judges measured times, on a machine on which nothing else runs
+	@$(BIN)/python -m pytest -m quiet
 
 .PHONY: check
 check: python  ## the quick part of `make test`, in a minute: no cluster, no browser, no build

@@ -16,6 +16,7 @@ MARKERS = {
     "build": "compiles, or installs a package",
     "spack": "needs Spack, in SPACK_ROOT",
     "slow": "takes more than two seconds of a core",
+    "quiet": "judges measured times: needs a machine on which nothing else runs",
 }
 
 #: Fixtures that give what a test needs.

@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from sessions import BIN, ROOT
 
+#: A night on which something else runs is a slower night, and the gate says so.
+pytestmark = pytest.mark.quiet
+
 HOW_TO = ROOT / "docs/how-to/nightly.md"
 
 SETTINGS = f"""\
