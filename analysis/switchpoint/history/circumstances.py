@@ -34,50 +34,24 @@ def facts_of_runs(runs: pd.DataFrame) -> dict[str, Mapping[str, str]]:
         As from `Store.facts`. Runs without a record have no facts.
     """
     found: dict[str, Mapping[str, str]] = {}
-    variables = _Variables()
-    # Most runs of a night have the same hundreds of facts. They are kept once.
+    # Most runs of a night have the same facts, hundreds of control variables. They are kept once.
+    variables: dict[str, dict[str, str]] = {}
     once: dict[tuple[Any, ...], Mapping[str, str]] = {}
-    for run_id, header, footer in zip(runs["run_id"], runs["header"], runs["footer"], strict=True):
-        if isinstance(header, str):
-            end = json.loads(footer) if isinstance(footer, str) else None
-            rest, cvars = variables.taken_from(header)
-            hosts = ", ".join(sorted({str(rank["host"]) for rank in rest["ranks"]}))
-            own = run_terms(rest, end) | {_HOSTS: hosts}
-            key = (id(cvars), *own.items())
-            if key not in once:
-                once[key] = own | cvars
-            found[str(run_id)] = once[key]
+    for run_id, text, end in zip(runs["run_id"], runs["header"], runs["footer"], strict=True):
+        if not isinstance(text, str):
+            continue
+        header = json.loads(text)
+        values = header["mpi"].pop("cvars", {})
+        known = variables.setdefault(repr(values), {})
+        if values and not known:
+            known |= variable_terms(values)
+        hosts = ", ".join(sorted({str(rank["host"]) for rank in header["ranks"]}))
+        own = run_terms(header, json.loads(end) if isinstance(end, str) else None)
+        key = (id(known), hosts, *own.items())
+        if key not in once:
+            once[key] = own | {_HOSTS: hosts} | known
+        found[str(run_id)] = once[key]
     return found
-
-
-class _Variables:
-    """The control variables of records' headers: thousands, which are the same in most of them."""
-
-    _NAME = '"cvars":'
-
-    def __init__(self) -> None:
-        self._known: dict[str, dict[str, str]] = {}
-        self._decoder = json.JSONDecoder()
-
-    def taken_from(self, header: str) -> tuple[dict[str, Any], dict[str, str]]:
-        """Parse a header without its control variables; return those as facts.
-
-        The same variables are the same object.
-        """
-        place = header.find(self._NAME)
-        if place < 0:
-            return json.loads(header), self._facts("{}", {})
-        begin = place + len(self._NAME)
-        begin += len(header[begin : begin + 8]) - len(header[begin : begin + 8].lstrip())
-        for text, facts in self._known.items():
-            if header.startswith(text, begin):
-                return json.loads(f"{header[:begin]}{{}}{header[begin + len(text) :]}"), facts
-        values, end = self._decoder.raw_decode(header, begin)
-        rest = json.loads(f"{header[:begin]}{{}}{header[end:]}")
-        return rest, self._facts(header[begin:end], values)
-
-    def _facts(self, text: str, values: dict[str, Any]) -> dict[str, str]:
-        return self._known.setdefault(text, variable_terms(values))
 
 
 def nodes_of(facts: Mapping[str, str]) -> frozenset[str]:
