@@ -519,6 +519,7 @@ def test_the_parameters_of_each_launch_are_kept(tmp_path: Path) -> None:
     assert set(rows["first_size_bytes"]) == {1, 65536}
     assert rows["time_per_byte_us"].between(9e-4 * 0.9, 9e-4 * 1.1).all()
     assert rows["noise"].between(0.001, 0.03).all()
+    assert (set(rows["proved_nodes"]), set(rows["proved_path"])) == ({"a1, a2"}, {"network"})
     store.keep_parameters(gate(store).parameters)
     assert len(store.parameters()) == len(store.parameters().drop_duplicates()), "kept once"
 

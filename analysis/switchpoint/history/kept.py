@@ -9,6 +9,7 @@ import pandas as pd
 
 from switchpoint.history.accepted import Acceptance, identity_text
 from switchpoint.history.by_curve import ByCurve
+from switchpoint.history.circumstances import nodes_of
 from switchpoint.history.night import Night
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import Points, texts_of
@@ -105,12 +106,11 @@ def parameters_of_launches(
     ).astype({"curve": "category", "searched_utc": "category"})
     runs = night.nights.runs_of(night.nights.tonight).drop_duplicates("run_id").set_index("run_id")
     facts = [night.facts.get(run, {}) for run in runs.index]
-    told = runs[["start_utc", "session"]].assign(
-        **{
-            f"proved_{name}": pd.Series([one.get(name) for one in facts], runs.index, dtype=object)
-            for name in ("nodes", "path")
-        }
-    )
+    proved = {
+        "proved_nodes": [", ".join(sorted(nodes_of(one))) or None for one in facts],
+        "proved_path": [one.get("path") for one in facts],
+    }
+    told = runs[["start_utc", "session"]].join(pd.DataFrame(proved, runs.index, dtype=object))
     own = curves.parameters.tonight
     parts = [
         identity.iloc[own["curve"]].reset_index(drop=True),
