@@ -45,6 +45,13 @@ def load_all(
     return Store(store).read(since=since, until=until)
 
 
+def load_from(place: str) -> Measurements:
+    """Return all runs of a store, which is a URL or a folder, or of another file or folder."""
+    path = Path(place)
+    is_store = "://" in place or (path / "runs").is_dir()
+    return load_all(None if is_store else [path], place)
+
+
 def store_of(files: list[Path] | None, store: str) -> Store | None:
     """Return the store that was read, or None if files were."""
     if files:

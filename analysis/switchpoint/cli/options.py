@@ -89,3 +89,23 @@ Selections = Annotated[
         show_default=False,
     ),
 ]
+
+#: Of verbs that use a site model.
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `model fit` wrote.")]
+Mpi = Annotated[
+    str | None, typer.Option("--mpi", metavar="NAME", help="The MPI, if MODEL has several.")
+]
+Environ = Annotated[
+    str | None,
+    typer.Option("--environ", metavar="NAME", help="The environment, if MODEL has several."),
+]
+Partition = Annotated[
+    str | None,
+    typer.Option("--partition", metavar="NAME", help="The partition, if MODEL has several."),
+]
+Within = Annotated[
+    str,
+    typer.Option(
+        "--within", metavar="PLACEMENT", help="The placement whose path ranks of one node use."
+    ),
+]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from switchpoint.cli.exits import user_mistakes
-from switchpoint.cli.inputs import load_all, warn
-from switchpoint.cli.options import Files, Json, Store
+from switchpoint.cli.inputs import load_all, load_from, warn
+from switchpoint.cli.options import Environ, Files, Json, Model, Mpi, Partition, Store, Within
 from switchpoint.cli.verbs.recommend import recommend
 
 if TYPE_CHECKING:
@@ -20,25 +20,6 @@ app = typer.Typer(
     help="Fit a model of a site, predict kernels from it, recommend algorithms, export it.",
 )
 app.command("recommend")(recommend)
-
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `model fit` wrote.")]
-Mpi = Annotated[
-    str | None, typer.Option("--mpi", metavar="NAME", help="The MPI, if MODEL has several.")
-]
-Environ = Annotated[
-    str | None,
-    typer.Option("--environ", metavar="NAME", help="The environment, if MODEL has several."),
-]
-Partition = Annotated[
-    str | None,
-    typer.Option("--partition", metavar="NAME", help="The partition, if MODEL has several."),
-]
-Within = Annotated[
-    str,
-    typer.Option(
-        "--within", metavar="PLACEMENT", help="The placement whose path ranks of one node use."
-    ),
-]
 
 
 @app.command("fit")
@@ -180,9 +161,7 @@ def export(
 
 def _compare(model: SiteModel, kernel: str, against: str, within: str, *, as_json: bool) -> None:
     """Print predictions beside measurements."""
-    paths = [Path(against)]
-    is_store = "://" in against or (paths[0] / "runs").is_dir()
-    measurements = load_all(None if is_store else paths, against)
+    measurements = load_from(against)
     from switchpoint.models.gaps import compare_with
 
     comparison = compare_with(model, measurements, kernel, within, against)

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from switchpoint.cli.exits import user_mistakes
-from switchpoint.cli.inputs import load_all, warn
-from switchpoint.cli.options import Json
+from switchpoint.cli.inputs import load_from, warn
+from switchpoint.cli.options import Environ, Json, Model, Mpi, Partition, Within
 from switchpoint.errors import InputError
 
 
 def recommend(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `model fit` wrote.")],
+    model: Model,
     placement: Annotated[
         str, typer.Option("--placement", metavar="NAME", help="Where the ranks are.")
     ],
@@ -59,23 +59,10 @@ def recommend(
             "--own-kernels", help="Compare the kernels' algorithms, not those of the MPI library."
         ),
     ] = False,
-    mpi: Annotated[
-        str | None, typer.Option("--mpi", metavar="NAME", help="The MPI, if MODEL has several.")
-    ] = None,
-    environ: Annotated[
-        str | None,
-        typer.Option("--environ", metavar="NAME", help="The environment, if MODEL has several."),
-    ] = None,
-    partition: Annotated[
-        str | None,
-        typer.Option("--partition", metavar="NAME", help="The partition, if MODEL has several."),
-    ] = None,
-    within: Annotated[
-        str,
-        typer.Option(
-            "--within", metavar="PLACEMENT", help="The placement whose path ranks of one node use."
-        ),
-    ] = "one_node",
+    mpi: Mpi = None,
+    environ: Environ = None,
+    partition: Partition = None,
+    within: Within = "one_node",
     write: Annotated[
         Path | None,
         typer.Option(
@@ -125,9 +112,7 @@ def recommend(
         if checked is not None:
             from switchpoint.models.checked import check_advice
 
-            paths = [Path(checked)]
-            is_store = "://" in checked or (paths[0] / "runs").is_dir()
-            measurements = load_all(None if is_store else paths, checked)
+            measurements = load_from(checked)
             found = check_advice(found, measurements, checked)
             warn(measurements.warnings)
         written = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ def with_rules(decisions: dict[str, Any], rules: Rules) -> dict[str, Any]:
     """Return decisions with rules before them: groups and sizes without a rule keep their own."""
     changed = dict(decisions)
     for operation in sorted({name for name, _ in rules}):
-        key = f"collective={operation_name(operation).lower()}"
+        key = f"collective={_NAMES[operation].lower()}"
         own = changed[key]["comm_type=intra"]
         groups: dict[str, Any] = {}
         for ranks in sorted(count for name, count in rules if name == operation):
@@ -106,27 +107,19 @@ def with_rules(decisions: dict[str, Any], rules: Rules) -> dict[str, Any]:
     return changed
 
 
-def operation_name(operation: str) -> str:
-    """Return MPICH's name of an operation.
-
-    >>> operation_name("exchange")
-    'Alltoall'
-    """
-    return _NAMES[operation]
-
-
-def _by_size(operation: str, rules: list[Rule] | Any, own: dict[str, Any]) -> dict[str, Any]:
+def _by_size(operation: str, rules: Sequence[Rule], own: dict[str, Any]) -> dict[str, Any]:
     """Return the decision of each range of sizes."""
     tree: dict[str, Any] = {}
     for rule, after in zip(rules, [*rules[1:], None], strict=True):
-        until = "any" if after is None else None
-        key = f"avg_msg_size={until}" if until else f"avg_msg_size<={after.first_size_bytes - 1}"
-        tree[key] = own if rule.choice is None else _algorithm(operation, rule.choice)
+        until = "=any" if after is None else f"<={after.first_size_bytes - 1}"
+        tree[f"avg_msg_size{until}"] = (
+            own if rule.choice is None else _algorithm(operation, rule.choice)
+        )
     return tree
 
 
 def _algorithm(operation: str, choice: Choice) -> dict[str, Any]:
-    return {f"algorithm=MPIR_{operation_name(operation)}_intra_{choice.algorithm.name}": {}}
+    return {f"algorithm=MPIR_{_NAMES[operation]}_intra_{choice.algorithm.name}": {}}
 
 
 def files(rules: Rules, folder: str, decisions: dict[str, Any] | None) -> dict[str, str]:
@@ -147,7 +140,7 @@ def files(rules: Rules, folder: str, decisions: dict[str, Any] | None) -> dict[s
             rule.choice for (name, _), own in rules.items() if name == operation for rule in own
         }
         if len(chosen) == 1 and (choice := chosen.pop()) is not None:
-            variable = f"MPIR_CVAR_{operation_name(operation).upper()}_INTRA_ALGORITHM"
+            variable = f"MPIR_CVAR_{_NAMES[operation].upper()}_INTRA_ALGORITHM"
             lines.append(f"{variable}={choice.algorithm.name}")
     return {SETTINGS_FILE: "".join(f"{line}\n" for line in lines)} if lines else {}
 
