@@ -16,7 +16,7 @@ import numpy.typing as npt
 from switchpoint.detection.bends import Bend, bend
 from switchpoint.detection.cliffs import cliffs
 from switchpoint.detection.confidence import confidence, features
-from switchpoint.detection.divisions import Divisions
+from switchpoint.detection.divisions import MOST_PLACES, Divisions
 from switchpoint.detection.segments import Piece, PieceTable
 
 #: Effects smaller than this are not reported: relative change of time.
@@ -25,9 +25,6 @@ SMALLEST_SLOPE_CHANGE = 0.25
 
 #: A boundary is reported between the fewest sizes that contain it with this probability.
 LEAST_PROBABILITY = 0.7
-
-#: A bracket has at most this many gaps between neighbouring sizes.
-_MOST_PLACES = 9
 
 #: What a single size at an end of the curve leaves open.
 _ONE_SIZE = "only one size lies {} it: a step, or one odd size; measure more sizes there"
@@ -176,7 +173,7 @@ def brackets(divisions: Divisions) -> list[Bracket]:
     n = len(divisions.here)
     free = np.ones(n, dtype=bool)
     chosen: list[Bracket] = []
-    for width in range(1, min(_MOST_PLACES, n - 1) + 1):
+    for width in range(1, min(MOST_PLACES, n - 1) + 1):
         probable = divisions.within(width)
         enough = np.flatnonzero(probable >= LEAST_PROBABILITY)
         for start in enough[np.argsort(-probable[enough], kind="stable")].tolist():

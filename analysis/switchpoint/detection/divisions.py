@@ -12,6 +12,9 @@ import numpy as np
 
 from switchpoint.tables.sweeps import Floats
 
+#: A boundary can be asked for within at most so many places.
+MOST_PLACES = 9
+
 
 class Divisions:
     """All divisions of a curve into pieces, and their probabilities.
@@ -44,20 +47,19 @@ class Divisions:
         pieces -= best[1:]
         np.exp(pieces, out=pieces)
         before, after = np.r_[1.0, np.zeros(n)], np.ones(n + 1)
-        by_last = np.ascontiguousarray(pieces.T)
-        for last in range(n):
-            before[last + 1] = by_last[last, : last + 1] @ before[: last + 1]
+        for first in range(n):
+            before[first + 1 :] += before[first] * pieces[first, first:]
         for first in range(n - 1, -1, -1):
             after[first] = pieces[first, first:] @ after[first + 1 :]
         self.total = float(best[n] + np.log(before[n]))
         self.here = before[:n] * after[:n] / before[n]
         self.here[0] = 0.0
-        pieces *= before[:n, None]
-        pieces *= after[1:] / before[n]
-        # Of each pair of indices: the probability that one piece contains both.
-        backwards = pieces[:, ::-1]
-        np.cumsum(backwards, axis=1, out=backwards)
-        self._joined = np.cumsum(pieces, axis=0, out=pieces)
+        # By index: the probability of a boundary there whose piece has more than so many sizes.
+        self._longer = np.tile(self.here, (MOST_PLACES, 1))
+        for more in range(1, min(MOST_PLACES, n)):
+            # Pieces of `more` sizes, by their first.
+            these = np.diagonal(pieces, more - 1) * before[: n + 1 - more] * after[more:]
+            self._longer[more:, : n + 1 - more] -= these / before[n]
 
     @classmethod
     def averaged(cls, parts: Sequence[Divisions], weights: Floats) -> Divisions:
@@ -65,14 +67,18 @@ class Divisions:
         mean = cls.__new__(cls)
         mean.total = float(np.logaddexp.reduce([part.total for part in parts]))
         mean.here = sum(weight * part.here for part, weight in zip(parts, weights, strict=True))
-        mean._joined = sum(
-            weight * part._joined for part, weight in zip(parts, weights, strict=True)
+        mean._longer = sum(
+            weight * part._longer for part, weight in zip(parts, weights, strict=True)
         )
         return mean
 
     def within(self, width: int) -> Floats:
         """Return the probability of a boundary within `width` places, by the first of them.
 
-        The first entry is that of the places before the sizes of index 1 to `width`.
+        The first entry is that of the places before the sizes of index 1 to `width`, at most
+        `MOST_PLACES`.
         """
-        return np.asarray(np.maximum(1 - np.diagonal(self._joined, width), 0.0))
+        # The last boundary within them is at one of the places, and its piece reaches their end.
+        n = len(self.here)
+        last = [self._longer[more, width - more : n - more] for more in range(width)]
+        return np.asarray(np.maximum(np.sum(last, axis=0), 0.0))

@@ -90,11 +90,15 @@ class PieceTable:
         # one cumulative sum, values that are many orders of magnitude smaller would be lost.
         x = self.size[rows.start :] - self.size[rows, None]
         y = self.time[rows.start :] - self.time[rows, None]
-        w = np.empty_like(x)
+        sums = np.empty((6, *x.shape))
+        w, wx, wy, wxx, wxy, wyy = sums
         w[:] = weight[rows.start :]
         w[none] = 0.0
-        wx, wy = w * x, w * y
-        sums = np.stack([w, wx, wy, wx * x, wx * y, wy * y])
+        np.multiply(w, x, out=wx)
+        np.multiply(w, y, out=wy)
+        np.multiply(wx, x, out=wxx)
+        np.multiply(wx, y, out=wxy)
+        np.multiply(wy, y, out=wyy)
         np.cumsum(sums, axis=2, out=sums)
         sums[0][none] = 1.0
         total, mean_x, mean_y, spread, moment, misfit = sums

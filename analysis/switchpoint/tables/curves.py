@@ -103,8 +103,7 @@ def compare_passes(sweeps: Sweeps) -> Passes:
     point_curve[point] = curve
     turn = _numbered(curve, sweeps.number)
     cell = _numbered(point, turn)
-    _, of_cell = np.unique(cell, return_index=True)
-    _, of_turn = np.unique(turn, return_index=True)
+    of_cell, of_turn = _first_of_each(cell), _first_of_each(turn)
     cell_point, cell_turn = point[of_cell], turn[of_cell]
     logs = np.log(median_by(cell, sweeps.time_us.astype(float)))
     logs -= median_by(cell_point, logs)[cell_point]
@@ -206,9 +205,16 @@ def _error_of_median(codes: Indices, values: Floats) -> Floats:
 
 def _numbered(major: Indices, minor: Indices) -> Indices:
     """Number the existing pairs from 0, in order."""
-    _, minor_code = np.unique(minor, return_inverse=True)
-    _, code = np.unique(major * (minor_code.max(initial=0) + 1) + minor_code, return_inverse=True)
-    return np.asarray(code)
+    minor_code, minors = pd.factorize(minor, sort=True)
+    code, _ = pd.factorize(major * max(len(minors), 1) + minor_code, sort=True)
+    return code
+
+
+def _first_of_each(codes: Indices) -> Indices:
+    """Return where each code from 0 to the largest occurs first."""
+    first = np.empty(codes.max() + 1, dtype=np.intp)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return first
 
 
 def median_by(codes: Indices, values: Floats) -> Floats:
