@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,3 +65,31 @@ def test_damaged_files_of_our_own_are_one_line_or_a_result(sound: Sound, kind: s
         assert judge_own(sound, *damaged).problems == []
 
     run()
+
+
+@pytest.mark.slow
+def test_fuzzing_counts_each_round_of_each_target(tmp_path: Path) -> None:
+    """Kernels are left out: they need a build with sanitizers."""
+    targets = ["importers", "own files", "killed writers", "imports again", "flipped bits"]
+    command = [sys.executable, "-m", "fuzz", "--rounds=1", f"--failures={tmp_path / 'failures'}"]
+
+    done = subprocess.run(
+        [*command, *(f"--only={target}" for target in targets)],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == [*targets, "in all"]
+    assert lines[0].startswith("importers: 288 inputs, ")
+    assert lines[2:4] == [
+        "killed writers: 1 rounds, 1 killed writers, 0 problems",
+        "imports again: 4 imports again, 0 problems",
+    ]
+    assert lines[5] == (
+        "in all: 348 hostile files, 0 argument lists, 0 problems, 0 hangs, 0 too large"
+    )
+    assert not (tmp_path / "failures").exists()
