@@ -538,6 +538,19 @@ def test_a_store_that_cannot_be_written_is_judged(
     assert "parameters of this session were not kept" in warning and "Read-only" in warning
 
 
+def test_damaged_parameters_cost_one_warning_and_no_finding(tmp_path: Path) -> None:
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.12))
+    before = kept(store, LAST)
+    damaged = max((Path(store.url) / "parameters").rglob("*.parquet"))
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+
+    verdict = gate(store)
+
+    assert verdict.findings["sentence"].tolist() == before["sentence"].tolist()
+    [told] = [line for line in verdict.warnings if str(damaged) in line]
+    assert "is damaged" in told
+
+
 def test_boundaries_that_were_kept_give_the_same_findings(tmp_path: Path) -> None:
     change = slower("two_nodes_two_hosts", latency_us=1.12)
     searched = gate(store_of(tmp_path / "searched", change)).findings

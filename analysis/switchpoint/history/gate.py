@@ -105,9 +105,10 @@ def gate(
     single = store.single_values(site=site)
     nights = _nights(store, single, session, site, history or policy.history_nights)
     night, not_taken = _read(store, nights, site)
-    known = known_boundaries(
+    known, lost = known_boundaries(
         store, night.points, night.nights, night.acceptances, policy.settled_after_nights
     )
+    not_taken += lost
     curves = None
     if night.nights.tonight and len(night.curves):
         curves = by_curve(night.points, {one: known[one].first_sizes for one in known})

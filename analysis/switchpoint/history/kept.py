@@ -45,8 +45,10 @@ def known_boundaries(
     nights: Nights,
     acceptances: Iterable[Acceptance],
     for_nights: int,
-) -> dict[int, Boundaries]:
+) -> tuple[dict[int, Boundaries], list[str]]:
     """Return the boundaries of curves that an earlier gate stored and that still count.
+
+    Return also what could not be read, one sentence each. Boundaries that are lost are searched.
 
     Parameters
     ----------
@@ -60,11 +62,12 @@ def known_boundaries(
         After so many nights, boundaries are searched again.
     """
     if not nights.tonight:
-        return {}
+        return {}, []
     columns = ["curve", "first_size_bytes", "searched_utc", "searched_nights"]
     table = store.parameters(columns, since=nights.starts_utc[-2], until=nights.starts_utc[-1])
+    not_taken: list[str] = table.attrs["not_taken"]
     if table.empty or not {*columns} <= {*table}:
-        return {}
+        return {}, not_taken
     table = table.drop_duplicates()
     oldest = nights.starts_utc[max(nights.tonight - for_nights, 0)]
     accepted: dict[str, str] = {}
@@ -80,7 +83,7 @@ def known_boundaries(
         if still and curve in number and accepted.get(curve, "") < searched:
             sizes = sorted({*part["first_size_bytes"].astype(int).tolist()})
             known[number[curve]] = Boundaries(sizes, searched, int(count))
-    return known
+    return known, not_taken
 
 
 def parameters_of_launches(
