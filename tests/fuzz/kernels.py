@@ -51,7 +51,7 @@ SECONDS = 60
 
 
 #: Argument lists of a round, which share the kernels' options.
-LISTS = 20
+LISTS = 50
 
 
 def one_round(number: int, failures: Path) -> Counts:
