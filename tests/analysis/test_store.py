@@ -622,3 +622,25 @@ def test_a_bucket_is_a_store(
     pd.testing.assert_frame_equal(contents(Store(bucket)), before)
     assert switchpoint("store", "verify", "--store", bucket).exit_code == 0
     assert "Nothing found" in switchpoint("detect", "--store", bucket).output
+
+
+@pytest.mark.parametrize("lost", ["one row", "the file"])
+def test_a_store_all_of_whose_runs_are_damaged_is_listed(
+    switchpoint: Callable[..., Result], tmp_path: Path, lost: str
+) -> None:
+    store = Store(tmp_path / "results")
+    store.add(read(record(tmp_path, 1)))
+    [runs] = (tmp_path / "results" / "runs").rglob("*.parquet")
+    if lost == "one row":
+        rows = pq.read_table(runs, partitioning=None)
+        column = rows.schema.get_field_index("run_id")
+        bad = pa.array(["../x"], rows.schema.field(column).type)
+        rows = rows.set_column(column, "run_id", bad)
+        pq.write_table(rows.replace_schema_metadata(None), runs)
+    else:
+        runs.write_bytes(runs.read_bytes()[:-20])
+
+    listed = switchpoint("store", "ls", "--store", store.url)
+
+    assert listed.exception is None or isinstance(listed.exception, SystemExit)
+    assert f"{runs}: is damaged" in listed.stderr
