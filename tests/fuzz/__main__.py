@@ -13,9 +13,9 @@ from fuzz.processes import Extent, repeat
 
 #: What is tried, and its share of the time.
 TARGETS = {
-    "importers": (importers.one_round, 0.5),
-    "own files": (own_files.one_round, 0.12),
-    "kernels": (kernels.one_round, 0.23),
+    "importers": (importers.one_round, 0.55),
+    "own files": (own_files.one_round, 0.1),
+    "kernels": (kernels.one_round, 0.2),
     "killed writers": (stores.killed_writers, 0.05),
     "imports again": (stores.imports_again, 0.05),
     "flipped bits": (stores.flipped_bits, 0.05),

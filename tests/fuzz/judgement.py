@@ -91,12 +91,11 @@ def _judged(
 ) -> Outcome:
     inputs, outcome = folder / "inputs", Outcome()
     store = Store(folder / "results")
+    inputs.mkdir()
     for number, (name, content) in enumerate([("good.csv", _GOOD), *files]):
-        place = inputs / f"{number}"
-        place.mkdir(parents=True)
-        (place / name).write_bytes(content)
+        (inputs / f"{number}-{name}").write_bytes(content)
         if name.startswith("labelled-"):
-            (place / f"{name}.labels.json").write_bytes(content[:200])
+            (inputs / f"{number}-{name}.labels.json").write_bytes(content[:200])
     try:
         imported = bounded(lambda: import_files([inputs], store))
     except TooLongError:

@@ -53,7 +53,7 @@ _CELLS: dict[str, list[Any]] = {
     "text": [None, "", "x", "../x", "\x1b[2J", "nan", "{", "[]", "{}", "null", "[1]", '{"a": 1}',
              "0" * 32, "9999-12-31T23:59:59.999999Z", "2026-13-01", "x" * 20000],
     "number": [None, 0, -1, 1, 2**31 - 1, -(2**31)],
-    "large": [2**62, 2**63 - 1, -(2**63)],
+    "large": [2**62 - 1, 2**62, 2**63 - 1, -(2**63)],
     "real": [None, float("nan"), float("inf"), float("-inf"), 0.0, -1.0, 1e300, 5e-324],
     "truth": [None, True, False],
 }  # fmt: skip
@@ -75,6 +75,7 @@ class Sound:
         records = str(folder / "inputs/records")
         places = ["--store", self.store.url]
         for words in (
+            ["gate", "--session", f"night-{_NIGHTS - 2}", *places],
             ["gate", *places],
             ["bundle", records, "-o", str(self.bundle)],
             ["model", "fit", records, "-o", str(self.model)],
@@ -114,7 +115,12 @@ def _measured(folder: Path) -> Path:
             facts = header | {
                 "run_id": f"{night}{launch}".ljust(32, "0"),
                 "start_utc": f"2026-11-{night + 1:02}{start[10:-2]}{launch}Z",
-                "labels": {"site": "alpha", "placement": "one_node", "environ": "mpich"},
+                "labels": {
+                    "site": "alpha",
+                    "placement": "one_node",
+                    "environ": "mpich",
+                    "session": f"night-{night}",
+                },
             }
             rows = [
                 f"{mode},{size},{turn},0,10,{_time_us(size, night) * draw.gauss(1, 0.01):.6f}"

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from switchpoint import Store
 
 from fuzz.inputs import corpus, hostile_files
-from fuzz.judgement import judge
+from fuzz.judgement import VERBS, judge, of_store
 from fuzz.own_files import KINDS, Sound, damaged_files, judge_own
 
 #: Files that are imported together; the verbs then run once for all of them.
@@ -65,6 +68,28 @@ def test_damaged_files_of_our_own_are_one_line_or_a_result(sound: Sound, kind: s
         assert judge_own(sound, *damaged).problems == []
 
     run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["runs", "facts", "samples", "curves", "parameters", "findings",
+                                   "values"])  # fmt: skip
+@pytest.mark.parametrize("left", ["no row", "half of the file"])
+def test_every_verb_works_without_a_table(
+    sound: Sound, tmp_path: Path, table: str, left: str
+) -> None:
+    store = shutil.copytree(sound.store.url, tmp_path / "results")
+    damaged = list((store / table).rglob("*.parquet"))
+    for path in damaged:
+        content = path.read_bytes()
+        if left == "no row":
+            rows = pq.read_table(path, partitioning=None).slice(0, 0)
+            pq.write_table(rows.replace_schema_metadata(None), path)
+        else:
+            path.write_bytes(content[: len(content) // 2])
+
+    assert damaged
+    texts = [words for words in VERBS if "--json" not in words]
+    assert of_store(tmp_path, Store(store), only=texts) == []
 
 
 @pytest.mark.slow

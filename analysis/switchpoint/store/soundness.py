@@ -20,21 +20,24 @@ from switchpoint.strict_json import parse_json
 from switchpoint.tables.columns import IDENTITY, RESERVED
 from switchpoint.tables.validity import POINT_RANGES, SAMPLE_RANGES, is_start
 
-_RUN_ID = r"\A[0-9a-f]{32}\z"
+_ID = r"\A[0-9a-f]{32}\z"
 
 
 def problem_of_table(table: pa.Table) -> str | None:
-    """Return the first problem of rows of runs, facts, samples or curves, or None."""
+    """Return the first problem of rows of runs, facts, samples, curves or values, or None."""
     return next(_problems(table), None)
 
 
 def _problems(table: pa.Table) -> Iterator[str]:
     names = {*table.schema.names}
-    if "format" in names and table["run_id"].null_count == len(table):
+    identity = "value_id" if "value_id" in names else "run_id"
+    if {"format", "value_id"} & names and table[identity].null_count == len(table):
         return  # a table of something else, which the caller names so
-    ids = table["run_id"].unique().cast(pa.string())
-    if ids.null_count or not pc.all(pc.match_substring_regex(ids, _RUN_ID), min_count=0).as_py():
-        yield "a run_id is not 32 hexadecimal digits"
+    ids = table[identity].unique().cast(pa.string())
+    if ids.null_count or not pc.all(pc.match_substring_regex(ids, _ID), min_count=0).as_py():
+        yield f"a {identity} is not 32 hexadecimal digits"
+    if "value" in names:
+        yield from _of_numbers(table, {"value": (-sys.float_info.max, sys.float_info.max)})
     if "time_us" in names:
         yield from _of_numbers(table, POINT_RANGES if "count" in names else SAMPLE_RANGES)
     if "labels" in names:
