@@ -73,21 +73,16 @@ def test_damaged_files_of_our_own_are_one_line_or_a_result(sound: Sound, kind: s
 @pytest.mark.slow
 @pytest.mark.parametrize("table", ["runs", "facts", "samples", "curves", "parameters", "findings",
                                    "values"])  # fmt: skip
-@pytest.mark.parametrize("left", ["no row", "half of the file"])
-def test_every_verb_works_without_a_table(
-    sound: Sound, tmp_path: Path, table: str, left: str
+def test_every_verb_works_without_the_rows_of_a_table(
+    sound: Sound, tmp_path: Path, table: str
 ) -> None:
     store = shutil.copytree(sound.store.url, tmp_path / "results")
-    damaged = list((store / table).rglob("*.parquet"))
-    for path in damaged:
-        content = path.read_bytes()
-        if left == "no row":
-            rows = pq.read_table(path, partitioning=None).slice(0, 0)
-            pq.write_table(rows.replace_schema_metadata(None), path)
-        else:
-            path.write_bytes(content[: len(content) // 2])
+    emptied = list((store / table).rglob("*.parquet"))
+    for path in emptied:
+        rows = pq.read_table(path, partitioning=None).slice(0, 0)
+        pq.write_table(rows.replace_schema_metadata(None), path)
 
-    assert damaged
+    assert emptied
     texts = [words for words in VERBS if "--json" not in words]
     assert of_store(tmp_path, Store(store), only=texts) == []
 
