@@ -12,6 +12,7 @@ from reframe.core.builtins import fixture, parameter, run_after, run_before, var
 
 from .mixins.build import KernelBuild
 from .mixins.kernel import KernelMixin
+from .mixins.shell_words import plain_name, variable_name
 
 _FILE = os.environ.get("SWITCHPOINT_PLAN")
 _NOTHING = {"label": "", "locks": {}, "trials": []}
@@ -58,7 +59,7 @@ class Confirm(rfm.RunOnlyRegressionTest, TrialMixin, KernelMixin):
         """Take what is measured from the plan; of the placements, only the planned one."""
         self.planned = TRIALS[self.trial]
         self.skip_if(self.placement != self.planned["placement"], "another placement is planned")
-        self.kernel = self.planned["kernel"]
+        self.kernel = plain_name(_FILE, self.planned["kernel"])
         self.modes = self.planned["modes"]
         self.sizes_bytes = self.planned["sizes_bytes"]
         self.num_tasks = self.planned["ranks"]
@@ -75,7 +76,10 @@ class Confirm(rfm.RunOnlyRegressionTest, TrialMixin, KernelMixin):
         """Run on the planned nodes, or on none that the plan avoids."""
         if self.current_partition.scheduler.is_local:
             return
-        avoided, nodes = self.planned["avoided"], self.planned["nodes"]
+        avoided, nodes = (
+            [plain_name(_FILE, node) for node in self.planned[which]]
+            for which in ("avoided", "nodes")
+        )
         if avoided:
             self.job.options.append(f"--exclude={','.join(avoided)}")
         elif nodes:
@@ -88,12 +92,13 @@ class Confirm(rfm.RunOnlyRegressionTest, TrialMixin, KernelMixin):
     @run_before("run")
     def change_settings(self):
         """Set or remove the planned variables, after all others are set."""
-        for name, value in self.planned["environment"].items():
-            if value is None:
-                self.env_vars.pop(name, None)
-                self.prerun_cmds.append(f"unset {name}")
-            else:
-                self.env_vars[name] = value
+        settings = self.planned["environment"]
+        self.set_variables(
+            _FILE, {name: value for name, value in settings.items() if value is not None}
+        )
+        for name in (name for name, value in settings.items() if value is None):
+            self.env_vars.pop(variable_name(_FILE, name), None)
+            self.prerun_cmds.append(f"unset {name}")
 
     @run_before("run")
     def take_options(self):

@@ -69,7 +69,7 @@ class Recommended(rfm.RunOnlyRegressionTest, LaunchesMixin, RanksMixin, KernelMi
             settings |= dict(line.split("=", 1) for line in lines if "=" in line)
         self.skip_if(not settings, f"{self.rules_folder} has no settings file such as openmpi.env")
         if self.rules == WITH:
-            self.env_vars.update(settings)
+            self.set_variables(self.rules_folder, settings)
 
     @run_before("run")
     def label_rules(self):

@@ -177,7 +177,7 @@ class PingPongIntervention(Zoom):
         options += [f"--value={self.value}"] if self.value else []
         self.moved = self.follow_plan(*options)
         self.skip_if(self.moved is None, "nothing was found that a known setting could move")
-        self.env_vars[self.moved["environment"]] = str(self.moved["value"])
+        self.set_variables("plan.json", {self.moved["environment"]: str(self.moved["value"])})
 
     @property
     def run_labels(self):

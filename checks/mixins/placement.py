@@ -4,7 +4,6 @@ Only the site's partition defines what a name means (``extras['placements']``).
 """
 
 import re
-import shlex
 from pathlib import Path
 
 import reframe as rfm
@@ -13,12 +12,13 @@ import reframe.utility.sanity as sn
 import reframe.utility.typecheck as typ
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import deferrable, parameter, run_after, run_before, variable
-from reframe.core.exceptions import ReframeError, SanityError
+from reframe.core.exceptions import SanityError
 from switchpoint.sites.placement_proof import contradictions
 from switchpoint.sites.placements import BUILT_IN, Placement
 from switchpoint.tables.columns import LINK
 
 from .session import session_name
+from .shell_words import quoted_variables
 
 #: The exit code of ``timeout`` if it ended the step.
 TIMED_OUT = 124
@@ -75,25 +75,12 @@ class PlacementMixin(rfm.RegressionTestPlugin):
         if wanted.nodes > 1 or not self.current_partition.scheduler.is_local:
             self.job.options.append(f"--nodes={wanted.nodes}")
         family = self.current_environ.extras.get("mpi", "any")
-        self.env_vars.update(
-            {**self.patience(family), **wanted.variables(family), **self.own_environment}
-        )
+        self.env_vars.update({**self.patience(family), **wanted.variables(family)})
+        self.set_variables("rank_environment", self.rank_environment)
 
-    @property
-    def own_environment(self):
-        """`rank_environment`, quoted, because ReFrame writes values to the script as they are.
-
-        ReFrame itself runs what stands in backquotes or `$(...)`, however it is quoted.
-        """
-        for name, value in self.rank_environment.items():
-            if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-                raise ReframeError(f"rank_environment: '{name}' is not the name of a variable")
-            if "`" in value or "$" in value:
-                raise ReframeError(
-                    f"rank_environment: the value of {name} contains ` or $, and ReFrame would run"
-                    " or replace what follows; write the value itself"
-                )
-        return {name: shlex.quote(value) for name, value in self.rank_environment.items()}
+    def set_variables(self, source, settings):
+        """Set variables of the ranks that the named source gives, after they were checked."""
+        self.env_vars.update(quoted_variables(source, settings))
 
     @property
     def crowded(self):

@@ -48,6 +48,8 @@ class Cluster:
         Whether no job starts.
     elsewhere : dict
         Nodes of a launch on two nodes that are not as usual, by its number.
+    environment : dict
+        Variables of the launches.
     """
 
     folder: Path
@@ -57,6 +59,7 @@ class Cluster:
     disturbed: float = 1.0
     broken: bool = False
     elsewhere: dict[int, list[str]] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -120,7 +123,7 @@ class Cluster:
                 "library": "Open MPI v4.1.4, package: Debian OpenMPI",
                 "standard": "3.1",
                 "cvars": {LIMIT: limit, "job": number},
-                "environment": {},
+                "environment": self.environment,
             },
             ranks=[rank_on(node, rank) for rank, node in enumerate((nodes * 2)[:2])],
         )
@@ -198,6 +201,17 @@ def test_a_value_that_differs_from_job_to_job_is_not_tried(cluster: Cluster) -> 
 
     tried = {name for plan in cluster.plans for trial in plan for name in trial.environment}
     assert tried == {f"OMPI_MCA_{LIMIT}"}
+
+
+def test_a_setting_that_names_a_file_is_not_made_because_a_record_says_so(
+    cluster: Cluster,
+) -> None:
+    cluster.environment = {"UCX_TLS": "tcp", "OMPI_MCA_mca_component_path": "/tmp/stranger"}
+    judged(cluster, {"disturbed": 1.2, "environment": {"UCX_TLS": "all"}, "slow_limit": 1.2,
+                     "eager_limit": 4096})  # fmt: skip
+
+    made = {name for plan in cluster.plans for trial in plan for name in trial.environment}
+    assert made == {"UCX_TLS", f"OMPI_MCA_{LIMIT}"}
 
 
 def test_a_slow_node_is_named_and_the_other_is_not(cluster: Cluster) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -11,7 +13,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from switchpoint import InputError, Store, accept, gate
+from conftest import write_record
+from switchpoint import InputError, Store, accept, gate, import_files
 from switchpoint.history import by_curve
 from switchpoint.history.gate import Verdict
 from synthetic_nights import (
@@ -536,6 +539,47 @@ def test_a_store_that_cannot_be_written_is_judged(
 
     [_, warning] = gate(store, keep=True).warnings[-2:]
     assert "parameters of this session were not kept" in warning and "Read-only" in warning
+
+
+def test_the_largest_sizes_do_not_mix_curves(tmp_path: Path) -> None:
+    """The product of a size and the number of a curve is larger than any integer of the tables."""
+    store, scatter = Store(tmp_path / "store"), random.Random(1)
+    slow = (LAST, "c")
+    (tmp_path / "records").mkdir()
+    for night, placement, launch in itertools.product(range(LAST + 1), "abcdef", range(2)):
+        run_id = f"{night:02}{ord(placement)}{launch}".ljust(32, "0")
+        path = write_record(
+            tmp_path / f"records/{run_id}.record",
+            run_id=run_id,
+            start_utc=f"2026-11-{night + 1:02}T02:00:00.000000Z",
+            labels={"site": "here", "placement": placement, "session": f"night-{night:02}"},
+            sizes=[8, 64, 512],
+            step_at=None,
+            slower=scatter.gauss(1, 0.01) * (1.5 if (night, placement) == slow else 1.0),
+        )
+        path.write_text(path.read_text().replace("send,512,", f"send,{2**62 - 1},"))
+    import_files([tmp_path / "records"], store)
+
+    found = gate(store).findings
+
+    assert found["fails"].any()
+    assert {curve["placement"] for curves in found["curves"] for curve in curves} == {"c"}
+
+
+@pytest.mark.parametrize("table", ["parameters", "facts"])
+def test_a_damaged_file_of_facts_or_parameters_costs_one_warning(
+    tmp_path: Path, table: str
+) -> None:
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.12))
+    before = kept(store, LAST)
+    damaged = max((Path(store.url) / table).rglob("*.parquet"))
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+
+    verdict = gate(store)
+
+    assert verdict.findings["curves"].tolist() == before["curves"].tolist()
+    [told] = [line for line in verdict.warnings if str(damaged) in line]
+    assert "is damaged" in told
 
 
 def test_boundaries_that_were_kept_give_the_same_findings(tmp_path: Path) -> None:

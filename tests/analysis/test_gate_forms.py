@@ -150,3 +150,34 @@ def test_references_have_thresholds_that_noise_justifies(switchpoint: Run, tmp_p
             "alpha:batch": {"gnu": {8: {"triad": [200.1, -0.05, None, "GB/s"]}}},
         }
     }
+
+
+@pytest.mark.parametrize(("column", "cell"), [("|environ|", "||"), ("|", "|")])
+def test_a_series_of_an_unknown_environment_gets_no_reference(
+    switchpoint: Run, tmp_path: Path, column: str, cell: str
+) -> None:
+    store, path = Store(tmp_path / "store"), log(tmp_path / "logs", STEADY)
+    path.write_text(path.read_text().replace("|environ|", column).replace("|gnu|", cell))
+    import_files([path], store)
+
+    done = switchpoint("references", "--store", store.url)
+
+    assert (done.exit_code, yaml.safe_load(done.stdout)) == (0, {})
+    assert done.stderr == (
+        "switchpoint: warning: triad of 'Stream %size=8' on alpha:batch: ReFrame looks for"
+        " references by environ, which is not known\n"
+    )
+
+
+@pytest.mark.parametrize("size", ["²", "007", "9" * 5000])
+def test_a_parameter_that_is_no_plain_number_stays_a_text(
+    switchpoint: Run, tmp_path: Path, size: str
+) -> None:
+    store, path = Store(tmp_path / "store"), log(tmp_path / "logs", STEADY)
+    path.write_text(path.read_text().replace("size=8", f"size={size}"))
+    import_files([path], store)
+
+    done = switchpoint("references", "--store", store.url)
+
+    assert done.exit_code == 0, done.output
+    assert list(yaml.safe_load(done.stdout)["Stream"]["alpha:batch"]["gnu"]) == [size]

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from switchpoint import Store, import_files, read, read_files
 from switchpoint.tables.columns import VALUE_COLUMNS
@@ -189,6 +191,32 @@ def test_values_of_a_damaged_file_are_stored_again_by_the_next_import(tmp_path: 
     assert outcome.values_added == 3
     assert len(store.single_values()) == 7
     assert store.single_values().attrs["not_taken"] == []
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "problem"),
+    [
+        ("value", float("inf"), "value is inf, but must be from"),
+        ("value", None, "a row has no value"),
+        ("lower", float("-inf"), "lower is -inf, but must be from"),
+        ("value_id", "../x", "a value_id is not 32 hexadecimal digits"),
+    ],
+)
+def test_an_impossible_value_that_another_program_wrote_costs_its_file(
+    tmp_path: Path, column: str, value: object, problem: str
+) -> None:
+    store = Store(tmp_path / "store")
+    first, _ = two_files(store, tmp_path)
+    rows = pq.read_table(first, partitioning=None)
+    cells = pa.array([value, *rows[column].to_pylist()[1:]], rows.schema.field(column).type)
+    rows = rows.set_column(rows.schema.get_field_index(column), column, cells)
+    pq.write_table(rows.replace_schema_metadata(None), first)  # without a seal
+
+    values = store.single_values()
+
+    [warning] = values.attrs["not_taken"]
+    assert warning.startswith(f"{first}: is damaged (") and problem in warning
+    assert values["value"].tolist() == [204.5, 205.5, 206.5, 207.5]
 
 
 def test_a_foreign_table_among_values_is_named(tmp_path: Path) -> None:

@@ -16,8 +16,10 @@ from typing import Any
 
 import pytest
 import yaml
+from switchpoint import InputError
 from switchpoint.shipped import shipped
 from switchpoint.sites.launching import interface_of, interfaces_of
+from switchpoint.sites.settings_path import named_settings
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -656,3 +658,16 @@ def test_only_a_name_is_looked_for_among_the_sites(switchpoint: Run) -> None:
     done = switchpoint("doctor", "--site", "../testbed")
     assert done.exit_code == 2
     assert "there is no such site" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["given", "given/settings.py", "./given", ".."])
+def test_a_name_from_a_record_is_no_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """ReFrame would execute the settings."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given/settings.py").touch()
+
+    with pytest.raises(InputError, match="there is no such site"):
+        named_settings(name)

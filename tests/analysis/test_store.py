@@ -231,7 +231,9 @@ def test_a_foreign_file_is_named_and_costs_nothing(tmp_path: Path) -> None:
         ("samples", "time_us", float("inf"), "time_us is inf, but must be from 1e-06 to 1e+13"),
         ("samples", "size_bytes", -1, "size_bytes is -1, but must be from 0 to 4.61169e+18"),
         ("runs", "run_id", "../x", "a run_id is not 32 hexadecimal digits"),
-        ("runs", "labels", "[1]", "labels are not a JSON object of texts"),
+        ("samples", "other_identity", "x", "other_identity is not a JSON object of texts"),
+        ("samples", "other_identity", '{"time_us": "1"}', "time_us, which is a column of its own"),
+        ("runs", "labels", "[1]", "labels is not a JSON object of texts"),
         ("runs", "start_utc", "tomorrow", "a start is not a time in UTC of its date"),
         ("facts", "header", "{}", "header field"),
     ],
@@ -620,3 +622,25 @@ def test_a_bucket_is_a_store(
     pd.testing.assert_frame_equal(contents(Store(bucket)), before)
     assert switchpoint("store", "verify", "--store", bucket).exit_code == 0
     assert "Nothing found" in switchpoint("detect", "--store", bucket).output
+
+
+@pytest.mark.parametrize("lost", ["one row", "the file"])
+def test_a_store_all_of_whose_runs_are_damaged_is_listed(
+    switchpoint: Callable[..., Result], tmp_path: Path, lost: str
+) -> None:
+    store = Store(tmp_path / "results")
+    store.add(read(record(tmp_path, 1)))
+    [runs] = (tmp_path / "results" / "runs").rglob("*.parquet")
+    if lost == "one row":
+        rows = pq.read_table(runs, partitioning=None)
+        column = rows.schema.get_field_index("run_id")
+        bad = pa.array(["../x"], rows.schema.field(column).type)
+        rows = rows.set_column(column, "run_id", bad)
+        pq.write_table(rows.replace_schema_metadata(None), runs)
+    else:
+        runs.write_bytes(runs.read_bytes()[:-20])
+
+    listed = switchpoint("store", "ls", "--store", store.url)
+
+    assert listed.exception is None or isinstance(listed.exception, SystemExit)
+    assert f"{runs}: is damaged" in listed.stderr

@@ -1,5 +1,6 @@
 """What a check must not let pass, and what it says."""
 
+import json
 import shlex
 
 import pytest
@@ -88,6 +89,37 @@ def test_a_variable_without_a_name_is_refused(reframe):
 
     assert session.exit_code == 1
     assert "rank_environment: 'A B' is not the name of a variable" in session.output
+
+
+@pytest.mark.parametrize(
+    ("told", "refusal"),
+    [
+        ({"environment": {"UCX_TLS": "`touch broken`"}}, "the value of UCX_TLS contains ` or $"),
+        ({"environment": {"UCX_TLS;touch broken": None}}, "is not the name of a variable"),
+        ({"nodes": ["a1\ntouch broken"]}, "'a1\\ntouch broken' is not a plain name"),
+        ({"kernel": "../../pingpong"}, "'../../pingpong' is not a plain name"),
+    ],
+)
+def test_a_plan_of_a_strangers_record_runs_nothing_of_its_own(
+    reframe, tmp_path, monkeypatch, told, refusal
+):
+    """`switchpoint gate --confirm` writes what records say into its plans."""
+    trial = {
+        "name": "first", "placement": "one_node", "partition": "batch", "environ": "openmpi",
+        "kernel": "pingpong", "modes": ["send"], "sizes_bytes": [8], "ranks": 2, "options": [],
+        "labels": {}, "nodes": [], "avoided": [], "environment": {}, "built_before": False,
+    }  # fmt: skip
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({"label": "trial", "locks": {}, "trials": [trial | told]}))
+    monkeypatch.setenv("SWITCHPOINT_PLAN", str(plan))
+
+    session = reframe(
+        "--dry-run", "-n", "^Confirm.*placement=one_node$", checks="checks/confirm.py"
+    )
+
+    assert refusal in session.output
+    assert not list(session.prefix.rglob("broken"))
+    assert not [path for path in session.prefix.rglob("*.sh") if "broken" in path.read_text()]
 
 
 @pytest.mark.parametrize("site", ["testbed", "local"])

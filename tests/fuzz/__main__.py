@@ -3,42 +3,67 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 from fuzz import importers, kernels, own_files, stores
+from fuzz.processes import Extent, repeat
 
-#: Each target with its share of the time.
+#: What is tried, and its share of the time.
 TARGETS = {
-    "importers": (importers.fuzz, 0.45),
-    "own files": (own_files.fuzz, 0.15),
-    "kernels": (kernels.fuzz, 0.25),
-    "stores": (stores.fuzz, 0.15),
+    "importers": (importers.one_round, 0.55),
+    "own files": (own_files.one_round, 0.1),
+    "kernels": (kernels.one_round, 0.2),
+    "killed writers": (stores.killed_writers, 0.05),
+    "imports again": (stores.imports_again, 0.05),
+    "flipped bits": (stores.flipped_bits, 0.05),
 }
 
 #: Counts of what must not happen.
 _BAD = ("problems", "hangs", "too large")
 
+#: Counts of damaged files.
+_HOSTILE = ("inputs", "flipped bits")
+
 
 def main() -> int:
-    """Run the targets one after the other, and print what happened."""
-    parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", choices=TARGETS, action="append")
-    parser.add_argument("--failures", type=Path, default=Path("build/fuzz"))
-    asked = parser.parse_args()
-    chosen = asked.only or list(TARGETS)
+    """Try the targets one after the other, and print what happened."""
+    asked = _arguments()
+    chosen = asked.only or [*TARGETS]
+    if "kernels" in chosen and not kernels.PROGRAMS.is_dir():
+        print(f"there is no {kernels.PROGRAMS}: run `make fuzz` or `make kernels-test` first")
+        return 2
     whole = sum(TARGETS[name][1] for name in chosen)
-    bad = 0
+    total: Counter[str] = Counter()
     for name in chosen:
-        run, share = TARGETS[name]
-        counts = run(asked.minutes * share / whole, asked.seed, asked.failures)
-        print(f"{name}: {', '.join(f'{count:,} {what}' for what, count in counts.items())}")
-        bad += sum(counts.get(what, 0) for what in _BAD)
+        one_round, share = TARGETS[name]
+        extent = Extent(asked.seed, asked.jobs, asked.minutes * share / whole, asked.rounds)
+        counts = repeat(name, one_round, extent, asked.failures)
+        print(f"{name}: {_text(counts)}", flush=True)
+        total.update(counts)
+    hostile = {"hostile files": sum(total[what] for what in _HOSTILE)}
+    print(f"in all: {_text(hostile | {what: total[what] for what in ('argument lists', *_BAD)})}")
+    bad = any(total[what] for what in _BAD)
     if bad:
-        print(f"the inputs that went wrong are in {asked.failures}; keep them in tests/fuzz/corpus")
+        print(f"what went wrong is in {asked.failures}; keep the inputs in tests/fuzz/corpus")
     return 1 if bad else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10, help="for all targets together")
+    parser.add_argument("--rounds", type=int, help="so many rounds of each target instead")
+    parser.add_argument("--only", choices=TARGETS, action="append", help="only this target")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="rounds at once")
+    parser.add_argument("--seed", type=int, default=1, help="of the first round")
+    parser.add_argument("--failures", type=Path, default=Path("build/fuzz"))
+    return parser.parse_args()
+
+
+def _text(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {what}" for what, count in counts.items())
 
 
 if __name__ == "__main__":

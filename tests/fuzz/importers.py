@@ -1,6 +1,6 @@
-"""Fuzzes the importers for some minutes, in a process of its own whose memory and time are bounded.
+"""Imports hostile files in batches, and uses what was accepted.
 
-A batch that goes wrong is tried again file by file; the smallest file that goes wrong is kept.
+A batch that goes wrong is tried again in halves; the smallest part that goes wrong is kept.
 """
 
 from __future__ import annotations
@@ -10,73 +10,59 @@ import random
 import sys
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from fuzz import processes
+from fuzz.examples import for_each_example
 from fuzz.inputs import hostile_files
 from fuzz.judgement import VERBS, Outcome, judge
-from fuzz.processes import BYTES, COUNTS, SECONDS, TooLongError, bounded, largest_bytes
+from fuzz.processes import BYTES, Counts, largest_bytes
 
-TOGETHER = 24
+#: Files of a batch. Together with the good one, they are what an import reads at once.
+TOGETHER = 48
 BATCHES = 6
 
+#: The share of batches on which verbs run, and that of which a page is written.
+_VERBS_SHARE, _PAGE_SHARE = 0.15, 0.02
+
 #: How many of the verbs that only print are run on a batch.
-VERBS_AT_ONCE = 5
+_VERBS_AT_ONCE = 5
 
 Verbs = list[list[str]]
 Files = list[tuple[str, bytes]]
 
 
-def fuzz(minutes: float, first_seed: int, failures: Path) -> dict[str, int]:
-    """Run batches until the time is over. Return counts; write each failing input to a folder."""
-    return processes.until(minutes, "fuzz.importers", first_seed, failures)
-
-
-def _batches(number: int, failures: Path) -> dict[str, int]:
-    counts = dict.fromkeys(COUNTS, 0)
+def one_round(number: int, failures: Path) -> Counts:
+    """Judge some batches. Return counts; write each failing input to a folder."""
+    counts = dict.fromkeys(("inputs", "accepted", "refused", "problems", "hangs", "too large"), 0)
+    inputs: set[bytes] = set()
     draw = random.Random(number)
     before = largest_bytes()
 
-    @seed(number)
-    @settings(
-        max_examples=BATCHES,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(st.lists(hostile_files(), min_size=TOGETHER, max_size=TOGETHER))
-    def run(files: Files) -> None:
+    def batch(files: Files) -> None:
         nonlocal before
         share = draw.random()
-        page = share < 0.03
-        verbs = draw.sample(VERBS, VERBS_AT_ONCE) if share < 0.25 else []
-        outcome, kind = _timed(files, verbs, page=page)
+        page = share < _PAGE_SHARE
+        verbs = draw.sample(VERBS, _VERBS_AT_ONCE) if share < _VERBS_SHARE else []
+        outcome = _judged(files, verbs, page=page)
         counts["inputs"] += len(files)
         counts["accepted"] += outcome.accepted
         counts["refused"] += outcome.refused
+        inputs.update(hashlib.sha256(repr(file).encode()).digest()[:8] for file in files)
         grown, before = largest_bytes() - before, largest_bytes()
-        if kind is None and grown > BYTES:
-            kind = "too large"
-        if kind is None and outcome.problems:
-            kind = "problems"
-        if kind is not None:
+        if kind := outcome.kind or ("too large" if grown > BYTES else None):
             counts[kind] += 1
             _keep_smallest(files, outcome.problems or [kind], failures, verbs, page=page)
 
-    run()
-    return counts
+    files = st.lists(hostile_files(), min_size=TOGETHER, max_size=TOGETHER)
+    for_each_example(files, BATCHES, number, batch)
+    return counts, inputs
 
 
-def _timed(files: Files, verbs: Verbs, *, page: bool) -> tuple[Outcome, str | None]:
-    seconds = SECONDS * (1 + len(verbs)) + len(files)
+def _judged(files: Files, verbs: Verbs, *, page: bool) -> Outcome:
     try:
-        return bounded(lambda: judge(files, verbs=verbs, page=page), seconds), None
-    except TooLongError:
-        return Outcome(), "hangs"
+        return judge(files, verbs=verbs, page=page)
     except Exception as error:
-        return Outcome(problems=[f"import: {type(error).__name__}: {str(error)[:200]}"]), None
+        return Outcome(problems=[f"import: {type(error).__name__}: {str(error)[:200]}"])
 
 
 def _keep_smallest(
@@ -86,9 +72,9 @@ def _keep_smallest(
     print("importers:", *problems, sep="\n  ", file=sys.stderr, flush=True)
     while len(files) > 1:
         for half in (files[: len(files) // 2], files[len(files) // 2 :]):
-            outcome, kind = _timed(half, verbs, page=page)
-            if kind or outcome.problems:
-                files, problems = half, outcome.problems or [str(kind)]
+            outcome = _judged(half, verbs, page=page)
+            if outcome.problems:
+                files, problems = half, outcome.problems
                 break
         else:
             break
@@ -98,7 +84,3 @@ def _keep_smallest(
         (failures / f"{digest}-{number}-{name}").write_bytes(content)
     (failures / f"{digest}.why").write_text("\n".join(problems) + "\n")
     print(f"importers: {failures}/{digest}-*", file=sys.stderr, flush=True)
-
-
-if __name__ == "__main__":
-    processes.run(_batches)

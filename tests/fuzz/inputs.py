@@ -26,9 +26,10 @@ _TOKENS = [
     b"}", b"[", b"]", b"#", b"# ", b":", b"../../x", b"<script>alert(1)</script>", b"%s{}$(id)",
     b"-", b"--", b"null", b"true", b"nan", b"inf", b"-inf", b"1e400", b"1e-400", b"-1", b"0",
     b"1.5", b"0x10", b"9223372036854775807", b"9223372036854775808", b"18446744073709551616",
-    b"4611686018427387904", b"1" * 400, b"1e18", b"x" * 5000, b"9" * 5000, b"[" * 3000,
-    b'{"a":' * 3000, b"\\ud800", b"\\u0000", b"\\", b"# switchpoint: {}\n",
-    b'# switchpoint: {"site": "\\ud800"}\n', b'# switchpoint: {"start_utc": "2026-13-01"}\n',
+    b"4611686018427387903", b"4611686018427387904", b"1" * 400, b"1e18", b"x" * 5000,
+    b"9" * 5000, b"[" * 3000, b'{"a":' * 3000, b"\\ud800", b"\\u0000", b"\\",
+    b"# switchpoint: {}\n", b'# switchpoint: {"site": "\\ud800"}\n',
+    b'# switchpoint: {"start_utc": "2026-13-01"}\n',
     b"# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n", b"size_bytes,time_us\n",
     b" times -->", b"#repetitions",
 ]  # fmt: skip

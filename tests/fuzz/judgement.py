@@ -21,8 +21,13 @@ from switchpoint.printable import printable
 from switchpoint.tables.validity import problem_of
 from typer.testing import CliRunner, Result
 
+from fuzz.processes import SECONDS, TooLongError, bounded
+
 #: The file that must be stored whatever lies beside it.
 _GOOD = b"size_bytes,time_us,site\n8,1.5,the-good-one\n16,1.6,the-good-one\n"
+
+#: What is said of an import or a command that does not end in time.
+_TOO_LONG = f"takes longer than {SECONDS} s of a processor"
 
 #: What is done with a store that contains accepted input. Every verb prints text and JSON.
 VERBS = [
@@ -49,6 +54,13 @@ class Outcome:
     accepted: int = 0
     refused: int = 0
     problems: list[str] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str | None:
+        """What the problems count as, if there are any."""
+        if not self.problems:
+            return None
+        return "hangs" if all(_TOO_LONG in problem for problem in self.problems) else "problems"
 
 
 def judge(
@@ -79,13 +91,15 @@ def _judged(
 ) -> Outcome:
     inputs, outcome = folder / "inputs", Outcome()
     store = Store(folder / "results")
+    inputs.mkdir()
     for number, (name, content) in enumerate([("good.csv", _GOOD), *files]):
-        place = inputs / f"{number}"
-        place.mkdir(parents=True)
-        (place / name).write_bytes(content)
+        (inputs / f"{number}-{name}").write_bytes(content)
         if name.startswith("labelled-"):
-            (place / f"{name}.labels.json").write_bytes(content[:200])
-    imported = import_files([inputs], store)
+            (inputs / f"{number}-{name}.labels.json").write_bytes(content[:200])
+    try:
+        imported = bounded(lambda: import_files([inputs], store))
+    except TooLongError:
+        return Outcome(problems=[f"import: {_TOO_LONG}"])
     outcome.refused = len(imported.failures)
     outcome.accepted = len(files) - outcome.refused
     outcome.problems += _of_failures(imported.failures)
@@ -168,10 +182,13 @@ def _of_records(folder: Path) -> list[str]:
 
 def of_command(words: list[str], codes: list[int] | None = None) -> list[str]:
     """Run a command, and return what must not happen; add its exit code to a list."""
-    done = CliRunner().invoke(app, words)
+    shown = " ".join(words[:2])
+    try:
+        done = bounded(lambda: CliRunner().invoke(app, words))
+    except TooLongError:
+        return [f"{shown}: {_TOO_LONG}"]
     if codes is not None:
         codes.append(done.exit_code)
-    shown = " ".join(words[:2])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         return [f"{shown}: {_last_frame(done)}"]
     problems = []

@@ -5,13 +5,16 @@ A kernel either measures, or says in one line what it cannot do, with exit code 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import re
 import subprocess
+import sys
 import tempfile
-import time
 from pathlib import Path
+
+from fuzz.processes import Counts
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "build/ctest/sanitize/bin"
 
@@ -47,30 +50,31 @@ _BROKEN = re.compile(
 SECONDS = 60
 
 
-def fuzz(minutes: float, first_seed: int, failures: Path) -> dict[str, int]:
-    """Run argument lists until the time is over, and write those that went wrong to a folder."""
-    ends = time.monotonic() + 60 * minutes
-    counts = dict.fromkeys(("inputs", "accepted", "refused", "problems", "hangs", "too large"), 0)
-    programs = sorted(PROGRAMS.iterdir()) if PROGRAMS.is_dir() else []
-    if not programs:
-        print("kernels: not built with sanitizers; run `make kernels-test` first")
-        return counts
-    options = {program: _options(program) for program in programs}
-    draw = random.Random(first_seed)
-    while time.monotonic() < ends:
-        program = draw.choice(programs)
-        arguments, ranks = _arguments(draw, options[program]), draw.choice([1, 2, 2, 2, 3])
-        counts["inputs"] += 1
+#: Argument lists of a round, which share the kernels' options.
+LISTS = 50
+
+
+def one_round(number: int, failures: Path) -> Counts:
+    """Run argument lists, and write those that went wrong to a folder."""
+    counts = dict.fromkeys(("argument lists", "accepted", "refused", "problems", "hangs"), 0)
+    lists: set[bytes] = set()
+    programs = {program: _options(program) for program in sorted(PROGRAMS.iterdir())}
+    draw = random.Random(number)
+    for _ in range(LISTS):
+        program = draw.choice([*programs])
+        arguments, ranks = _arguments(draw, programs[program]), draw.choice([1, 2, 2, 2, 3])
         with tempfile.TemporaryDirectory(prefix="switchpoint-fuzz-") as folder:
             told, kind = _judged(program, arguments, ranks, folder)
+        line = f"{ranks} ranks: {program.name} {arguments!r}"
+        lists.add(hashlib.sha256(line.encode()).digest()[:8])
+        counts["argument lists"] += 1
         counts[kind] += 1
         if told:
             failures.mkdir(parents=True, exist_ok=True)
-            line = f"{ranks} ranks: {program.name} {arguments!r}: {told}"
-            print(line)
+            print(f"{line}: {told}", file=sys.stderr, flush=True)
             with (failures / "kernels.txt").open("a", encoding="utf-8") as stream:
-                stream.write(line + "\n")
-    return counts
+                stream.write(f"{line}: {told}\n")
+    return counts, lists
 
 
 def _options(program: Path) -> list[str]:

@@ -21,17 +21,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
-from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from switchpoint import Store, import_files
 
-from fuzz import processes
+from fuzz.examples import for_each_example
 from fuzz.inputs import SEEDS, VALUES, Draw, change, damage
 from fuzz.judgement import VERBS, Outcome, of_command, of_store
-from fuzz.processes import BYTES, COUNTS, TooLongError, bounded, largest_bytes
-
-#: Seconds of a processor for all verbs together that an input is given to.
-_SECONDS_OF_VERBS = 120
+from fuzz.processes import BYTES, Counts, largest_bytes
 
 #: The nights of the store, fewer than any history and enough for all parts of the gate.
 _NIGHTS = 6
@@ -57,20 +53,15 @@ _CELLS: dict[str, list[Any]] = {
     "text": [None, "", "x", "../x", "\x1b[2J", "nan", "{", "[]", "{}", "null", "[1]", '{"a": 1}',
              "0" * 32, "9999-12-31T23:59:59.999999Z", "2026-13-01", "x" * 20000],
     "number": [None, 0, -1, 1, 2**31 - 1, -(2**31)],
-    "large": [2**62, 2**63 - 1, -(2**63)],
+    "large": [2**62 - 1, 2**62, 2**63 - 1, -(2**63)],
     "real": [None, float("nan"), float("inf"), float("-inf"), 0.0, -1.0, 1e300, 5e-324],
     "truth": [None, True, False],
 }  # fmt: skip
 
 KINDS = ["model", "policy", "report", "bundle", "table"]
 
-
+#: Inputs of a round, which share the sound files.
 INPUTS = 40
-
-
-def fuzz(minutes: float, first_seed: int, failures: Path) -> dict[str, int]:
-    """Damage files until the time is over. Return counts; write each failing input to a folder."""
-    return processes.until(minutes, "fuzz.own_files", first_seed, failures)
 
 
 class Sound:
@@ -84,6 +75,7 @@ class Sound:
         records = str(folder / "inputs/records")
         places = ["--store", self.store.url]
         for words in (
+            ["gate", "--session", f"night-{_NIGHTS - 2}", *places],
             ["gate", *places],
             ["bundle", records, "-o", str(self.bundle)],
             ["model", "fit", records, "-o", str(self.model)],
@@ -123,7 +115,12 @@ def _measured(folder: Path) -> Path:
             facts = header | {
                 "run_id": f"{night}{launch}".ljust(32, "0"),
                 "start_utc": f"2026-11-{night + 1:02}{start[10:-2]}{launch}Z",
-                "labels": {"site": "alpha", "placement": "one_node", "environ": "mpich"},
+                "labels": {
+                    "site": "alpha",
+                    "placement": "one_node",
+                    "environ": "mpich",
+                    "session": f"night-{night}",
+                },
             }
             rows = [
                 f"{mode},{size},{turn},0,10,{_time_us(size, night) * draw.gauss(1, 0.01):.6f}"
@@ -334,39 +331,31 @@ def _outcome(commands: list[list[str]]) -> Outcome:
     return Outcome(accepted, 1 - accepted, problems)
 
 
-def _judged(number: int, failures: Path) -> dict[str, int]:
-    """Judge some files, with one sound store for all."""
-    counts = dict.fromkeys(COUNTS, 0)
+def one_round(number: int, failures: Path) -> Counts:
+    """Judge some files, with one sound store for all. Write each failing input to a folder."""
+    counts = dict.fromkeys(("inputs", "accepted", "refused", "problems", "hangs", "too large"), 0)
+    inputs: set[bytes] = set()
+
+    def one(damaged: tuple[str, str, bytes]) -> None:
+        kind, name, content = damaged
+        before = largest_bytes()
+        outcome = judge_own(sound, kind, name, content)
+        counts["inputs"] += 1
+        counts["accepted"] += outcome.accepted
+        counts["refused"] += outcome.refused
+        inputs.add(hashlib.sha256(kind.encode() + content).digest()[:8])
+        if largest_bytes() - before > BYTES:
+            outcome.problems.append("needs more than a gigabyte")
+            counts["too large"] += 1
+        elif outcome.kind:
+            counts[outcome.kind] += 1
+        if outcome.problems:
+            _keep(failures, kind, name, content, outcome.problems)
+
     with tempfile.TemporaryDirectory(prefix="switchpoint-fuzz-") as folder:
         sound = Sound(Path(folder))
-
-        @seed(number)
-        @settings(
-            max_examples=INPUTS,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
-        @given(damaged_files(sound))
-        def run(damaged: tuple[str, str, bytes]) -> None:
-            kind, name, content = damaged
-            before = largest_bytes()
-            try:
-                outcome = bounded(lambda: judge_own(sound, kind, name, content), _SECONDS_OF_VERBS)
-            except TooLongError:
-                outcome = Outcome(problems=["takes too long"])
-                counts["hangs"] += 1
-            counts["inputs"] += 1
-            counts["accepted"] += outcome.accepted
-            counts["refused"] += outcome.refused
-            counts["too large"] += largest_bytes() - before > BYTES
-            if outcome.problems:
-                counts["problems"] += 1
-                _keep(failures, kind, name, content, outcome.problems)
-
-        run()
-    return counts
+        for_each_example(damaged_files(sound), INPUTS, number, one)
+    return counts, inputs
 
 
 def _keep(failures: Path, kind: str, name: str, content: bytes, problems: list[str]) -> None:
@@ -376,7 +365,3 @@ def _keep(failures: Path, kind: str, name: str, content: bytes, problems: list[s
     text = "\n".join([f"{kind}: {name}", *problems]) + "\n"
     (failures / f"{digest}.why").write_text(text)
     print(text, file=sys.stderr, flush=True)
-
-
-if __name__ == "__main__":
-    processes.run(_judged)

@@ -1,62 +1,137 @@
-"""Runs inputs in processes of their own, so that an abort or a leak of one ends only that one."""
+"""Runs rounds in processes of their own, so that an abort or a leak in one ends only that one.
+
+The processes are forked from one that has imported the package, because importing it takes longer
+than a round of many targets.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
-import json
+import itertools
+import multiprocessing
 import os
+import pkgutil
 import resource
 import signal
-import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-#: Longer or more is a defect, for one file.
+import switchpoint
+
+#: Longer or more is a defect, for one file or one command.
 SECONDS = 10
 BYTES = 2**30
 
-COUNTS = ("inputs", "accepted", "refused", "problems", "hangs", "too large")
-
 _Given = TypeVar("_Given")
 
+#: What happened, by name; and a digest of each input, so that equal ones are seen.
+Counts = tuple[dict[str, int], set[bytes]]
 
-class TooLongError(Exception):
-    """An input took more seconds of a processor than it may."""
-
-
-def until(minutes: float, module: str, first_seed: int, failures: Path) -> dict[str, int]:
-    """Run a module again and again, each time with another seed. Return the sums of its counts."""
-    ends = time.monotonic() + 60 * minutes
-    counts = dict.fromkeys(COUNTS, 0)
-    number = first_seed
-    while time.monotonic() < ends:
-        for name, value in _one(module, number, failures).items():
-            counts[name] += value
-        number += 1
-    return counts
+#: Does one round with a seed, and writes the inputs that went wrong to a folder.
+Round = Callable[[int, Path], Counts]
 
 
-def _one(module: str, number: int, failures: Path) -> dict[str, int]:
-    command = [sys.executable, "-m", module, str(number), str(failures)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, timeout=3600)
-    if done.returncode != 0:
-        print(f"{module}: seed {number} ended with {done.returncode}", file=sys.stderr)
-        return {"problems": 1}
-    counts: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
-    return counts
+class TooLongError(BaseException):
+    """Something took more seconds of a processor than it may; nothing but the fuzzer catches it."""
 
 
-def run(judged: Callable[[int, Path], dict[str, int]]) -> None:
-    """Run such a module: its seed and the folder of failures are on the command line."""
+@dataclass(frozen=True)
+class Extent:
+    """How long rounds are repeated, from which seed, and how many run at once.
+
+    Attributes
+    ----------
+    seed, jobs : int
+    minutes : float
+    rounds : int or None
+        So many instead of minutes.
+    """
+
+    seed: int
+    jobs: int
+    minutes: float
+    rounds: int | None = None
+
+
+def repeat(name: str, one_round: Round, extent: Extent, failures: Path) -> dict[str, int]:
+    """Repeat a round with seeds that count up, and return the sums of its counts.
+
+    Parameters
+    ----------
+    name
+        What is tried, for messages.
+    one_round
+        A function of a module, or a `partial` of one.
+    extent
+        How often.
+    failures
+        The folder for inputs that went wrong.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([*_modules(), "fuzz.importers", "fuzz.own_files", "fuzz.stores"])
+    ends = time.monotonic() + 60 * extent.minutes
+    seeds = itertools.count(extent.seed)
+    inputs: set[bytes] = set()
+
+    def work(_: int) -> Counter[str]:
+        own: Counter[str] = Counter()
+        for number in seeds:
+            done = number - extent.seed >= extent.rounds if extent.rounds else False
+            if done or (not extent.rounds and time.monotonic() >= ends):
+                break
+            found, exit_code = _in_a_process(context, one_round, number, failures)
+            if found is None or exit_code != 0:
+                print(f"{name}: seed {number} ended with {exit_code}", file=sys.stderr, flush=True)
+                own["problems"] += 1
+            if found is not None:
+                own.update(found[0])
+                inputs.update(found[1])
+        return own
+
+    with ThreadPoolExecutor(extent.jobs) as threads:
+        counts: Counter[str] = Counter()
+        for part in threads.map(work, range(extent.jobs)):
+            counts.update(part)  # adding would leave out what did not happen
+    return dict(counts) | ({"distinct": len(inputs)} if inputs else {})
+
+
+def _modules() -> list[str]:
+    """Return the modules of the package, except those that start it."""
+    found = pkgutil.walk_packages(switchpoint.__path__, "switchpoint.")
+    return [module.name for module in found if not module.name.endswith("__main__")]
+
+
+def _in_a_process(
+    context: Any, one_round: Round, number: int, failures: Path
+) -> tuple[Counts | None, int | None]:
+    """Return what a round counted, if it came to its end, and the exit code of its process."""
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(one_round, number, failures, sender))
+    process.start()
+    sender.close()
+    found: Counts | None = None
+    with contextlib.suppress(EOFError):
+        found = receiver.recv()
+    process.join()
+    return found, process.exitcode
+
+
+def _send(one_round: Round, number: int, failures: Path, sender: Connection) -> None:
     os.nice(5)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    print(json.dumps(judged(int(sys.argv[1]), Path(sys.argv[2]))))
+    sender.send(one_round(number, failures))
+    sender.close()
 
 
-def bounded(act: Callable[[], _Given], seconds: int) -> _Given:
+def bounded(act: Callable[[], _Given], seconds: int = SECONDS) -> _Given:
     """Return what `act` returns, unless it takes longer.
 
     Raises

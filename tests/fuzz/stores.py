@@ -11,11 +11,13 @@ import multiprocessing
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from switchpoint import InputError, Store, import_files, read
@@ -23,34 +25,15 @@ from switchpoint.store.compaction import compact
 from switchpoint.store.upkeep import verify
 
 from fuzz.inputs import SEEDS
+from fuzz.processes import Counts, Round
 
 WRITERS = 8
 RUNS = 6
 
+#: Flipped bits of a round, one after the other.
+FLIPS = 20
+
 _KILLED = "a writer was killed"
-
-
-def fuzz(minutes: float, first_seed: int, failures: Path) -> dict[str, int]:
-    """Run rounds until the time is over, and write what went wrong to a folder."""
-    counts = dict.fromkeys(("killed writers", "imports again", "flipped bits", "problems"), 0)
-    draw = random.Random(first_seed)
-    ends = time.monotonic() + 60 * minutes
-    multiprocessing.set_forkserver_preload(["switchpoint.store.importing"])
-    while time.monotonic() < ends:
-        for name, one_round in _ROUNDS.items():
-            folder = Path(tempfile.mkdtemp(prefix="switchpoint-fuzz-"))
-            try:
-                number, problems = one_round(folder, draw)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-            counts[name] += number
-            counts["problems"] += len(problems)
-            if problems:
-                failures.mkdir(parents=True, exist_ok=True)
-                with (failures / "stores.txt").open("a", encoding="utf-8") as stream:
-                    stream.writelines(f"{name}: {problem}\n" for problem in problems)
-                print(*(f"stores: {name}: {problem}" for problem in problems), sep="\n")
-    return counts
 
 
 def _records(folder: Path, count: int) -> list[Path]:
@@ -72,19 +55,16 @@ def _write(paths: list[Path], url: str) -> None:
         import_files([path], Store(url))
 
 
-def _killed_writers(folder: Path, draw: random.Random) -> tuple[int, list[str]]:
+def _killed_writers(folder: Path, draw: random.Random) -> tuple[dict[str, int], list[str]]:
     """Let eight writers add runs, kill one of them, and look for what is missing."""
     paths = _records(folder / "inputs", WRITERS * RUNS)
     shares = [paths[number::WRITERS] for number in range(WRITERS)]
     url = str(folder / "results")
-    context = multiprocessing.get_context("forkserver")
+    context = multiprocessing.get_context("fork")  # importing the package would take longest
     writers = [context.Process(target=_write, args=(share, url)) for share in shares]
     for writer in writers:
         writer.start()
-    time.sleep(draw.uniform(0.05, 1.5))
-    victim = draw.randrange(WRITERS)
-    if writers[victim].pid is not None:
-        os.kill(writers[victim].pid, signal.SIGKILL)
+    victim = _kill_one(writers, Path(url), draw)
     for writer in writers:
         writer.join()
     problems = [
@@ -112,10 +92,25 @@ def _killed_writers(folder: Path, draw: random.Random) -> tuple[int, list[str]]:
     each = samples.groupby("run_id", observed=True).size()
     if len(each) != len(paths) or each.nunique() != 1:
         problems.append(f"{len(each)} runs of {len(paths)} after all were imported again")
-    return 1, problems
+    counts = {"rounds": 1, "killed writers": int(writers[victim].exitcode != 0)}
+    return counts, problems
 
 
-def _imports_again(folder: Path, _draw: random.Random) -> tuple[int, list[str]]:
+def _kill_one(writers: list[BaseProcess], store: Path, draw: random.Random) -> int:
+    """Kill a writer that still writes, after some runs have been written; return its number."""
+    enough = draw.randrange(len(writers) * (RUNS - 1))
+    while len([*store.glob("runs/*/*.parquet")]) < enough and all(
+        writer.is_alive() for writer in writers
+    ):
+        time.sleep(0.001)
+    time.sleep(draw.uniform(0, 0.05))
+    alive = [number for number, writer in enumerate(writers) if writer.is_alive()]
+    victim = draw.choice(alive or [0])
+    writers[victim].kill()
+    return victim
+
+
+def _imports_again(folder: Path, _draw: random.Random) -> tuple[dict[str, int], list[str]]:
     """Import the same records several times at once, which loads every core."""
     paths = _records(folder / "inputs", RUNS)
     command = [sys.executable, "-m", "switchpoint", "import", str(folder / "inputs"),
@@ -131,17 +126,17 @@ def _imports_again(folder: Path, _draw: random.Random) -> tuple[int, list[str]]:
         aborted = "terminate called" in err or "Traceback" in err
         if process.returncode != 0 or aborted or f"{RUNS} already stored" not in out:
             problems.append(f"exit code {process.returncode}: {out[:200]} {err[:500]}")
-    return len(running), problems
+    return {"imports again": len(running)}, problems
 
 
-def _flipped_bits(folder: Path, draw: random.Random) -> tuple[int, list[str]]:
+def _flipped_bits(folder: Path, draw: random.Random) -> tuple[dict[str, int], list[str]]:
     """Flip bits one after the other: each is named, none is read as another number."""
     store = Store(str(folder / "results"))
     for path in _records(folder / "inputs", 2):
         store.add(read(path))
     whole, problems = store.read(), []
     files = sorted(Path(store.url).rglob("*.parquet"))
-    for path in draw.choices(files, weights=[file.stat().st_size for file in files], k=20):
+    for path in draw.choices(files, weights=[file.stat().st_size for file in files], k=FLIPS):
         content = path.read_bytes()
         place, bit = draw.randrange(len(content)), draw.randrange(8)
         path.write_bytes(
@@ -160,11 +155,28 @@ def _flipped_bits(folder: Path, draw: random.Random) -> tuple[int, list[str]]:
             if not named and not found.samples.equals(whole.samples):
                 problems.append(f"read as other numbers: {where}")
         path.write_bytes(content)
-    return 20, problems
+    return {"flipped bits": FLIPS}, problems
 
 
-_ROUNDS = {
-    "killed writers": _killed_writers,
-    "imports again": _imports_again,
-    "flipped bits": _flipped_bits,
-}
+def _one_round(
+    act: Callable[[Path, random.Random], tuple[dict[str, int], list[str]]],
+    number: int,
+    failures: Path,
+) -> Counts:
+    folder = Path(tempfile.mkdtemp(prefix="switchpoint-fuzz-"))
+    try:
+        counts, problems = act(folder, random.Random(number))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if problems:
+        told = [f"seed {number}: {problem}" for problem in problems]
+        failures.mkdir(parents=True, exist_ok=True)
+        with (failures / "stores.txt").open("a", encoding="utf-8") as stream:
+            stream.writelines(f"{line}\n" for line in told)
+        print(*told, sep="\n", file=sys.stderr, flush=True)
+    return counts | {"problems": len(problems)}, set()
+
+
+killed_writers: Round = partial(_one_round, _killed_writers)
+imports_again: Round = partial(_one_round, _imports_again)
+flipped_bits: Round = partial(_one_round, _flipped_bits)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from switchpoint import Store
 
 from fuzz.inputs import corpus, hostile_files
-from fuzz.judgement import judge
+from fuzz.judgement import VERBS, judge, of_store
 from fuzz.own_files import KINDS, Sound, damaged_files, judge_own
 
 #: Files that are imported together; the verbs then run once for all of them.
@@ -62,3 +68,48 @@ def test_damaged_files_of_our_own_are_one_line_or_a_result(sound: Sound, kind: s
         assert judge_own(sound, *damaged).problems == []
 
     run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["runs", "facts", "samples", "curves", "parameters", "findings",
+                                   "values"])  # fmt: skip
+def test_every_verb_works_without_the_rows_of_a_table(
+    sound: Sound, tmp_path: Path, table: str
+) -> None:
+    store = shutil.copytree(sound.store.url, tmp_path / "results")
+    emptied = list((store / table).rglob("*.parquet"))
+    for path in emptied:
+        rows = pq.read_table(path, partitioning=None).slice(0, 0)
+        pq.write_table(rows.replace_schema_metadata(None), path)
+
+    assert emptied
+    texts = [words for words in VERBS if "--json" not in words]
+    assert of_store(tmp_path, Store(store), only=texts) == []
+
+
+@pytest.mark.slow
+def test_fuzzing_counts_each_round_of_each_target(tmp_path: Path) -> None:
+    """Kernels are left out: they need a build with sanitizers."""
+    targets = ["importers", "own files", "killed writers", "imports again", "flipped bits"]
+    command = [sys.executable, "-m", "fuzz", "--rounds=1", f"--failures={tmp_path / 'failures'}"]
+
+    done = subprocess.run(
+        [*command, *(f"--only={target}" for target in targets)],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == [*targets, "in all"]
+    assert lines[0].startswith("importers: 288 inputs, ")
+    assert lines[2:4] == [
+        "killed writers: 1 rounds, 1 killed writers, 0 problems",
+        "imports again: 4 imports again, 0 problems",
+    ]
+    assert lines[5] == (
+        "in all: 348 hostile files, 0 argument lists, 0 problems, 0 hangs, 0 too large"
+    )
+    assert not (tmp_path / "failures").exists()

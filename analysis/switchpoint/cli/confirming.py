@@ -69,14 +69,14 @@ def measured_again(
 
 
 def _settings_of(sites: list[str]) -> Path:
-    from switchpoint.sites.settings_path import find_settings
+    from switchpoint.sites.settings_path import named_settings
 
     if len(sites) != 1:
         raise InputError(
             "--confirm",
             f"cannot measure on {len(sites)} sites ({', '.join(sites)}); name one with --site",
         )
-    return find_settings(sites[0])
+    return named_settings(sites[0])
 
 
 def _measure(

@@ -105,9 +105,10 @@ def gate(
     single = store.single_values(site=site)
     nights = _nights(store, single, session, site, history or policy.history_nights)
     night, not_taken = _read(store, nights, site)
-    known = known_boundaries(
+    known, lost = known_boundaries(
         store, night.points, night.nights, night.acceptances, policy.settled_after_nights
     )
+    not_taken += lost
     curves = None
     if night.nights.tonight and len(night.curves):
         curves = by_curve(night.points, {one: known[one].first_sizes for one in known})
@@ -168,7 +169,8 @@ def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[s
     points = points_of(tables, nights.runs, nights.tonight + 1)
     points = since_accepted(points, acceptances, nights.starts_utc)
     before = nights.runs_of(max(nights.tonight - 1, 0))
-    facts = _facts(store, before) | _facts(store, nights.runs_of(nights.tonight))
+    facts = _facts(store, before, not_taken)
+    facts |= _facts(store, nights.runs_of(nights.tonight), not_taken)
     return Night(nights, points, before, facts, acceptances), not_taken
 
 
@@ -187,11 +189,12 @@ def _tables(
             yield table
 
 
-def _facts(store: Store, runs: pd.DataFrame) -> dict[str, Mapping[str, str]]:
-    """Read the facts of a night's runs."""
+def _facts(store: Store, runs: pd.DataFrame, not_taken: list[str]) -> dict[str, Mapping[str, str]]:
+    """Read the facts of a night's runs. What could not be read is added to `not_taken`."""
     last = datetime.fromisoformat(runs["start_utc"].max().replace("Z", "+00:00"))
     until = last + timedelta(seconds=1)
     facts = store.facts(since=runs["start_utc"].min(), until=until)
+    not_taken += facts.attrs["not_taken"]
     return facts_of_runs(facts[facts["run_id"].isin(runs["run_id"])])
 
 

@@ -13,6 +13,7 @@ from switchpoint.history.circumstances import nodes_of
 from switchpoint.history.night import Night
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import Points, texts_of
+from switchpoint.limits import COUNT
 from switchpoint.store.store import Store
 
 #: Boundaries that were found in a history of some nights are used in at most so many times longer
@@ -45,8 +46,10 @@ def known_boundaries(
     nights: Nights,
     acceptances: Iterable[Acceptance],
     for_nights: int,
-) -> dict[int, Boundaries]:
+) -> tuple[dict[int, Boundaries], list[str]]:
     """Return the boundaries of curves that an earlier gate stored and that still count.
+
+    Return also what could not be read, one sentence each. Boundaries that are lost are searched.
 
     Parameters
     ----------
@@ -60,12 +63,13 @@ def known_boundaries(
         After so many nights, boundaries are searched again.
     """
     if not nights.tonight:
-        return {}
+        return {}, []
     columns = ["curve", "first_size_bytes", "searched_utc", "searched_nights"]
     table = store.parameters(columns, since=nights.starts_utc[-2], until=nights.starts_utc[-1])
+    not_taken: list[str] = table.attrs["not_taken"]
     if table.empty or not {*columns} <= {*table}:
-        return {}
-    table = table.drop_duplicates()
+        return {}, not_taken
+    table = _sound(table)
     oldest = nights.starts_utc[max(nights.tonight - for_nights, 0)]
     accepted: dict[str, str] = {}
     for one in acceptances:
@@ -80,7 +84,18 @@ def known_boundaries(
         if still and curve in number and accepted.get(curve, "") < searched:
             sizes = sorted({*part["first_size_bytes"].astype(int).tolist()})
             known[number[curve]] = Boundaries(sizes, searched, int(count))
-    return known
+    return known, not_taken
+
+
+def _sound(table: pd.DataFrame) -> pd.DataFrame:
+    """Return different rows of parameters, without those that the gate cannot have written."""
+    numbers = {
+        name: pd.to_numeric(table[name], errors="coerce")
+        for name in ("first_size_bytes", "searched_nights")
+    }
+    known = table.assign(**numbers).dropna().drop_duplicates()
+    right = known["first_size_bytes"].between(0, COUNT - 1) & (known["searched_nights"] >= 0)
+    return known[right].astype({"curve": "str", "searched_utc": "str"})
 
 
 def parameters_of_launches(

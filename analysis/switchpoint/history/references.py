@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import yaml
 
 from switchpoint.errors import InputError
@@ -26,6 +27,9 @@ _MARGIN = 2.0
 
 #: A test's name: its class, then its parameters.
 _PARAMETER = re.compile(r" %(\w+)=(\S+)")
+
+#: Parameters that Python reads as numbers, and writes again as the same text.
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
 
 
 def references(
@@ -74,6 +78,11 @@ def references(
         newest = rows.sort_values("time_utc").tail(last)
         row = newest.iloc[-1].to_dict()
         name = f"{row['variable']} of '{row['test']}' on {row['site']}:{row['partition']}"
+        if unknown := [one for one in VALUE_SERIES if pd.isna(row[one]) or not row[one]]:
+            left_out.append(
+                f"{name}: ReFrame looks for references by {unknown[0]}, which is not known"
+            )
+            continue
         if len(newest) < FEWEST_VALUES:
             left_out.append(f"{name}: {len(newest)} values, {FEWEST_VALUES} are needed")
             continue
@@ -107,7 +116,8 @@ def _entry(values: Any, row: dict[Any, Any], policy: Policy) -> list[Any]:
 def _parsed(test: str) -> tuple[str, dict[str, Any]]:
     """Return the class of a test and its parameters."""
     parameters = {
-        name: int(value) if value.isdigit() else value for name, value in _PARAMETER.findall(test)
+        name: int(value) if _NUMBER.fullmatch(value) else value
+        for name, value in _PARAMETER.findall(test)
     }
     return test.split(" ")[0].split("@")[0], parameters
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from switchpoint.detection.launches import detect_launches
 from switchpoint.history.medians import row_medians
@@ -76,8 +77,9 @@ def shapes_of(points: Points, segments: Mapping[int, Sequence[int]] | None = Non
     """
     curve, night = points.curve, points.night
     past = night < points.nights - 1
-    largest = int(points.size.max(initial=0)) + 1
-    key = curve * largest + points.size
+    code, sizes = pd.factorize(points.size, sort=True)  # products of sizes could overflow
+    count = max(len(sizes), 1)
+    key = curve * count + code
     known, place_of_past = np.unique(key[past], return_inverse=True)
     place = np.searchsorted(known, key)
     place = np.where(np.isin(key, known), place, -1)
@@ -85,7 +87,7 @@ def shapes_of(points: Points, segments: Mapping[int, Sequence[int]] | None = Non
         place_of_past, night[past], points.log_time[past], (len(known), max(points.nights - 1, 1))
     )
     log_time, scatter = _centre(nightly)
-    of_curve, size = known // largest, known % largest
+    of_curve, size = known // count, sizes[known % count]
     error = median_by(place_of_past, points.error[past]) if len(known) else np.zeros(0)
     segment, segment_curve = _segments(of_curve, size, log_time, error, segments or {})
     latency, per_byte = _lines(segment, segment_curve, size, np.exp(log_time))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from switchpoint.history.relative_times import Job, job_of, levels, usual_levels
 from switchpoint.history.settings_before import Setting, changed_settings
 from switchpoint.history.trials import Trial, trial_of
 from switchpoint.importing.lock import unpack
+from switchpoint.records.mpi_environment import is_setting, runs_code
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
 from switchpoint.tables.sweeps import Floats, Indices
@@ -125,9 +127,17 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
         usual,
         np.asarray(past, dtype=np.float64),
         float(tonight),
-        changed_settings([*then.headers.values()], [*now.headers.values()])[:_MOST_SETTINGS],
+        _to_take_back(changed_settings([*then.headers.values()], [*now.headers.values()])),
         "" if then.locks & now.locks or not trials[0].lock else then.lock,
     )
+
+
+def _to_take_back(settings: Iterable[Setting]) -> list[Setting]:
+    """Return settings that may be made as a record says: none that names a program or a file."""
+    harmless = (
+        one for one in settings if is_setting(one.environment) and not runs_code(one.environment)
+    )
+    return [*itertools.islice(harmless, _MOST_SETTINGS)]
 
 
 @dataclass

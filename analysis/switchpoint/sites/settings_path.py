@@ -29,16 +29,31 @@ def find_settings(site: str) -> Path:
     """
     if Path(site).is_file():
         return Path(site)
-    # Only a name can be a site; anything else, such as `..`, is a path.
-    is_name = Path(site).name == site and site != ".."
-    sites = [OWN_SITES, shipped("site-configs")] if is_name else []
-    for folder in [Path(site), *(folder / site for folder in sites)]:
-        if (folder / SETTINGS).is_file():
-            return folder / SETTINGS
-    if Path(site).is_dir():
-        raise InputError(
-            site, f"contains no {SETTINGS}; make a site with `switchpoint init site NAME`"
-        )
+    if (Path(site) / SETTINGS).is_file():
+        return Path(site) / SETTINGS
+    try:
+        return named_settings(site)
+    except InputError:
+        if not Path(site).is_dir():
+            raise
+    raise InputError(site, f"contains no {SETTINGS}; make a site with `switchpoint init site NAME`")
+
+
+def named_settings(site: str) -> Path:
+    """Return the path of a site's ``settings.py`` by its name alone.
+
+    Names from records are looked for only in this way: they come from anywhere, and ReFrame
+    executes the file.
+
+    Raises
+    ------
+    InputError
+        If there is none; it lists the existing names.
+    """
+    if Path(site).name == site and site != "..":
+        for folder in (OWN_SITES, shipped("site-configs")):
+            if (folder / site / SETTINGS).is_file():
+                return folder / site / SETTINGS
     raise InputError(
         site,
         "there is no such site, folder or file; the sites here are "

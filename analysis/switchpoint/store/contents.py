@@ -18,6 +18,9 @@ CONTENTS = [
     "size_bytes",
 ]  # fmt: skip
 
+#: What tables are joined by: pandas cannot join two empty columns of its own texts.
+_KEYS = {"month": object, "site": object}
+
 
 def contents(store: Store, **wanted: Query) -> tuple[pd.DataFrame, list[str]]:
     """Count what is stored.
@@ -57,14 +60,15 @@ def _runs(store: Store, wanted: dict[str, Query]) -> tuple[pd.DataFrame, list[st
     runs = stored.runs.assign(
         month=stored.runs["date"].str[:7], size_bytes=_bytes_of_runs(store, stored.runs)
     )
-    return runs.groupby(["month", "site"], dropna=False, as_index=False).agg(
+    table = runs.groupby(["month", "site"], dropna=False, as_index=False).agg(
         runs=("run_id", "size"),
         sessions=("session", "nunique"),
         first=("date", "min"),
         last=("date", "max"),
         truncated=("complete", lambda complete: int((~complete.astype(bool)).sum())),
         size_bytes=("size_bytes", "sum"),
-    ), damaged
+    )
+    return table.astype(_KEYS), damaged
 
 
 def _rows(store: Store, name: str, wanted: dict[str, Query]) -> tuple[pd.DataFrame, list[str]]:
@@ -78,14 +82,14 @@ def _rows(store: Store, name: str, wanted: dict[str, Query]) -> tuple[pd.DataFra
     per_file = counts.groupby("file")["rows"].transform("sum")
     counts["bytes"] = counts["file"].map(sizes).astype(float) * counts["rows"] / per_file
     table = counts.groupby(["month", "site"], dropna=False, as_index=False)[["rows", "bytes"]].sum()
-    return table.rename(columns={"rows": name}), damaged
+    return table.rename(columns={"rows": name}).astype(_KEYS), damaged
 
 
 def _bytes_of_runs(store: Store, runs: pd.DataFrame) -> pd.Series[float]:
     """Return each run's share of the bytes of its batch; 0 in the first layout."""
     sizes = {batch: batch_bytes(store.files, batch) for batch in runs["batch"].dropna().unique()}
     per_batch = runs.groupby("batch")["run_id"].transform("size")
-    return (runs["batch"].map(sizes) / per_batch).fillna(0.0).astype(float)
+    return (runs["batch"].map(sizes).astype(float) / per_batch).fillna(0.0)
 
 
 def one_run(store: Store, run: str) -> dict[str, Any]:

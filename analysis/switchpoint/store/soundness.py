@@ -8,35 +8,42 @@ its own rows and one warning, like a damaged one.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from switchpoint.records.footer import footer_problem
 from switchpoint.records.header import header_problem
+from switchpoint.store.tables import OTHER_IDENTITY
 from switchpoint.strict_json import parse_json
+from switchpoint.tables.columns import IDENTITY, RESERVED
 from switchpoint.tables.validity import POINT_RANGES, SAMPLE_RANGES, is_start
 
-_RUN_ID = r"\A[0-9a-f]{32}\z"
+_ID = r"\A[0-9a-f]{32}\z"
 
 
 def problem_of_table(table: pa.Table) -> str | None:
-    """Return the first problem of rows of runs, facts, samples or curves, or None."""
+    """Return the first problem of rows of runs, facts, samples, curves or values, or None."""
     return next(_problems(table), None)
 
 
 def _problems(table: pa.Table) -> Iterator[str]:
     names = {*table.schema.names}
-    if "format" in names and table["run_id"].null_count == len(table):
+    identity = "value_id" if "value_id" in names else "run_id"
+    if {"format", "value_id"} & names and table[identity].null_count == len(table):
         return  # a table of something else, which the caller names so
-    ids = table["run_id"].unique().cast(pa.string())
-    if ids.null_count or not pc.all(pc.match_substring_regex(ids, _RUN_ID), min_count=0).as_py():
-        yield "a run_id is not 32 hexadecimal digits"
+    ids = table[identity].unique().cast(pa.string())
+    if ids.null_count or not pc.all(pc.match_substring_regex(ids, _ID), min_count=0).as_py():
+        yield f"a {identity} is not 32 hexadecimal digits"
+    if "value" in names:
+        yield from _of_numbers(table, {"value": (-sys.float_info.max, sys.float_info.max)})
     if "time_us" in names:
         yield from _of_numbers(table, POINT_RANGES if "count" in names else SAMPLE_RANGES)
     if "labels" in names:
-        yield from _of_labels(table["labels"])
+        yield from _of_labels(table["labels"], "labels")
+    if OTHER_IDENTITY in names:
+        yield from _of_labels(table[OTHER_IDENTITY], OTHER_IDENTITY, RESERVED | {*IDENTITY})
     if "complete" in names and table["complete"].null_count:
         yield "complete is neither true nor false"
     if {"date", "start_utc"} <= names:
@@ -62,11 +69,14 @@ def _of_numbers(table: pa.Table, ranges: dict[str, tuple[float, float]]) -> Iter
             yield f"{field.name} is {wrong[0]}, but must be from {low:g} to {high:g}"
 
 
-def _of_labels(labels: pa.ChunkedArray) -> Iterator[str]:
-    for text in labels.unique().drop_null().to_pylist():
+def _of_labels(column: pa.ChunkedArray, name: str, taken: Set[str] = frozenset()) -> Iterator[str]:
+    """Check JSON objects of texts, none of which has the name of a column that exists."""
+    for text in column.unique().drop_null().to_pylist():
         value = _parsed(text)
         if value is None or not all(isinstance(one, str) for one in value.values()):
-            yield "labels are not a JSON object of texts"
+            yield f"{name} is not a JSON object of texts"
+        elif there := sorted(taken & value.keys()):
+            yield f"{name} contains {there[0]}, which is a column of its own"
 
 
 def _of_times(table: pa.Table) -> Iterator[str]:

@@ -28,9 +28,9 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 TEXT = pa.dictionary(pa.int32(), pa.string())
 
 #: Identity columns of other tools are one JSON text, so that all files have the same schema.
-_OTHER = "other_identity"
+OTHER_IDENTITY = "other_identity"
 
-_IDENTITY = [*((name, TEXT) for name in IDENTITY), (_OTHER, TEXT)]
+_IDENTITY = [*((name, TEXT) for name in IDENTITY), (OTHER_IDENTITY, TEXT)]
 _TYPES = {"size_bytes": pa.int64(), "iterations": pa.int64(), "count": pa.int64(),
           "pass": pa.int32(), "sample": pa.int32()}  # fmt: skip
 
@@ -95,10 +95,10 @@ def packed(frame: pd.DataFrame, schema: pa.Schema) -> pa.Table:
     columns = {
         name: frame[name] if name in frame else constant(None, len(frame))
         for name in schema.names
-        if name != _OTHER
+        if name != OTHER_IDENTITY
     }
     table = pd.DataFrame(columns, index=frame.index, copy=False)
-    table[_OTHER] = _pack(frame, own) if own else constant(None, len(frame))
+    table[OTHER_IDENTITY] = _pack(frame, own) if own else constant(None, len(frame))
     return pa.Table.from_pandas(table[schema.names], preserve_index=False).cast(schema)
 
 
@@ -116,7 +116,7 @@ def _pack(samples: pd.DataFrame, own: list[str]) -> pd.Series[Any]:
 def unpacked(table: pa.Table, measures: list[str]) -> pd.DataFrame:
     """Return samples or points with pandas' columns, without identity that no run has."""
     frame: pd.DataFrame = table.unify_dictionaries().to_pandas()
-    other = frame.pop(_OTHER)
+    other = frame.pop(OTHER_IDENTITY)
     entries = [json.loads(text) for text in other.cat.categories]
     for name in dict.fromkeys(key for entry in entries for key in entry):
         values = pd.Series([entry.get(name) for entry in entries], dtype="object")

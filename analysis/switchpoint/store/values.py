@@ -10,6 +10,7 @@ import pyarrow as pa
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.mark import set_mark
 from switchpoint.store.scan import FILE, Folders, scan
+from switchpoint.store.soundness import problem_of_table
 from switchpoint.store.tables import VALUE_PARTITIONS, VALUES, parquet, partition_text
 from switchpoint.store.wanted import Query, Wanted
 from switchpoint.tables.columns import VALUE_COLUMNS, none_for_nulls
@@ -51,6 +52,7 @@ def read_values(files: StoreFiles, **query: Query) -> pd.DataFrame:
         with_file=True,
         loss="its values are left out. Remove the file and import them again",
         folders=Folders(f"{files.root}/values", VALUE_PARTITIONS),
+        check=problem_of_table,
     )
     values: pd.DataFrame = table.to_pandas()
     places = values.pop(FILE)

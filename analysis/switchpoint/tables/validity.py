@@ -58,11 +58,12 @@ _START = re.compile(
 def problem_of(measurements: Measurements) -> str | None:
     """Return the first problem of measurements, or None if they can be stored."""
     runs = measurements.runs.to_dict("records")
+    values = measurements.single_values
     problems = chain(
         _of_samples(measurements.samples, runs),
         _of_points(measurements.points),
         _of_runs(runs),
-        _of_values(measurements.single_values.to_dict("records")),
+        _of_values(values.to_dict("records")) if len(values) else (),  # most files have none
     )
     return next(problems, None)
 

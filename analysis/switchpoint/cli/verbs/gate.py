@@ -155,13 +155,13 @@ def _policy_file(
     """Return the policy beside the site's settings; the site is named, or that of the session."""
     from switchpoint.history.nights import site_of
     from switchpoint.history.policy import GATE_FILE
-    from switchpoint.sites.settings_path import find_settings
+    from switchpoint.sites.settings_path import named_settings
 
     if settings is not None:
         return settings.with_name(GATE_FILE)
     try:
         site = site or site_of(results, session)
-        return find_settings(site).with_name(GATE_FILE) if site else None
+        return named_settings(site).with_name(GATE_FILE) if site else None
     except InputError:  # measurements may come from a machine whose settings are not here
         return None
 
