@@ -24,8 +24,13 @@ from switchpoint.tables.sweeps import Floats, Indices
 #: So many jobs stand for all curves of a finding, and so many sizes for all of a curve.
 _MOST_JOBS, _MOST_SIZES = 2, 12
 
-#: So many nights before the change say what is usual.
+#: So many nights before the change say what is usual. Of fewer than so many, the launches tell how
+#: much that scatters.
 _NIGHTS = 10
+_FEW_NIGHTS = 3
+
+#: So many sizes on either side of those across which a switch moved are measured with them.
+_BESIDE = 2
 
 #: Settings that are taken back one at a time.
 _MOST_SETTINGS = 4
@@ -44,13 +49,15 @@ class Suspect:
     usual : Series
         The usual level of each job, mode and size, see `usual_levels`.
     nights : array of float
-        How slow each night before was, see `values`.
+        How slow each night before was, see `values`; of few nights, how slow each launch was.
     tonight : float
         How slow tonight was.
     settings : list of Setting
         What was set otherwise before.
     lock_before : str
         The Spack lock of the nights before, if tonight has another; otherwise empty.
+    moved : tuple of int or None
+        The sizes across which a switch moved, see `values`.
     """
 
     finding_id: str
@@ -61,6 +68,7 @@ class Suspect:
     tonight: float
     settings: list[Setting] = field(default_factory=list)
     lock_before: str = ""
+    moved: tuple[int, int] | None = None
 
 
 def suspects_of(findings: pd.DataFrame, store: Store, nights: Nights) -> list[Suspect]:
@@ -92,30 +100,24 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
     chosen = _representatives(curves)
     metric = str(finding["metric"])
     table = _points(store, nights, chosen, metric)
-    table = table[table["size_bytes"].between(*sizes)]
+    moved = (int(sizes[0]), int(sizes[1])) if metric == "switch" else None
+    wanted = _measured(np.unique(table["size_bytes"]), int(sizes[0]), int(sizes[1]), moved)
+    table = table[table["size_bytes"].isin(wanted)]
     before = _nights_before(nights, finding.get("since_utc"))
     night_of = dict(zip(nights.runs["run_id"], nights.runs["night"], strict=True))
     usual = usual_levels(table[table["run_id"].map(night_of).isin(before)], night_of)
-    by_night = values(table, usual, night_of.get)
+    by_night = values(table, usual, night_of.get, moved)
     tonight = by_night.get(nights.tonight)
     if tonight is None or not tonight:
         return None
-    trials, now = [], _Records()
     of_tonight = table[table["run_id"].map(night_of) == nights.tonight]
-    for job in chosen:
-        part = of_tonight[of_tonight["job"] == job]
-        own = _records(store, part["run_id"].unique())
-        known = usual.index[usual.index.get_level_values("job") == job]
-        modes = [mode for mode in chosen[job] if mode in known.get_level_values("mode")]
-        there = np.unique(known.get_level_values("size_bytes"))
-        if own.headers and modes and len(there):
-            now.headers.update(own.headers)
-            now.locks.update(own.locks)
-            worst = _worst(part, usual, tonight, own.headers)
-            trials.append(trial_of(own.headers[worst], modes, _thinned(there), own.lock))
+    trials, now = _trials(store, of_tonight, chosen, usual, tonight, moved)
     if not trials:
         return None
     past = by_night[by_night.index.isin(before)]
+    if len(past) < _FEW_NIGHTS:
+        rounds = _rounds(table[table["run_id"].map(night_of).isin(before)], night_of)
+        past = values(table, usual, rounds.get, moved)
     runs_before = table.loc[table["run_id"].map(night_of).isin(before[-2:]), "run_id"].unique()
     then = _records(store, runs_before)
     return Suspect(
@@ -127,7 +129,47 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
         float(tonight),
         changed_settings([*then.headers.values()], [*now.headers.values()])[:_MOST_SETTINGS],
         "" if then.locks & now.locks or not trials[0].lock else then.lock,
+        moved,
     )
+
+
+def _measured(there: Indices, first: int, last: int, moved: tuple[int, int] | None) -> Indices:
+    """Return the sizes of a finding, with some on either side if a switch moved across them."""
+    inside = np.flatnonzero((there >= first) & (there <= last))
+    if moved is None or not len(inside):
+        return there[inside]
+    return there[max(inside[0] - _BESIDE, 0) : inside[-1] + 1 + _BESIDE]
+
+
+def _rounds(table: pd.DataFrame, night_of: Mapping[str, int]) -> dict[str, int]:
+    """Number the launches of each job; return the numbers by run ID, newest nights last."""
+    runs = table[["job", "run_id"]].drop_duplicates()
+    runs = runs.assign(night=runs["run_id"].map(night_of)).sort_values("night", kind="stable")
+    return dict(zip(runs["run_id"], runs.groupby("job").cumcount(), strict=True))
+
+
+def _trials(
+    store: Store,
+    tonight: pd.DataFrame,
+    chosen: Mapping[Job, Sequence[str]],
+    usual: pd.Series[float],
+    slower: float,
+    moved: tuple[int, int] | None,
+) -> tuple[list[Trial], _Records]:
+    """Return a trial for each job that repeats the worst of its launches, and their records."""
+    trials, records = [], _Records()
+    for job in chosen:
+        part = tonight[tonight["job"] == job]
+        own = _records(store, part["run_id"].unique())
+        known = usual.index[usual.index.get_level_values("job") == job]
+        modes = [mode for mode in chosen[job] if mode in known.get_level_values("mode")]
+        there = np.unique(known.get_level_values("size_bytes"))
+        if own.headers and modes and len(there):
+            records.headers.update(own.headers)
+            records.locks.update(own.locks)
+            worst = _worst(part, usual, slower, own.headers, moved)
+            trials.append(trial_of(own.headers[worst], modes, _thinned(there), own.lock))
+    return trials, records
 
 
 @dataclass
@@ -198,10 +240,15 @@ def _nights_before(nights: Nights, since_utc: object) -> list[int]:
 
 
 def _worst(
-    table: pd.DataFrame, usual: pd.Series[float], tonight: float, headers: Mapping[str, Any]
+    table: pd.DataFrame,
+    usual: pd.Series[float],
+    tonight: float,
+    headers: Mapping[str, Any],
+    moved: tuple[int, int] | None,
 ) -> str:
     """Return the run in which the change is largest: others may have run on other nodes."""
-    change = values(table, usual, lambda run: run if run in headers else None) * np.sign(tonight)
+    of_runs = values(table, usual, lambda run: run if run in headers else None, moved)
+    change = of_runs * np.sign(tonight)
     return str(change.idxmax()) if len(change) else [*headers][-1]
 
 

@@ -7,13 +7,16 @@ left out of the regressions.
 
 from __future__ import annotations
 
+import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from switchpoint.history.parameters import ratios
-from switchpoint.history.points import Points, by_night
+from switchpoint.history.points import LaunchesByNight, Points, launches_by_night
+from switchpoint.history.scatter import MEDIAN_VARIANCE
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
@@ -37,8 +40,17 @@ _LARGE_JUMP = 0.25
 _LEAST_ERROR = 0.01
 
 
-#: Share of tonight's launches that must show it.
+#: Share of tonight's launches that must show it. If not all do, or earlier ones do too, it must be
+#: as improbable that as many of tonight's would if nothing had changed.
 _MOST_LAUNCHES = 0.6
+_CHANCE = 0.05
+
+#: With fewer earlier nights nobody knows from which size to which a switch moves by itself, so a
+#: move across a single size of the grid is not told.
+ENOUGH_NIGHTS = 2
+
+#: How many nights' scatter that of their launches stands for, as long as the nights are few.
+_NIGHTS_OF_LAUNCHES = 6
 
 
 @dataclass(frozen=True)
@@ -75,38 +87,95 @@ class MovedSwitch:
 def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
     """Find the switches that are at another place tonight."""
     ratio = ratios(points, shapes)
-    tonight = (points.night == points.nights - 1) & np.isfinite(ratio)
-    if not tonight.any() or not len(shapes.size):
+    known = np.isfinite(ratio)
+    place, night = shapes.place[known], points.night[known]
+    if not (night == points.nights - 1).any() or not len(shapes.size):
         return []
-    place = shapes.place[tonight]
-    level = by_night(place, np.zeros_like(place), ratio[tonight], (len(shapes.size), 1))[:, 0]
+    found_by_night = launches_by_night(
+        place, night, ratio[known], (len(shapes.size), points.nights)
+    )
+    level = found_by_night.nightly[:, -1]
     error = np.maximum(SD_PER_MAD * shapes.scatter, _LEAST_ERROR)
+    error = np.maximum(error, _error_of_launches(found_by_night))
     # A curve that moves as a whole has not moved its switches.
     odd = np.isfinite(level) & (np.abs(level) > 3 * error)
     found = []
     for curve in np.unique(shapes.curve[odd]):
         first, last = np.searchsorted(shapes.curve, [curve, curve + 1])
         one = _Curve(shapes, int(first), int(last), level[first:last], error[first:last])
-        launches = _launches(points, ratio, tonight, shapes, int(curve), int(first), int(last))
-        found += one.moved(launches)
+        found += one.moved(_launches(points, ratio, shapes, int(first), int(last)))
     return found
 
 
-def _launches(
-    points: Points,
-    ratio: Floats,
-    tonight: npt.NDArray[np.bool_],
-    shapes: Shapes,
-    curve: int,
-    first: int,
-    last: int,
-) -> Floats:
-    """Return the ratios of tonight's launches of a curve, a row each."""
-    here = tonight & (shapes.place >= first) & (shapes.place < last)
+def _error_of_launches(found: LaunchesByNight) -> Floats:
+    """Return how far tonight is from the history by the scatter of launches; 0 for long histories.
+
+    A history of many nights shows its scatter by itself.
+    """
+    there = found.number > 0
+    nights = np.maximum(there[:, :-1].sum(axis=1), 1)
+    launches = found.number.sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    own = np.nan_to_num(found.variance) / np.maximum(launches, 1)
+    worth = _NIGHTS_OF_LAUNCHES / (_NIGHTS_OF_LAUNCHES + nights - 1)
+    return np.asarray(np.sqrt(worth * MEDIAN_VARIANCE * own * (1 + 1 / nights)))
+
+
+@dataclass(frozen=True)
+class _Launches:
+    """The launches of a curve.
+
+    Attributes
+    ----------
+    ratio : array of float, shape (launches, places of the curve)
+    night : array of int, shape (launches,)
+    tonight : int
+    """
+
+    ratio: Floats
+    night: Indices
+    tonight: int
+
+    def show(self, places: Indices, effect: float) -> bool:
+        """Whether tonight's launches show an effect at some places, and the history does not.
+
+        An earlier night that shows it makes it no surprise, but for those just before tonight.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of launches without these sizes
+            off = np.nanmedian(self.ratio[:, places], axis=1) * np.sign(effect)
+        there = np.isfinite(off)
+        shows, night = off[there] > abs(effect) / 2, self.night[there]
+        own = shows[night == self.tonight]
+        if not len(own) or own.mean() < _MOST_LAUNCHES:
+            return False
+        nights = [bool(shows[night == one].mean() > 0.5) for one in np.unique(night)]
+        while nights and nights[-1]:
+            nights.pop()
+        newer = np.unique(night)[len(nights) :]
+        before = shows[~np.isin(night, newer)]
+        if any(nights) or not len(before):
+            return False
+        return bool(own.all() and not before.any()) or _chance(own, before) <= _CHANCE
+
+
+def _chance(ones: npt.NDArray[np.bool_], others: npt.NDArray[np.bool_]) -> float:
+    """Return how probable so many of the first are if both are alike (Fisher's exact test)."""
+    every, true = len(ones) + len(others), int(ones.sum() + others.sum())
+    ways = [
+        math.comb(true, number) * math.comb(every - true, len(ones) - number)
+        for number in range(int(ones.sum()), min(true, len(ones)) + 1)
+    ]
+    return sum(ways) / math.comb(every, len(ones))
+
+
+def _launches(points: Points, ratio: Floats, shapes: Shapes, first: int, last: int) -> _Launches:
+    """Return the ratios of all launches of a curve, a row each."""
+    here = (shapes.place >= first) & (shapes.place < last) & np.isfinite(ratio)
     launches, row = np.unique(points.launch[here], return_inverse=True)
     matrix = np.full((len(launches), last - first), np.nan)
     matrix[row, shapes.place[here] - first] = ratio[here]
-    return matrix
+    night = points.launches["night"].to_numpy()[launches]
+    return _Launches(matrix, night, points.nights - 1)
 
 
 @dataclass(frozen=True)
@@ -119,7 +188,7 @@ class _Curve:
     level: Floats
     error: Floats
 
-    def moved(self, launches: Floats) -> list[MovedSwitch]:
+    def moved(self, launches: _Launches) -> list[MovedSwitch]:
         """Return the curve's switches that moved."""
         segment = self.shapes.segment[self.first : self.last]
         found = []
@@ -161,12 +230,12 @@ class _Curve:
         gain = np.nan_to_num(gain, nan=-1.0)
         return np.asarray(np.clip(gain, -_MOST_EVIDENCE, _MOST_EVIDENCE))
 
-    def _described(self, start: int, places: Indices, launches: Floats) -> MovedSwitch | None:
-        own = launches[:, places]
-        expected = np.sign(np.nanmedian(self.level[places]))
-        shows = np.nanmedian(own, axis=1) * expected
+    def _described(self, start: int, places: Indices, launches: _Launches) -> MovedSwitch | None:
         effect = float(np.nanmedian(self.level[places]))
-        if np.mean(shows > abs(effect) / 2) < _MOST_LAUNCHES or not self._ends(start, places):
+        few = len(np.unique(launches.night)) <= ENOUGH_NIGHTS  # tonight is one of them
+        if few and len(places) < 2:
+            return None
+        if not launches.show(places, effect) or not self._ends(start, places):
             return None
         error = float(np.median(self.error[places]))
         size = self.shapes.size[self.first : self.last]
