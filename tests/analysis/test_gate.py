@@ -187,6 +187,28 @@ def test_a_switch_that_moves_in_other_curves_than_the_slow_ones_is_a_second_find
     assert sorted(findings["metric"]) == ["bandwidth", "switch"]
 
 
+class TwoSwitches(Truth):
+    """A curve with another switch at 16 KiB. Above it the one at 64 KiB costs less."""
+
+    def times(self, sizes: Any) -> Any:
+        """Times in microseconds."""
+        second = self.jump_us * np.where(sizes < 65536, 0.7, 1.0) * (sizes >= self.switch)
+        return self.latency_us + 20.0 * (sizes >= 16384) + second + self.per_byte_us * sizes
+
+
+def test_a_switch_that_moves_to_the_one_below_is_no_change_of_latency(tmp_path: Path) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement != "two_nodes_one_host":
+            return truth
+        switch = 16384 if curve.night == LAST and curve.environ == "openmpi" else 65536
+        return TwoSwitches(**vars(replace(truth, jump_us=40.0, switch=switch)))
+
+    found = only(gate(store_of(tmp_path, change)))
+
+    assert (found["kind"], len(found["curves"])) == ("moved_switch", 2)
+    assert "moved from 64 KiB to 16 KiB (2 curves)" in found["sentence"]
+
+
 class Loaded(Truth):
     """On a machine that other work uses: sizes are slow at random, and not the same in launches."""
 

@@ -31,6 +31,12 @@ _NEARER = 2.0
 _MOST_EVIDENCE = 12.0
 _LEAST_EVIDENCE = 7.0
 
+#: Sizes between two switches that changed as a whole, while those around them did not, need less: a
+#: limit that falls to the one below does that, and hardly anything else. They changed by this many
+#: times their error.
+_EVIDENCE_OF_SEGMENT = 3.0
+_SURE = 5.0
+
 #: Just beyond the new place, sizes are as before: they moved at most this share of the others. If
 #: no size is left there, only a jump of this much is told from a change of latency or bandwidth.
 _MOST_BEYOND = 0.5
@@ -196,12 +202,21 @@ class _Curve:
         for start in np.flatnonzero(np.diff(segment)) + 1:
             options = [self._down(int(start)), self._up(int(start))]
             evidence, places = max(options, key=lambda option: option[0])
-            if evidence < _LEAST_EVIDENCE or taken[places].any():
+            least = _EVIDENCE_OF_SEGMENT if self._is_whole(int(start), places) else _LEAST_EVIDENCE
+            if evidence < least or taken[places].any():
                 continue
             if moved := self._described(int(start), places, launches):
                 taken[places] = True
                 found.append(moved)
         return found
+
+    def _is_whole(self, start: int, places: Indices) -> bool:
+        """Whether places end at another switch, and all of them changed for sure."""
+        segment = self.shapes.segment[self.first : self.last]
+        end = int(places[0]) if places[-1] < start else int(places[-1]) + 1
+        if not 0 < end < len(segment) or segment[end - 1] == segment[end]:
+            return False
+        return bool((np.abs(self.level[places]) > _SURE * self.error[places]).all())
 
     def _down(self, start: int) -> tuple[float, Indices]:
         """Return the evidence that the switch is at a smaller size, and the sizes in between."""
