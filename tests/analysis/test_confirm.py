@@ -145,10 +145,22 @@ def cluster(tmp_path: Path) -> Cluster:
     return Cluster(tmp_path)
 
 
-def judged(cluster: Cluster, change: dict[str, Any], budget_s: float = 1800.0) -> Judged:
-    """Measure six nights, change the cluster, measure another and confirm what it shows."""
+def judged(
+    cluster: Cluster,
+    change: dict[str, Any],
+    budget_s: float = 1800.0,
+    disturbed_before: float = 1.0,
+) -> Judged:
+    """Measure six nights, change the cluster, measure another and confirm what it shows.
+
+    The fifth night may be disturbed.
+    """
     store = Store(cluster.folder / "results")
-    cluster.nights(store, *range(1, 7))
+    cluster.nights(store, *range(1, 5))
+    cluster.disturbed = disturbed_before
+    cluster.nights(store, 5)
+    cluster.disturbed = 1.0
+    cluster.nights(store, 6)
     for name, value in change.items():
         setattr(cluster, name, value)
     cluster.nights(store, 7)
@@ -252,6 +264,13 @@ def test_more_launches_are_measured_until_the_node_is_sure(cluster: Cluster) -> 
     [sentence] = found.after.findings.loc[found.after.findings["fails"].astype(bool), "sentence"]
     assert "confirmed cause: node b1" in sentence
     assert len([plan for plan in cluster.plans if any(trial.avoided for trial in plan)]) > 1
+
+
+def test_a_disturbed_night_before_does_not_hide_that_a_change_recurs(cluster: Cluster) -> None:
+    found = judged(cluster, {"slow_nodes": {"b1": 1.3}}, disturbed_before=4.0)
+
+    [sentence] = found.after.findings.loc[found.after.findings["fails"].astype(bool), "sentence"]
+    assert "confirmed cause: node b1" in sentence
 
 
 def test_launches_of_a_variant_are_apart_and_their_order_turns(cluster: Cluster) -> None:

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from switchpoint import InputError, Store, accept, gate
 from switchpoint.history import by_curve
+from switchpoint.history import gate as gates
 from switchpoint.history.gate import Verdict
 from synthetic_nights import (
     PLACEMENTS,
@@ -412,6 +413,22 @@ def test_a_disturbed_night_of_the_history_does_not_hide_a_change(tmp_path: Path)
     found = only(gate(store_of(tmp_path, change)))
 
     assert (found["metric"], found["shared"]["placement"]) == ("latency", "two_nodes_one_host")
+
+
+@pytest.mark.parametrize(("state", "found"), [("confirmed", True), ("suspected", False)])
+def test_a_confirmed_change_that_went_away_is_found_again(
+    tmp_path: Path, state: str, found: bool
+) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        slow = curve.night in (4, LAST) and curve.placement == "two_nodes_two_hosts"
+        return replace(truth, latency_us=1.2 * truth.latency_us) if slow else truth
+
+    store = store_of(tmp_path, change)
+    before = gate(store, "night-004")
+    gates.kept(store, replace(before, findings=before.findings.assign(state=state)))
+
+    assert before.fails
+    assert gate(store).fails == found
 
 
 def test_an_accepted_change_is_the_new_normal(tmp_path: Path) -> None:

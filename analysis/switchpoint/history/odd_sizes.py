@@ -10,10 +10,9 @@ import numpy.typing as npt
 
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.parameters import BANDWIDTH, LATENCY, Parameters, ratios
-from switchpoint.history.points import LaunchesByNight, Points, by_night, launches_by_night
+from switchpoint.history.points import LaunchesByNight, Points, launches_by_night
 from switchpoint.history.scatter import Nightly, compare
 from switchpoint.history.shapes import Shapes
-from switchpoint.tables.curves import median_by
 from switchpoint.tables.sweeps import Floats, Indices
 
 
@@ -62,11 +61,8 @@ def unexplained(
     used = (shapes.place >= 0) & ~left_out
     shape = (len(shapes.size), points.nights)
     place, night, ratio = shapes.place[used], points.night[used], ratios(points, shapes)[used]
-    launches, launch = np.unique(points.launch[used], return_inverse=True)
-    level = median_by(launch, ratio) if len(launches) else np.zeros(0)
-    found = launches_by_night(place, night, ratio - level[launch], shape)
-    nightly = by_night(place, night, ratio, shape) - _explained(shapes, parameters)
-    return replace(found, nightly=nightly)
+    found = launches_by_night(place, night, ratio, shape, points.launch[used])
+    return replace(found, nightly=found.nightly - _explained(shapes, parameters))
 
 
 def odd_sizes(

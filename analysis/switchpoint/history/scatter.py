@@ -20,7 +20,7 @@ from switchpoint.tables.student import SD_PER_MAD, normal_deviate, probability, 
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A night further from the median than this many standard deviations was disturbed. It is left out.
-_DISTURBED = 4.0
+DISTURBED = 4.0
 
 #: So many newest nights are compared together, if so many nights are before them.
 _WINDOWS = (1, 2, 4, 8)
@@ -233,7 +233,7 @@ def _scatter(past: Floats, stratum: Indices) -> tuple[Floats, Floats, Indices]:
         if here.any():
             usual[stratum == one] = np.median(scale[here])
     scale = np.maximum(np.where(np.isfinite(scale), scale, 0.0), usual)
-    kept = np.isfinite(past) & (off <= _DISTURBED * scale[:, None])
+    kept = np.isfinite(past) & (off <= DISTURBED * scale[:, None])
     number = kept.sum(axis=1)
     clean = np.where(kept, past, np.nan)
     centre = row_medians(clean)

@@ -14,11 +14,13 @@ from switchpoint.history.kinds import CHANGES, SUSPECTED
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import POINT_COLUMNS
 from switchpoint.history.relative_times import Job, job_of, levels, usual_levels, values
+from switchpoint.history.scatter import DISTURBED, USUAL_SCATTER
 from switchpoint.history.settings_before import Setting, changed_settings
 from switchpoint.history.trials import Trial, trial_of
 from switchpoint.importing.lock import unpack
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
+from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: So many jobs stand for all curves of a finding, and so many sizes for all of a curve.
@@ -114,9 +116,9 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
     trials, now = _trials(store, of_tonight, chosen, usual, tonight, moved)
     if not trials:
         return None
-    past = by_night[by_night.index.isin(before)]
+    past = _undisturbed(by_night[by_night.index.isin(before)])
     if len(past) < _FEW_NIGHTS:
-        rounds = _rounds(table[table["run_id"].map(night_of).isin(before)], night_of)
+        rounds = _rounds(table[table["run_id"].map(night_of).isin(past.index)], night_of)
         past = values(table, usual, rounds.get, moved)
     runs_before = table.loc[table["run_id"].map(night_of).isin(before[-2:]), "run_id"].unique()
     then = _records(store, runs_before)
@@ -131,6 +133,14 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
         "" if then.locks & now.locks or not trials[0].lock else then.lock,
         moved,
     )
+
+
+def _undisturbed(past: pd.Series[float]) -> pd.Series[float]:
+    """Leave out nights that are far from the others: they do not tell what is usual."""
+    off = (past - past.median()).abs()
+    scale = max(SD_PER_MAD * float(off.median()), USUAL_SCATTER)
+    usual: pd.Series[float] = past[off <= DISTURBED * scale]
+    return usual
 
 
 def _measured(there: Indices, first: int, last: int, moved: tuple[int, int] | None) -> Indices:

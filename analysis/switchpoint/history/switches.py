@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from switchpoint.history.parameters import ratios
-from switchpoint.history.points import LaunchesByNight, Points, launches_by_night
+from switchpoint.history.points import Points, by_night, launches_by_night
 from switchpoint.history.scatter import MEDIAN_VARIANCE
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.student import SD_PER_MAD
@@ -93,37 +93,21 @@ class MovedSwitch:
 def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
     """Find the switches that are at another place tonight."""
     ratio = ratios(points, shapes)
-    known = np.isfinite(ratio)
-    place, night = shapes.place[known], points.night[known]
-    if not (night == points.nights - 1).any() or not len(shapes.size):
+    tonight = (points.night == points.nights - 1) & np.isfinite(ratio)
+    if not tonight.any() or not len(shapes.size):
         return []
-    found_by_night = launches_by_night(
-        place, night, ratio[known], (len(shapes.size), points.nights)
-    )
-    level = found_by_night.nightly[:, -1]
+    place = shapes.place[tonight]
+    level = by_night(place, np.zeros_like(place), ratio[tonight], (len(shapes.size), 1))[:, 0]
     error = np.maximum(SD_PER_MAD * shapes.scatter, _LEAST_ERROR)
-    error = np.maximum(error, _error_of_launches(found_by_night))
     # A curve that moves as a whole has not moved its switches.
     odd = np.isfinite(level) & (np.abs(level) > 3 * error)
     found = []
     for curve in np.unique(shapes.curve[odd]):
         first, last = np.searchsorted(shapes.curve, [curve, curve + 1])
-        one = _Curve(shapes, int(first), int(last), level[first:last], error[first:last])
-        found += one.moved(_launches(points, ratio, shapes, int(first), int(last)))
+        launches = _launches(points, ratio, shapes, int(first), int(last))
+        own = np.maximum(error[first:last], launches.error())
+        found += _Curve(shapes, int(first), int(last), level[first:last], own).moved(launches)
     return found
-
-
-def _error_of_launches(found: LaunchesByNight) -> Floats:
-    """Return how far tonight is from the history by the scatter of launches; 0 for long histories.
-
-    A history of many nights shows its scatter by itself.
-    """
-    there = found.number > 0
-    nights = np.maximum(there[:, :-1].sum(axis=1), 1)
-    launches = found.number.sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-    own = np.nan_to_num(found.variance) / np.maximum(launches, 1)
-    worth = _NIGHTS_OF_LAUNCHES / (_NIGHTS_OF_LAUNCHES + nights - 1)
-    return np.asarray(np.sqrt(worth * MEDIAN_VARIANCE * own * (1 + 1 / nights)))
 
 
 @dataclass(frozen=True)
@@ -140,6 +124,21 @@ class _Launches:
     ratio: Floats
     night: Indices
     tonight: int
+
+    def error(self) -> Floats:
+        """Return how far tonight may be from the history at each place by the launches' scatter.
+
+        It counts the less the longer the history is, which then shows its scatter by itself.
+        """
+        row, place = np.nonzero(np.isfinite(self.ratio))
+        shape = (self.ratio.shape[1], self.tonight + 1)
+        found = launches_by_night(place, self.night[row], self.ratio[row, place], shape)
+        there = found.number > 0
+        nights = np.maximum(there[:, :-1].sum(axis=1), 1)
+        launches = found.number.sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+        own = np.nan_to_num(found.variance) / np.maximum(launches, 1)
+        worth = _NIGHTS_OF_LAUNCHES / (_NIGHTS_OF_LAUNCHES + nights - 1)
+        return np.asarray(np.sqrt(worth * MEDIAN_VARIANCE * own * (1 + 1 / nights)))
 
     def show(self, places: Indices, effect: float) -> bool:
         """Whether tonight's launches show an effect at some places, and the history does not.
