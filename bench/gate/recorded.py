@@ -160,10 +160,11 @@ class Truth:
 
 @dataclass
 class History:
-    """Nights of many curves, and what was changed in them."""
+    """Nights of many curves, and what was changed in them; of each transport so many pairs."""
 
     seed: int
     noise: float
+    pairs: int = PAIRS
     truths: list[Truth] = field(default_factory=list)
 
     @property
@@ -173,7 +174,7 @@ class History:
 
     def curves(self) -> list[tuple[str, int]]:
         """Every curve: a transport and a pair of nodes."""
-        return list(itertools.product(transports(), range(PAIRS)))
+        return list(itertools.product(transports(), range(self.pairs)))
 
     def times_us(self, curve: tuple[str, int]) -> Floats:
         """Return times by night, launch, pass and size."""
@@ -261,18 +262,18 @@ def _samples(frames: list[tuple[dict[str, str], Floats, Floats, Floats]]) -> pd.
     )
 
 
-def histories(seeds: range, noise: float, effect: float) -> list[History]:
+def histories(seeds: range, noise: float, effect: float, pairs: int = PAIRS) -> list[History]:
     """Return histories whose changes are known: every third curve changes alone, or many together.
 
     Of each three seeds, one has changes of single curves, one of a whole placement and of one pair
     of nodes, and one nothing at all.
     """
-    return [_history(seed, noise, effect) for seed in seeds]
+    return [_history(seed, noise, effect, pairs) for seed in seeds]
 
 
-def _history(seed: int, noise: float, effect: float) -> History:
+def _history(seed: int, noise: float, effect: float, pairs: int) -> History:
     chosen = random.Random(1000 + seed)
-    history = History(seed, noise)
+    history = History(seed, noise, pairs)
     curves = history.curves()
     kinds = ["latency", "bandwidth", "switch", "drift"]
     if seed % 3 == 0:
@@ -284,7 +285,7 @@ def _history(seed: int, noise: float, effect: float) -> History:
         of_place = frozenset(curve for curve in curves if curve[0].endswith(f"-{placement}"))
         kind = kinds[seed // 3 % 3]
         history.truths.append(Truth(kind, effect, chosen.randrange(20, 30), of_place))
-        pair = chosen.randrange(PAIRS)
+        pair = chosen.randrange(pairs)
         of_pair = frozenset(curve for curve in curves if curve[1] == pair) - of_place
         history.truths.append(Truth("latency", effect, chosen.randrange(35, 45), of_pair))
     return history

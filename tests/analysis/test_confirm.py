@@ -44,6 +44,10 @@ class Cluster:
         The site's default.
     disturbed : float
         All launches of a night.
+    scatter : float
+        Standard deviation of the logarithm of how slow each launch is.
+    step_at : int or None
+        The first size after a switch.
     broken : bool
         Whether no job starts.
     elsewhere : dict
@@ -57,13 +61,15 @@ class Cluster:
     slow_limit: float = 1.0
     eager_limit: int = 65536
     disturbed: float = 1.0
+    scatter: float = 0.01
+    step_at: int | None = None
     broken: bool = False
     elsewhere: dict[int, list[str]] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
-        self._scatter = np.random.default_rng(20261122)
+        self._random = np.random.default_rng(20261122)
         self.plans: list[list[Trial]] = []
         self.seconds = 0.0
 
@@ -108,7 +114,7 @@ class Cluster:
     ) -> Path:
         number = next(self._numbers)
         limit = int(changed.get(f"OMPI_MCA_{LIMIT}") or self.eager_limit)
-        slower = self.disturbed * float(np.exp(self._scatter.normal(0, 0.01)))
+        slower = self.disturbed * float(np.exp(self._random.normal(0, self.scatter)))
         slower *= max(self.slow_nodes.get(node, 1.0) for node in nodes)
         slower *= self.slow_limit if limit < 65536 else 1.0
         return write_record(
@@ -117,7 +123,7 @@ class Cluster:
             labels={"site": "here", "partition": "batch", "environ": "openmpi", **labels},
             start_utc=start,
             sizes=SIZES,
-            step_at=None,
+            step_at=self.step_at,
             slower=slower,
             mpi={
                 "library": "Open MPI v4.1.4, package: Debian OpenMPI",
@@ -142,10 +148,22 @@ def cluster(tmp_path: Path) -> Cluster:
     return Cluster(tmp_path)
 
 
-def judged(cluster: Cluster, change: dict[str, Any], budget_s: float = 1800.0) -> Judged:
-    """Measure six nights, change the cluster, measure another and confirm what it shows."""
+def judged(
+    cluster: Cluster,
+    change: dict[str, Any],
+    budget_s: float = 1800.0,
+    disturbed_before: float = 1.0,
+) -> Judged:
+    """Measure six nights, change the cluster, measure another and confirm what it shows.
+
+    The fifth night may be disturbed.
+    """
     store = Store(cluster.folder / "results")
-    cluster.nights(store, *range(1, 7))
+    cluster.nights(store, *range(1, 5))
+    cluster.disturbed = disturbed_before
+    cluster.nights(store, 5)
+    cluster.disturbed = 1.0
+    cluster.nights(store, 6)
     for name, value in change.items():
         setattr(cluster, name, value)
     cluster.nights(store, 7)
@@ -181,6 +199,30 @@ def test_a_disturbed_night_does_not_fail_after_it_was_measured_again(cluster: Cl
     assert not found.after.fails
     assert {one.outcome for one in found.confirmations} == {Outcome.GONE}
     assert "not seen again in 3 more launches" in found.after.findings["sentence"].iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("again", "outcome"), [({"step_at": 512}, "recurs"), ({"disturbed": 2.0}, "not seen again")]
+)
+def test_a_curve_that_is_slower_as_a_whole_has_not_moved_its_switch(
+    cluster: Cluster, again: dict[str, Any], outcome: str
+) -> None:
+    store = Store(cluster.folder / "results")
+    cluster.step_at = 16384
+    cluster.nights(store, *range(1, 7))
+    cluster.step_at = 512
+    cluster.nights(store, 7)
+    findings = gate(store, "night-7").findings
+    cluster.step_at = 16384
+    for name, value in again.items():
+        setattr(cluster, name, value)
+
+    suspects = suspects_of(findings, store, select_nights(store, "night-7", None, 30))
+    confirmed = confirm(suspects, cluster.measure, 1800.0, lambda: cluster.seconds)
+
+    assert {*findings["kind"]} == {"moved_switch"}
+    for one in confirmed:
+        assert outcome in one.sentence and "beyond that of the sizes beside them" in one.sentence
 
 
 def test_a_setting_is_named_if_the_change_goes_away_without_it(cluster: Cluster) -> None:
@@ -225,6 +267,21 @@ def test_a_slow_node_is_named_and_the_other_is_not(cluster: Cluster) -> None:
 
 def test_a_slow_node_is_named_if_one_launch_did_not_run_on_it(cluster: Cluster) -> None:
     found = judged(cluster, {"slow_nodes": {"b1": 1.3}, "elsewhere": {2: ["a1", "b2"]}})
+
+    [sentence] = found.after.findings.loc[found.after.findings["fails"].astype(bool), "sentence"]
+    assert "confirmed cause: node b1" in sentence
+
+
+def test_more_launches_are_measured_until_the_node_is_sure(cluster: Cluster) -> None:
+    found = judged(cluster, {"slow_nodes": {"b1": 4.0}, "scatter": 0.5})
+
+    [sentence] = found.after.findings.loc[found.after.findings["fails"].astype(bool), "sentence"]
+    assert "confirmed cause: node b1" in sentence
+    assert len([plan for plan in cluster.plans if any(trial.avoided for trial in plan)]) > 1
+
+
+def test_a_disturbed_night_before_does_not_hide_that_a_change_recurs(cluster: Cluster) -> None:
+    found = judged(cluster, {"slow_nodes": {"b1": 1.3}}, disturbed_before=4.0)
 
     [sentence] = found.after.findings.loc[found.after.findings["fails"].astype(bool), "sentence"]
     assert "confirmed cause: node b1" in sentence

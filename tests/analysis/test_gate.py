@@ -7,15 +7,17 @@ import json
 import random
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from conftest import write_record
 from switchpoint import InputError, Store, accept, gate, import_files
 from switchpoint.history import by_curve
+from switchpoint.history import gate as gates
 from switchpoint.history.gate import Verdict
 from synthetic_nights import (
     PLACEMENTS,
@@ -189,6 +191,102 @@ def test_a_switch_that_moves_in_other_curves_than_the_slow_ones_is_a_second_find
     assert sorted(findings["metric"]) == ["bandwidth", "switch"]
 
 
+class TwoSwitches(Truth):
+    """A curve with another switch at 16 KiB. Above it the one at 64 KiB costs less."""
+
+    def times(self, sizes: Any) -> Any:
+        """Times in microseconds."""
+        second = self.jump_us * np.where(sizes < 65536, 0.7, 1.0) * (sizes >= self.switch)
+        return self.latency_us + 20.0 * (sizes >= 16384) + second + self.per_byte_us * sizes
+
+
+def test_a_switch_that_moves_to_the_one_below_is_no_change_of_latency(tmp_path: Path) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement != "two_nodes_one_host":
+            return truth
+        switch = 16384 if curve.night == LAST and curve.environ == "openmpi" else 65536
+        return TwoSwitches(**vars(replace(truth, jump_us=40.0, switch=switch)))
+
+    found = only(gate(store_of(tmp_path, change)))
+
+    assert (found["kind"], len(found["curves"])) == ("moved_switch", 2)
+    assert "moved from 64 KiB to 16 KiB (2 curves)" in found["sentence"]
+
+
+class Loaded(Truth):
+    """On a machine that other work uses: sizes are slow at random, and not the same in launches."""
+
+    random = np.random.default_rng(20261122)
+
+    def times(self, sizes: Any) -> Any:
+        """Times in microseconds."""
+        wandering = replace(Truth(**vars(self)), switch=int(self.random.choice([16384, 65536])))
+        return wandering.times(sizes) * np.exp(np.abs(self.random.normal(0, 0.3, len(sizes))))
+
+
+def test_one_night_on_a_loaded_machine_does_not_fail_the_next(tmp_path: Path) -> None:
+    def loaded(_curve: Curve, truth: Truth) -> Truth:
+        return Loaded(**vars(truth))
+
+    for seed in range(6):
+        store = Store(tmp_path / f"{seed}")
+        add_nights(store, range(2), change=loaded, seed=seed)
+
+        found = gate(store).findings
+
+        assert not found["fails"].any(), found["sentence"].tolist()
+
+
+@pytest.mark.parametrize(("earlier_nights", "kinds"), [(1, []), (2, ["moved_switch"])])
+def test_a_switch_that_moves_by_one_size_is_told_from_the_third_night_on(
+    tmp_path: Path, earlier_nights: int, kinds: list[str]
+) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement != "two_nodes_one_host":
+            return truth
+        return replace(
+            truth, jump_us=40.0, switch=32768 if curve.night == earlier_nights else 65536
+        )
+
+    verdict = gate(store_of(tmp_path, change, nights=earlier_nights))
+
+    assert verdict.findings["kind"].tolist() == kinds
+    told = "a switch that moves by one size may be chance, and is not told"
+    assert any(told in one for one in verdict.warnings) == (earlier_nights == 1)
+
+
+def test_a_switch_that_differs_from_launch_to_launch_has_not_moved(tmp_path: Path) -> None:
+    places = np.random.default_rng(20261122)
+
+    def wandering(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement != "two_nodes_one_host":
+            return truth
+        return Wandering(
+            **vars(replace(truth, jump_us=40.0)), places=places, tonight=curve.night == 5
+        )
+
+    store = store_of(tmp_path, wandering, nights=5)
+
+    assert gate(store).findings.empty
+
+
+@dataclass(frozen=True)
+class Wandering(Truth):
+    """A switch that is at 64 KiB in two of three launches, and at 32 KiB in the others.
+
+    Tonight it is at 32 KiB in all.
+    """
+
+    places: np.random.Generator = field(default_factory=np.random.default_rng)
+    tonight: bool = False
+
+    def times(self, sizes: Any) -> Any:
+        """Times in microseconds."""
+        low = self.tonight or self.places.random() < 1 / 3
+        line = Truth(self.latency_us, self.per_byte_us, 32768 if low else 65536, self.jump_us)
+        return line.times(sizes)
+
+
 def test_noisier_samples_are_told_but_do_not_fail(tmp_path: Path) -> None:
     verdict = gate(store_of(tmp_path, slower("one_node", noise=6.0)))
 
@@ -318,6 +416,22 @@ def test_a_disturbed_night_of_the_history_does_not_hide_a_change(tmp_path: Path)
     found = only(gate(store_of(tmp_path, change)))
 
     assert (found["metric"], found["shared"]["placement"]) == ("latency", "two_nodes_one_host")
+
+
+@pytest.mark.parametrize(("state", "found"), [("confirmed", True), ("suspected", False)])
+def test_a_confirmed_change_that_went_away_is_found_again(
+    tmp_path: Path, state: str, found: bool
+) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        slow = curve.night in (4, LAST) and curve.placement == "two_nodes_two_hosts"
+        return replace(truth, latency_us=1.2 * truth.latency_us) if slow else truth
+
+    store = store_of(tmp_path, change)
+    before = gate(store, "night-004")
+    gates.kept(store, replace(before, findings=before.findings.assign(state=state)))
+
+    assert before.fails
+    assert gate(store).fails == found
 
 
 def test_an_accepted_change_is_the_new_normal(tmp_path: Path) -> None:

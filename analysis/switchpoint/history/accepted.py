@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.history.kinds import ACCEPTED, CHANGES
+from switchpoint.history.kinds import ACCEPTED, CHANGES, CONFIRMED
 from switchpoint.store.store import Store
 
 #: Columns of findings that the store keeps as JSON text.
@@ -161,6 +161,28 @@ def read(store: Store) -> tuple[list[Acceptance], list[str]]:
             name = _text(row.get("finding_id")) or "without an ID"
             not_taken.append(f"the accepted finding {name} is not the gate's, and does not count")
     return [one for one in found if not one.until or one.until >= today], not_taken
+
+
+def confirmed(store: Store) -> dict[str, list[str]]:
+    """Return the start of each session whose change was confirmed and not accepted, by curve.
+
+    Curves are told by `identity_text`.
+    """
+    table = store.findings()
+    if table.empty or not {*_NEEDED, "state"} <= {*table}:
+        return {}
+    table = table.dropna(subset=[*_NEEDED, "state"])
+    accepted_too = set(table.loc[table["state"] == ACCEPTED, "finding_id"])
+    rows = table[(table["state"] == CONFIRMED) & table["kind"].isin(CHANGES)]
+    found: dict[str, list[str]] = {}
+    for row in rows[~rows["finding_id"].isin(accepted_too)].to_dict("records"):
+        try:
+            curves = json.loads(row["curves"])
+        except (TypeError, ValueError):  # another program's, which `read` warns of if it counts
+            continue
+        for curve in curves if isinstance(curves, list) else ():
+            found.setdefault(identity_text(curve), []).append(str(row["time_utc"]))
+    return found
 
 
 def matching(acceptances: Iterable[Acceptance], row: Mapping[str, Any]) -> Acceptance | None:

@@ -13,10 +13,10 @@ import numpy as np
 from switchpoint.cores import workers
 from switchpoint.history.odd_sizes import unexplained
 from switchpoint.history.parameters import Parameters, parameters_of
-from switchpoint.history.points import Points
+from switchpoint.history.points import LaunchesByNight, Points
 from switchpoint.history.shapes import Shapes, shapes_of
 from switchpoint.history.switches import MovedSwitch, moved_switches
-from switchpoint.tables.sweeps import Floats, Indices
+from switchpoint.tables.sweeps import Indices
 
 #: The number of points that are worked on at once, and the number of parts from which processes
 #: are started.
@@ -35,8 +35,8 @@ class ByCurve:
         Switches that are at another place tonight.
     parameters : Parameters
         Latency, time per byte and noise, without the sizes across which a switch moved.
-    rest : array of float, shape (places of the shapes, nights)
-        How much slower each size was than its parameters explain, as a logarithm.
+    rest : LaunchesByNight
+        How much slower each place of the shapes was than its parameters explain, as a logarithm.
     searched : array of int
         The curves whose boundaries were searched now.
     """
@@ -44,7 +44,7 @@ class ByCurve:
     shapes: Shapes
     moved: list[MovedSwitch]
     parameters: Parameters
-    rest: Floats
+    rest: LaunchesByNight
     searched: Indices
 
 
@@ -110,6 +110,10 @@ def _joined(parts: Iterable[ByCurve]) -> ByCurve:
         Shapes(**arrays),
         moved,
         Parameters.joined(parameters),
-        np.concatenate(rest),
+        LaunchesByNight(
+            np.concatenate([one.nightly for one in rest]),
+            np.concatenate([one.variance for one in rest]),
+            np.concatenate([one.number for one in rest]),
+        ),
         np.concatenate(searched),
     )

@@ -33,6 +33,7 @@ from switchpoint.history.search import (
     drifting_groups,
     shared_changes,
 )
+from switchpoint.history.switches import ENOUGH_NIGHTS
 from switchpoint.history.words import counted, effect_text, named, range_words, shared_by
 from switchpoint.tables.sweeps import Floats
 
@@ -111,6 +112,11 @@ def _say_limits(night: Night, metric: Floats, judged: Judged) -> None:
                 f" than {100 * math.expm1(float(np.median(visible))):.0f} % in one curve may be"
                 " chance"
             )
+    if night.nights.tonight < ENOUGH_NIGHTS:
+        night.limits.append(
+            f"only {counted(night.nights.tonight, 'earlier night')}: a switch that moves by one"
+            " size may be chance, and is not told"
+        )
 
 
 def relative(metric: str, logarithm: float) -> float:

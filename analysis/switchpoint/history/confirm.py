@@ -31,6 +31,9 @@ ROUND, MOST_LAUNCHES = 3, 15
 #: Of the effect of tonight, at least this share must be seen again.
 _SHARE = 0.5
 
+#: Whether changes recur may take at most this share of the time, so that some is left for causes.
+_SHARE_OF_BUDGET = 0.5
+
 #: Measures a plan within so many seconds; returns the records, and why others are missing.
 Measure = Callable[[Sequence[Trial], float], tuple[list[Path], list[str]]]
 
@@ -90,21 +93,15 @@ def confirm(
     """
     lab = _Laboratory(measure, budget_s, clock)
     again = _merged(trial for one in suspects for trial in one.trials)
-    lab.run(again, lambda: not any(_is_open(lab, one) for one in suspects))
+    lab.run(again, lambda: not any(_is_open(lab, one) for one in suspects), _SHARE_OF_BUDGET)
     recurring = [one for one in suspects if _seen(lab, one)[0] is Outcome.RECURS]
     causes: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
     innocent: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
     for variants_of in (_without_settings, _with_lock_before, _without_nodes):
         open_ = [one for one in recurring if not causes[one.finding_id]]
-        chosen = {one.finding_id: variants_of(one) for one in open_}
-        variants = _merged(trial for some in chosen.values() for trial in some)
-        if not variants:
-            continue
-        lab.run(variants, lambda: False, once=True)
-        for one in open_:
-            found, others = _causes(lab, one, chosen[one.finding_id])
-            causes[one.finding_id] = found
-            innocent[one.finding_id] += others
+        for finding_id, found in _explained(lab, open_, variants_of).items():
+            causes[finding_id] = found.causes
+            innocent[finding_id] += found.others
     return [
         _confirmation(lab, one, causes.get(one.finding_id, []), innocent.get(one.finding_id, []))
         for one in suspects
@@ -132,17 +129,20 @@ class _Laboratory:
 
     def __init__(self, measure: Measure, budget_s: float, clock: Callable[[], float]) -> None:
         self._measure, self._clock = measure, clock
-        self._end = clock() + budget_s
+        self._end, self._budget_s = clock() + budget_s, budget_s
         self._launch_s = 0.0
         self._number = 0
         self._points: list[pd.DataFrame] = []
         self.failures: list[str] = []
 
-    def run(self, trials: Sequence[Trial], sure: Callable[[], bool], once: bool = False) -> None:
-        """Measure rounds until it is sure, the time is over, or nothing came of it."""
-        for _ in range(1 if once else MOST_LAUNCHES // ROUND):
+    def run(self, trials: Sequence[Trial], sure: Callable[[], bool], share: float = 1.0) -> None:
+        """Measure rounds until it is sure, this share of the time is over, or nothing came of it.
+
+        The first round may take all of the time.
+        """
+        for number in range(MOST_LAUNCHES // ROUND):
             plan = interleaved(trials, ROUND, self._number)
-            left_s = self._end - self._clock()
+            left_s = self._end - self._clock() - (1 - share) * self._budget_s * (number > 0)
             expected_s = self._launch_s * len(plan)  # 0 before anything was measured
             if not plan or left_s <= expected_s or not self._run(plan, left_s) or sure():
                 return
@@ -182,7 +182,8 @@ class _Laboratory:
         own = points[wanted]
         number = dict(zip(own["run_id"], own["number"], strict=True))
         table = levels(own.drop(columns=["variant", "number"]), suspect.metric)
-        return np.asarray(values(table, suspect.usual, number.get), dtype=np.float64)
+        found = values(table, suspect.usual, number.get, suspect.moved)
+        return np.asarray(found, dtype=np.float64)
 
 
 def _merged(trials: Iterable[Trial]) -> list[Trial]:
@@ -244,22 +245,51 @@ def _seen(lab: _Laboratory, suspect: Suspect) -> tuple[Outcome, Difference] | tu
     return (Outcome.GONE if worse.high < wanted else Outcome.UNSURE), seen
 
 
-def _causes(
-    lab: _Laboratory, suspect: Suspect, variants: Sequence[Trial]
-) -> tuple[list[str], list[str]]:
-    """Return variants without which the change is not there, and those without which it is."""
-    causes, others = [], []
+@dataclass(frozen=True)
+class _Causes:
+    """Variants without which a change is not there, those without which it is, and others."""
+
+    causes: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    unsure: list[str] = field(default_factory=list)
+
+    @property
+    def sure(self) -> bool:
+        """Whether more launches are not needed."""
+        return bool(self.causes) or not self.unsure
+
+
+def _explained(
+    lab: _Laboratory, suspects: Sequence[Suspect], variants_of: Callable[[Suspect], list[Trial]]
+) -> dict[str, _Causes]:
+    """Measure changes in turn with and without what may cause them, until it is sure."""
+    chosen = {one.finding_id: variants_of(one) for one in suspects}
+
+    def told() -> dict[str, _Causes]:
+        return {one.finding_id: _causes(lab, one, chosen[one.finding_id]) for one in suspects}
+
+    if variants := _merged(trial for some in chosen.values() for trial in some):
+        lab.run(variants, lambda: all(found.sure for found in told().values()))
+    return told()
+
+
+def _causes(lab: _Laboratory, suspect: Suspect, variants: Sequence[Trial]) -> _Causes:
+    """Tell the variants without which a change is not there from those without which it is."""
+    found = _Causes()
     for variant in (trial.variant for trial in variants if trial.variant):
         without, beside = lab.values(suspect, variant), lab.values(suspect, "", variant)
         if min(len(without), len(beside)) < ROUND:
+            found.unsure.append(variant)
             continue
         better = difference(beside, without).times(suspect.tonight)
         wanted = _SHARE * abs(suspect.tonight)
         if better.low > 0 and better.effect >= wanted:
-            causes.append(f"{variant} (without it {difference(without, beside)})")
+            found.causes.append(f"{variant} (without it {difference(without, beside)})")
         elif better.high < wanted:
-            others.append(variant)
-    return causes, others
+            found.others.append(variant)
+        else:
+            found.unsure.append(variant)
+    return found
 
 
 def _confirmation(
@@ -272,6 +302,8 @@ def _confirmation(
     launches = len(lab.values(suspect, ""))
     what = "scatter" if suspect.metric == NOISE else "time"
     sentence = f"{outcome.value} in {launches} more launches: {what} {seen}"
+    if suspect.moved:
+        sentence += " beyond that of the sizes beside them"
     if causes:
         sentence += f"; confirmed cause: {' and '.join(causes)}"
     elif others:

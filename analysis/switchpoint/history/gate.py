@@ -19,7 +19,13 @@ from switchpoint.history.kept import known_boundaries, parameters_of_launches
 from switchpoint.history.kinds import ACCEPTED, GATE_COLUMNS
 from switchpoint.history.night import Night
 from switchpoint.history.nights import Nights, nights_of_values, select_nights
-from switchpoint.history.points import NO_POINTS, POINT_COLUMNS, points_of, since_accepted
+from switchpoint.history.points import (
+    NO_POINTS,
+    POINT_COLUMNS,
+    points_of,
+    since_accepted,
+    without_repaired,
+)
 from switchpoint.history.policy import Policy
 from switchpoint.store.store import Store
 
@@ -168,6 +174,7 @@ def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[s
     tables = _tables(store, nights, site, not_taken)
     points = points_of(tables, nights.runs, nights.tonight + 1)
     points = since_accepted(points, acceptances, nights.starts_utc)
+    points = without_repaired(points, accepted.confirmed(store), nights.starts_utc)
     before = nights.runs_of(max(nights.tonight - 1, 0))
     facts = _facts(store, before, not_taken)
     facts |= _facts(store, nights.runs_of(nights.tonight), not_taken)

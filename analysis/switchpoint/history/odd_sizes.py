@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.parameters import BANDWIDTH, LATENCY, Parameters, ratios
-from switchpoint.history.points import Points, by_night
+from switchpoint.history.points import LaunchesByNight, Points, launches_by_night
 from switchpoint.history.scatter import Nightly, compare
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.sweeps import Floats, Indices
@@ -42,7 +42,7 @@ class OddSizes:
 
 def unexplained(
     points: Points, shapes: Shapes, parameters: Parameters, left_out: npt.NDArray[np.bool_]
-) -> Floats:
+) -> LaunchesByNight:
     """Return how much slower each place was in each night than latency and bandwidth explain.
 
     Parameters
@@ -54,23 +54,25 @@ def unexplained(
 
     Returns
     -------
-    array of float, shape (places, nights)
-        As a logarithm; NaN without a point.
+    LaunchesByNight
+        As logarithms, a row for each place. The variance between launches is without what all sizes
+        of a launch have in common.
     """
     used = (shapes.place >= 0) & ~left_out
     shape = (len(shapes.size), points.nights)
-    nightly = by_night(shapes.place[used], points.night[used], ratios(points, shapes)[used], shape)
-    return np.asarray(nightly - _explained(shapes, parameters))
+    place, night, ratio = shapes.place[used], points.night[used], ratios(points, shapes)[used]
+    found = launches_by_night(place, night, ratio, shape, points.launch[used])
+    return replace(found, nightly=found.nightly - _explained(shapes, parameters))
 
 
 def odd_sizes(
-    rest: Floats, shapes: Shapes, stratum: Indices, least: float, rate: float
+    rest: LaunchesByNight, shapes: Shapes, stratum: Indices, least: float, rate: float
 ) -> list[OddSizes]:
     """Find sizes that are off tonight, after what latency and bandwidth explain.
 
     Parameters
     ----------
-    rest : array of float, shape (places, nights)
+    rest
         As from `unexplained`.
     shapes
         Of all curves.
@@ -81,8 +83,9 @@ def odd_sizes(
     rate
         The false discovery rate over all sizes of all curves.
     """
-    every = np.ones(rest.shape, dtype=bool)
-    judged = compare(Nightly.of(rest, every, stratum[shapes.curve]))
+    every = np.ones(rest.nightly.shape, dtype=bool)
+    strata = stratum[shapes.curve]
+    judged = compare(Nightly(rest.nightly, every, rest.variance, rest.number, strata))
     odd = significant(judged.p, rate) & (np.abs(judged.effect) >= least)
     low, high = judged.interval()
     return [

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.history.medians import row_medians
-from switchpoint.history.points import Points, by_night
+from switchpoint.history.points import Points, launches_by_night
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.curves import median_by
 from switchpoint.tables.student import SD_PER_MAD
@@ -288,13 +288,5 @@ def _collect(
     table: pd.DataFrame, row: Indices, night: Indices, values: Floats, nights: int
 ) -> Parameters:
     """Arrange the values of launches by night."""
-    shape = (len(table), nights)
-    nightly = by_night(row, night, values, shape)
-    number = np.zeros(shape, dtype=int)
-    np.add.at(number, (row, night), 1)
-    off = values - nightly[row, night]
-    several = number[row, night] > 1
-    freedom = np.bincount(row, several * (1 - 1 / number[row, night]), minlength=len(table))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        variance = np.bincount(row, several * off**2, minlength=len(table)) / freedom
-    return Parameters(table, nightly, np.where(freedom > 0, variance, np.nan), number)
+    found = launches_by_night(row, night, values, (len(table), nights))
+    return Parameters(table, found.nightly, found.variance, found.number)

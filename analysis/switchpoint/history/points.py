@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.history.accepted import Acceptance, identity_text
+from switchpoint.history.medians import row_medians
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.curves import median_by
 from switchpoint.tables.sweeps import Floats, Indices
@@ -166,7 +168,41 @@ def since_accepted(
         return points
     begins = [first.get(identity_text(curve), "") for curve in texts_of(points.curves)]
     starts = np.array(starts_utc)[points.launches["night"]]
-    kept = starts >= np.array(begins)[points.launches["curve"]]
+    return _only(points, starts >= np.array(begins)[points.launches["curve"]])
+
+
+def without_repaired(
+    points: Points, confirmed: Mapping[str, Iterable[str]], starts_utc: Sequence[str]
+) -> Points:
+    """Leave out nights whose change was confirmed and went away again.
+
+    They do not tell how a curve usually is, and the change is a surprise if it comes back. Nights
+    just before tonight stay: their change may last.
+
+    Parameters
+    ----------
+    points
+        Of all nights.
+    confirmed
+        As from `accepted.confirmed`.
+    starts_utc
+        The start of each night.
+    """
+    number = {start: night for night, start in enumerate(starts_utc)}
+    changed = np.zeros((len(points.curves), points.nights), dtype=bool)
+    for curve, text in enumerate(texts_of(points.curves) if confirmed else ()):
+        nights = [number[one] for one in confirmed.get(identity_text(text), ()) if one in number]
+        changed[curve, nights] = True
+    past = changed[:, :-1]
+    lasting = np.logical_and.accumulate(past[:, ::-1], axis=1)[:, ::-1]
+    left_out = np.c_[past & ~lasting, np.zeros(len(changed), dtype=bool)]
+    if not left_out.any():
+        return points
+    return _only(points, ~left_out[points.launches["curve"], points.launches["night"]])
+
+
+def _only(points: Points, kept: npt.NDArray[np.bool_]) -> Points:
+    """Return the points of some launches."""
     number = np.cumsum(kept) - 1
     used = kept[points.launch]
     return Points(
@@ -225,3 +261,47 @@ def by_night(codes: Indices, night: Indices, values: Floats, shape: tuple[int, i
     cells, cell = np.unique(codes * shape[1] + night, return_inverse=True)
     matrix.ravel()[cells] = median_by(cell, values)
     return matrix
+
+
+@dataclass(frozen=True)
+class LaunchesByNight:
+    """Values of launches, arranged by night.
+
+    Attributes
+    ----------
+    nightly : array of float, shape (codes, nights)
+        Median over the launches of a night; NaN without a launch.
+    variance : array of float, shape (codes,)
+        Between launches of a typical night: the median over nights, which a single disturbed
+        night does not change. NaN if no night has two launches.
+    number : array of int, shape (codes, nights)
+        Number of launches.
+    """
+
+    nightly: Floats
+    variance: Floats
+    number: Indices
+
+
+def launches_by_night(
+    codes: Indices,
+    night: Indices,
+    values: Floats,
+    shape: tuple[int, int],
+    launch: Indices | None = None,
+) -> LaunchesByNight:
+    """Arrange values of launches: a row for each code, a column for each night.
+
+    With the launch of each value, the variance is without what all values of a launch have in
+    common.
+    """
+    nightly = by_night(codes, night, values, shape)
+    number = np.zeros(shape, dtype=int)
+    np.add.at(number, (codes, night), 1)
+    off = values - nightly[codes, night]
+    if launch is not None and len(launch):
+        _, dense = np.unique(launch, return_inverse=True)
+        off -= median_by(dense, off)[dense]
+    squares = np.bincount(codes * shape[1] + night, off**2, minlength=number.size).reshape(shape)
+    variance = np.where(number > 1, squares / np.maximum(number - 1, 1), np.nan)
+    return LaunchesByNight(nightly, row_medians(variance), number)

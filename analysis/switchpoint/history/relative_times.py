@@ -77,7 +77,10 @@ def usual_levels(table: pd.DataFrame, night: Mapping[str, int]) -> pd.Series[flo
 
 
 def values(
-    table: pd.DataFrame, usual: pd.Series[float], group: Callable[[str], object]
+    table: pd.DataFrame,
+    usual: pd.Series[float],
+    group: Callable[[str], object],
+    moved: tuple[int, int] | None = None,
 ) -> pd.Series[float]:
     """Return how much slower each group of runs was than usual, as a logarithm.
 
@@ -90,11 +93,21 @@ def values(
     group
         The group of a run ID; None leaves the run out. Curves count alike in a group, however many
         launches they have.
+    moved : tuple of int, optional
+        The first and last size across which a switch moved. What the other sizes show is then
+        subtracted: a curve that is slower as a whole has not moved its switches.
     """
     where = pd.MultiIndex.from_frame(table[["job", "mode", "size_bytes"]])
     off = table["level"] - usual.reindex(where).to_numpy()
     known = table.assign(off=off, group=table["run_id"].map(group)).dropna(subset=["off", "group"])
-    launches = known.groupby(["group", "job", "mode", "run_id"])["off"].mean()
+    names = ["group", "job", "mode", "run_id"]
+    if moved is None:
+        launches = known.groupby(names)["off"].mean()
+    else:
+        inside = known["size_bytes"].between(*moved)
+        across = known[inside].groupby(names)["off"].mean()
+        beside = known[~inside].groupby(names)["off"].mean()
+        launches = across - beside.reindex(across.index).fillna(0.0)
     curves = launches.groupby(["group", "job", "mode"]).median()
     result: pd.Series[float] = curves.groupby("group").mean()
     return result

@@ -20,7 +20,7 @@ from switchpoint.tables.student import SD_PER_MAD, normal_deviate, probability, 
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A night further from the median than this many standard deviations was disturbed. It is left out.
-_DISTURBED = 4.0
+DISTURBED = 4.0
 
 #: So many newest nights are compared together, if so many nights are before them.
 _WINDOWS = (1, 2, 4, 8)
@@ -33,7 +33,7 @@ _LEAST_TONIGHT = 0.5
 _AS_FAR = 0.8, 2.0
 
 #: Variance of a median over that of a mean, of normal values.
-_MEDIAN = math.pi / 2
+MEDIAN_VARIANCE = math.pi / 2
 
 #: Before there is a history: the relative scatter from night to night, and how many degrees of
 #: freedom this counts.
@@ -177,7 +177,7 @@ def _compare(series: Nightly, window: int, usual: Floats | float) -> Judged:
     moderated = (prior * worth + own) / (worth + freedom)
     moderated = np.maximum(moderated, _LEAST_SCATTER**2)
     alike = (1 + (window - 1) * _alike(past, centre, series.stratum)) / window
-    error = moderated * (alike + _MEDIAN / np.maximum(number, 1))
+    error = moderated * (alike + MEDIAN_VARIANCE / np.maximum(number, 1))
     error += _fewer_launches(within, series.launches) / window
     complete = np.isfinite(newest).all(axis=1)
     complete &= number >= (1 if window == 1 else _FEWEST_BEFORE)
@@ -233,7 +233,7 @@ def _scatter(past: Floats, stratum: Indices) -> tuple[Floats, Floats, Indices]:
         if here.any():
             usual[stratum == one] = np.median(scale[here])
     scale = np.maximum(np.where(np.isfinite(scale), scale, 0.0), usual)
-    kept = np.isfinite(past) & (off <= _DISTURBED * scale[:, None])
+    kept = np.isfinite(past) & (off <= DISTURBED * scale[:, None])
     number = kept.sum(axis=1)
     clean = np.where(kept, past, np.nan)
     centre = row_medians(clean)
@@ -256,7 +256,9 @@ def _prior(
     mean_launches = np.maximum(series.launches.mean(axis=1), 1)
     for one in np.unique(series.stratum):
         here = series.stratum == one
-        guess = usual[here] ** 2 + np.median(within[here] / mean_launches[here])
+        # A series whose launches differ much scatters much, which few nights do not show yet.
+        launches = within[here] / mean_launches[here]
+        guess = usual[here] ** 2 + np.maximum(np.median(launches), MEDIAN_VARIANCE * launches)
         prior[here] = guess
         seen = here & np.isfinite(variance) & (variance > 0)
         if seen.sum() < _FEWEST_ALIKE:

@@ -15,19 +15,26 @@ from switchpoint.history.kinds import CHANGES, SUSPECTED
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import POINT_COLUMNS
 from switchpoint.history.relative_times import Job, job_of, levels, usual_levels, values
+from switchpoint.history.scatter import DISTURBED, USUAL_SCATTER
 from switchpoint.history.settings_before import Setting, changed_settings
 from switchpoint.history.trials import Trial, trial_of
 from switchpoint.importing.lock import unpack
 from switchpoint.records.mpi_environment import is_setting, runs_code
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
+from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: So many jobs stand for all curves of a finding, and so many sizes for all of a curve.
 _MOST_JOBS, _MOST_SIZES = 2, 12
 
-#: So many nights before the change say what is usual.
+#: So many nights before the change say what is usual. Of fewer than so many, the launches tell how
+#: much that scatters.
 _NIGHTS = 10
+_FEW_NIGHTS = 3
+
+#: So many sizes on either side of those across which a switch moved are measured with them.
+_BESIDE = 2
 
 #: Settings that are taken back one at a time.
 _MOST_SETTINGS = 4
@@ -46,13 +53,15 @@ class Suspect:
     usual : Series
         The usual level of each job, mode and size, see `usual_levels`.
     nights : array of float
-        How slow each night before was, see `values`.
+        How slow each night before was, see `values`; of few nights, how slow each launch was.
     tonight : float
         How slow tonight was.
     settings : list of Setting
         What was set otherwise before.
     lock_before : str
         The Spack lock of the nights before, if tonight has another; otherwise empty.
+    moved : tuple of int or None
+        The sizes across which a switch moved, see `values`.
     """
 
     finding_id: str
@@ -63,6 +72,7 @@ class Suspect:
     tonight: float
     settings: list[Setting] = field(default_factory=list)
     lock_before: str = ""
+    moved: tuple[int, int] | None = None
 
 
 def suspects_of(findings: pd.DataFrame, store: Store, nights: Nights) -> list[Suspect]:
@@ -94,30 +104,24 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
     chosen = _representatives(curves)
     metric = str(finding["metric"])
     table = _points(store, nights, chosen, metric)
-    table = table[table["size_bytes"].between(*sizes)]
+    moved = (int(sizes[0]), int(sizes[1])) if metric == "switch" else None
+    wanted = _measured(np.unique(table["size_bytes"]), int(sizes[0]), int(sizes[1]), moved)
+    table = table[table["size_bytes"].isin(wanted)]
     before = _nights_before(nights, finding.get("since_utc"))
     night_of = dict(zip(nights.runs["run_id"], nights.runs["night"], strict=True))
     usual = usual_levels(table[table["run_id"].map(night_of).isin(before)], night_of)
-    by_night = values(table, usual, night_of.get)
+    by_night = values(table, usual, night_of.get, moved)
     tonight = by_night.get(nights.tonight)
     if tonight is None or not tonight:
         return None
-    trials, now = [], _Records()
     of_tonight = table[table["run_id"].map(night_of) == nights.tonight]
-    for job in chosen:
-        part = of_tonight[of_tonight["job"] == job]
-        own = _records(store, part["run_id"].unique())
-        known = usual.index[usual.index.get_level_values("job") == job]
-        modes = [mode for mode in chosen[job] if mode in known.get_level_values("mode")]
-        there = np.unique(known.get_level_values("size_bytes"))
-        if own.headers and modes and len(there):
-            now.headers.update(own.headers)
-            now.locks.update(own.locks)
-            worst = _worst(part, usual, tonight, own.headers)
-            trials.append(trial_of(own.headers[worst], modes, _thinned(there), own.lock))
+    trials, now = _trials(store, of_tonight, chosen, usual, tonight, moved)
     if not trials:
         return None
-    past = by_night[by_night.index.isin(before)]
+    past = _undisturbed(by_night[by_night.index.isin(before)])
+    if len(past) < _FEW_NIGHTS:
+        rounds = _rounds(table[table["run_id"].map(night_of).isin(past.index)], night_of)
+        past = values(table, usual, rounds.get, moved)
     runs_before = table.loc[table["run_id"].map(night_of).isin(before[-2:]), "run_id"].unique()
     then = _records(store, runs_before)
     return Suspect(
@@ -129,6 +133,7 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
         float(tonight),
         _to_take_back(changed_settings([*then.headers.values()], [*now.headers.values()])),
         "" if then.locks & now.locks or not trials[0].lock else then.lock,
+        moved,
     )
 
 
@@ -138,6 +143,53 @@ def _to_take_back(settings: Iterable[Setting]) -> list[Setting]:
         one for one in settings if is_setting(one.environment) and not runs_code(one.environment)
     )
     return [*itertools.islice(harmless, _MOST_SETTINGS)]
+
+
+def _undisturbed(past: pd.Series[float]) -> pd.Series[float]:
+    """Leave out nights that are far from the others: they do not tell what is usual."""
+    off = (past - past.median()).abs()
+    scale = max(SD_PER_MAD * float(off.median()), USUAL_SCATTER)
+    usual: pd.Series[float] = past[off <= DISTURBED * scale]
+    return usual
+
+
+def _measured(there: Indices, first: int, last: int, moved: tuple[int, int] | None) -> Indices:
+    """Return the sizes of a finding, with some on either side if a switch moved across them."""
+    inside = np.flatnonzero((there >= first) & (there <= last))
+    if moved is None or not len(inside):
+        return there[inside]
+    return there[max(inside[0] - _BESIDE, 0) : inside[-1] + 1 + _BESIDE]
+
+
+def _rounds(table: pd.DataFrame, night_of: Mapping[str, int]) -> dict[str, int]:
+    """Number the launches of each job; return the numbers by run ID, newest nights last."""
+    runs = table[["job", "run_id"]].drop_duplicates()
+    runs = runs.assign(night=runs["run_id"].map(night_of)).sort_values("night", kind="stable")
+    return dict(zip(runs["run_id"], runs.groupby("job").cumcount(), strict=True))
+
+
+def _trials(
+    store: Store,
+    tonight: pd.DataFrame,
+    chosen: Mapping[Job, Sequence[str]],
+    usual: pd.Series[float],
+    slower: float,
+    moved: tuple[int, int] | None,
+) -> tuple[list[Trial], _Records]:
+    """Return a trial for each job that repeats the worst of its launches, and their records."""
+    trials, records = [], _Records()
+    for job in chosen:
+        part = tonight[tonight["job"] == job]
+        own = _records(store, part["run_id"].unique())
+        known = usual.index[usual.index.get_level_values("job") == job]
+        modes = [mode for mode in chosen[job] if mode in known.get_level_values("mode")]
+        there = np.unique(known.get_level_values("size_bytes"))
+        if own.headers and modes and len(there):
+            records.headers.update(own.headers)
+            records.locks.update(own.locks)
+            worst = _worst(part, usual, slower, own.headers, moved)
+            trials.append(trial_of(own.headers[worst], modes, _thinned(there), own.lock))
+    return trials, records
 
 
 @dataclass
@@ -208,10 +260,15 @@ def _nights_before(nights: Nights, since_utc: object) -> list[int]:
 
 
 def _worst(
-    table: pd.DataFrame, usual: pd.Series[float], tonight: float, headers: Mapping[str, Any]
+    table: pd.DataFrame,
+    usual: pd.Series[float],
+    tonight: float,
+    headers: Mapping[str, Any],
+    moved: tuple[int, int] | None,
 ) -> str:
     """Return the run in which the change is largest: others may have run on other nodes."""
-    change = values(table, usual, lambda run: run if run in headers else None) * np.sign(tonight)
+    of_runs = values(table, usual, lambda run: run if run in headers else None, moved)
+    change = of_runs * np.sign(tonight)
     return str(change.idxmax()) if len(change) else [*headers][-1]
 
 

@@ -7,13 +7,16 @@ left out of the regressions.
 
 from __future__ import annotations
 
+import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from switchpoint.history.parameters import ratios
-from switchpoint.history.points import Points, by_night
+from switchpoint.history.points import Points, by_night, launches_by_night
+from switchpoint.history.scatter import MEDIAN_VARIANCE
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
@@ -28,6 +31,12 @@ _NEARER = 2.0
 _MOST_EVIDENCE = 12.0
 _LEAST_EVIDENCE = 7.0
 
+#: Sizes between two switches that changed as a whole, while those around them did not, need less: a
+#: limit that falls to the one below does that, and hardly anything else. They changed by this many
+#: times their error.
+_EVIDENCE_OF_SEGMENT = 3.0
+_SURE = 5.0
+
 #: Just beyond the new place, sizes are as before: they moved at most this share of the others. If
 #: no size is left there, only a jump of this much is told from a change of latency or bandwidth.
 _MOST_BEYOND = 0.5
@@ -37,8 +46,17 @@ _LARGE_JUMP = 0.25
 _LEAST_ERROR = 0.01
 
 
-#: Share of tonight's launches that must show it.
+#: Share of tonight's launches that must show it. If not all do, or earlier ones do too, it must be
+#: as improbable that as many of tonight's would if nothing had changed.
 _MOST_LAUNCHES = 0.6
+_CHANCE = 0.05
+
+#: With fewer earlier nights nobody knows from which size to which a switch moves by itself, so a
+#: move across a single size of the grid is not told.
+ENOUGH_NIGHTS = 2
+
+#: How many nights' scatter that of their launches stands for, as long as the nights are few.
+_NIGHTS_OF_LAUNCHES = 6
 
 
 @dataclass(frozen=True)
@@ -86,27 +104,83 @@ def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
     found = []
     for curve in np.unique(shapes.curve[odd]):
         first, last = np.searchsorted(shapes.curve, [curve, curve + 1])
-        one = _Curve(shapes, int(first), int(last), level[first:last], error[first:last])
-        launches = _launches(points, ratio, tonight, shapes, int(curve), int(first), int(last))
-        found += one.moved(launches)
+        launches = _launches(points, ratio, shapes, int(first), int(last))
+        own = np.maximum(error[first:last], launches.error())
+        found += _Curve(shapes, int(first), int(last), level[first:last], own).moved(launches)
     return found
 
 
-def _launches(
-    points: Points,
-    ratio: Floats,
-    tonight: npt.NDArray[np.bool_],
-    shapes: Shapes,
-    curve: int,
-    first: int,
-    last: int,
-) -> Floats:
-    """Return the ratios of tonight's launches of a curve, a row each."""
-    here = tonight & (shapes.place >= first) & (shapes.place < last)
+@dataclass(frozen=True)
+class _Launches:
+    """The launches of a curve.
+
+    Attributes
+    ----------
+    ratio : array of float, shape (launches, places of the curve)
+    night : array of int, shape (launches,)
+    tonight : int
+    """
+
+    ratio: Floats
+    night: Indices
+    tonight: int
+
+    def error(self) -> Floats:
+        """Return how far tonight may be from the history at each place by the launches' scatter.
+
+        It counts the less the longer the history is, which then shows its scatter by itself.
+        """
+        row, place = np.nonzero(np.isfinite(self.ratio))
+        shape = (self.ratio.shape[1], self.tonight + 1)
+        found = launches_by_night(place, self.night[row], self.ratio[row, place], shape)
+        there = found.number > 0
+        nights = np.maximum(there[:, :-1].sum(axis=1), 1)
+        launches = found.number.sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+        own = np.nan_to_num(found.variance) / np.maximum(launches, 1)
+        worth = _NIGHTS_OF_LAUNCHES / (_NIGHTS_OF_LAUNCHES + nights - 1)
+        return np.asarray(np.sqrt(worth * MEDIAN_VARIANCE * own * (1 + 1 / nights)))
+
+    def show(self, places: Indices, effect: float) -> bool:
+        """Whether tonight's launches show an effect at some places, and the history does not.
+
+        An earlier night that shows it makes it no surprise, but for those just before tonight.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of launches without these sizes
+            off = np.nanmedian(self.ratio[:, places], axis=1) * np.sign(effect)
+        there = np.isfinite(off)
+        shows, night = off[there] > abs(effect) / 2, self.night[there]
+        own = shows[night == self.tonight]
+        if not len(own) or own.mean() < _MOST_LAUNCHES:
+            return False
+        nights = [bool(shows[night == one].mean() > 0.5) for one in np.unique(night)]
+        while nights and nights[-1]:
+            nights.pop()
+        newer = np.unique(night)[len(nights) :]
+        before = shows[~np.isin(night, newer)]
+        if any(nights) or not len(before):
+            return False
+        return bool(own.all() and not before.any()) or _chance(own, before) <= _CHANCE
+
+
+def _chance(ones: npt.NDArray[np.bool_], others: npt.NDArray[np.bool_]) -> float:
+    """Return how probable so many of the first are if both are alike (Fisher's exact test)."""
+    every, true = len(ones) + len(others), int(ones.sum() + others.sum())
+    ways = [
+        math.comb(true, number) * math.comb(every - true, len(ones) - number)
+        for number in range(int(ones.sum()), min(true, len(ones)) + 1)
+    ]
+    return sum(ways) / math.comb(every, len(ones))
+
+
+def _launches(points: Points, ratio: Floats, shapes: Shapes, first: int, last: int) -> _Launches:
+    """Return the ratios of all launches of a curve, a row each."""
+    here = (shapes.place >= first) & (shapes.place < last) & np.isfinite(ratio)
     launches, row = np.unique(points.launch[here], return_inverse=True)
     matrix = np.full((len(launches), last - first), np.nan)
     matrix[row, shapes.place[here] - first] = ratio[here]
-    return matrix
+    night = points.launches["night"].to_numpy()[launches]
+    return _Launches(matrix, night, points.nights - 1)
 
 
 @dataclass(frozen=True)
@@ -119,7 +193,7 @@ class _Curve:
     level: Floats
     error: Floats
 
-    def moved(self, launches: Floats) -> list[MovedSwitch]:
+    def moved(self, launches: _Launches) -> list[MovedSwitch]:
         """Return the curve's switches that moved."""
         segment = self.shapes.segment[self.first : self.last]
         found = []
@@ -127,12 +201,21 @@ class _Curve:
         for start in np.flatnonzero(np.diff(segment)) + 1:
             options = [self._down(int(start)), self._up(int(start))]
             evidence, places = max(options, key=lambda option: option[0])
-            if evidence < _LEAST_EVIDENCE or taken[places].any():
+            least = _EVIDENCE_OF_SEGMENT if self._is_whole(int(start), places) else _LEAST_EVIDENCE
+            if evidence < least or taken[places].any():
                 continue
             if moved := self._described(int(start), places, launches):
                 taken[places] = True
                 found.append(moved)
         return found
+
+    def _is_whole(self, start: int, places: Indices) -> bool:
+        """Whether places end at another switch, and all of them changed for sure."""
+        segment = self.shapes.segment[self.first : self.last]
+        end = int(places[0]) if places[-1] < start else int(places[-1]) + 1
+        if not 0 < end < len(segment) or segment[end - 1] == segment[end]:
+            return False
+        return bool((np.abs(self.level[places]) > _SURE * self.error[places]).all())
 
     def _down(self, start: int) -> tuple[float, Indices]:
         """Return the evidence that the switch is at a smaller size, and the sizes in between."""
@@ -161,12 +244,12 @@ class _Curve:
         gain = np.nan_to_num(gain, nan=-1.0)
         return np.asarray(np.clip(gain, -_MOST_EVIDENCE, _MOST_EVIDENCE))
 
-    def _described(self, start: int, places: Indices, launches: Floats) -> MovedSwitch | None:
-        own = launches[:, places]
-        expected = np.sign(np.nanmedian(self.level[places]))
-        shows = np.nanmedian(own, axis=1) * expected
+    def _described(self, start: int, places: Indices, launches: _Launches) -> MovedSwitch | None:
         effect = float(np.nanmedian(self.level[places]))
-        if np.mean(shows > abs(effect) / 2) < _MOST_LAUNCHES or not self._ends(start, places):
+        few = len(np.unique(launches.night)) <= ENOUGH_NIGHTS  # tonight is one of them
+        if few and len(places) < 2:
+            return None
+        if not launches.show(places, effect) or not self._ends(start, places):
             return None
         error = float(np.median(self.error[places]))
         size = self.shapes.size[self.first : self.last]
