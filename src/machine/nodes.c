@@ -57,8 +57,8 @@ void kernels_find(MPI_Comm comm, int *kernels)
     find_equal(comm, name, kernels);
 }
 
-/* Sets for each rank the lowest rank of the same name. Rank 0 compares the names, since all names in
- * the memory of every rank would be too much where one machine simulates a thousand. */
+/* Sets for each rank the lowest rank of the same name. Rank 0 compares the names, since all names
+ * in the memory of every rank would be too much where one machine simulates a thousand. */
 static void find_equal(MPI_Comm comm, const char *name, int *lowest)
 {
     int rank = 0;
