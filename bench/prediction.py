@@ -2,7 +2,8 @@
 
 The model is fitted to ping-pong and one process's sort only, never to what it predicts. Two nodes
 with links of 20 Mbit/s sort over process maps; four nodes with links of 100 Mbit/s broadcast and
-exchange. Both sides are launched in turn. With --from, a store or a file is read instead.
+exchange. Both sides are launched in turn. Then it prints how often the fastest algorithm, or map,
+is the one that was predicted. With --from, a store or a file is read instead.
 Usage: ``.venv/bin/python bench/prediction.py [LAUNCHES] [MPI...]`` or ``... --from PATH [SITE]``
 """
 
@@ -148,6 +149,28 @@ def print_errors(where: str, compared: pd.DataFrame) -> None:
         )
 
 
+def print_best(where: str, compared: pd.DataFrame) -> None:
+    """Print how often the fastest algorithm or map was named rightly, where one surely is."""
+    known = compared[compared["predicted_us"].notna()]
+    name = str(compared["kernel"].iloc[0])
+    choice = {"broadcast": "mode", "alltoall": "mode", "mergesort": "ranks_on_nodes"}.get(name)
+    if choice is None:
+        return
+    right = cases = 0
+    across = known[known["ranks"].astype(int) > 2]
+    for _, rows in across.groupby(["mpi", "placement", "size_bytes"]):
+        ordered = rows.sort_values("measured_us")
+        if (
+            len(ordered) < 2
+            or ordered["measured_high_us"].iloc[0] >= ordered["measured_low_us"].iloc[1:].min()
+        ):
+            continue
+        cases += 1
+        fastest = rows.loc[rows["predicted_us"].astype(float).idxmin(), choice]
+        right += int(fastest == ordered[choice].iloc[0])
+    print(f"{where:16} {name:10} the fastest was named rightly in {right} of {cases} cases")
+
+
 def main(words: list[str]) -> None:
     """Print the table of errors."""
     print(
@@ -160,11 +183,13 @@ def main(words: list[str]) -> None:
         found = Store(path).read() if is_store else read_files([path]).measurements
         for compared in errors(found, site):
             print_errors(path.name[:16], compared)
+            print_best(path.name[:16], compared)
         return
     launches = int(words[0]) if words else 3
     for shape, found in measured(launches, words[1:] or list(PMI)):
         for compared in errors(found, SITE):
             print_errors(shape, compared)
+            print_best(shape, compared)
 
 
 if __name__ == "__main__":

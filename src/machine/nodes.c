@@ -15,13 +15,26 @@ enum { NAME = 384 };
 
 static void find_equal(MPI_Comm comm, const char *name, int *lowest);
 
+void node_name(char name[NODE_NAME_LENGTH])
+{
+#ifdef SWITCHPOINT_SIMULATED
+    char simulated[MPI_MAX_PROCESSOR_NAME] = ""; /* its system's own name is the real machine's */
+    int length = 0;
+    MPI_CHECK(MPI_Get_processor_name(simulated, &length));
+    snprintf(name, NODE_NAME_LENGTH, "%s", simulated);
+#else
+    name[0] = name[NODE_NAME_LENGTH - 1] = '\0';
+    gethostname(name, NODE_NAME_LENGTH - 1);
+#endif
+}
+
 void nodes_find(MPI_Comm comm, int *nodes)
 {
-    char host[256] = "";
+    char host[NODE_NAME_LENGTH];
     char boot_id[64] = "";
     char name[NAME] = "";
     struct stat network = {0};
-    gethostname(host, sizeof host - 1);
+    node_name(host);
     system_line("/proc/sys/kernel/random/boot_id", "", boot_id, sizeof boot_id);
     stat("/proc/self/ns/net", &network);
     snprintf(name, sizeof name, "%s %s %llu", host, boot_id, (unsigned long long)network.st_ino);
@@ -44,19 +57,22 @@ void kernels_find(MPI_Comm comm, int *kernels)
     find_equal(comm, name, kernels);
 }
 
-/* Sets for each rank the lowest rank of the same name. */
+/* Sets for each rank the lowest rank of the same name. Rank 0 compares the names, since all names
+ * in the memory of every rank would be too much where one machine simulates a thousand. */
 static void find_equal(MPI_Comm comm, const char *name, int *lowest)
 {
+    int rank = 0;
     int ranks = 0;
+    MPI_CHECK(MPI_Comm_rank(comm, &rank));
     MPI_CHECK(MPI_Comm_size(comm, &ranks));
-    char *names = allocate((size_t)ranks, NAME);
-    MPI_CHECK(MPI_Allgather(name, NAME, MPI_CHAR, names, NAME, MPI_CHAR, comm));
-    for (int rank = 0; rank < ranks; rank++) {
-        lowest[rank] = 0;
-        while (strncmp(names + (size_t)lowest[rank] * NAME, names + (size_t)rank * NAME, NAME) !=
-               0) {
-            lowest[rank]++;
+    char *names = allocate(rank == 0 ? (size_t)ranks : 1, NAME);
+    MPI_CHECK(MPI_Gather(name, NAME, MPI_CHAR, names, NAME, MPI_CHAR, 0, comm));
+    for (int i = 0; rank == 0 && i < ranks; i++) {
+        lowest[i] = 0;
+        while (strncmp(names + (size_t)lowest[i] * NAME, names + (size_t)i * NAME, NAME) != 0) {
+            lowest[i]++;
         }
     }
+    MPI_CHECK(MPI_Bcast(lowest, ranks, MPI_INT, 0, comm));
     free(names);
 }

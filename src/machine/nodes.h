@@ -4,6 +4,11 @@
 
 #include <mpi.h>
 
+enum { NODE_NAME_LENGTH = 256 };
+
+/* The host name of this rank's node; of its simulated host where ranks are simulated. */
+void node_name(char name[NODE_NAME_LENGTH]);
+
 /* Collective. Sets for each rank of `comm` the lowest rank on the same node: same host name, same
  * running operating system, same network namespace. */
 void nodes_find(MPI_Comm comm, int *nodes);

@@ -11,6 +11,7 @@
 #include "conditions.h"
 #include "memory.h"
 #include "mpi_check.h"
+#include "nodes.h"
 #include "system_files.h"
 #include "topology.h"
 #include "ucx_protocols.h"
@@ -70,8 +71,8 @@ static void close_rank(MPI_Comm comm, struct json *mine, struct json *json, cons
 
 static void write_facts(struct json *json)
 {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
+    char host[NODE_NAME_LENGTH];
+    node_name(host);
     json_string(json, "host", host);
     json_string(json, "topology_address", getenv("SLURM_TOPOLOGY_ADDR"));
     json_string(json, "topology_pattern", getenv("SLURM_TOPOLOGY_ADDR_PATTERN"));

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import RECORDS, write_record
-from switchpoint import Measurements, claims
+from switchpoint import Measurements, claims, fit_model, predict
 from switchpoint.models.efficiency import fit_link
 from switchpoint.studies.claims import CLAIMS, efficiencies
 from switchpoint.studies.study_000 import bytes_over_network
@@ -56,9 +56,11 @@ class Site:
         header = {
             "ranks": [
                 {"host": f"n{rank % nodes}", "boot_id": f"m{rank % machines}",
-                 "cores_online": cores, "before": {"load1": 0.1}}
+                 "cores_online": cores, "before": {"load1": 0.1}, "cpus_allowed": [0],
+                 "rank": rank}
                 for rank in range(ranks)
             ],
+            "mpi": {"library": mpi},
             "plan": {"block_time_us": 200} | (plan or {}),
         }  # fmt: skip
         self.runs[run_id] = dict.fromkeys(RUN_COLUMNS) | {
@@ -299,6 +301,38 @@ def two_sizes(group_many: float) -> Site:
     return exchange(site, ranks=8, group_shuffle_long=group_many)
 
 
+def ping_pongs() -> Site:
+    """Messages of 10 us and 1 ns a byte, and the sort of one process."""
+    site = Site()
+    for placement in ("one_node", HOSTS):
+        times = {("send", 1 << bit): 10 + (1 << bit) / 1000 for bit in range(0, 21, 2)}
+        site.run("pingpong", times, placement)
+    return sorts({}, site, serial=85_000.0)
+
+
+def predicted_sorts(measured_over_predicted: float) -> Site:
+    site = ping_pongs()
+    model = fit_model(site.measurements())
+    times = {}
+    for nodes in ("AABAABB", "ABBAAAA"):
+        found = predict(model, "mergesort", placement=HOSTS, process_map=nodes, modes=["tree"],
+                        sizes_bytes=[200_000])  # fmt: skip
+        times[nodes] = measured_over_predicted * found["time_us"].iloc[0]
+    return sorts(times, site)
+
+
+def predicted_trees(measured_over_predicted: float) -> Site:
+    site = ping_pongs()
+    model, modes = fit_model(site.measurements()), ["binary_ack", "two_level_ack"]
+    found = predict(model, "broadcast", placement=HOSTS, process_map="ABAB", modes=modes,
+                    sizes_bytes=[1024, 65536])  # fmt: skip
+    times = {
+        (row["mode"], row["size_bytes"]): measured_over_predicted * row["time_us"]
+        for row in found.to_dict("records")
+    }
+    return site.run("broadcast", times, ranks=4)
+
+
 # claim: (a site where it holds, one where it fails, one that cannot tell)
 CASES: dict[str, tuple[Callable[[], Site], Callable[[], Site], Callable[[], Site]]] = {
     "000.1": (
@@ -335,6 +369,10 @@ CASES: dict[str, tuple[Callable[[], Site], Callable[[], Site], Callable[[], Site
         lambda: sorts({"AAAAAAA": 50.0}, Site(), serial=85.0),
         lambda: sorts({"AAAAAAA": 50.0}, Site(), serial=45.0),
         lambda: sorts({"AAAAAAA": 50.0}, Site()),
+    ),
+    "000.8": (
+        lambda: predicted_sorts(1.0), lambda: predicted_sorts(1.5),
+        lambda: sorts(study_000_times(0.001), Site()),
     ),
     "001.1": (lambda: latencies(1.5), lambda: latencies(1.0), lambda: Site().run(
         "pingpong", {("send", 8): 1.0, ("ssend", 8): 2.0}, "one_node")),
@@ -427,6 +465,10 @@ CASES: dict[str, tuple[Callable[[], Site], Callable[[], Site], Callable[[], Site
         lambda: tree_sites(21, binary_ack=40, two_level_ack=30),
         lambda: tree_sites(21, binary_ack=30, two_level_ack=40),
         lambda: tree_sites(4, binary_ack=40, two_level_ack=30),
+    ),
+    "004.9": (
+        lambda: predicted_trees(1.0), lambda: predicted_trees(1.2),
+        lambda: tree_sites(8, binary_ack=40, two_level_ack=30),
     ),
 }  # fmt: skip
 

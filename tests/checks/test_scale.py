@@ -12,13 +12,17 @@ from switchpoint import fit_model, read, read_files, save_model
 RECORD = ROOT / "tests/analysis/records/openmpi-network-limit-65536.record.gz"
 
 
-def run(prefix: Path, *words: str) -> Session:
-    """A broadcast of one size by 64 ranks on a torus."""
+#: A broadcast by 64 ranks on a torus.
+TORUS = "Scale.*%ranks=64%topology=torus%kernel=broadcast"
+
+
+def run(prefix: Path, name: str, *words: str) -> Session:
+    """Run checks whose names have this form."""
     process = start_reframe(
         "none",
         prefix,
         *("-c", str(ROOT / "checks"), "-R", "-r", "-t", "scale", "-p", "smpi"),
-        *("-n", "Scale.*%ranks=64%topology=torus%kernel=broadcast", "-S", "Scale.sizes=64K"),
+        *("-n", name),
         *words,
         site="site-configs/smpi/settings.py",
     )
@@ -32,7 +36,8 @@ def test_a_model_becomes_a_platform_on_which_the_kernels_run(tmp_path):
     place = "one_node_network"
     session = run(
         tmp_path,
-        *("-S", f"Scale.site_model={model}"),
+        TORUS,
+        *("-S", "Scale.sizes_bytes=65536", "-S", f"Scale.site_model={model}"),
         *("-S", f"Scale.link_placement={place}", "-S", f"Scale.within={place}"),
     )
 
@@ -44,7 +49,27 @@ def test_a_model_becomes_a_platform_on_which_the_kernels_run(tmp_path):
     assert set(found.samples["site"]) == {"model-simulated"}
 
 
+@pytest.mark.skipif(shutil.which("smpicc") is None, reason="needs SimGrid")
+def test_what_is_measured_is_simulated_on_as_many_nodes(tmp_path):
+    place = "one_node_network"
+    model = fit_model(read(RECORD))
+    curves = [curve.model_copy(update={"nodes": 2}) for curve in model.curves]
+    file = save_model(model.model_copy(update={"curves": curves}), tmp_path / "model.yaml")
+    session = run(
+        tmp_path,
+        "SimulatedTwin.*%ranks=4%kernel=broadcast",
+        *("-S", f"site_model={file}", "-S", f"link_placement={place}", "-S", f"within={place}"),
+    )
+
+    assert session.exit_code == 0, session.output
+    found = read_files([tmp_path / "output"]).measurements
+    header, footer = found.facts(found.runs["run_id"].iloc[0])
+    assert [rank["host"] for rank in header["ranks"]] == ["host0", "host0", "host1", "host1"]
+    assert header["labels"]["environ"] == "smpi"
+    assert footer["start"]["late_calls"] == 0
+
+
 def test_without_a_model_it_is_skipped(tmp_path):
-    session = run(tmp_path)
+    session = run(tmp_path, TORUS)
 
     assert "name a site model" in session.output

@@ -87,6 +87,19 @@ class OnASimulatedPlatform(unittest.TestCase):
             self.assertGreater(point["rank_max_us"], 0.99 * least_us)
             self.assertLess(point["rank_max_us"], 1.01 * least_us + 3 * 2 * LINK_LATENCY_US)
             self.assertAlmostEqual(point["min_us"] / point["max_us"], 1, places=3)
+        self.assertEqual(footer["start"]["late_calls"], 0)
+
+    def test_one_block_of_one_call_is_the_only_one_that_is_simulated(self):
+        sweep = ("--mode", "repeated", "--sizes", "1000", "--passes", "1", "--samples", "1")
+        footer = self.footer_of("broadcast", *sweep, "--block-time", "0", "--warmup", "0", ranks=4)
+        (point,) = footer["points"]
+        self.assertEqual(point["count"], 1)
+        self.assertEqual(footer["verification"]["bytes_moved"], 3 * 1000)
+
+    def test_the_record_names_simulated_hosts(self):
+        self.footer_of("pingpong", "--mode", "send", "--sizes", "1", ranks=2)
+        header = json.loads((self.folder / "run.record").read_text().splitlines()[0])
+        self.assertEqual([rank["host"] for rank in header["ranks"]], ["host0", "host1"])
 
     def test_collectives_bring_every_message(self):
         for kernel in ("alltoall", "broadcast", "multipair"):

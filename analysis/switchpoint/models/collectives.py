@@ -10,7 +10,7 @@ from switchpoint.models.gains import gain_interval, surely_faster
 from switchpoint.models.kernels import Options, Problem, kernel_of
 from switchpoint.models.libraries.library import Choice, Group, Library, Rule, Rules
 from switchpoint.models.links import Place
-from switchpoint.models.prediction import Prediction, predict_one
+from switchpoint.models.prediction import Prediction, predict_one, times_by_curve
 from switchpoint.models.site_model import SiteModel
 from switchpoint.records.rank_layout import RankLayout
 from switchpoint.tables.units import size_text
@@ -67,6 +67,9 @@ class Advice:
         Their times.
     as_good : tuple of str
         Other choices than which the best is not surely faster.
+    gain_interval : tuple of float or None
+        The least and the most `gain` that the model's repeats and the errors of predictions make
+        likely.
     checked : Checked or None
         What launches with the rule and without it showed.
     """
@@ -80,6 +83,7 @@ class Advice:
     default: Choice | None = None
     default_us: Prediction | None = None
     as_good: tuple[str, ...] = ()
+    gain_interval: tuple[float, float] | None = None
     checked: Checked | None = None
 
     @property
@@ -93,11 +97,6 @@ class Advice:
     def gain(self) -> float | None:
         """The predicted time of the default divided by that of the best."""
         return None if self.default_us is None else self.default_us.time_us / self.best_us.time_us
-
-    @property
-    def gain_interval(self) -> tuple[float, float] | None:
-        """The least and the most gain that the model's repeats make likely."""
-        return None if self.default_us is None else gain_interval(self.best_us, self.default_us)
 
     @property
     def rule(self) -> Choice | None:
@@ -208,10 +207,30 @@ def _advise_one(
         str(choice) for choice, time in times.items()
         if choice != best and not surely_faster(times[best], time)
     )  # fmt: skip
+    gains = None
+    if default is not None and default_us is not None:
+        gains = _gains(model, (best, times[best]), (default, default_us), where, size_bytes)
     return Advice(
         operation, group.ranks, group.nodes, size_bytes, best, times[best], default, default_us,
-        as_good,
+        as_good, gains,
     )  # fmt: skip
+
+
+def _gains(
+    model: SiteModel, best: tuple[Choice, Prediction], default: tuple[Choice, Prediction],
+    where: Where, size_bytes: int,
+) -> tuple[float, float]:  # fmt: skip
+    """Return the interval of the gain of the best choice over the default."""
+    if best[0] == default[0]:
+        return 1.0, 1.0
+    by_curve = [
+        times_by_curve(
+            model, _problem(choice, where.group.ranks, size_bytes), where.place, where.layout,
+            where.within,
+        )
+        for choice, _ in (best, default)
+    ]  # fmt: skip
+    return gain_interval(best[1].time_us, default[1].time_us, *by_curve)
 
 
 def _version(model: SiteModel, place: Place) -> str:

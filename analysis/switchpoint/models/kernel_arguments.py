@@ -19,7 +19,7 @@ def options_of(header: Mapping[str, Any]) -> Options:
     arguments = header.get("arguments", [])
     words = {name.replace("_", "-"): name for name in _NAMES}
     known: dict[str, Any] = {}
-    for word, after in zip(arguments, [*arguments[1:], ""], strict=True):
+    for word, after in zip(arguments, [*arguments[1:], ""], strict=False):
         name, equals, value = word.removeprefix("--").partition("=")
         if word.startswith("--") and name in words:
             known[words[name]] = _value(words[name], value if equals else after)

@@ -39,6 +39,8 @@ class Link:
         The model's file, for messages.
     bound : str
         One of `BOUNDS`.
+    bounded_mode : str
+        The curve whose times are at the bound, while the others keep their own; empty: all.
     notes : dict
         What limits a prediction, as sentences; the keys, in order.
     """
@@ -48,6 +50,7 @@ class Link:
     bistream: Curve | None
     source: str
     bound: str = "value"
+    bounded_mode: str = ""
     notes: dict[str, None] = field(default_factory=dict)
     _costs: dict[int, Cost] = field(default_factory=dict)
 
@@ -101,9 +104,10 @@ class Link:
         """Return the segment of a size and its line's time, moved to the bound."""
         segment = self._segment(curve, size_bytes)
         time_us = segment.time_us(size_bytes)
-        if self.bound == "low":
+        bound = self.bound if self.bounded_mode in ("", curve.mode) else "value"
+        if bound == "low":
             time_us *= segment.least_over_line
-        elif self.bound == "high":
+        elif bound == "high":
             time_us *= segment.most_over_line
         # Far below its segment a line may be negative; no message is faster than the shortest.
         return segment, max(time_us, 0.0)

@@ -133,11 +133,9 @@ def predict_one(
     spans: list[Span] = []
     for bound in BOUNDS:
         near, far = (dataclasses.replace(link, bound=bound, _costs={}) for link in links)
-        pattern = pattern_of(problem, _bounded(rate, bound))
-        outcome = simulate(pattern.programs, SiteNetwork(layout, near, far))
-        end_us = outcome.end_us[0] if pattern.ends_at_root else max(outcome.end_us)
-        times[bound] = end_us / pattern.parts
-        spans = outcome.spans if bound == "value" else spans
+        network = SiteNetwork(layout, near, far)
+        times[bound], found = _simulated(problem, _bounded(rate, bound), network)
+        spans = found if bound == "value" else spans
     if layout.crowded:
         notes.append(
             f"{len(layout.nodes)} ranks share {layout.cores} cores a machine;"
@@ -147,6 +145,48 @@ def predict_one(
         notes.append("no bistream was measured; both directions of a link are taken as independent")
     notes += dict.fromkeys([*links[0].notes, *links[1].notes])
     return Prediction(times["value"], times["low"], times["high"], notes, spans, links[1].alone.mpi)
+
+
+def times_by_curve(
+    model: SiteModel, problem: Problem, place: Place, layout: RankLayout, within: str = WITHIN
+) -> dict[tuple[str, str], tuple[float, float]]:
+    """Predict one point with one curve after the other at its bounds; parameters of `predict_one`.
+
+    Returns
+    -------
+    dict
+        By placement and mode of the curve: the fastest and the slowest time in microseconds that
+        this curve's repeats make likely, while all others are as fitted.
+    """
+    links = _links(model, problem, place, layout, within)
+    rate, _ = _rate(model, problem, place)
+    curves = {
+        (curve.placement, curve.mode)
+        for link in links for curve in (link.alone, link.stream) if curve is not None
+    }  # fmt: skip
+    found = {}
+    for placement, mode in sorted(curves):
+        ends = []
+        for bound in ("low", "high"):
+            near, far = (
+                dataclasses.replace(
+                    link, bound=bound if link.alone.placement == placement else "value",
+                    bounded_mode=mode, _costs={},
+                )
+                for link in links
+            )  # fmt: skip
+            network = SiteNetwork(layout, near, far)
+            ends.append(_simulated(problem, _bounded(rate, "value"), network)[0])
+        found[placement, mode] = (ends[0], ends[1])
+    return found
+
+
+def _simulated(problem: Problem, rate_us: float, network: SiteNetwork) -> tuple[float, list[Span]]:
+    """Return the time of a point on a network, and what each rank does."""
+    pattern = pattern_of(problem, rate_us)
+    outcome = simulate(pattern.programs, network)
+    end_us = outcome.end_us[0] if pattern.ends_at_root else max(outcome.end_us)
+    return end_us / pattern.parts, outcome.spans
 
 
 def layout_at(

@@ -12,6 +12,12 @@ from switchpoint.models.site_model import Curve, Segment, SiteModel
 #: How SimGrid can connect hosts, and into how many factors their number is divided for it.
 TOPOLOGIES = {"star": 0, "fat_tree": 2, "torus": 3, "dragonfly": 4}
 
+#: Label of a simulated run: the environment of the curves whose links its platform has.
+LINKS_OF = "links_of"
+
+#: What the name of a model's site ends with in simulated runs.
+_SIMULATED = "-simulated"
+
 #: SimGrid's hosts compute at this speed; the kernels' messages do not depend on it.
 _SPEED = "10Gf"
 
@@ -94,6 +100,16 @@ def platform(
         "</platform>",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+def simulated_name(site: str | None) -> str:
+    """Return the name of the site of runs that are simulated on a model of a site."""
+    return (site or "model") + _SIMULATED
+
+
+def links_of(environ: str | None, mpi: str | None) -> str:
+    """Name the curves of a model for `LINKS_OF`, in one word, since smpirun divides others."""
+    return (environ or mpi or "any").replace(" ", "_")
 
 
 def _network(topology: str, hosts: int) -> str:

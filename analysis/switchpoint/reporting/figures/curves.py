@@ -84,6 +84,30 @@ def draw_again(name: str, title: str, curves: pd.DataFrame, names: dict[str, str
     return _Series.of(named, None, "mode", []).figure(name, title, TIME)
 
 
+def draw_simulated(name: str, title: str, beside: pd.DataFrame) -> Figure:
+    """Draw simulated and measured curves of one kernel and mode, a panel for each placement.
+
+    Parameters
+    ----------
+    name, title
+        Of the figure.
+    beside
+        As from `beside_measured`.
+    """
+    own = beside[beside["size_bytes"] > 0]
+    kept = own[["site", "placement", "mpi", "environ", "ranks_on_nodes", "size_bytes"]]
+    measured = kept.assign(
+        source="measured", time_us=own["measured_us"], low_us=own["measured_low_us"],
+        high_us=own["measured_high_us"], count=own["launches"],
+    )  # fmt: skip
+    exact = own["simulated_us"]
+    simulated = kept.assign(
+        source="simulated", time_us=exact, low_us=exact, high_us=exact, count=1
+    )  # fmt: skip
+    both = pd.concat([measured, simulated], ignore_index=True)
+    return _Series.of(both, None, "placement", []).figure(name, title, TIME)
+
+
 @dataclass(frozen=True)
 class _Series:
     """Curves divided into panels and series, for figures of one or several metrics."""

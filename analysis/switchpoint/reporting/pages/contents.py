@@ -18,6 +18,8 @@ from switchpoint.explanation.notes import note
 from switchpoint.explanation.switches import explain
 from switchpoint.history.gate import Verdict, gate
 from switchpoint.history.trends import trends
+from switchpoint.models.simgrid import LINKS_OF
+from switchpoint.models.simulated import beside_measured
 from switchpoint.reporting.pages.page import address
 from switchpoint.store.store import Store
 from switchpoint.tables.columns import identity_columns, none_for_nulls
@@ -105,6 +107,11 @@ class Contents:
         return sorted(found, key=lambda pair: tuple(map(str, pair)))
 
     @functools.cached_property
+    def beside_measured(self) -> pd.DataFrame:
+        """As from `beside_measured`."""
+        return beside_measured(self.measurements)
+
+    @functools.cached_property
     def noisy(self) -> list[str]:
         """Which curves are too noisy."""
         return noise_warnings(self.curves)
@@ -120,12 +127,14 @@ class Contents:
         return {str(run): own for run, own in self.findings.groupby("run_id", observed=True)}
 
     def sides(self, column: str) -> Iterator[Side]:
-        """Yield the curves of each value of a column, the values in order, as sides to compare."""
-        runs = self.measurements.runs
+        """Yield the measured curves of each value of a column, in order, as sides to compare."""
+        curves, runs = self.curves, self.measurements.runs
+        if LINKS_OF in curves:  # simulated curves are only beside those that they simulate
+            curves = curves[curves[LINKS_OF].isna()]
         values = sorted(set(runs[column].dropna()))
         for value, letter in zip(values, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", strict=False):
             own = runs.loc[runs[column] == value, "run_id"]
-            points = self.curves[self.curves["run_id"].isin(own)]
+            points = curves[curves["run_id"].isin(own)]
             if len(points):
                 selection = Selection(f"{column}={value}", wanted={column: value})
                 yield Side(letter, selection, self.measurements, points, [])

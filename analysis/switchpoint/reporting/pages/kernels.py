@@ -6,13 +6,23 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from switchpoint.reporting.figures.curves import draw
+from switchpoint.reporting.figures.curves import draw, draw_simulated
 from switchpoint.reporting.figures.figure import Figure
 from switchpoint.reporting.figures.scatter import draw_scatter
 from switchpoint.reporting.pages.contents import Contents, kernel_path
-from switchpoint.reporting.pages.page import Page, Plot, Section
+from switchpoint.reporting.pages.page import (
+    Page,
+    Plot,
+    Row,
+    Section,
+    Table,
+    number,
+    share,
+    whole_number,
+    word,
+)
 from switchpoint.reporting.pages.tables import finding_tables, size_table
-from switchpoint.tables.columns import CURVE_COLUMNS
+from switchpoint.tables.columns import CURVE_COLUMNS, none_for_nulls
 
 CURVES = (
     "Lines are medians, and bands are their 95 % confidence intervals. Triangles mark steps and"
@@ -24,6 +34,13 @@ CURVES = (
 _SCATTER = (
     "Which share of a curve's samples took at most so much longer than the median of their size,"
     " over all sizes: the steeper, the steadier. A dozen curves at most."
+)
+
+
+_SIMULATED = (
+    "Simulated by SimGrid on the links of a site model, and measured by the same ranks on as many"
+    " nodes. The measured time is the median over launches, with its 95 % interval. The error is"
+    " the measured time over the simulated one, minus 1."
 )
 
 
@@ -50,6 +67,7 @@ def kernel_pages(contents: Contents) -> Iterator[Page]:
             sections=[
                 Section("curves", "Curves", CURVES + more, plots),
                 Section("samples", "Scatter of the samples", _SCATTER, _plots(scatter)),
+                *_simulated(title, _of(contents.beside_measured, kernel, mode)),
                 Section("findings", "Findings", tables=finding_tables(findings, told)),
                 Section("sizes", "At chosen sizes", tables=size_table(curves, told)),
             ],
@@ -58,6 +76,34 @@ def kernel_pages(contents: Contents) -> Iterator[Page]:
 
 def _plots(drawn: tuple[Figure, pd.DataFrame] | None) -> list[Plot]:
     return [] if drawn is None else [Plot("samples", *drawn)]
+
+
+def _simulated(title: str, beside: pd.DataFrame) -> Iterator[Section]:
+    """Show what was both simulated and measured."""
+    if beside.empty:
+        return
+    figure = draw_simulated("simulated", f"{title}: simulated beside measured", beside)
+    rows = [
+        Row(
+            [
+                *(word(row[name]) for name in ("site", "placement", "mpi", "ranks_on_nodes")),
+                whole_number(row["size_bytes"]),
+                number(row["simulated_us"]),
+                number(row["measured_us"]),
+                number(row["measured_low_us"]),
+                number(row["measured_high_us"]),
+                whole_number(row["launches"]),
+                share(row["error"]),
+            ]
+        )
+        for row in none_for_nulls(beside).to_dict("records")
+    ]
+    headings = ["site", "placement", "MPI", "ranks on nodes", "size / B", "simulated / µs",
+                "measured / µs", "low", "high", "launches", "error"]  # fmt: skip
+    share_of_errors = f"Median absolute error: {100 * beside['error'].abs().median():.0f} %."
+    table = Table("simulated-table", headings, rows, share_of_errors)
+    plots = [Plot("simulated", figure, beside)]
+    yield Section("simulated", "Simulated beside measured", _SIMULATED, plots, "", [table])
 
 
 def curve_plots(
