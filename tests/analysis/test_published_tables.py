@@ -1,0 +1,80 @@
+"""Four clusters of which only tables of OSU and IMB exist: the how-to's commands and output."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from switchpoint import reach
+from typer.testing import Result
+
+Run = Callable[..., Result]
+
+ROOT = Path(__file__).parents[2]
+HOW_TO = ROOT / "docs/how-to/compare-sites.md"
+FOUR = "docs/examples/four-systems"
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page's paths are from the top of the checkout."""
+    monkeypatch.chdir(ROOT)
+
+
+def commands(name: str) -> list[list[str]]:
+    """The words of the page's commands that read the published tables."""
+    lines = re.findall(r"^\$ (switchpoint .*)$", HOW_TO.read_text(), re.MULTILINE)
+    return [words for line in lines if FOUR in line and (words := shlex.split(line))[1] == name]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", ["reach", "compare"])
+def test_the_page_shows_what_the_command_prints(switchpoint: Run, name: str) -> None:
+    [words] = commands(name)
+    told = {line.rstrip() for line in HOW_TO.read_text().splitlines()}
+
+    result = switchpoint(*words[1:])
+
+    assert result.exit_code == 0, result.output
+    rows = [line.rstrip() for line in result.stdout.splitlines() if re.match(r"\S.*\d", line)]
+    assert len([row for row in rows if row in told]) >= 4
+    assert [row for row in rows if row not in told and not row.startswith("Latency:")] == []
+
+
+@pytest.mark.usefixtures("here")
+def test_one_ladder_has_the_jumps_of_all_four(switchpoint: Run, tmp_path: Path) -> None:
+    [words] = commands("ladder")
+    picture = tmp_path / "ladder.svg"
+
+    result = switchpoint(*words[1:-1], str(picture))
+
+    assert result.exit_code == 0, result.output
+    assert [line for line in result.stdout.splitlines() if not line.startswith((" ", "Bars"))] == [
+        "azure-a9", "azure-hpc", "oci", "pi-arm",
+    ]  # fmt: skip
+    assert picture.read_text() == (ROOT / words[-1]).read_text()
+
+
+@pytest.mark.usefixtures("here")
+def test_latency_peak_and_jumps_are_those_of_the_tables() -> None:
+    table = reach(FOUR, switches=True).set_index("site")
+
+    assert table["latency_us"].round(2).to_dict() == {
+        "azure-a9": 2.23, "azure-hpc": 1.61, "oci": 1.66, "pi-arm": 1.27,
+    }  # fmt: skip
+    assert table.loc["azure-hpc", "peak_MBps"] == pytest.approx(24617.71, rel=1e-4)
+    assert table.loc["oci", "peak_MBps"] == pytest.approx(11481.46, rel=1e-4)
+    [jump] = table.loc["pi-arm", "switches"]
+    assert (jump["last_size_before"], jump["first_size_bytes"]) == (131072, 262144)
+    assert jump["magnitude"] == pytest.approx(-0.7, abs=0.05)
+    assert table.loc["azure-a9", "switches"] == []
+
+
+def test_without_the_option_jumps_are_not_known(switchpoint: Run) -> None:
+    content = json.loads(switchpoint("reach", ROOT / FOUR, "--json").stdout)
+
+    assert [row["switches"] for row in content["reach"]] == [None] * 4
