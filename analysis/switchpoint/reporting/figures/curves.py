@@ -46,7 +46,7 @@ def draw(
     told
         Columns that the page's title names.
     runs
-        Names of runs by their IDs, for those that nothing else tells apart.
+        Names of runs by their IDs, for those that nothing else distinguishes.
     """
     curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis cannot show 0
     if curves.empty:

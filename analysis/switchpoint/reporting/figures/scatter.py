@@ -52,7 +52,7 @@ def draw_scatter(
     told
         Columns that the page's title names.
     runs
-        Names of runs by their IDs, for those that nothing else tells apart.
+        Names of runs by their IDs, for those that nothing else distinguishes.
 
     Returns
     -------

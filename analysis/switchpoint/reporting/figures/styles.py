@@ -23,7 +23,7 @@ _MOST_DRAWN = 60
 class Styles:
     """Gives each series of a figure the same name, colour, dash and symbol in all panels.
 
-    Runs that nothing else tells apart are named by `runs`, their names by their IDs.
+    Runs that nothing else distinguishes are named by `runs`, their names by their IDs.
 
     Attributes
     ----------

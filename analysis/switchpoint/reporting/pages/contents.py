@@ -94,7 +94,7 @@ class Contents:
 
     @functools.cached_property
     def run_names(self) -> dict[str, str]:
-        """The names of runs that only their ID tells apart."""
+        """The names of runs that only their ID distinguishes."""
         return run_names(self.measurements.runs)
 
     @functools.cached_property
