@@ -40,7 +40,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     }
     for name, write in pages.items():
         text = "\n".join(write()) + "\n"
-        files.append(File.generated(config, f"reference/from-code/{name}.md", content=text))
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
     return files
 
 

@@ -82,7 +82,7 @@ def test_pages_load_only_files_of_the_site(site: Path) -> None:
 
 @pytest.mark.slow
 def test_pages_from_the_code_name_what_the_code_has(site: Path) -> None:
-    folder = site / "reference/from-code"
+    folder = site / "reference"
     for page, words in {
         "options": ["switchpoint detect", "switchpoint model fit", "--switches"],
         "functions": ["half a round trip at", "share_of_link"],
