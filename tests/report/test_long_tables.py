@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from axe_core_python.selenium import Axe
 from many_curves import write_many_curves
 from pages_in_browser import opened_page
 from selenium import webdriver
@@ -48,6 +49,8 @@ def test_a_long_table_shows_its_first_rows_and_the_others_page_by_page(
         page.find_element(By.XPATH, f"//ul[@class='pagination']//button[.='{number}']").click()
         seen += rows_of(page, "sizes-table")
 
+    violations = Axe().run(page)["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in violations] == []
     assert seen[:100] == first
     assert len(seen) == len(set(seen)) == CURVES
 

@@ -9,6 +9,7 @@ import typer
 from switchpoint.cli.exits import user_mistakes
 from switchpoint.cli.inputs import warn
 from switchpoint.cli.options import Json, Last, Selections, Store
+from switchpoint.errors import InputError
 
 
 def command(
@@ -35,6 +36,12 @@ def command(
             with progress("detecting", curves) as advance:
                 ladders = [ladder(side.measurements, progress=advance) for side in sides]
         table = reach_of_sides(sides, ladders)
+        if table.empty:
+            raise InputError(
+                " ".join(selections or [str(store)]),
+                "contains no round trips and no streams; `pingpong`, OSU, IMB and NetPIPE measure"
+                " them",
+            )
         if as_json:
             from switchpoint.reporting.json import print_json, reach_as_json
 
