@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,6 +49,15 @@ def test_latency_peak_and_jumps_are_those_of_the_tables() -> None:
     assert (jump["last_size_before"], jump["first_size_bytes"]) == (131072, 262144)
     assert jump["magnitude"] == pytest.approx(-0.7, abs=0.05)
     assert table.loc["azure-a9", "switches"] == []
+
+
+def test_a_step_that_saves_time_costs_nothing(switchpoint: Run, tmp_path: Path) -> None:
+    """Of these, each large step makes messages faster."""
+    for site in ("oci", "pi-arm"):
+        assert switchpoint("report", ROOT / FOUR / site, "-o", tmp_path / site).exit_code == 0
+        page = (tmp_path / site / "index.html").read_text(encoding="utf-8")
+        [worst] = re.findall(r"The costliest step adds (\S+) |No step costs (time)", page)
+        assert not worst[0].startswith("-")
 
 
 def test_without_the_option_jumps_are_not_known(switchpoint: Run) -> None:
