@@ -15,6 +15,8 @@ SETTINGS = $(firstword $(wildcard $(SITE)/settings.py) site-configs/$(SITE)/sett
 TAG ?= sweep
 # Checks that are left out, as an expression for reframe -x.
 EXCLUDE ?=
+# More options of reframe.
+OPTIONS_OF_REFRAME ?=
 # The store: a folder or an fsspec URL.
 STORE ?= results
 # How long `make nightly` may measure again what it suspects, and more options of `switchpoint gate`.
@@ -68,6 +70,34 @@ nightly: $(if $(filter testbed,$(SITE)),install,python)  ## measure what is meas
 	    $(GATE_OPTIONS) || status=$$?; \
 	$(MAKE) $(READY) failures || status=$$?; exit $$status
 
+# The two testbeds of `make sites`: the name of each site, and its shape.
+SITES ?= alpha:two-hosts beta:slow-uplinks
+SITES_FOLDER ?= build/sites
+# One size an octave keeps it short.
+SITES_OPTIONS ?= -S PingPongSweep.modes=send,stream \
+    -S PingPongSweep.sizes_bytes=1,2,4,8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536,131072,262144
+
+.PHONY: sites
+sites: install  ## make two testbed sites of different shapes, measure both, write the report that compares them
+	@rm -rf $(SITES_FOLDER)
+	@export SWITCHPOINT_SESSION=$$(date -u +%Y%m%dT%H%M%SZ); status=0; \
+	for site in $(SITES); do \
+	    $(MAKE) $(READY) measured-site NAME=$${site%%:*} SHAPE=$${site#*:} || status=$$?; done; \
+	echo "== what each site reaches"; \
+	$(BIN)/switchpoint reach --store $(SITES_FOLDER)/store --switches; \
+	$(BIN)/switchpoint report --store $(SITES_FOLDER)/store -o $(SITES_FOLDER)/report; exit $$status
+
+# Two launches of each sweep, because launches differ more than anything within one.
+.PHONY: measured-site
+measured-site:
+	@export TESTBED_NAME=sites-$(NAME) TESTBED_SITE=$(NAME); \
+	trap '$(BIN)/testbed down --name $$TESTBED_NAME >/dev/null' EXIT; \
+	echo "== site $(NAME): a testbed of the shape $(SHAPE)"; \
+	$(BIN)/testbed up --name $$TESTBED_NAME --shape $(SHAPE) | sed -n 1p; \
+	status=0; for left_out in '' '^PingPong(Zoom|Intervention)'; do \
+	    $(MAKE) $(READY) checks failures STORE=$(SITES_FOLDER)/store EXCLUDE="$$left_out" \
+	        OPTIONS_OF_REFRAME="$(SITES_OPTIONS)" || status=$$?; done; exit $$status
+
 # Runs the checks and stores the results of those that passed, even if others failed. The failures
 # are written to build/failures for the target `failures`.
 .PHONY: checks
@@ -76,7 +106,7 @@ checks:
 	    "to make one: $(BIN)/switchpoint init site $(SITE)" >&2; exit 2; }
 	@echo "== checks tagged $(TAG) on $(SITE); ReFrame's complete output is in build/reframe.log"
 	@mkdir -p build output; touch build/measure.start; rm -f build/failures
-	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) $(if $(EXCLUDE),-x '$(EXCLUDE)') --nocolor 2>&1 | \
+	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) $(if $(EXCLUDE),-x '$(EXCLUDE)') $(OPTIONS_OF_REFRAME) --nocolor 2>&1 | \
 	    { trap '' INT; tee build/reframe.log | \
 	      sed -nu -E 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p'; } || \
 	    { awk '/ERROR: / { print } \

@@ -3,6 +3,7 @@
 ReFrame may run outside the cluster: the commands in the instance's ``bin/`` enter it.
 """
 
+import json
 import os
 from pathlib import Path
 
@@ -21,6 +22,9 @@ _STATE = Path(os.environ.get("SWITCHPOINT_TESTBED_DIR", _PARENT / ".testbed"))
 # ReFrame runs sbatch, scontrol and scancel by name and has no option for their folder.
 if "SWITCHPOINT_TESTBED" not in os.environ:
     os.environ["PATH"] = f"{_STATE / _INSTANCE / 'bin'}{os.pathsep}{os.environ['PATH']}"
+
+#: What records call this site: several testbeds are several sites.
+_SITE = os.environ.get("TESTBED_SITE", "testbed")
 
 # Intel MPI in addition to Debian's MPIs, if it is installed.
 _INTEL = site_common.intel_mpi(
@@ -51,27 +55,36 @@ def _started(cc):
     return {"launcher_options": [f"--mpi={interface}"]}
 
 
+def _placed():
+    """Placements of a testbed, with the rate of its shape's uplinks if it is up."""
+    found = site_common.placed(HERE / "placements.yaml", most_ranks=len(os.sched_getaffinity(0)))
+    shape = _STATE / _INSTANCE / "shape.json"
+    across = found["extras"]["placements"].get("two_nodes_two_hosts")
+    if across and shape.exists():
+        rate = json.loads(shape.read_text())["uplink"]["rate"]  # such as 200mbit
+        across["link_Gbps"] = float(rate[:-4]) * {"k": 1e-6, "m": 1e-3, "g": 1}[rate[-4]]
+    return found
+
+
 # Open MPI's mpirun refuses root, but containers and CI machines run as root.
 _AS_ROOT = [["OMPI_ALLOW_RUN_AS_ROOT", "1"], ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"]]
 
 site_configuration = {
     "systems": [
         {
-            "name": "testbed",
+            "name": _SITE,
             "descr": "Slurm cluster in network namespaces on one machine",
             "hostnames": [".*"],
             "partitions": [
                 {
                     "name": "batch",
-                    "descr": "two nodes on each of two emulated hosts",
+                    "descr": "nodes on emulated hosts",
                     "scheduler": "scontrol",
                     "launcher": "srun",
                     "environs": ["openmpi", "mpich", *(environ["name"] for environ in _INTEL)],
                     # All nodes share one machine's cores: two jobs at once disturb each other.
                     "max_jobs": 1,
-                    **site_common.placed(
-                        HERE / "placements.yaml", most_ranks=len(os.sched_getaffinity(0))
-                    ),
+                    **_placed(),
                 }
             ],
         }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SIZES, write_record
+from conftest import RECORDS, SIZES, write_record
 from switchpoint import reach
 from typer.testing import Result
 
@@ -109,3 +109,25 @@ def test_latencies_stand_beside_those_of_sockets(tmp_path: Path) -> None:
 
     assert row["sockets_us"] == pytest.approx(4.001)
     assert row["over_sockets"] == pytest.approx(6.001 / 4.001)
+
+
+def test_searches_alone_reach_nothing_and_that_is_said(switchpoint: Run) -> None:
+    result = switchpoint("reach", RECORDS / "explain" / "openmpi-tcp-zoom.record.gz")
+
+    assert result.exit_code == 2
+    [line] = result.stderr.splitlines()
+    assert "contains no round trips and no streams" in line
+
+
+def test_where_the_time_of_each_benchmark_jumps_stands_in_the_same_table(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    record = write_record(tmp_path / "run.record", labels={"site": "alpha"})
+
+    printed = switchpoint("reach", record, "--switches")
+    [row] = json.loads(switchpoint("reach", record, "--switches", "--json").stdout)["reach"]
+
+    [jump] = row["switches"]
+    assert jump["last_size_before"] < 65481 <= jump["first_size_bytes"]
+    assert jump["exact"] is False
+    assert f"{jump['last_size_before']:,} to {jump['first_size_bytes']:,} B (+" in printed.stdout

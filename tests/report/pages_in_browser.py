@@ -29,7 +29,7 @@ def chromium() -> Iterator[webdriver.Chrome]:
 
 
 def opened_page(browser: webdriver.Chrome, page: Path, rest: str = "") -> webdriver.Chrome:
-    """Open a page, with a query or an anchor, once all of its plots are drawn."""
+    """Open a page, with a query or an anchor, and draw all of its plots, as printing does."""
     for kind in ("browser", "performance"):
         browser.get_log(kind)  # forget what earlier pages logged
     if rest.startswith("#"):
@@ -38,6 +38,7 @@ def opened_page(browser: webdriver.Chrome, page: Path, rest: str = "") -> webdri
     WebDriverWait(browser, 60).until(
         lambda page: page.find_elements(By.CSS_SELECTOR, "[data-drawn]")
     )
+    browser.execute_script("dispatchEvent(new Event('beforeprint'))")
     return browser
 
 

@@ -367,3 +367,21 @@ def test_what_each_rank_did_when_is_drawn_rank_by_rank(
     assert len(figure["menu"]) == 5
     assert figure["menu"][0] == "tree, 200,000 B"
     assert page.get_log("browser") == []
+
+
+def test_launches_that_only_their_run_tells_apart_are_named_by_their_start(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    starts = ("2026-11-21T10:00:00Z", "2026-11-22T10:00:00Z", "2026-11-22T10:00:30Z")
+    for number, start in enumerate(starts):
+        path = tmp_path / f"{number}.csv"
+        rows = "".join(f"{2**power},{number + 2**power * 1e-4}\n" for power in range(1, 20))
+        path.write_text(f"size_bytes,time_us\n{rows}")
+        Path(f"{path}.labels.json").write_text(json.dumps({"site": "here", "start_utc": start}))
+
+    page = opened(browser, tmp_path, *tmp_path.glob("*.csv"), page="kernels/*.html")
+
+    names = {trace["name"] for trace in figures(page)[0]["traces"] if "lines" in trace["mode"]}
+    assert {name for name in names if name} == {
+        "2026-11-21 10:00", "2026-11-22 10:00:00", "2026-11-22 10:00:30",
+    }  # fmt: skip

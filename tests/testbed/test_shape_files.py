@@ -56,7 +56,7 @@ def test_the_command_says_it_in_one_line_and_exits_2(parent: Path) -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "testbed: three-hosts: this shape file does not exist;"
-        " give a path, or one of four-hosts, two-hosts\n"
+        " give a path, or one of four-hosts, slow-uplinks, two-hosts\n"
     )
     assert not (parent / "unshaped").exists()
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from switchpoint.comparison.ladder import ladder
 from switchpoint.comparison.matching import Curve, curves_of
 from switchpoint.comparison.methods import HALF_ROUND_TRIP, ONE_WAY, pattern, quantity
 from switchpoint.comparison.sides import Side, select_all
@@ -28,8 +29,11 @@ LIMIT_COLUMNS = [
     *PLACE_COLUMNS, "launches",
     *(f"{name}{end}" for name in _MEASURED for end in ("", "_low", "_high")),
     "latency_size_bytes", "peak_size_bytes", "peak_of", "link_MBps", "link_from", "share_of_link",
-    "sockets_us", "over_sockets",
+    "sockets_us", "over_sockets", "switches",
 ]  # fmt: skip
+
+#: What the table tells of a boundary of a ladder.
+_BOUNDARY = ["last_size_before", "first_size_bytes", "exact", "magnitude"]
 
 #: A latency is that of the smallest size that was measured, if it is at most this.
 _SMALL_BYTES = 64
@@ -39,7 +43,10 @@ _BENCHMARKS = {"osu_": "OSU", "imb_": "IMB", "netpipe": "NetPIPE"}
 
 
 def reach(
-    *selections: str, store: str | os.PathLike[str] = "results", last: int = 1
+    *selections: str,
+    store: str | os.PathLike[str] = "results",
+    last: int = 1,
+    switches: bool = False,
 ) -> pd.DataFrame:
     """Tabulate what each site, MPI and placement reaches.
 
@@ -47,6 +54,8 @@ def reach(
     ----------
     selections, store, last
         As for `compare`; without selections the whole store.
+    switches
+        Also find the sizes at which the time jumps.
 
     Returns
     -------
@@ -60,15 +69,20 @@ def reach(
         declares (`link_from` = `declared`), otherwise what the interface that carried the bytes
         reports (`interface`). `share_of_link` is the peak over it. `sockets_us` is half a round
         trip over TCP sockets at the same size and placement (the kernel `echo`), `over_sockets`
-        the latency over it.
+        the latency over it. `switches` has a dictionary for each boundary of the place's ladder:
+        `last_size_before`, `first_size_bytes`, `exact` and `magnitude`; it is null if they were
+        not asked for.
     """
-    return reach_of_sides(select_all(selections, store, last))
+    sides = select_all(selections, store, last)
+    return reach_of_sides(sides, [ladder(s.measurements) for s in sides] if switches else None)
 
 
-def reach_of_sides(sides: Iterable[Side]) -> pd.DataFrame:
-    """Tabulate what sides reach, as `reach` does."""
+def reach_of_sides(
+    sides: Sequence[Side], ladders: Sequence[pd.DataFrame] | None = None
+) -> pd.DataFrame:
+    """Tabulate what sides reach, as `reach` does, with the boundaries of each side's ladder."""
     rows = []
-    for side in sides:
+    for index, side in enumerate(sides):
         places: dict[tuple[str | None, ...], list[Curve]] = {}
         sockets: dict[tuple[str | None, ...], Curve] = {}
         for curve in curves_of(side):
@@ -79,23 +93,36 @@ def reach_of_sides(sides: Iterable[Side]) -> pd.DataFrame:
                     sockets[where] = _faster(sockets.get(where), curve)
                 continue
             if quantity(identity.get("kernel"), identity.get("mode")) in (HALF_ROUND_TRIP, ONE_WAY):
-                places.setdefault(_place(side, curve), []).append(curve)
+                places.setdefault(_place(side.letter, identity), []).append(curve)
         links = _links(side)
+        boundaries = None if ladders is None else _boundaries(side.letter, ladders[index])
         for place, curves in places.items():
             row = dict(zip(PLACE_COLUMNS, place, strict=True)) | _reached(curves)
             link = links.get((row["site"], row["mpi"], row["placement"]))
             own_sockets = sockets.get((row["site"], row["placement"]))
-            rows.append(row | _of_link(row, link) | _of_sockets(row, own_sockets))
+            found = {} if boundaries is None else {"switches": boundaries.get(place, [])}
+            rows.append(row | _of_link(row, link) | _of_sockets(row, own_sockets) | found)
     table = pd.DataFrame(rows, columns=LIMIT_COLUMNS)
     return table.sort_values(PLACE_COLUMNS, ignore_index=True)
 
 
-def _place(side: Side, curve: Curve) -> tuple[str | None, ...]:
-    identity = curve.identity
+def _place(side: str, identity: Mapping[Any, Any]) -> tuple[str | None, ...]:
     kernel = identity.get("kernel") or ""
     named = [name for start, name in _BENCHMARKS.items() if kernel.startswith(start)]
     own = [identity.get(name) for name in PLACE_COLUMNS[1:-1]]
-    return (side.letter, *own, named[0] if named else kernel)
+    return (side, *own, named[0] if named else kernel)
+
+
+def _boundaries(
+    side: str, rungs: pd.DataFrame
+) -> dict[tuple[str | None, ...], list[dict[str, Any]]]:
+    """Return where the time of each place jumps, by size."""
+    found: dict[tuple[str | None, ...], list[dict[str, Any]]] = {}
+    for rung in none_for_nulls(rungs).to_dict("records"):
+        if rung["last_size_before"] is not None:
+            told = found.setdefault(_place(side, rung), [])
+            told.append({name: rung[name] for name in _BOUNDARY})
+    return found
 
 
 def _faster(known: Curve | None, curve: Curve) -> Curve:

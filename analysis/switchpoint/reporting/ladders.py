@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,6 +10,7 @@ import pandas as pd
 from switchpoint.comparison.ladder import RUNG_COLUMNS
 from switchpoint.tables.columns import none_for_nulls
 from switchpoint.tables.naming import short, telling_columns
+from switchpoint.tables.units import percent, range_text
 
 #: Columns in the heading of a group.
 _HEADS = ("side", "site")
@@ -26,3 +28,13 @@ def by_site(rungs: pd.DataFrame) -> dict[str, dict[str, list[dict[Any, Any]]]]:
         ladders = sites.setdefault(heading, {})
         ladders.setdefault(", ".join(words) or "all", []).append(row)
     return sites
+
+
+def boundaries_text(boundaries: Sequence[Mapping[str, Any]] | None) -> str:
+    """Write where the time of a place jumps, and by how much, from the table of `reach`."""
+    told = [
+        range_text(boundary["last_size_before"], boundary["first_size_bytes"])
+        + ("" if boundary["magnitude"] is None else f" ({percent(boundary['magnitude'])})")
+        for boundary in boundaries or []
+    ]
+    return ", ".join(told) or "-"

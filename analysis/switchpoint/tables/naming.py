@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -75,6 +76,28 @@ def other_curve(evidence: Mapping[str, Any]) -> str:
     """Name the other curve of a finding by what differs; empty without one."""
     other = evidence.get("other", {})
     return ", ".join(v for k, v in other.items() if k != "run_id" and isinstance(v, str))
+
+
+def run_names(runs: pd.DataFrame) -> dict[str, str]:
+    """Name runs by when they started, and those that started together also by their digits.
+
+    Parameters
+    ----------
+    runs
+        With `run_id` and `start_utc`.
+    """
+    started = {
+        str(run): start[:19].replace("T", " ") if isinstance(start, str) else ""
+        for run, start in zip(runs["run_id"], runs["start_utc"], strict=True)
+    }
+    times = Counter(started.values())
+    minutes = Counter(start[:16] for start in started.values())
+    return {
+        run: start[:16] if start and minutes[start[:16]] == 1
+        else start if start and times[start] == 1
+        else f"{start} {run[:8]}".strip()
+        for run, start in started.items()
+    }  # fmt: skip
 
 
 def short(column: str, value: object) -> str:

@@ -7,6 +7,7 @@ Comparisons with baselines have a figure per MPI and a panel per placement.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,11 @@ _MOST_PANELS = 3
 
 
 def draw(
-    title: str, curves: pd.DataFrame, findings: pd.DataFrame | None, told: list[str]
+    title: str,
+    curves: pd.DataFrame,
+    findings: pd.DataFrame | None,
+    told: list[str],
+    runs: Mapping[str, str] | None = None,
 ) -> list[Figure]:
     """Draw curves of one kernel and mode, in time and in bandwidth.
 
@@ -40,12 +45,14 @@ def draw(
         As from `detect`, of the same curves, with notes as from `explanation.notes`.
     told
         Columns that the page's title names.
+    runs
+        Names of runs by their IDs, for those that nothing else distinguishes.
     """
     curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis cannot show 0
     if curves.empty:
         return []
     panels = "mpi" if "mpi" in curves and curves["mpi"].nunique() <= _MOST_PANELS else ""
-    series = _Series.of(curves, findings, panels, _present(curves, *told))
+    series = _Series.of(curves, findings, panels, _present(curves, *told), runs)
     return [
         series.figure(
             metric.word,
@@ -124,9 +131,10 @@ class _Series:
         findings: pd.DataFrame | None,
         panel_column: str,
         told: list[str],
+        runs: Mapping[str, str] | None = None,
     ) -> _Series:
         """Divide curves by a column, and name them by what `told` and the panel do not tell."""
-        styles = Styles(curves, [*told, *_present(curves, panel_column)])
+        styles = Styles(curves, [*told, *_present(curves, panel_column)], runs)
         divided = [
             (heading, [*styles.series(panel)]) for heading, panel in _panels(curves, panel_column)
         ]
@@ -146,7 +154,7 @@ class _Series:
                 named.add(series)
                 traces = curve_traces(series, points, metric, axes, look, in_legend=first)
                 traces += finding_traces(series, self.marks.on(points), metric, axes)
-                data += traces if series in self.styles.visible else by_choice(traces)
+                data += traces if series in self.styles.visible else by_choice(traces, metric)
         headings = [heading for heading, _ in self.panels]
         layout = panel_layout(headings, self.curves, metric, len(named))
         return Figure(name, title, data, layout, self.styles.left_out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,12 @@ _HEIGHT, _ENTRY_HEIGHT = 380, 19
 
 
 def draw_scatter(
-    name: str, title: str, samples: pd.DataFrame, curves: pd.DataFrame, told: list[str]
+    name: str,
+    title: str,
+    samples: pd.DataFrame,
+    curves: pd.DataFrame,
+    told: list[str],
+    runs: Mapping[str, str] | None = None,
 ) -> tuple[Figure, pd.DataFrame] | None:
     """Draw which share of the samples took at most so much longer than the median of their size.
 
@@ -45,13 +51,15 @@ def draw_scatter(
         As from `summarise`, the most telling first; at most a dozen are drawn.
     told
         Columns that the page's title names.
+    runs
+        Names of runs by their IDs, for those that nothing else distinguishes.
 
     Returns
     -------
     tuple of Figure and DataFrame, or None
         The figure and its values; None if there are no samples, or one of each size only.
     """
-    styles = Styles(curves, told)
+    styles = Styles(curves, told, runs)
     identity = identity_columns(curves)
     data: list[dict[str, Any]] = []
     values = []

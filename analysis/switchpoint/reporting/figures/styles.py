@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ _MOST_DRAWN = 60
 class Styles:
     """Gives each series of a figure the same name, colour, dash and symbol in all panels.
 
+    Runs that nothing else distinguishes are named by `runs`, their names by their IDs.
+
     Attributes
     ----------
     visible, drawn : set of str
@@ -31,7 +33,10 @@ class Styles:
         How many names are not drawn.
     """
 
-    def __init__(self, curves: pd.DataFrame, told: list[str]) -> None:
+    def __init__(
+        self, curves: pd.DataFrame, told: list[str], runs: Mapping[str, str] | None = None
+    ) -> None:
+        self._runs = runs or {}
         self._columns = telling_columns(curves, told)
         self._names = list(dict.fromkeys(map(self._name, self._heads(curves))))
         self.visible = set(self._names[:_MOST_VISIBLE])
@@ -57,7 +62,7 @@ class Styles:
 
     def _name(self, head: tuple[Any, ...]) -> str:
         words = [
-            short(name, value)
+            self._runs.get(value, short(name, value)) if name == "run_id" else short(name, value)
             for name, value in zip(self._columns, head, strict=True)
             if isinstance(value, str)
         ]

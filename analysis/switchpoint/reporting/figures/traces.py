@@ -128,12 +128,19 @@ def finding_traces(
     ]  # fmt: skip
 
 
-def by_choice(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def by_choice(traces: list[dict[str, Any]], metric: Metric) -> list[dict[str, Any]]:
     """Return the traces of a series that is only visible if the reader chooses it.
 
-    They have no band, so that many of them need little space.
+    They have no band and no interval, so that many of them need little space.
     """
-    return [trace | {"visible": "legendonly"} for trace in traces if trace.get("fill") is None]
+    kept = [trace for trace in traces if trace.get("fill") is None]
+    for trace in kept:
+        trace["visible"] = "legendonly"
+        if trace["mode"] == "lines+markers":
+            del trace["customdata"]
+            extra = trace["hovertemplate"].partition("<extra>")[2]
+            trace["hovertemplate"] = f"%{{x:,}} B: %{{y:.4g}} {metric.unit}<extra>{extra}"
+    return kept
 
 
 def rounded(values: Iterable[float]) -> list[float]:

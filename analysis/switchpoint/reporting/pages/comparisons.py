@@ -69,7 +69,7 @@ _TOOLS = (
 
 def comparison(contents: Contents) -> Page:
     """Return the page with ladders, switches, and each comparison that the runs allow."""
-    reached = reach_of_sides([contents.everything])
+    reached = reach_of_sides([contents.everything], [contents.rungs])
     rungs = contents.rungs
     return Page(
         "comparison.html",

@@ -25,6 +25,7 @@ from switchpoint.store.store import Store
 from switchpoint.tables.columns import identity_columns, none_for_nulls
 from switchpoint.tables.curves import noise_warnings, summarise
 from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.naming import run_names
 
 #: Columns of the place of a curve, whose newest runs are shown first.
 _PLACE = ["site", "mpi", "environ", "placement"]
@@ -92,6 +93,11 @@ class Contents:
         """The runs as rows, newest first."""
         runs = self.measurements.runs.sort_values("start_utc", ascending=False, kind="stable")
         return none_for_nulls(runs).to_dict("records")
+
+    @functools.cached_property
+    def run_names(self) -> dict[str, str]:
+        """The names of runs that only their ID distinguishes."""
+        return run_names(self.measurements.runs)
 
     @functools.cached_property
     def sites(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
@@ -51,7 +51,7 @@ def kernel_pages(contents: Contents) -> Iterator[Page]:
         findings = _of(contents.findings, kernel, mode)
         title = ", ".join(name for name in (kernel, mode) if name) or "Curves"
         told = [name for name in ("kernel", "mode") if name in curves]
-        plots = curve_plots(f"{title}: ", curves, findings, told)
+        plots = curve_plots(f"{title}: ", curves, findings, told, contents.run_names)
         left_out = max((plot.figure.left_out for plot in plots), default=0)
         more = (
             f" {left_out:,} more curves are only on the pages of their runs, listed below."
@@ -59,7 +59,9 @@ def kernel_pages(contents: Contents) -> Iterator[Page]:
             else ""
         )
         samples = contents.measurements.samples
-        scatter = draw_scatter("scatter", f"{title}: scatter of samples", samples, curves, told)
+        scatter = draw_scatter(
+            "scatter", f"{title}: scatter of samples", samples, curves, told, contents.run_names
+        )
         yield Page(
             kernel_path(kernel, mode),
             title,
@@ -107,10 +109,14 @@ def _simulated(title: str, beside: pd.DataFrame) -> Iterator[Section]:
 
 
 def curve_plots(
-    title: str, curves: pd.DataFrame, findings: pd.DataFrame, told: list[str]
+    title: str,
+    curves: pd.DataFrame,
+    findings: pd.DataFrame,
+    told: list[str],
+    runs: Mapping[str, str] | None = None,
 ) -> list[Plot]:
     """Draw curves with their findings, each figure with the values that it shows."""
-    figures = draw(title, curves, findings, told)
+    figures = draw(title, curves, findings, told, runs)
     dropped = {"mad_us", "error_us", "trimmed_us"}
     kept = [name for name in curves if name not in CURVE_COLUMNS]
     values = curves[[*kept, *(name for name in CURVE_COLUMNS if name not in dropped)]]

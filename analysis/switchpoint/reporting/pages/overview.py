@@ -68,7 +68,8 @@ def _changes(contents: Contents) -> str:
 
 def _worst(contents: Contents) -> str:
     """Say which step costs the most."""
-    lines = [line for line in digest(contents.findings, contents.curves) if line.costs_us]
+    told = digest(contents.findings, contents.curves)
+    lines = [line for line in told if line.costs_us and line.cost_us > 0]
     if not lines:
         return "No step costs time."
     worst = next((line for line in lines if line.notable), lines[0])

@@ -22,6 +22,9 @@ from switchpoint.tables.units import percent, significant, size_text
 #: An address contains at most so many characters of a name.
 _MOST_OF_NAME = 40
 
+#: A page of a table has at most so many rows: the browser lays no others out.
+_ROWS_OF_PAGE = 100
+
 #: A spreadsheet takes text that begins with these for a formula.
 _FORMULA = ("=", "+", "@", "\t", "\r")
 
@@ -83,6 +86,16 @@ class Table:
     rows: list[Row]
     caption: str = ""
     folded: str = ""
+
+    @property
+    def first_rows(self) -> list[Row]:
+        """The rows that a browser shows at first."""
+        return self.rows[:_ROWS_OF_PAGE]
+
+    @property
+    def more_rows(self) -> list[Row]:
+        """The rows that it shows when the reader asks for them, or for one of them."""
+        return self.rows[_ROWS_OF_PAGE:]
 
     @property
     def numeric(self) -> list[bool]:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from switchpoint.comparison.reach import reach_of_sides
 from switchpoint.reporting.figures.ladder import draw_ladders
+from switchpoint.reporting.ladders import boundaries_text
 from switchpoint.reporting.pages.contents import Contents, kernel_path, run_path, site_path
 from switchpoint.reporting.pages.page import (
     Cell,
@@ -29,7 +30,7 @@ from switchpoint.tables.columns import none_for_nulls
 
 def site_pages(contents: Contents) -> Iterator[Page]:
     """Yield the page of each site."""
-    reached = reach_of_sides([contents.everything])
+    reached = reach_of_sides([contents.everything], [contents.rungs])
     for site in contents.sites:
         curves = _of_site(contents.curves, site)
         findings = _of_site(contents.findings, site)
@@ -121,12 +122,14 @@ def reach_tables(reached: pd.DataFrame) -> Iterator[Table]:
                 number(row["half_size_bytes"]),
                 number(row["messages_per_s"]),
                 number(row["share_of_link"]),
+                Cell(boundaries_text(row["switches"])),
             ]
         )
         for row in none_for_nulls(reached).to_dict("records")
     ]
     headings = ["site", "MPI", "placement", "benchmark", "launches", "latency / µs",
-                "peak / (MB/s)", "n1/2 / B", "messages/s", "share of link"]  # fmt: skip
+                "peak / (MB/s)", "n1/2 / B", "messages/s", "share of link",
+                "time jumps between"]  # fmt: skip
     yield Table("reach-table", headings, rows)
 
 

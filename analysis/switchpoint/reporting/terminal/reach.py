@@ -9,6 +9,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from switchpoint.reporting.ladders import boundaries_text
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
 from switchpoint.tables.columns import none_for_nulls
 from switchpoint.tables.units import significant
@@ -24,14 +25,10 @@ _NUMBERS = {
 
 
 def print_reach(table: pd.DataFrame) -> None:
-    """Print a table for each site, with a row for each MPI, placement and benchmark."""
+    """Print one table with a row for each site, MPI, placement and benchmark."""
     console = SafeConsole()
-    for (side, site), rows in table.groupby(["side", "site"], dropna=False, sort=False):
-        heading = site if isinstance(site, str) else "no site"
-        several = len(set(table["side"])) > 1
-        console.print(safe_text(f"{side}: {heading}" if several else heading, style="bold"))
-        _print_rows(console, rows)
-        console.print()
+    _print_rows(console, table)
+    console.print()
     console.print(
         "Latency: half a round trip of the smallest size. n1/2: the size with half of the largest"
         " bandwidth of round trips. Peak and messages: a stream in one direction, or else round"
@@ -43,13 +40,17 @@ def print_reach(table: pd.DataFrame) -> None:
 def _print_rows(console: Console, rows: pd.DataFrame) -> None:
     printed = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     words = [
-        name for name in ("mpi", "environ", "placement", "benchmark")
-        if name != "environ" or rows["mpi"].isna().any()
+        name for name in ("side", "site", "mpi", "environ", "placement", "benchmark")
+        if (name != "environ" or rows["mpi"].isna().any())
+        and (name != "side" or len(set(rows["side"])) > 1)
     ]  # fmt: skip
     for name in words:
         printed.add_column("MPI" if name == "mpi" else name, overflow="fold")
     for heading in [*_NUMBERS, "share of link", "over sockets"]:
         printed.add_column(heading, justify="right", no_wrap=True)
+    has_switches = rows["switches"].notna().any()
+    if has_switches:
+        printed.add_column("time jumps between", overflow="fold")
     for row in none_for_nulls(rows).to_dict("records"):
         share, over = row["share_of_link"], row["over_sockets"]
         printed.add_row(
@@ -57,6 +58,7 @@ def _print_rows(console: Console, rows: pd.DataFrame) -> None:
             *(_number(row, name) for name in _NUMBERS.values()),
             "-" if share is None else f"{100 * share:.0f} %",
             "-" if over is None else significant(over),
+            *([boundaries_text(row["switches"])] if has_switches else []),
         )
     show_table(console, printed)
 

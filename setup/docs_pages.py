@@ -1,0 +1,161 @@
+"""Writes those pages of the documentation's site that follow from the code, when MkDocs builds it.
+
+Each is built from what the code itself says: help texts, docstrings, the kernels' descriptions, the
+checks' classes, and the catalogue of causes.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import switchpoint
+import typer.main
+import yaml
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from switchpoint.cli.command import app
+from switchpoint.comparison.compare import RANGE_COLUMNS, SIZE_COLUMNS
+from switchpoint.comparison.ladder import RUNG_COLUMNS
+from switchpoint.comparison.reach import LIMIT_COLUMNS
+from switchpoint.explanation.places import EXPLANATION_COLUMNS
+from switchpoint.tables import columns
+from switchpoint.tables.findings import FINDING_COLUMNS, KINDS
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages. MkDocs calls this."""
+    pages = {
+        "options": _options,
+        "functions": _functions,
+        "columns": _columns,
+        "kernels": _kernels,
+        "catalogue": _catalogue,
+    }
+    for name, write in pages.items():
+        text = "\n".join(write()) + "\n"
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
+    return files
+
+
+def _table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    """Write a table; a bar in a text would end its cell."""
+    heads = [*headings]
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    for row in rows:
+        cells = (" ".join(str(cell or "").split()).replace("|", "\\|") for cell in row)
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def _options() -> Iterator[str]:
+    """Describe every command with its arguments and options."""
+    yield from ("# All options", "", "From the help texts of the command.", "")
+    yield from _command(typer.main.get_command(app), "switchpoint")
+
+
+def _command(command: Any, name: str) -> Iterator[str]:
+    """Describe a command, or those of a group. Typer may have a Click of its own."""
+    if below := getattr(command, "commands", None):
+        for word, one in below.items():
+            yield from _command(one, f"{name} {word}")
+        return
+    yield from (f"## {name}", "", command.help or "", "")
+    rows = []
+    for parameter in command.params:
+        told = getattr(parameter, "help", "") or ""
+        metavar = parameter.metavar or ""
+        if parameter.param_type_name == "option":
+            words = ", ".join(f"`{word}`" for word in parameter.opts)
+            rows.append((f"{words} {metavar}".strip(), told))
+        else:
+            rows.append((f"`{metavar or parameter.name}`", told))
+    yield from _table(("argument or option", "meaning"), rows)
+
+
+def _functions() -> Iterator[str]:
+    """Describe each function and class of the package with its docstring."""
+    yield from ("# The Python functions", "", "`import switchpoint`; from the docstrings.", "")
+    for name in switchpoint.__all__:
+        thing: Any = getattr(switchpoint, name)
+        signature = "" if inspect.isclass(thing) else str(inspect.signature(thing))
+        signature = re.sub(r"'([^']*)'", r"\1", signature)
+        yield from (f"## {name}", "", "```text", f"{name}{signature}", "")
+        yield from (inspect.getdoc(thing) or "", "```", "")
+
+
+def _columns() -> Iterator[str]:
+    """List the columns of each table."""
+    yield from ("# The columns of every table", "", "In their order.", "")
+    tables = {
+        "identity of a curve": columns.IDENTITY,
+        "samples, after the identity": columns.MEASURES,
+        "curves, after the identity": columns.CURVE_COLUMNS,
+        "runs": columns.RUN_COLUMNS,
+        "findings, after the identity": FINDING_COLUMNS,
+        "switches (`explain`), after the identity": EXPLANATION_COLUMNS,
+        "rungs (`ladder`), after the identity": RUNG_COLUMNS,
+        "what places reach (`reach`)": LIMIT_COLUMNS,
+        "ranges (`compare`)": RANGE_COLUMNS,
+        "sizes (`compare`)": SIZE_COLUMNS,
+        "single values": columns.VALUE_COLUMNS,
+    }
+    rows = ((name, ", ".join(f"`{one}`" for one in those)) for name, those in tables.items())
+    yield from _table(("table", "columns"), rows)
+    yield from ("## Kinds of findings", "")
+    yield from _table(("kind", "asserts"), ((f"`{k}`", v.asserts) for k, v in KINDS.items()))
+
+
+def _kernels() -> Iterator[str]:
+    """List the kernels, then the checks that run them."""
+    yield from ("# Kernels and checks", "", "From the sources of both.", "", "## Kernels", "")
+    rows = []
+    for path in sorted((ROOT / "src").rglob("*.c")):
+        text = path.read_text(encoding="utf-8")
+        if found := re.search(r'\.name = "(\w+)",\s*\.summary =\s*"(.*?)",\n', text, re.DOTALL):
+            summary = re.sub(r'"\s*\n\s*"', "", found[2])
+            rows.append((f"`{found[1]}`", summary, f"`{path.relative_to(ROOT)}`"))
+    yield from _table(("kernel", "measures", "source"), rows)
+    yield from ("## Checks", "")
+    rows = []
+    for path in sorted((ROOT / "checks").glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and (tags := _tags(node)):
+                summary = (ast.get_docstring(node) or "").partition("\n\n")[0]
+                rows.append((f"`{node.name}`", summary, ", ".join(tags), f"`checks/{path.name}`"))
+    yield from _table(("check", "measures", "tags", "source"), rows)
+
+
+def _tags(node: ast.ClassDef) -> list[str]:
+    """Return the tags that a check's class sets."""
+    for line in node.body:
+        if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "tags":
+            return sorted(ast.literal_eval(line.value))
+    return []
+
+
+def _catalogue() -> Iterator[str]:
+    """List the settings that are known to move a switch."""
+    path = Path(inspect.getfile(switchpoint)).parent / "explanation" / "catalogue.yaml"
+    entries = yaml.safe_load(path.read_text(encoding="utf-8"))["settings"]
+    yield from ("# The catalogue of causes", "", "Settings that move a switch or a step.", "")
+    rows = []
+    for entry in entries:
+        libraries = entry["library"]
+        libraries = [libraries] if isinstance(libraries, str) else libraries
+        verified = entry.get("verified", "")
+        rows.append(
+            (
+                f"`{entry['variable']}`", ", ".join(libraries), entry.get("path"),
+                entry.get("governs"), entry.get("source"), verified,
+            )
+        )  # fmt: skip
+    headings = ("setting", "library", "path", "changes", "source", "verified with")
+    yield from _table(headings, rows)
