@@ -5,6 +5,8 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+# With its byte code Python starts in a third of the time, and we start it often.
+unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -144,15 +146,15 @@ status:  ## print the state of the testbed
 
 ## Testing
 
-# Markers of tests/needs.py: tests that measure, compile, or start a cluster or a browser.
-WHOLE_MACHINE := cluster or browser or build or spack
+# Markers of tests/needs.py: tests that measure, compile, or start a cluster.
+WHOLE_MACHINE := cluster or build
 
 .PHONY: test
 test: install-test kernels-test  ## test everything: kernels, testbed, checks, analysis, report
 	@echo "== tests that need one core each, on all cores"
-	@$(BIN)/python -m pytest --quiet --numprocesses=auto -m 'not ($(WHOLE_MACHINE))'
+	@$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadgroup -m 'not ($(WHOLE_MACHINE))'
 	@echo "== tests that need the whole machine, one after another"
-	@$(BIN)/python -m pytest -m '($(WHOLE_MACHINE)) and not quiet'
+	@$(BIN)/python -m pytest -m '($(WHOLE_MACHINE)) and not quiet' --durations=15
 
 .PHONY: test-quiet
 test-quiet: install-test  ## test what judges measured times, on a machine on which nothing else runs
@@ -163,7 +165,7 @@ check: python  ## the quick part of `make test`, in a minute: no cluster, no bro
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/python -m pytest --quiet --numprocesses=auto \
 	    --ignore=tests/bench --ignore=tests/checks --ignore=tests/report --ignore=tests/testbed \
-	    -m 'not ($(WHOLE_MACHINE) or slow)'
+	    -m 'not ($(WHOLE_MACHINE) or browser or spack or slow)'
 
 .PHONY: fuzz
 fuzz: install-test  ## try hostile input on importers, kernels and store; MINUTES, default 10

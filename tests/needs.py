@@ -22,6 +22,9 @@ MARKERS = {
 #: Fixtures that give what a test needs.
 FIXTURES = {"browser": "browser", "spack": "spack", "wheel": "build", "project": "build"}
 
+#: What one test at a time may have: these are run by one process, beside others that need less.
+ONE_AT_A_TIME = ("browser", "spack")
+
 #: Folders all of whose tests need the same.
 FOLDERS = {"checks": "cluster", "testbed": "cluster"}
 
@@ -34,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test by what it needs."""
     for item in items:
@@ -43,3 +47,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         needed |= {FOLDERS[part] for part in item.path.relative_to(TESTS).parts if part in FOLDERS}
         for name in sorted(needed):
             item.add_marker(name)
+        for name in ONE_AT_A_TIME:
+            if item.get_closest_marker(name):
+                item.add_marker(pytest.mark.xdist_group(name))
