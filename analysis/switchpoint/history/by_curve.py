@@ -11,9 +11,10 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from switchpoint.cores import workers
+from switchpoint.history.by_night import LaunchesByNight
 from switchpoint.history.odd_sizes import unexplained
 from switchpoint.history.parameters import Parameters, parameters_of
-from switchpoint.history.points import LaunchesByNight, Points
+from switchpoint.history.points import Points
 from switchpoint.history.shapes import Shapes, shapes_of
 from switchpoint.history.switches import MovedSwitch, moved_switches
 from switchpoint.tables.sweeps import Indices

@@ -21,6 +21,12 @@ from switchpoint.history.parameters import NOISE
 from switchpoint.history.relative_times import Difference, difference, levels, values
 from switchpoint.history.suspects import Suspect
 from switchpoint.history.trials import LABEL, Trial, interleaved, trial_named
+from switchpoint.history.variants import (
+    merged,
+    with_lock_before,
+    without_nodes,
+    without_settings,
+)
 from switchpoint.importing.reading import read_files
 from switchpoint.tables.curves import summarise
 from switchpoint.tables.sweeps import Floats
@@ -92,12 +98,12 @@ def confirm(
         Seconds that pass.
     """
     lab = _Laboratory(measure, budget_s, clock)
-    again = _merged(trial for one in suspects for trial in one.trials)
+    again = merged(trial for one in suspects for trial in one.trials)
     lab.run(again, lambda: not any(_is_open(lab, one) for one in suspects), _SHARE_OF_BUDGET)
     recurring = [one for one in suspects if _seen(lab, one)[0] is Outcome.RECURS]
     causes: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
     innocent: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
-    for variants_of in (_without_settings, _with_lock_before, _without_nodes):
+    for variants_of in (without_settings, with_lock_before, without_nodes):
         open_ = [one for one in recurring if not causes[one.finding_id]]
         for finding_id, found in _explained(lab, open_, variants_of).items():
             causes[finding_id] = found.causes
@@ -186,48 +192,6 @@ class _Laboratory:
         return np.asarray(found, dtype=np.float64)
 
 
-def _merged(trials: Iterable[Trial]) -> list[Trial]:
-    """Return one trial for each variant of each job, with the modes and sizes of all."""
-    merged: dict[object, Trial] = {}
-    for trial in trials:
-        key = (*trial.job, trial.variant)
-        known = merged.get(key, trial)
-        merged[key] = replace(
-            known,
-            modes=tuple(sorted({*known.modes, *trial.modes})),
-            sizes_bytes=tuple(sorted({*known.sizes_bytes, *trial.sizes_bytes})),
-        )
-    return [*merged.values()]
-
-
-def _without_settings(suspect: Suspect) -> list[Trial]:
-    """Return the first trial of a suspect, and the same with each changed setting as before."""
-    base = suspect.trials[0]
-    undone = [
-        replace(base, variant=str(setting), environment={setting.environment: setting.before})
-        for setting in suspect.settings
-    ]
-    return [base, *undone] if undone else []
-
-
-def _with_lock_before(suspect: Suspect) -> list[Trial]:
-    """Return the first trial of a suspect, and the same as Spack built it before."""
-    base = suspect.trials[0]
-    if not suspect.lock_before:
-        return []
-    old = replace(base, variant="Spack's lock", lock=suspect.lock_before, built_before=True)
-    return [base, old]
-
-
-def _without_nodes(suspect: Suspect) -> list[Trial]:
-    """Return the first trial of a suspect, and the same on other nodes than each of its own."""
-    base = suspect.trials[0]
-    others = [
-        replace(base, variant=f"node {node}", nodes=(), avoided=(node,)) for node in base.nodes
-    ]
-    return [base, *others] if others else []
-
-
 def _is_open(lab: _Laboratory, suspect: Suspect) -> bool:
     return _seen(lab, suspect)[0] in (Outcome.UNSURE, None)
 
@@ -268,7 +232,7 @@ def _explained(
     def told() -> dict[str, _Causes]:
         return {one.finding_id: _causes(lab, one, chosen[one.finding_id]) for one in suspects}
 
-    if variants := _merged(trial for some in chosen.values() for trial in some):
+    if variants := merged(trial for some in chosen.values() for trial in some):
         lab.run(variants, lambda: all(found.sure for found in told().values()))
     return told()
 

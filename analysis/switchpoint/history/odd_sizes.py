@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.history.by_night import LaunchesByNight, launches_by_night
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.parameters import BANDWIDTH, LATENCY, Parameters, ratios
-from switchpoint.history.points import LaunchesByNight, Points, launches_by_night
+from switchpoint.history.points import Points
 from switchpoint.history.scatter import Nightly, compare
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.sweeps import Floats, Indices

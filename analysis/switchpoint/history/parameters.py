@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.history.by_night import launches_by_night
 from switchpoint.history.medians import row_medians
-from switchpoint.history.points import Points, launches_by_night
+from switchpoint.history.points import Points
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.curves import median_by
 from switchpoint.tables.student import SD_PER_MAD

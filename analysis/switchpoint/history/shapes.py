@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.detection.launches import detect_launches
+from switchpoint.history.by_night import by_night
 from switchpoint.history.medians import row_medians
-from switchpoint.history.points import Points, by_night
+from switchpoint.history.points import Points
 from switchpoint.tables.curves import median_by
 from switchpoint.tables.findings import BOUNDARIES
 from switchpoint.tables.sweeps import Floats, Indices

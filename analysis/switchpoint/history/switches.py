@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.history.by_night import by_night, launches_by_night
 from switchpoint.history.parameters import ratios
-from switchpoint.history.points import Points, by_night, launches_by_night
+from switchpoint.history.points import Points
 from switchpoint.history.scatter import MEDIAN_VARIANCE
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.student import SD_PER_MAD

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.history import dates
+from switchpoint.history.by_night import by_night
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import normal_nights
 from switchpoint.history.night import Draft
-from switchpoint.history.points import by_night
 from switchpoint.history.policy import Policy
 from switchpoint.history.presence import missing_values
 from switchpoint.history.scatter import Judged, Nightly, compare

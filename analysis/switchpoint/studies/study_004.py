@@ -11,6 +11,11 @@ import pandas as pd
 from switchpoint.models.kernel_arguments import options_of
 from switchpoint.models.kernels import Problem
 from switchpoint.records.rank_layout import layout_of
+from switchpoint.studies.applications import (
+    PLACEMENTS,
+    gains_by_application,
+    primitives_rank_applications,
+)
 from switchpoint.studies.claim import Claim
 from switchpoint.studies.evidence import SAME, Evidence, Wanted, judge, ratio, slower
 from switchpoint.studies.points import (
@@ -29,9 +34,6 @@ from switchpoint.tables.units import size_text
 _BROADCAST = "broadcast"
 _REPEATED, _BEST_TREE, _LIBRARY = "repeated", "binomial", "library"
 
-#: Placements for the comparison of tools: between nodes, preferably far apart.
-_PLACEMENTS = ("two_nodes_two_hosts", "two_nodes_one_host")
-
 _KIB = 1024
 _MEMBERS = 6
 _TREE_RANKS = 7
@@ -40,16 +42,10 @@ _LINEAR = 0.1
 #: The largest error of the study's own predictions: 0.2 to 7.8 %.
 _PREDICTED_WITHIN = 0.078
 
-#: The study's applications and our kernels.
-_FFT, _JPEG, _SORT, _TRAINING, _VOTING = "fft", "jpeg", "psrs", "backpropagation", "voting"
-
-#: Their modes in which rank 0 works alone: no tool plays a part.
-_ALONE = ("serial", "one_rank")
-
 
 def _tools_equal_when_short(data: Data) -> Iterator[Evidence]:
     """Compare the slowest with the fastest tool at every size below 1 KiB."""
-    rows = data.at("echo", placement=_PLACEMENTS[0])
+    rows = data.at("echo", placement=PLACEMENTS[0])
     rows = rows[rows["size_bytes"] < _KIB]
     tools = rows["mpi"].where(rows["mode"] == "mpi", rows["mode"])
     rows = rows[rows["mode"] != "sockets_polling"].assign(tool=tools)
@@ -109,15 +105,20 @@ def _repeated_linear_in_group(data: Data) -> Iterator[Evidence]:
     )  # fmt: skip
 
 
+def _require_trees(ranks: int) -> None:
+    """Refuse groups in which all trees are the same."""
+    if ranks < 4:
+        raise NotTestableError(
+            f"only groups of {ranks} have a core per rank; all trees are the same there",
+            "use a site with a core for each of four ranks or more",
+        )
+
+
 def _trees_win_with_size(data: Data) -> Iterator[Evidence]:
     """Compare at the largest group and message, and with the smallest group."""
     rows = uncrowded(data.at(_BROADCAST))
     groups = sorted(rows["ranks"].unique())
-    if groups[-1] < 4:
-        raise NotTestableError(
-            f"only groups of {groups[-1]} have a core per rank; all trees are the same there",
-            "use a site with a core for each of four ranks or more",
-        )
+    _require_trees(groups[-1])
     rows = rows[rows["size_bytes"] == rows["size_bytes"].max()]
     most, least = (rows[rows["ranks"] == ranks] for ranks in (groups[-1], groups[0]))
     trees = [_of_mode(most, mode) for mode in (_BEST_TREE, _REPEATED)]
@@ -152,35 +153,6 @@ def _library_repeats(data: Data) -> Iterator[Evidence]:
         )  # fmt: skip
 
 
-def _primitives_rank_applications(data: Data) -> Iterator[Evidence]:
-    fast, slow, placement = _ranked_by_primitives(data)
-    measured = [app for app in (_FFT, _JPEG, _SORT, _TRAINING, _VOTING) if _has(data, app)]
-    for app in measured:
-        of_slow, of_fast = (_application(data, app, mpi, placement) for mpi in (slow, fast))
-        yield judge(
-            f"{app} with {slow} over {fast}, {placement}", [of_slow, of_fast], ratio,
-            Wanted(low=1), comparisons=len(measured),
-        )  # fmt: skip
-    if len(measured) < 2:
-        raise NotTestableError(f"{len(measured)} of the applications were measured")
-
-
-def _gains_by_application(data: Data) -> Iterator[Evidence]:
-    fast, slow, placement = _ranked_by_primitives(data)
-    gains = {
-        app: [_application(data, app, mpi, placement) for mpi in (slow, fast)]
-        for app in (_FFT, _JPEG, _SORT, _TRAINING)
-    }
-    for larger, smaller in (
-        (_JPEG, _FFT), (_SORT, _FFT), (_TRAINING, _JPEG), (_TRAINING, _SORT),
-    ):  # fmt: skip
-        yield judge(
-            f"gain of {larger} over gain of {smaller} ({slow} over {fast})",
-            [*gains[larger], *gains[smaller]],
-            lambda m: m[:, 0] / m[:, 1] / (m[:, 2] / m[:, 3]), Wanted(low=1), comparisons=4,
-        )  # fmt: skip
-
-
 def _two_level_beats_binary(data: Data) -> Iterator[Evidence]:
     rows = data.at(_BROADCAST)
     rows = rows[rows["ranks"] >= _TREE_RANKS]
@@ -203,11 +175,7 @@ def _trees_are_predicted(data: Data) -> Iterator[Evidence]:
     """Predict both trees of the largest group from ping-pong, at every size."""
     rows = most_ranks(uncrowded(data.at(_BROADCAST)))
     ranks = int(rows["ranks"].iloc[0])
-    if ranks < 4:
-        raise NotTestableError(
-            f"only groups of {ranks} have a core per rank; all trees are the same there",
-            "use a site with a core for each of four ranks or more",
-        )
+    _require_trees(ranks)
     rows = rows[rows["mode"].isin(("binary_ack", "two_level_ack"))]
     measured = []
     for (placement, mode, size), part in rows.groupby(["placement", "mode", "size_bytes"]):
@@ -223,48 +191,11 @@ def _trees_are_predicted(data: Data) -> Iterator[Evidence]:
 def _group_of_most(data: Data) -> pd.DataFrame:
     """Return broadcasts with the most ranks that had a core each, at the farthest placement."""
     rows = most_ranks(uncrowded(data.at(_BROADCAST)))
-    for placement in _PLACEMENTS:
+    for placement in PLACEMENTS:
         here: pd.DataFrame = rows[rows["placement"] == placement]
         if not here.empty:
             return here
     raise NotTestableError("no broadcast between nodes")
-
-
-def _ranked_by_primitives(data: Data) -> tuple[str, str, str]:
-    """Return the fastest and the slowest MPI in echo and broadcast of 64 KiB, and the placement."""
-    size = 64 * _KIB
-    for placement in _PLACEMENTS:
-        times: dict[str, float] = {}
-        for mpi in sorted(set(data.passes["mpi"].dropna())):
-            try:
-                echo = data.point("pingpong", "send", size, placement=placement, mpi=mpi)
-                tree = data.point(_BROADCAST, _LIBRARY, size, placement=placement, mpi=mpi, ranks=2)
-            except NotTestableError:
-                continue
-            times[mpi] = echo.value * tree.value
-        if len(times) >= 2:
-            fast, slow = min(times, key=times.__getitem__), max(times, key=times.__getitem__)
-            if times[slow] / times[fast] < (1 + SAME) ** 2:
-                raise NotTestableError(f"{fast} and {slow} are equal in echo and broadcast")
-            return fast, slow, placement
-    raise NotTestableError(
-        "fewer than two MPIs with echo and broadcast of 64 KiB between nodes",
-        "make measure TAG=study-004, with two environments or more",
-    )
-
-
-def _has(data: Data, kernel: str) -> bool:
-    return bool((data.passes["kernel"] == kernel).any())
-
-
-def _application(data: Data, kernel: str, mpi: str, placement: str) -> Point:
-    """Return an application's largest problem, on the most ranks that had a core each."""
-    rows = data.at(kernel, mpi=mpi, placement=placement)
-    rows = uncrowded(rows[~rows["mode"].isin(_ALONE)])
-    for column in ("ranks", "size_bytes"):
-        rows = rows[rows[column] == rows[column].max()]
-    rows = rows[rows["mode"] == rows["mode"].min()]
-    return point_of(rows, f"{kernel} {mpi} {placement}")
 
 
 def _over_the_line(along: float, medians: Floats) -> Floats:
@@ -298,11 +229,11 @@ CLAIMS = [
     ),
     Claim(
         "004", 6, "the ranking of tools in primitives is the same as in applications",
-        _primitives_rank_applications, across_tools=True,
+        primitives_rank_applications, across_tools=True,
     ),
     Claim(
         "004", 7, "a better tool gains least in FFT, more in JPEG and sorting, most in training",
-        _gains_by_application, across_tools=True,
+        gains_by_application, across_tools=True,
     ),
     Claim("004", 8, "the adaptive (two-level) tree beats the binary one at every size",
           _two_level_beats_binary),
