@@ -22,7 +22,7 @@ TOGETHER = 48
 BATCHES = 6
 
 #: The share of batches on which verbs run, and that of which a page is written.
-_VERBS_SHARE, _PAGE_SHARE = 0.15, 0.02
+_VERBS_SHARE, _PAGE_SHARE = 0.1, 0.015
 
 #: How many of the verbs that only print are run on a batch.
 _VERBS_AT_ONCE = 5
