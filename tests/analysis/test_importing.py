@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import write_record
-from switchpoint import InputError, read, read_files, summarise
+from switchpoint import InputError, Store, import_files, read, read_files, summarise
 from switchpoint.tables.columns import identity_columns
 
 #: Printed by OSU 5.3 to 7.4 (Open MPI; 7.1 and persistent collectives MPICH), IMB 2021.10 and .11
@@ -698,3 +698,22 @@ def test_a_start_may_be_written_in_any_length_of_iso_8601(tmp_path: Path, start:
     (tmp_path / "curve.labels.json").write_text(json.dumps({"start_utc": start}))
 
     assert read(tmp_path / "curve").runs["date"].tolist() == ["2026-11-21"]
+
+
+def test_a_record_that_is_there_twice_counts_once_among_many_files(tmp_path: Path) -> None:
+    """Files are read in parts; the two copies are in different ones."""
+    folder = tmp_path / "inputs"
+    folder.mkdir()
+    write_record(folder / "a.record", footer=False)
+    write_record(folder / "z.record")
+    for number in range(60):
+        rows = f"size_bytes,time_us,number\n8,1.5,{number}\n"
+        (folder / f"m{number}.csv").write_text(rows)
+    store = Store(tmp_path / "results")
+
+    outcome = import_files([folder], store)
+
+    found = store.read()
+    assert (outcome.added, outcome.already_stored, outcome.failures) == (61, 0, [])
+    assert len(found.samples) == 60 + len(read(folder / "z.record").samples)
+    assert found.runs["complete"].all()

@@ -13,9 +13,9 @@ from fuzz.processes import Extent, repeat
 
 #: What is tried, and its share of the time.
 TARGETS = {
-    "importers": (importers.one_round, 0.55),
+    "importers": (importers.one_round, 0.6),
     "own files": (own_files.one_round, 0.1),
-    "kernels": (kernels.one_round, 0.2),
+    "kernels": (kernels.one_round, 0.15),
     "killed writers": (stores.killed_writers, 0.05),
     "imports again": (stores.imports_again, 0.05),
     "flipped bits": (stores.flipped_bits, 0.05),

@@ -89,8 +89,8 @@ def test_every_verb_works_without_the_rows_of_a_table(
 
 @pytest.mark.slow
 def test_fuzzing_counts_each_round_of_each_target(tmp_path: Path) -> None:
-    """Kernels are left out: they need a build with sanitizers."""
-    targets = ["importers", "own files", "killed writers", "imports again", "flipped bits"]
+    """Kernels need a build with sanitizers, and own files most of a minute."""
+    targets = ["importers", "killed writers", "imports again", "flipped bits"]
     command = [sys.executable, "-m", "fuzz", "--rounds=1", f"--failures={tmp_path / 'failures'}"]
 
     done = subprocess.run(
@@ -105,11 +105,11 @@ def test_fuzzing_counts_each_round_of_each_target(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert [line.split(":")[0] for line in lines] == [*targets, "in all"]
     assert lines[0].startswith("importers: 288 inputs, ")
-    assert lines[2:4] == [
+    assert lines[1:3] == [
         "killed writers: 1 rounds, 1 killed writers, 0 problems",
         "imports again: 4 imports again, 0 problems",
     ]
-    assert lines[5] == (
-        "in all: 348 hostile files, 0 argument lists, 0 problems, 0 hangs, 0 too large"
+    assert lines[4] == (
+        "in all: 308 hostile files, 0 argument lists, 0 problems, 0 hangs, 0 too large"
     )
     assert not (tmp_path / "failures").exists()

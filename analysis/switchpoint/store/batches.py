@@ -55,7 +55,15 @@ class Encoded:
 
     @classmethod
     def joined(cls, parts: list[Encoded]) -> Encoded:
-        """Join several."""
+        """Join several. Of a run that several contain, a complete one counts, then the last."""
+        numbered = [part.runs().assign(part=number) for number, part in enumerate(parts)]
+        runs = pd.concat(numbered, ignore_index=True).sort_values("complete", kind="stable")
+        once = runs.drop_duplicates("run_id", keep="last")
+        if len(once) < len(runs):
+            parts = [
+                part.only(once.loc[once["part"] == number, "run_id"].tolist())
+                for number, part in enumerate(parts)
+            ]
         return cls(
             {
                 name: pa.concat_tables([part.tables[name] for part in parts]).unify_dictionaries()
