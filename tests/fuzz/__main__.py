@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from fuzz import importers, kernels, own_files, stores
@@ -40,7 +42,7 @@ def main() -> int:
     for name in chosen:
         one_round, share = TARGETS[name]
         extent = Extent(asked.seed, asked.jobs, asked.minutes * share / whole, asked.rounds)
-        counts = repeat(name, one_round, extent, asked.failures)
+        counts = repeat(name, one_round, extent, asked.failures, _Progress(name))
         print(f"{name}: {_text(counts)}", flush=True)
         total.update(counts)
     hostile = {"hostile files": sum(total[what] for what in _HOSTILE)}
@@ -62,7 +64,19 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _text(counts: dict[str, int]) -> str:
+class _Progress:
+    """Prints counts on standard error, not more often than once a minute."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._last_s = name, time.monotonic()
+
+    def __call__(self, counts: Mapping[str, int]) -> None:
+        if time.monotonic() - self._last_s >= 60:
+            self._last_s = time.monotonic()
+            print(f"{self._name}, so far: {_text(counts)}", file=sys.stderr, flush=True)
+
+
+def _text(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {what}" for what, count in counts.items())
 
 

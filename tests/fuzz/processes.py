@@ -17,11 +17,12 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 
 import switchpoint
@@ -29,6 +30,9 @@ import switchpoint
 #: Longer or more is a defect, for one file or one command.
 SECONDS = 10
 BYTES = 2**30
+
+#: Modules with rounds, which are imported once like the package.
+_TARGETS = ("fuzz.importers", "fuzz.own_files", "fuzz.stores")
 
 _Given = TypeVar("_Given")
 
@@ -61,7 +65,13 @@ class Extent:
     rounds: int | None = None
 
 
-def repeat(name: str, one_round: Round, extent: Extent, failures: Path) -> dict[str, int]:
+def repeat(
+    name: str,
+    one_round: Round,
+    extent: Extent,
+    failures: Path,
+    tell: Callable[[Mapping[str, int]], object],
+) -> dict[str, int]:
     """Repeat a round with seeds that count up, and return the sums of its counts.
 
     Parameters
@@ -74,32 +84,34 @@ def repeat(name: str, one_round: Round, extent: Extent, failures: Path) -> dict[
         How often.
     failures
         The folder for inputs that went wrong.
+    tell
+        Called with the sums after each round.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([*_modules(), "fuzz.importers", "fuzz.own_files", "fuzz.stores"])
+    context.set_forkserver_preload([*_modules(), *_TARGETS])
     ends = time.monotonic() + 60 * extent.minutes
     seeds = itertools.count(extent.seed)
+    counts: Counter[str] = Counter()
     inputs: set[bytes] = set()
+    counting = Lock()
 
-    def work(_: int) -> Counter[str]:
-        own: Counter[str] = Counter()
+    def work(_: int) -> None:
         for number in seeds:
             done = number - extent.seed >= extent.rounds if extent.rounds else False
             if done or (not extent.rounds and time.monotonic() >= ends):
-                break
+                return
             found, exit_code = _in_a_process(context, one_round, number, failures)
-            if found is None or exit_code != 0:
-                print(f"{name}: seed {number} ended with {exit_code}", file=sys.stderr, flush=True)
-                own["problems"] += 1
-            if found is not None:
-                own.update(found[0])
-                inputs.update(found[1])
-        return own
+            with counting:
+                if found is None or exit_code != 0:
+                    print(f"{name}: seed {number} ended with {exit_code}", file=sys.stderr)
+                    counts["problems"] += 1
+                if found is not None:
+                    counts.update(found[0])
+                    inputs.update(found[1])
+                tell(counts)
 
     with ThreadPoolExecutor(extent.jobs) as threads:
-        counts: Counter[str] = Counter()
-        for part in threads.map(work, range(extent.jobs)):
-            counts.update(part)  # adding would leave out what did not happen
+        list(threads.map(work, range(extent.jobs)))
     return dict(counts) | ({"distinct": len(inputs)} if inputs else {})
 
 
@@ -127,7 +139,10 @@ def _in_a_process(
 def _send(one_round: Round, number: int, failures: Path, sender: Connection) -> None:
     os.nice(5)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    sender.send(one_round(number, failures))
+    counts, inputs = one_round(number, failures)
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    seconds = round(sum(one.ru_utime + one.ru_stime for one in used))
+    sender.send((counts | {"seconds of a processor": seconds}, inputs))
     sender.close()
 
 

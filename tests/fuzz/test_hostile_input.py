@@ -105,10 +105,8 @@ def test_fuzzing_counts_each_round_of_each_target(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert [line.split(":")[0] for line in lines] == [*targets, "in all"]
     assert lines[0].startswith("importers: 288 inputs, ")
-    assert lines[1:3] == [
-        "killed writers: 1 rounds, 1 killed writers, 0 problems",
-        "imports again: 4 imports again, 0 problems",
-    ]
+    assert lines[1].startswith("killed writers: 1 rounds, 1 killed writers, 0 problems, ")
+    assert lines[2].startswith("imports again: 4 imports again, 0 problems, ")
     assert lines[4] == (
         "in all: 308 hostile files, 0 argument lists, 0 problems, 0 hangs, 0 too large"
     )
