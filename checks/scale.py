@@ -77,7 +77,7 @@ class SimulatedMixin(rfm.RegressionTestPlugin):
         self.valid_systems = ["*"]
         self.valid_prog_environs = ["+simulated"]
         self.sourcesdir = None
-        self.time_limit = "10m"
+        self.time_limit = "30m"  # of an idle core minutes, beside other work more
         self.num_tasks = self.ranks
 
     @run_after("setup")
