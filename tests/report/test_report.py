@@ -148,7 +148,7 @@ def test_a_simulated_curve_is_drawn_beside_the_measured_one_with_its_error(
     page = opened(browser, tmp_path, *SIMULATED, page="kernels/broadcast-binomial.html")
 
     (curves,) = page.execute_script(
-        "return [...document.querySelectorAll('.plot')].filter(plot => plot.id === 'simulated')"
+        "return [...document.querySelectorAll('.plot')].filter(plot => plot.id === 'beside')"
         ".map(plot => plot.data.filter(trace => trace.mode === 'lines+markers')"
         "  .map(trace => [trace.name, trace.x.length]))"
     )
