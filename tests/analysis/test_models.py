@@ -381,6 +381,25 @@ def test_no_prediction_without_the_compute_rate(tmp_path: Path, switchpoint: Run
     )
 
 
+def test_boundaries_that_launches_place_differently_leave_no_segment_without_sizes() -> None:
+    sizes = [1 << bit for bit in range(21)]
+    second, third, fourth = sizes[11:14]
+    made = Launches()
+    for first_after, missing in (
+        (third, second), (third, second), (second, 0),
+        (fourth, third), (fourth, third), (fourth, third),
+    ):  # fmt: skip
+        times = {
+            ("send", size): (10 + size / 1000) * (3 if size >= first_after else 1)
+            for size in sizes if size != missing
+        }  # fmt: skip
+        made.run("pingpong", times)
+
+    found = curve(fit_model(made.measurements()), HOSTS)
+    assert len(found.segments) == 2
+    assert found.not_fitted == []
+
+
 def test_a_segment_of_one_size_has_no_line_and_nothing_is_predicted_there(
     model: SiteModel, tmp_path: Path, switchpoint: Run
 ) -> None:

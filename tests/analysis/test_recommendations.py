@@ -106,19 +106,19 @@ def test_intervals_that_come_from_the_same_links_do_not_hide_who_is_faster() -> 
 def test_the_gains_interval_takes_each_curves_scatter_as_its_own() -> None:
     [exact] = on_four(site(line(FAR, "send", 50, 0.08, spread=1), line(FAR, "stream", 10, 0.08)))
     [scattered] = on_four(
-        site(line(FAR, "send", 50, 0.08, spread=1.5), line(FAR, "stream", 10, 0.08))
+        site(line(FAR, "send", 50, 0.08, spread=2), line(FAR, "stream", 10, 0.08))
     )
 
     for advice in (exact, scattered):
         assert advice.gain is not None
         assert advice.gain_interval is not None
     low, high = exact.gain_interval
-    assert low == pytest.approx(exact.gain / 1.1, rel=0.02)  # the predictions' own error
-    assert high == pytest.approx(exact.gain * 1.1, rel=0.02)
+    assert low == pytest.approx(exact.gain / 1.29, rel=0.02)  # the predictions' own error
+    assert high == pytest.approx(exact.gain * 1.29, rel=0.02)
     # The default sends single messages, and the recommended pipeline a stream.
     low, high = scattered.gain_interval
-    assert low < exact.gain / 1.3
-    assert high > exact.gain * 1.3
+    assert low < exact.gain / 1.7
+    assert high > exact.gain * 1.7
 
 
 def test_a_gain_within_the_errors_of_predictions_changes_nothing() -> None:

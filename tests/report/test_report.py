@@ -23,6 +23,7 @@ RECORDS = Path(__file__).parents[1] / "analysis" / "records"
 NETWORK = RECORDS / "openmpi-network-limit-65536.record.gz"
 MEMORY = RECORDS / "openmpi-memory-limit-4096.record.gz"
 MPICH = RECORDS / "mpich-memory.record.gz"
+SIMULATED = sorted((RECORDS / "simulated").glob("*.record.gz"))
 MERGESORT = RECORDS / "openmpi-mergesort-two-nodes.record.gz"
 SESSION = Path(__file__).parent / "session"
 
@@ -139,6 +140,32 @@ def test_each_mpi_has_its_own_panel(browser: webdriver.Chrome, tmp_path: Path) -
         "return document.querySelector('.plot').layout.annotations.map(a => a.text)"
     )
     assert panels == ["<b>MPICH 4.0.2</b>", "<b>Open MPI 4.1.4</b>"]
+
+
+def test_a_simulated_curve_is_drawn_beside_the_measured_one_with_its_error(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    page = opened(browser, tmp_path, *SIMULATED, page="kernels/broadcast-binomial.html")
+
+    (curves,) = page.execute_script(
+        "return [...document.querySelectorAll('.plot')].filter(plot => plot.id === 'beside')"
+        ".map(plot => plot.data.filter(trace => trace.mode === 'lines+markers')"
+        "  .map(trace => [trace.name, trace.x.length]))"
+    )
+    assert sorted(curves) == [["Open MPI 4.1.4, measured", 8], ["Open MPI 4.1.4, simulated", 8]]
+    table = page.find_element(By.ID, "simulated-table")
+    headings = [cell.text for cell in table.find_elements(By.CSS_SELECTOR, "th")]
+    cells = [cell.text for cell in table.find_elements(By.CSS_SELECTOR, "tbody tr:last-child td")]
+    row = dict(zip(headings, cells, strict=True))
+    simulated, measured = (
+        float(row[f"{name} / µs"].replace(",", "")) for name in ("simulated", "measured")
+    )
+    assert row["size / B"] == "65,536"
+    assert row["error"].endswith(" %")
+    assert float(row["error"].removesuffix(" %")) == pytest.approx(
+        100 * (measured / simulated - 1), abs=1
+    )
+    assert page.get_log("browser") == []
 
 
 def test_a_run_and_the_one_that_runs_it_again_are_drawn_together(

@@ -148,7 +148,7 @@ def _curves(measurements: Measurements, probed: dict[tuple[Any, ...], Limit]) ->
 
 def _curve(named: dict[str, Any], repeats: Repeats, found: list[Boundary]) -> dict[str, Any]:
     """Return what a curve's repeats show: the fields of `Curve` without those of its runs."""
-    shared = [one for one in found if one.launches >= len(repeats.runs) / 2]
+    shared = _apart([one for one in found if one.launches >= len(repeats.runs) / 2])
     ends = [one.last_size_before for one in shared] + [int(repeats.size_bytes[-1])]
     firsts = [0, *(one.size_bytes for one in shared)]
     fitted = [_segment(repeats, *ends_of) for ends_of in zip(firsts, ends, strict=True)]
@@ -167,6 +167,15 @@ def _curve(named: dict[str, Any], repeats: Repeats, found: list[Boundary]) -> di
         "segments": [one for one in fitted if isinstance(one, Segment)],
         "not_fitted": [one for one in fitted if isinstance(one, NotFitted)],
     }
+
+
+def _apart(found: list[Boundary]) -> list[Boundary]:
+    """Leave out a boundary that overlaps the one before it: launches place one differently."""
+    kept: list[Boundary] = []
+    for one in found:
+        if not kept or one.last_size_before >= kept[-1].size_bytes:
+            kept.append(one)
+    return kept
 
 
 def _segment(repeats: Repeats, first_bytes: int, last_bytes: int) -> Segment | NotFitted:

@@ -84,7 +84,7 @@ def _simulated(title: str, beside: pd.DataFrame) -> Iterator[Section]:
     """Show what was both simulated and measured."""
     if beside.empty:
         return
-    figure = draw_simulated("simulated", f"{title}: simulated beside measured", beside)
+    figure = draw_simulated("beside", f"{title}: simulated beside measured", beside)
     rows = [
         Row(
             [
