@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pandas as pd
+
 from switchpoint.comparison.baselines import Pairing, pairings, ratios
 from switchpoint.comparison.compare import Comparison, compare_sides
 from switchpoint.comparison.reach import reach_of_sides
@@ -108,8 +110,9 @@ def _compared(contents: Contents, column: str, title: str) -> Iterator[Section]:
 def _range_table(found: Comparison, names: dict[str, str], column: str) -> Iterator[Table]:
     if found.ranges.empty:
         return
+    known_first = found.ranges.sort_values("faster", key=pd.Series.isna, kind="stable")
     rows = []
-    for row in none_for_nulls(found.ranges).to_dict("records"):
+    for row in none_for_nulls(known_first).to_dict("records"):
         curve = row["curve"]
         told = [curve[name] for name in ("kernel", "mode", "placement", "mpi") if curve.get(name)]
         faster = row["faster"]
