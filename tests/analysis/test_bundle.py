@@ -9,9 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from conftest import RECORDS, write_record
-from switchpoint import InputError, Store, bundle, compare, ladder, read
+from switchpoint import InputError, Store, bundle, compare, detect, ladder, read
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -191,3 +193,26 @@ def test_bad_usage_gives_one_line(
     assert problem in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["run.record"]
+
+
+def test_a_foreign_table_of_curves_with_every_row_twice_counts_them_once(tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "results"))
+    for placement, slower in (("one_node", 3.0), ("two_nodes_two_hosts", 1.0)):
+        path = write_record(
+            tmp_path / f"{placement}.record",
+            run_id=placement.encode().hex().ljust(32, "0")[:32],
+            labels={"site": "alpha", "placement": placement},
+            slower=slower,
+        )
+        store.add(read(path))
+    once = detect(store.summaries())
+    assert "placement_inversion" in set(once["kind"])
+    for path in (tmp_path / "results" / "curves").rglob("*.parquet"):
+        table = pq.read_table(path, partitioning=None)
+        # Without our checksum, as another program writes it.
+        pq.write_table(pa.concat_tables([table, table]).replace_schema_metadata(), path)
+
+    twice = detect(store.summaries())
+
+    assert len(twice) == len(once)
+    bundle("site=alpha", tmp_path / "alpha.bundle", store=store.url)

@@ -524,6 +524,8 @@ def test_the_command_accepts(switchpoint: Run, tmp_path: Path) -> None:
         ("minimum_effect: {speed: 0.1}", "the fields are latency, bandwidth"),
         ("fails: [slowness]", "'slowness' is not a kind; use some of regression"),
         ("history_nights: [", "is not YAML"),
+        (f"history_nights: {'9' * 5000}", "is not YAML: a value in it is impossible"),
+        ("history_nights: 2026-02-30", "is not YAML: a value in it is impossible"),
     ],
 )
 def test_a_wrong_policy_is_named(switchpoint: Run, tmp_path: Path, text: str, problem: str) -> None:

@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -23,6 +22,7 @@ from pydantic import (
 )
 
 from switchpoint.errors import InputError
+from switchpoint.strict_yaml import NotYamlError, read_yaml
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -143,11 +143,10 @@ def read_catalogue(file: Path) -> Catalogue:
         If something in it is wrong. The text names the file, the entry, the field and the fix.
     """
     try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        content = read_yaml(file)
         return Catalogue.model_validate(content)
-    except yaml.YAMLError as error:
-        problem = " ".join(str(error).split())
-        raise InputError(file, f"is not YAML ({problem}); correct it there") from None
+    except NotYamlError as error:
+        raise InputError(file, f"is not YAML ({error.problem}); correct it", error.line) from None
     except ValidationError as error:
         raise InputError(file, _problem(error.errors()[0], content)) from None
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from switchpoint.errors import InputError
 from switchpoint.history.kinds import FAILING, KINDS
+from switchpoint.strict_yaml import NotYamlError, read_yaml
 
 #: The name of the file in a site's folder.
 GATE_FILE = "gate.yaml"
@@ -63,18 +63,13 @@ def load_policy(path: Path) -> Policy:
         It names the file, the field and the problem.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = read_yaml(path)
     except FileNotFoundError:
         return Policy()
     except OSError as error:
         raise InputError(path, f"cannot be read: {error.strerror}; check the path") from None
-    except UnicodeDecodeError:
-        raise InputError(path, "is not text in UTF-8; save it as UTF-8") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else None
-        problem = getattr(error, "problem", None) or " ".join(str(error).split())
-        raise InputError(path, f"is not YAML: {problem}; correct it", line) from None
+    except NotYamlError as error:
+        raise InputError(path, f"is not YAML: {error.problem}; correct it", error.line) from None
     try:
         return Policy.model_validate({} if content is None else content)
     except ValidationError as error:

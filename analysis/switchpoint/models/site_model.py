@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from switchpoint import whole_files
 from switchpoint.errors import InputError
+from switchpoint.strict_yaml import NotYamlError, read_yaml
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -166,15 +167,13 @@ def load_model(path: str | os.PathLike[str]) -> SiteModel:
     """
     file = Path(path)
     try:
-        content = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506 (a safe one)
+        content = read_yaml(file)
     except OSError as error:
         raise InputError(
             file, f"cannot be read: {error.strerror}; `switchpoint model fit` writes one"
         ) from None
-    except UnicodeDecodeError:
-        raise InputError(file, "not text in UTF-8; save it as UTF-8") from None
-    except yaml.YAMLError as error:
-        raise InputError(file, f"not YAML: {' '.join(str(error).split())}") from None
+    except NotYamlError as error:
+        raise InputError(file, f"not YAML: {error.problem}; fit again", error.line) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(file, "not a site model; `switchpoint model fit` writes one")
     if content.get("version") != VERSION:
@@ -229,6 +228,5 @@ def _worded(error: ErrorDetails) -> str:
     return f"{field}: {message[0].lower()}{message[1:]}; correct it or fit again"
 
 
-#: The fast parser and writer, if PyYAML was built with them.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+#: The fast writer, if PyYAML was built with it.
 _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

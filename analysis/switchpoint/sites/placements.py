@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from switchpoint.errors import InputError
+from switchpoint.strict_yaml import NotYamlError, read_yaml
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -131,17 +132,12 @@ def load_placements(path: str | Path) -> Placements:
     """
     path = Path(path)
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = read_yaml(path)
     except OSError as error:
         raise PlacementError(path, f"cannot be read: {error.strerror}; check the path") from error
-    except UnicodeDecodeError as error:
-        raise PlacementError(path, "not text in UTF-8; save it as UTF-8") from error
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        reason = f"not YAML: {error.problem or error.context}; correct it here or just above"
-        raise PlacementError(path, reason, mark.line + 1 if mark else None) from error
-    except yaml.YAMLError as error:
-        raise PlacementError(path, f"not YAML: {' '.join(str(error).split())}") from error
+    except NotYamlError as error:
+        reason = f"not YAML: {error.problem}; correct it here or just above"
+        raise PlacementError(path, reason, error.line) from error
     try:
         return Placements.model_validate(content)
     except ValidationError as error:

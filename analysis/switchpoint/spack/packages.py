@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from switchpoint.errors import InputError
 from switchpoint.sites.doctor import Fact, program_output
 from switchpoint.sites.marks import marked_places
@@ -20,6 +18,7 @@ from switchpoint.spack.externals import LIBRARIES, External
 from switchpoint.spack.lock import Node
 from switchpoint.spack.specs import parse
 from switchpoint.spack.versions import satisfies
+from switchpoint.strict_yaml import NotYamlError, read_yaml
 
 #: Package of the kernels.
 KERNELS = "switchpoint-kernels"
@@ -35,18 +34,13 @@ def read_packages(site: Path) -> dict[str, Any]:
         raise InputError(str(place), f"still to be edited: {place.wanted}; then delete the mark")
     compare = "compare with that of a `switchpoint init site`"
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = read_yaml(path)
     except OSError as error:
         raise InputError(
             path, f"cannot be read ({error.strerror}); copy that of a `switchpoint init site`"
         ) from None
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        raise InputError(
-            path, f"is no YAML ({error.problem}); {compare}", mark.line + 1 if mark else None
-        ) from None
-    except (yaml.YAMLError, UnicodeDecodeError):
-        raise InputError(path, f"is no YAML; {compare}") from None
+    except NotYamlError as error:
+        raise InputError(path, f"is no YAML ({error.problem}); {compare}", error.line) from None
     if not isinstance(content, dict) or not isinstance(content.get("packages"), dict):
         raise InputError(path, f"has no mapping `packages:`; {compare}")
     packages: dict[str, Any] = content["packages"]

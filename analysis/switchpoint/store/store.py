@@ -22,7 +22,7 @@ from switchpoint.store.mark import MARK, check_mark, set_mark
 from switchpoint.store.scan import scan
 from switchpoint.store.steady import steady
 from switchpoint.store.stored_runs import StoredRuns
-from switchpoint.store.tables import RUNS, unpacked
+from switchpoint.store.tables import RUNS, unpacked, unpacked_points
 from switchpoint.store.values import keep_values, read_values
 from switchpoint.store.wanted import Query, Wanted
 from switchpoint.tables.builds import tell_builds
@@ -232,7 +232,7 @@ class Store:
             if table == "samples":
                 parts.append(Measurements(unpacked(rows, MEASURES), whole))
             else:
-                points = unpacked(rows, CURVE_COLUMNS)
+                points = unpacked_points(rows)
                 parts.append(Measurements(no_samples(), whole, points=points))
             told += [*failed, *lost]
         if len(before):

@@ -126,6 +126,12 @@ def unpacked(table: pa.Table, measures: list[str]) -> pd.DataFrame:
     return frame[[*identity, *measures]]
 
 
+def unpacked_points(table: pa.Table) -> pd.DataFrame:
+    """Return points with pandas' columns; one that another program wrote twice counts once."""
+    points = unpacked(table, CURVE_COLUMNS)
+    return points.drop_duplicates([*identity_columns(points), "size_bytes"], ignore_index=True)
+
+
 def partition_text(value: Any) -> str:
     """Return the name of a partition's folder for one value, in Hive's notation."""
     return quote(value, safe="") if isinstance(value, str) else _NO_VALUE
