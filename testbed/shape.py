@@ -170,6 +170,9 @@ def _read_yaml(path: Path) -> Any:
         line = f"line {mark.line + 1}: " if mark else ""
         problem = getattr(error, "problem", None) or "it cannot be read"
         raise TestbedError(f"{path}: {line}not YAML: {problem}") from None
+    except (ValueError, RecursionError) as error:  # numbers, dates, depth that Python cannot have
+        problem = str(error).partition(";")[0]
+        raise TestbedError(f"{path}: a value is impossible: {problem}") from None
 
 
 def _fault(detail: ErrorDetails) -> str:

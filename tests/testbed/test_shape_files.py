@@ -29,6 +29,7 @@ BAD = [
     ("uplink: {speed: 1gbit}", "uplink.speed: no such field; there are rate, burst"),
     ("uplink: [1]", "uplink: "),
     ("hosts: [a", "line 1: not YAML"),
+    (f"hosts: {'9' * 5000}", "a value is impossible"),
     ("", "contains no fields"),
     ("- a", "contains no fields"),
 ]
