@@ -146,15 +146,19 @@ status:  ## print the state of the testbed
 
 ## Testing
 
-# Markers of tests/needs.py: tests that measure, compile, or start a cluster.
+# Markers of tests/needs.py: tests that measure, compile, or start a cluster. They wait for Slurm and
+# ReFrame half of the time, so that others can run beside them.
 WHOLE_MACHINE := cluster or build
 
 .PHONY: test
 test: install-test kernels-test  ## test everything: kernels, testbed, checks, analysis, report
-	@echo "== tests that need one core each, on all cores"
-	@$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadgroup -m 'not ($(WHOLE_MACHINE))'
-	@echo "== tests that need the whole machine, one after another"
-	@$(BIN)/python -m pytest -m '($(WHOLE_MACHINE)) and not quiet' --durations=15
+	@echo "== tests that need the whole machine, and beside them those that need one core"
+	@nice $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadgroup \
+	    --basetemp=build/pytest-one-core -m 'not ($(WHOLE_MACHINE))' >build/one-core-tests.log 2>&1 & \
+	beside=$$!; trap 'kill $$beside 2>/dev/null' EXIT; status=0; \
+	$(BIN)/python -m pytest -m '($(WHOLE_MACHINE)) and not quiet' --durations=15 || status=$$?; \
+	wait $$beside || status=$$?; trap - EXIT; \
+	echo "== tests that need one core"; cat build/one-core-tests.log; exit $$status
 
 .PHONY: test-quiet
 test-quiet: install-test  ## test what judges measured times, on a machine on which nothing else runs
