@@ -45,7 +45,9 @@ def read_yaml(path: Path) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = error.problem or error.context or "it cannot be read"
-        raise NotYamlError(problem, mark.line + 1 if mark else None) from None
+        # An end that comes too soon is on the last line, not after it.
+        line = min(mark.line, text.count("\n")) + 1 if mark else None
+        raise NotYamlError(problem, line) from None
     except yaml.YAMLError as error:
         raise NotYamlError(" ".join(str(error).split())) from None
     except RecursionError:
