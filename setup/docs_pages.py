@@ -15,13 +15,13 @@ from typing import Any
 
 import switchpoint
 import typer.main
-import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from switchpoint.cli.command import app
 from switchpoint.comparison.compare import RANGE_COLUMNS, SIZE_COLUMNS
 from switchpoint.comparison.ladder import RUNG_COLUMNS
 from switchpoint.comparison.reach import LIMIT_COLUMNS
+from switchpoint.explanation.catalogue import catalogue
 from switchpoint.explanation.places import EXPLANATION_COLUMNS
 from switchpoint.tables import columns
 from switchpoint.tables.findings import FINDING_COLUMNS, KINDS
@@ -143,19 +143,11 @@ def _tags(node: ast.ClassDef) -> list[str]:
 
 def _catalogue() -> Iterator[str]:
     """List the settings that are known to move a switch."""
-    path = Path(inspect.getfile(switchpoint)).parent / "explanation" / "catalogue.yaml"
-    entries = yaml.safe_load(path.read_text(encoding="utf-8"))["settings"]
     yield from ("# The catalogue of causes", "", "Settings that move a switch or a step.", "")
-    rows = []
-    for entry in entries:
-        libraries = entry["library"]
-        libraries = [libraries] if isinstance(libraries, str) else libraries
-        verified = entry.get("verified", "")
-        rows.append(
-            (
-                f"`{entry['variable']}`", ", ".join(libraries), entry.get("path"),
-                entry.get("governs"), entry.get("source"), verified,
-            )
-        )  # fmt: skip
+    shown = ("path", "governs", "source", "verified")
+    rows = (
+        (f"`{one.variable}`", ", ".join(one.library), *(getattr(one, name) for name in shown))
+        for one in catalogue().settings
+    )
     headings = ("setting", "library", "path", "changes", "source", "verified with")
     yield from _table(headings, rows)

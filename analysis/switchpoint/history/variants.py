@@ -11,16 +11,16 @@ from switchpoint.history.trials import Trial
 
 def merged(trials: Iterable[Trial]) -> list[Trial]:
     """Return one trial for each variant of each job, with the modes and sizes of all."""
-    merged: dict[object, Trial] = {}
+    found: dict[object, Trial] = {}
     for trial in trials:
         key = (*trial.job, trial.variant)
-        known = merged.get(key, trial)
-        merged[key] = replace(
+        known = found.get(key, trial)
+        found[key] = replace(
             known,
             modes=tuple(sorted({*known.modes, *trial.modes})),
             sizes_bytes=tuple(sorted({*known.sizes_bytes, *trial.sizes_bytes})),
         )
-    return [*merged.values()]
+    return [*found.values()]
 
 
 def without_settings(suspect: Suspect) -> list[Trial]:

@@ -11,9 +11,9 @@ from typing import ParamSpec, TypeVar
 from switchpoint.errors import InputError
 from switchpoint.store.files import Rewritten
 
-#: Each time a file that was listed a moment before must be gone again. Many writers together take
-#: longer, so the pauses grow up to this; all of them together are a quarter of a minute.
-_TRIES, _PAUSE_S, _LONGEST_S = 20, 0.02, 1.0
+#: The pauses between tries double from the first to the longest, since many writers together take
+#: longer than one; after all of them, about a quarter of a minute, the query gives up.
+_PAUSES_S = [min(0.02 * 2**number, 1.0) for number in range(19)]
 
 _Taken = ParamSpec("_Taken")
 _Given = TypeVar("_Given")
@@ -24,10 +24,14 @@ def steady(query: Callable[_Taken, _Given]) -> Callable[_Taken, _Given]:
 
     @functools.wraps(query)
     def repeated(*arguments: _Taken.args, **named: _Taken.kwargs) -> _Given:
-        for number in range(_TRIES):
+        for pause_s in _PAUSES_S:
             with contextlib.suppress(Rewritten):
                 return query(*arguments, **named)
-            time.sleep(min(_PAUSE_S * 2**number, _LONGEST_S))
-        raise InputError("the store", "is being rewritten; run the command again later")
+            time.sleep(pause_s)
+        try:
+            return query(*arguments, **named)
+        except Rewritten:
+            problem = "is being rewritten; run the command again later"
+            raise InputError("the store", problem) from None
 
     return repeated

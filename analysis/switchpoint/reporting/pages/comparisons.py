@@ -9,7 +9,6 @@ import pandas as pd
 
 from switchpoint.comparison.baselines import Pairing, pairings, ratios
 from switchpoint.comparison.compare import Comparison, compare_sides
-from switchpoint.comparison.reach import reach_of_sides
 from switchpoint.comparison.tools import has_echo, tools
 from switchpoint.errors import InputError
 from switchpoint.reporting.figures.curves import draw_again, draw_pairing
@@ -71,7 +70,7 @@ _TOOLS = (
 
 def comparison(contents: Contents) -> Page:
     """Return the page with ladders, switches, and each comparison that the runs allow."""
-    reached = reach_of_sides([contents.everything], [contents.rungs])
+    reached = contents.reached
     rungs = contents.rungs
     return Page(
         "comparison.html",

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.comparison.ladder import ladder
+from switchpoint.comparison.reach import reach_of_sides
 from switchpoint.comparison.selections import Selection
 from switchpoint.comparison.sides import Side
 from switchpoint.errors import InputError
@@ -146,9 +147,10 @@ class Contents:
                 yield Side(letter, selection, self.measurements, points, [])
 
     @functools.cached_property
-    def everything(self) -> Side:
-        """All curves as one side."""
-        return Side("A", Selection.everything(), self.measurements, self.curves, [])
+    def reached(self) -> pd.DataFrame:
+        """What the places reach, as from `reach_of_sides`."""
+        everything = Side("A", Selection.everything(), self.measurements, self.curves, [])
+        return reach_of_sides([everything], [self.rungs])
 
 
 def site_path(site: str) -> str:

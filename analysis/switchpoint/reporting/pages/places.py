@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.comparison.reach import reach_of_sides
 from switchpoint.reporting.figures.ladder import draw_ladders
 from switchpoint.reporting.ladders import boundaries_text
 from switchpoint.reporting.pages.contents import Contents, kernel_path, run_path, site_path
@@ -30,7 +29,7 @@ from switchpoint.tables.columns import none_for_nulls
 
 def site_pages(contents: Contents) -> Iterator[Page]:
     """Yield the page of each site."""
-    reached = reach_of_sides([contents.everything], [contents.rungs])
+    reached = contents.reached
     for site in contents.sites:
         curves = _of_site(contents.curves, site)
         findings = _of_site(contents.findings, site)
