@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abort_job.h"
 #include "application.h"
 #include "collectives.h"
 #include "keys.h"
@@ -123,10 +124,9 @@ static size_t exchange_runs(const struct task *t, const struct work *w)
         w->from[rank] = (struct part){end, w->in_bytes[rank]};
         end += w->in_bytes[rank];
         if (w->in_bytes[rank] > room || end > room) {
-            fprintf(stderr,
-                    "psrs: more keys arrive at rank %d than possible: MPI_Sendrecv is wrong\n",
-                    t->rank);
-            MPI_Abort(t->comm, EXIT_IMPOSSIBLE);
+            abort_job(t->comm, EXIT_IMPOSSIBLE,
+                      "psrs: more keys arrive at rank %d than possible: MPI_Sendrecv is wrong",
+                      t->rank);
         }
     }
     exchange(t, w->mine, w->to, w->runs, w->from);

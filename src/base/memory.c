@@ -2,14 +2,14 @@
 #include "memory.h"
 
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "abort_job.h"
 
 static _Noreturn void out_of_memory(size_t bytes)
 {
-    fprintf(stderr, "switchpoint: out of memory for %zu bytes\n", bytes);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-    exit(2);
+    enum { EXIT_NO_MEMORY = 2 };
+    abort_job(MPI_COMM_WORLD, EXIT_NO_MEMORY, "switchpoint: out of memory for %zu bytes", bytes);
 }
 
 void *allocate(size_t count, size_t size)

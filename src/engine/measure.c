@@ -2,9 +2,9 @@
 #include "measure.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "abort_job.h"
 #include "block.h"
 #include "calibration.h"
 #include "clock.h"
@@ -85,9 +85,9 @@ static void require_room(const struct session *session, const struct mode *mode)
 {
     const struct task *task = &session->task;
     if (!needs_fit(task, mode, &session->room)) {
-        fprintf(stderr, "%s: mode %s at %d bytes does not fit the buffers; report this as a bug\n",
-                session->kernel->name, mode->name, task->size_bytes);
-        MPI_Abort(task->comm, EXIT_NO_ROOM);
+        abort_job(task->comm, EXIT_NO_ROOM,
+                  "%s: mode %s at %d bytes does not fit the buffers; report this as a bug",
+                  session->kernel->name, mode->name, task->size_bytes);
     }
 }
 

@@ -3,10 +3,10 @@
 
 #include <fcntl.h>
 #include <pvm3.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "abort_job.h"
 #include "mpi_check.h"
 
 enum { TAG = 1, EXIT_PVM_ERROR = 3 };
@@ -15,9 +15,8 @@ enum { TAG = 1, EXIT_PVM_ERROR = 3 };
 static int checked(const char *call, int result)
 {
     if (result < 0) {
-        fprintf(stderr, "switchpoint: %s failed: PVM error %d\n", call, result);
-        MPI_Abort(MPI_COMM_WORLD, EXIT_PVM_ERROR);
-        exit(EXIT_PVM_ERROR);
+        abort_job(MPI_COMM_WORLD, EXIT_PVM_ERROR, "switchpoint: %s failed: PVM error %d", call,
+                  result);
     }
     return result;
 }

@@ -5,12 +5,11 @@
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "abort_job.h"
 #include "agreement.h"
 #include "mpi_check.h"
 
@@ -153,7 +152,5 @@ void sockets_receive(int connection, void *message, size_t bytes, enum sockets_w
 
 static _Noreturn void fail(const char *call, const char *reason)
 {
-    fprintf(stderr, "switchpoint: %s failed: %s\n", call, reason);
-    MPI_Abort(MPI_COMM_WORLD, EXIT_SYSTEM_ERROR);
-    exit(EXIT_SYSTEM_ERROR);
+    abort_job(MPI_COMM_WORLD, EXIT_SYSTEM_ERROR, "switchpoint: %s failed: %s", call, reason);
 }
