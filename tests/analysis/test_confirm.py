@@ -18,7 +18,7 @@ import pytest
 from conftest import write_record
 from switchpoint import Store, gate, read_files
 from switchpoint.history.confirm import Confirmation, Outcome, applied, confirm
-from switchpoint.history.gate import Verdict
+from switchpoint.history.gate import Verdict, kept
 from switchpoint.history.nights import select_nights
 from switchpoint.history.suspects import suspects_of
 from switchpoint.history.trials import LABEL, Trial, write_plan
@@ -167,7 +167,13 @@ def judged(
     for name, value in change.items():
         setattr(cluster, name, value)
     cluster.nights(store, 7)
-    session = "night-7"
+    return judged_session(cluster, store, "night-7", budget_s)
+
+
+def judged_session(
+    cluster: Cluster, store: Store, session: str, budget_s: float = 1800.0
+) -> Judged:
+    """Judge a session, and confirm on a cluster that nothing else disturbs."""
     verdict = gate(store, session)
     cluster.disturbed = 1.0
     nights = select_nights(store, session, None, 30)
@@ -236,6 +242,23 @@ def test_a_setting_is_named_if_the_change_goes_away_without_it(cluster: Cluster)
         assert (
             "confirmed cause: btl_tcp_eager_limit = 32768, before 65536 (without it -2" in sentence
         )
+
+
+def test_a_setting_that_was_repaired_and_comes_back_is_named_again(cluster: Cluster) -> None:
+    lowered = {"eager_limit": 32768, "slow_limit": 1.3}
+    store = Store(cluster.folder / "results")
+    kept(store, judged(cluster, lowered).after)
+    cluster.eager_limit = 65536
+    cluster.nights(store, 8)
+    cluster.eager_limit = 32768
+    cluster.nights(store, 9)
+
+    found = judged_session(cluster, store, "night-9")
+
+    failing = found.after.findings[found.after.findings["fails"].astype(bool)]
+    assert len(failing)
+    for sentence in failing["sentence"]:
+        assert "confirmed cause: btl_tcp_eager_limit = 32768, before 65536" in sentence
 
 
 def test_a_value_that_differs_from_job_to_job_is_not_tried(cluster: Cluster) -> None:

@@ -370,6 +370,24 @@ def test_what_else_changed_comes_with_the_finding(tmp_path: Path) -> None:
     assert second["of_unchanged"] == 1.0
 
 
+def test_what_changed_is_told_as_long_as_a_confirmed_change_lasts(tmp_path: Path) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        slow = curve.night >= LAST - 1 and curve.placement == "two_nodes_two_hosts"
+        return replace(truth, latency_us=1.2 * truth.latency_us) if slow else truth
+
+    def facts(night: int, _placement: str, _environ: str) -> Mapping[str, Any]:
+        return {"kernel_release": "6.2" if night >= LAST - 1 else "6.1"}
+
+    store = store_of(tmp_path, change, facts=facts)
+    before = gate(store, f"night-{LAST - 1:03}")
+    assert only(gate(store))["what_changed"] == []
+    gates.kept(store, replace(before, findings=before.findings.assign(state="confirmed")))
+
+    [told] = only(gate(store))["what_changed"]
+
+    assert (told["fact"], told["before"], told["now"]) == ("kernel release", "6.1", "6.2")
+
+
 def test_a_slow_node_is_named(tmp_path: Path) -> None:
     hosts = {
         "one_node": ("a1",), "two_nodes_one_host": ("a1", "a2"), "two_nodes_two_hosts": ("b1", "c1")

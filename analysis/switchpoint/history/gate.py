@@ -174,8 +174,8 @@ def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[s
     tables = _tables(store, nights, site, not_taken)
     points = points_of(tables, nights.runs, nights.tonight + 1)
     points = since_accepted(points, acceptances, nights.starts_utc)
-    points = without_repaired(points, accepted.confirmed(store), nights.starts_utc)
-    before = nights.runs_of(max(nights.tonight - 1, 0))
+    points = without_repaired(points, nights.confirmed, nights.starts_utc)
+    before = nights.runs_of(max(nights.sound(), default=0))
     facts = _facts(store, before, not_taken)
     facts |= _facts(store, nights.runs_of(nights.tonight), not_taken)
     return Night(nights, points, before, facts, acceptances), not_taken

@@ -70,9 +70,9 @@ class Night:
     nights, points
         Runs and points of all nights.
     before : DataFrame
-        Runs of the newest earlier night.
+        Runs of the newest earlier night without a confirmed change.
     facts : dict
-        As from `facts_of_runs`, of the session and of the newest earlier night.
+        As from `facts_of_runs`, of the session and of that night.
     acceptances : list of Acceptance
     limits : list of str
         What limits the verdict, one sentence each. The parts of the gate add to it.
@@ -115,7 +115,7 @@ class Night:
 
     @functools.cached_property
     def differences(self) -> dict[str, dict[str, tuple[str, str]]]:
-        """What differs between tonight's runs and those of the newest earlier night."""
+        """What differs between tonight's runs and those of a night before."""
         tonight = self.nights.runs_of(self.nights.tonight)
         return differences(tonight, self.before, self.facts) if self.nights.tonight else {}
 

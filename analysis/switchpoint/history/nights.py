@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from switchpoint.errors import InputError
+from switchpoint.history.accepted import confirmed as confirmed_changes
 from switchpoint.store.batches import UNDATED, batch_of, in_batches
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
@@ -38,6 +39,8 @@ class Nights:
         Sessions that were stored before the judged one, but start after it.
     warnings : list of str
         What the store could not read, one sentence each.
+    confirmed : dict
+        As from `accepted.confirmed`.
     """
 
     runs: pd.DataFrame
@@ -45,6 +48,7 @@ class Nights:
     starts_utc: list[str]
     clock_back: list[str]
     warnings: list[str]
+    confirmed: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def tonight(self) -> int:
@@ -59,6 +63,19 @@ class Nights:
     def runs_of(self, night: int) -> pd.DataFrame:
         """Return the runs of one night."""
         return self.runs[self.runs["night"] == night]
+
+    def sound(self, curves: Iterable[str] | None = None) -> list[int]:
+        """Return the earlier nights without a confirmed change; all, if each has one.
+
+        Parameters
+        ----------
+        curves
+            Only changes of these curves count, told by `identity_text`. The default is all.
+        """
+        names = self.confirmed if curves is None else curves
+        changed = {start for name in names for start in self.confirmed.get(name, ())}
+        earlier = range(self.tonight)
+        return [night for night in earlier if self.starts_utc[night] not in changed] or [*earlier]
 
 
 def select_nights(store: Store, session: str | None, site: str | None, history: int) -> Nights:
@@ -96,6 +113,7 @@ def select_nights(store: Store, session: str | None, site: str | None, history: 
         [str(starts[name]) for name in chosen],
         [str(name) for name in later.index if name in set(read.alike["session"])],
         read.damaged,
+        confirmed_changes(store),
     )
 
 

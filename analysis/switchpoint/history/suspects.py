@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from switchpoint.history.accepted import identity_text
 from switchpoint.history.kinds import CHANGES, SUSPECTED
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import POINT_COLUMNS
@@ -107,7 +108,8 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
     moved = (int(sizes[0]), int(sizes[1])) if metric == "switch" else None
     wanted = _measured(np.unique(table["size_bytes"]), int(sizes[0]), int(sizes[1]), moved)
     table = table[table["size_bytes"].isin(wanted)]
-    before = _nights_before(nights, finding.get("since_utc"))
+    sound = nights.sound(map(identity_text, curves))
+    before = _nights_before(nights, sound, finding.get("since_utc"))
     night_of = dict(zip(nights.runs["run_id"], nights.runs["night"], strict=True))
     usual = usual_levels(table[table["run_id"].map(night_of).isin(before)], night_of)
     by_night = values(table, usual, night_of.get, moved)
@@ -249,14 +251,14 @@ def _points(
     return pd.concat(parts, ignore_index=True)
 
 
-def _nights_before(nights: Nights, since_utc: object) -> list[int]:
-    """Return the newest nights before the change."""
+def _nights_before(nights: Nights, sound: list[int], since_utc: object) -> list[int]:
+    """Return the newest of some nights that are before the change."""
     before = [
         night
-        for night, start in enumerate(nights.starts_utc[:-1])
-        if not isinstance(since_utc, str) or start < since_utc
+        for night in sound
+        if not isinstance(since_utc, str) or nights.starts_utc[night] < since_utc
     ]
-    return (before or [*range(nights.tonight)])[-_NIGHTS:]
+    return (before or sound)[-_NIGHTS:]
 
 
 def _worst(
