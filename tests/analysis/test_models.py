@@ -193,6 +193,17 @@ def test_a_robust_line_ignores_a_wrong_size() -> None:
     assert slope[0] == pytest.approx(0.01, rel=0.02)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_launch_without_any_size_of_a_segment_has_no_line() -> None:
+    sizes = np.array([8.0, 16.0, 32.0])
+    times = np.stack([1.0 + 0.5 * sizes, np.full(3, np.nan)])
+
+    start, slope = fit_lines(sizes, times)
+
+    assert (start[0], slope[0]) == pytest.approx((1.0, 0.5))
+    assert np.isnan([start[1], slope[1]]).all()
+
+
 def test_the_compute_rate_is_the_time_of_one_merged_number(model: SiteModel) -> None:
     [rate] = model.compute_rates
 

@@ -11,7 +11,6 @@ from switchpoint.tables.sweeps import Floats
 #: efficiency of least squares with normal errors).
 _HUBER = 1.345
 
-
 _ROUNDS = 10
 
 #: Errors below this share of the time are rounding, and all sizes count the same.
@@ -32,9 +31,14 @@ def fit_lines(size_bytes: Floats, times_us: Floats) -> tuple[Floats, Floats]:
     -------
     start_us, per_byte_us : array of float, shape (rows,)
         The lines. The slope is never negative. The start may be, in a segment that begins far from
-        0 bytes: it is where the segment's line meets 0 bytes.
+        0 bytes: it is where the segment's line meets 0 bytes. NaN for a row without any time.
     """
     known = np.isfinite(times_us)
+    rows = known.any(axis=1)
+    if not rows.all():
+        lines = np.full((2, len(times_us)), np.nan)
+        lines[:, rows] = fit_lines(size_bytes, times_us[rows])
+        return lines[0], lines[1]
     median = np.median if known.all() else np.nanmedian  # which takes a hundred times as long
     times = np.where(known, times_us, 1.0)
     weight = np.where(known, times**-2.0, 0.0)
