@@ -112,10 +112,13 @@ def sweep(jump: float = 1.0) -> dict[tuple[str, int], float]:
     return {("send", size): (2 + size / 5000) * (jump if size >= 65536 else 1.0) for size in sizes}
 
 
-def sorts(times: dict[str, float], site: Site, serial: float | None = None) -> Site:
+def sorts(
+    times: dict[str, float], site: Site, serial: float | None = None, cores: int = 64
+) -> Site:
     for nodes, time_us in times.items():
         placement = "one_node" if set(nodes) == {"A"} else HOSTS
-        site.run("mergesort", {("tree", 200_000): time_us}, placement, ranks=7, process_map=nodes)
+        site.run("mergesort", {("tree", 200_000): time_us}, placement, ranks=7, cores=cores,
+                 process_map=nodes)  # fmt: skip
     if serial is not None:
         site.run("mergesort", {("tree", 200_000): serial}, "one_node", ranks=1, process_map="A")
     return site
@@ -310,7 +313,7 @@ def ping_pongs() -> Site:
     return sorts({}, site, serial=85_000.0)
 
 
-def predicted_sorts(measured_over_predicted: float) -> Site:
+def predicted_sorts(measured_over_predicted: float, cores: int = 64) -> Site:
     site = ping_pongs()
     model = fit_model(site.measurements())
     times = {}
@@ -318,7 +321,7 @@ def predicted_sorts(measured_over_predicted: float) -> Site:
         found = predict(model, "mergesort", placement=HOSTS, process_map=nodes, modes=["tree"],
                         sizes_bytes=[200_000])  # fmt: skip
         times[nodes] = measured_over_predicted * found["time_us"].iloc[0]
-    return sorts(times, site)
+    return sorts(times, site, cores=cores)
 
 
 def predicted_trees(measured_over_predicted: float) -> Site:
@@ -506,6 +509,13 @@ def test_head_of_line_blocking_is_judged_where_a_run_names_its_switch() -> None:
         times = {("synchronous_shuffle", 2**20): 100.0, ("group_shuffle", 2**20): 100.0 * factor}
         site = Site().run("alltoall", times, ranks=8, switch="input_buffered")
         assert verdict(site, "003.4") == expected
+
+
+def test_a_prediction_is_not_judged_by_ranks_that_share_cores() -> None:
+    found = row(predicted_sorts(100.0, cores=2), "000.8")
+
+    assert found["verdict"] == "not testable here"
+    assert "more ranks than cores" in found["reason"]
 
 
 def test_nothing_measured_leaves_every_claim_open() -> None:

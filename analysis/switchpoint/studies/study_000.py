@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 
 from switchpoint.models.kernels import Problem
 from switchpoint.records.rank_layout import RankLayout, layout_of
@@ -139,11 +140,11 @@ def _processes_pay_on_one_node(data: Data) -> Iterator[Evidence]:
 def _maps_are_predicted(data: Data) -> Iterator[Evidence]:
     """Predict each map from ping-pong and the sort of one process."""
     placement = _network(data)
-    rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, placement=placement)
+    rows = uncrowded(data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, placement=placement))
     machines = int(rows["machines"].min())
     header = data.facts.loc[rows["run_id"].iloc[0], "header"]
     measured = []
-    for nodes, point in _maps(data).items():
+    for nodes, point in _by_map(rows).items():
         on_node = tuple(ord(letter) - ord("A") for letter in nodes)
         layout = RankLayout(
             on_node, tuple(node % machines for node in on_node), layout_of(header).cores
@@ -158,7 +159,13 @@ def _maps_are_predicted(data: Data) -> Iterator[Evidence]:
 def _maps(data: Data) -> dict[str, Point]:
     """Return each map over the measured network."""
     rows = data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES)
-    rows = rows[rows["placement"] == _network(data)] if "process_map" in rows else rows.iloc[:0]
+    return _by_map(rows[rows["placement"] == _network(data)])
+
+
+def _by_map(rows: pd.DataFrame) -> dict[str, Point]:
+    """Return the point of each map of seven ranks to several nodes."""
+    if "process_map" not in rows:
+        return {}
     return {
         str(nodes): point_of(part, f"{_KERNEL} {nodes}")
         for nodes, part in rows.groupby("process_map")
