@@ -75,6 +75,7 @@ class Confirm(rfm.RunOnlyRegressionTest, TrialMixin, KernelMixin):
     def choose_nodes(self):
         """Run on the planned nodes, or on none that the plan avoids."""
         if self.current_partition.scheduler.is_local:
+            self.skip_if(self.planned["avoided"], "this machine is the only node")
             return
         avoided, nodes = (
             [plain_name(_FILE, node) for node in self.planned[which]]

@@ -318,6 +318,14 @@ def test_fewer_launches_are_told(tmp_path: Path) -> None:
     assert found["sentence"] == "only 2 launches of all curves instead of 3 (12 curves)"
 
 
+def test_as_many_launches_as_on_half_of_the_nights_are_enough(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(2))
+    add_nights(store, range(2, 5), launches=2)
+
+    assert gate(store).findings.empty
+
+
 def test_a_clock_that_went_back_is_told(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     add_nights(store, [0, 1, 2, 5])

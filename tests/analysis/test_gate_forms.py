@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from switchpoint import Store, gate, import_files
+from switchpoint import Store, accept, gate, import_files
 from synthetic_nights import add_nights, from_night, in_placement
 from typer.testing import Result
 
@@ -135,6 +135,69 @@ def test_steady_values_and_a_missing_one(tmp_path: Path) -> None:
     import_files([other], store)
     [found] = gate(store).findings.to_dict("records")
     assert (found["kind"], found["metric"]) == ("missing_value", "triad")
+
+
+def test_an_older_session_has_no_values_of_later_ones(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    import_files([log(tmp_path / "logs", [*STEADY, 100.0, 100.0, 100.0])], store)
+    days = sorted(store.single_values()["time_utc"].str[:10])
+
+    assert gate(store, days[len(STEADY) - 1]).findings.empty
+    assert gate(store, days[len(STEADY)]).fails
+
+
+def test_values_of_another_site_are_not_missing(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(4))
+    import_files([log(tmp_path / "logs", STEADY)], store)
+    assert set(store.single_values()["site"]) == {"alpha"}
+    assert "alpha" not in set(store.runs()["site"])
+
+    assert gate(store).findings.empty
+
+
+@pytest.mark.parametrize("now", [0.0, -1.0])
+def test_a_value_that_is_no_longer_positive_is_missing(tmp_path: Path, now: float) -> None:
+    store = Store(tmp_path / "store")
+    import_files([log(tmp_path / "logs", [*STEADY, now])], store)
+
+    [found] = gate(store).findings.to_dict("records")
+
+    assert (found["kind"], found["fails"]) == ("missing_value", True)
+    assert found["sentence"].endswith("is missing: it is 0 or less")
+
+
+def test_a_value_around_zero_is_never_missing(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    import_files([log(tmp_path / "logs", [0.1, -0.2, 0.1, 0.0, -0.1, 0.2, -0.3])], store)
+
+    assert "missing_value" not in set(gate(store).findings["kind"])
+
+
+def test_an_accepted_value_is_the_new_normal(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    changed = [*STEADY, 150.0]
+    import_files([log(tmp_path / "logs", changed)], store)
+    [found] = gate(store, keep=True).findings.to_dict("records")
+
+    accept(store, found["finding_id"], "a new kernel", by="ada")
+    assert not gate(store).fails
+    import_files([log(tmp_path / "later", [*changed, 151.0, 149.5])], store)
+    assert gate(store).findings.empty
+    import_files([log(tmp_path / "last", [*changed, 151.0, 149.5, 150.5, 100.0])], store)
+    assert [*gate(store).findings["kind"]] == ["regression"]
+
+
+def test_single_values_cannot_be_measured_again_and_still_fail(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    store = Store(tmp_path / "store")
+    import_files([log(tmp_path / "logs", [*STEADY, 150.0])], store)
+
+    done = switchpoint("gate", "--store", store.url, "--confirm")
+
+    assert done.exit_code == 1
+    assert "triad of `Stream %size=8` -25 %" in done.stdout
 
 
 def test_references_have_thresholds_that_noise_justifies(switchpoint: Run, tmp_path: Path) -> None:

@@ -55,6 +55,8 @@ def measured_again(
     from switchpoint.history.nights import select_nights
     from switchpoint.history.suspects import suspects_of
 
+    if not any(map(len, verdict.findings["curves"])):  # such as single values
+        return verdict
     nights = select_nights(store, verdict.session, site, max(verdict.nights, 1))
     suspects = suspects_of(verdict.findings, store, nights)
     if not suspects:

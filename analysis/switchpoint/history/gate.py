@@ -121,7 +121,7 @@ def gate(
     found = [
         *absences.found(night, failed_checks),
         *(changes.found(night, curves, policy) if len(night.curves) else []),
-        *values.found(single, nights.starts_utc, policy),
+        *values.found(_of_session(single, nights), nights.starts_utc, policy, night.acceptances),
     ]
     rows = [night.finished(finding, policy) for finding in found]
     verdict = Verdict(
@@ -161,6 +161,13 @@ def _nights(
     if len(single) and not store.files.below("runs"):
         return nights_of_values(store, single, session, history)
     return select_nights(store, session, site, history)
+
+
+def _of_session(single: pd.DataFrame, nights: Nights) -> pd.DataFrame:
+    """Return the values of the judged sites, without those of later sessions."""
+    if len(nights.runs):
+        single = single[single["site"].isin(nights.runs["site"]) | single["site"].isna()]
+    return single[single["time_utc"] < nights.until_utc] if nights.until_utc else single
 
 
 def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[str]]:

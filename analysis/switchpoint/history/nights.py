@@ -41,6 +41,8 @@ class Nights:
         What the store could not read, one sentence each.
     confirmed : dict
         As from `accepted.confirmed`.
+    until_utc : str or None
+        When the next session began, if the judged one is not the last.
     """
 
     runs: pd.DataFrame
@@ -49,6 +51,7 @@ class Nights:
     clock_back: list[str]
     warnings: list[str]
     confirmed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    until_utc: str | None = None
 
     @property
     def tonight(self) -> int:
@@ -106,14 +109,17 @@ def select_nights(store: Store, session: str | None, site: str | None, history: 
     number = {name: night for night, name in enumerate(chosen)}
     runs = read.runs[read.runs["session"].isin(chosen) & read.runs["site"].isin(own["site"])]
     stored_before = read.last_batch[starts.index] < own["batch"].min()
-    later = starts[(starts > starts[read.judged]) & stored_before]
+    later = starts[starts > starts[read.judged]]
+    later = later[later.index.isin(read.alike["session"])]
+    back = later[stored_before[later.index]]
     return Nights(
         runs.assign(night=runs["session"].map(number)).reset_index(drop=True),
         chosen,
         [str(starts[name]) for name in chosen],
-        [str(name) for name in later.index if name in set(read.alike["session"])],
+        [str(name) for name in back.index],
         read.damaged,
         confirmed_changes(store),
+        None if later.empty else str(later.min()),
     )
 
 
@@ -150,7 +156,8 @@ def nights_of_values(
     last = len(every) if session is None else every.index(session) + 1
     chosen = every[max(last - 1 - history, 0) : last]
     runs = pd.DataFrame(columns=["run_id", "night", "session", "complete"])
-    return Nights(runs, chosen, chosen, [], [])
+    until = every[last] if last < len(every) else None
+    return Nights(runs, chosen, chosen, [], [], until_utc=until)
 
 
 @dataclass(frozen=True)

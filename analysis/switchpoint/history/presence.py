@@ -85,7 +85,11 @@ def _counts(rows: pd.DataFrame, first: int, nights: int) -> pd.DataFrame:
 
 
 def _fewer(what: str, number: pd.DataFrame) -> Iterator[tuple[str, Indices, int, int]]:
-    now, before = number.iloc[:, -1], number.iloc[:, :-1].median(axis=1)
+    if number.iloc[:, :-1].empty:
+        return
+    # Of an even number of nights, as many as half of them had: not less than usual.
+    before = number.iloc[:, :-1].quantile(0.5, axis=1, interpolation="lower")
+    now = number.iloc[:, -1]
     less = (now < before) & now.notna()
     if less.any():
         (had, has), _ = Counter(zip(before[less], now[less], strict=True)).most_common(1)[0]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from switchpoint.history import dates
+from switchpoint.history.accepted import Acceptance
 from switchpoint.history.by_night import by_night
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import normal_nights
@@ -18,7 +19,7 @@ from switchpoint.history.night import Draft
 from switchpoint.history.policy import Policy
 from switchpoint.history.presence import missing_values
 from switchpoint.history.scatter import Judged, Nightly, compare
-from switchpoint.history.words import effect_text
+from switchpoint.history.words import effect_text, finding_id
 from switchpoint.tables.columns import VALUE_SERIES
 from switchpoint.tables.sweeps import Floats
 
@@ -26,7 +27,12 @@ from switchpoint.tables.sweeps import Floats
 _TIMES = frozenset("s sec seconds ms us usec ns min minutes h hours".split())  # noqa: SIM905
 
 
-def found(values: pd.DataFrame, starts_utc: list[str], policy: Policy) -> Iterator[Draft]:
+def found(
+    values: pd.DataFrame,
+    starts_utc: list[str],
+    policy: Policy,
+    acceptances: Iterable[Acceptance] = (),
+) -> Iterator[Draft]:
     """Compare tonight's values with those of earlier nights.
 
     Parameters
@@ -37,6 +43,8 @@ def found(values: pd.DataFrame, starts_utc: list[str], policy: Policy) -> Iterat
         The start of each night, oldest first. A value belongs to the last night that began before.
     policy
         What matters.
+    acceptances
+        What was before an accepted change is not compared.
     """
     night = np.searchsorted(np.array(starts_utc), values["time_utc"].astype(str), side="right") - 1
     values, night = values[night >= 0].reset_index(drop=True), night[night >= 0]
@@ -49,13 +57,20 @@ def found(values: pd.DataFrame, starts_utc: list[str], policy: Policy) -> Iterat
     yield from _failed(values[night == nights - 1])
     if nights < 2:
         return
-    for one in missing_values(series, night, nights):
-        words = f"the value {rows[one]['variable']} of `{rows[one]['test']}` is missing"
-        yield _draft("missing_value", words, rows[one])
     usable = (values["value"] > 0).to_numpy()
+    # Of a test that prints 0 for the first time, nothing is known of what it measures.
+    usual = np.isin(series, series[~usable & (night < nights - 1)])
+    there = usable | usual
+    for one in missing_values(series[there], night[there], nights):
+        words = f"the value {rows[one]['variable']} of `{rows[one]['test']}` is missing"
+        if (series[night == nights - 1] == one).any():
+            words = f"{words}: it is 0 or less"
+        yield _draft("missing_value", words, rows[one])
     logs = np.log(values["value"].to_numpy(dtype=float), where=usable, out=np.zeros(len(values)))
     shape = (len(rows), nights)
     nightly = by_night(series[usable], night[usable], logs[usable], shape)
+    begins = _accepted(rows, acceptances, starts_utc[-1])
+    nightly[np.array(starts_utc) < np.array(begins)[:, None]] = np.nan
     normal = normal_nights(nightly, policy.settled_after_nights)
     strata = pd.factorize(pd.Series([str(row["test"]) for row in rows]))[0]
     judged = compare(Nightly.of(nightly, normal, strata))
@@ -63,6 +78,24 @@ def found(values: pd.DataFrame, starts_utc: list[str], policy: Policy) -> Iterat
     sure = significant(judged.p, policy.false_discovery_rate)
     for one in np.flatnonzero(sure & (np.abs(judged.effect) >= least)):
         yield _changed(rows[one], nightly[one], judged, int(one), starts_utc, policy)
+
+
+def _accepted(
+    rows: list[dict[Any, Any]], acceptances: Iterable[Acceptance], tonight_utc: str
+) -> list[str]:
+    """Return when the accepted change of each series began; empty without one."""
+    begins = {
+        one.finding_id: one.night_utc
+        for one in reversed([*acceptances])  # of several, the newest counts
+        if one.is_new_normal and one.session_utc < tonight_utc
+    }
+
+    def began(row: Mapping[Any, Any]) -> str:
+        drafts = (_draft(kind, "", row) for kind in ("regression", "improvement"))
+        ids = (finding_id(one.kind, one.metric, one.place, one.shared) for one in drafts)
+        return max(begins.get(one, "") for one in ids)
+
+    return [began(row) for row in rows] if begins else [""] * len(rows)
 
 
 def _failed(values: pd.DataFrame) -> Iterator[Draft]:
