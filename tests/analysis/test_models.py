@@ -29,7 +29,7 @@ from switchpoint.models.kernels import Options
 from switchpoint.models.lines import fit_lines
 from switchpoint.models.links import Place
 from switchpoint.models.simgrid import platform
-from switchpoint.models.site_model import SiteModel
+from switchpoint.models.site_model import ComputeRate, SiteModel
 from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
 from typer.testing import Result
 
@@ -302,6 +302,23 @@ def test_a_merge_sort_is_predicted_by_map(model: SiteModel) -> None:
     # Four leaves of 12,500 numbers, then the merges; two messages of 100,000 B between nodes.
     compute = 0.004 * (12_500 * np.log2(12_500) + 25_000 + 50_000)
     assert times["AABAABB"] == pytest.approx(compute + 2 * truth_us(HOSTS, 100_000), rel=0.05)
+
+
+def test_the_compute_rate_of_another_environment_is_named(model: SiteModel) -> None:
+    [rate] = model.compute_rates
+    slower = rate.model_copy(
+        update={"environ": "clang", "time_us": rate.time_us.model_copy(update={"value": 1.0})}
+    )
+
+    def predicted(*rates: ComputeRate) -> dict[str, Any]:
+        rated = model.model_copy(update={"compute_rates": list(rates)})
+        found = predict(rated, "mergesort", placement=HOSTS, modes=["tree"], environ="gcc",
+                        process_map="AAB", sizes_bytes=[200_000])  # fmt: skip
+        return one(found)
+
+    assert predicted(slower, rate)["time_us"] == predicted(rate)["time_us"]
+    assert not any("compute rate" in note for note in predicted(slower, rate)["notes"])
+    assert any("the compute rate is that of clang" in note for note in predicted(slower)["notes"])
 
 
 def test_ranks_are_divided_over_the_nodes_of_the_placement(model: SiteModel) -> None:

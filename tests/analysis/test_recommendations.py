@@ -523,6 +523,7 @@ def test_the_command_says_so_in_words(model_file: Path, tmp_path: Path, switchpo
         ),
         (lambda: launches({MIB: 2.0}, placement=NEAR), "the advice is for two_nodes"),
         (lambda: launches({4096: 2.0}), "has no size and group that these recommendations change"),
+        (lambda: launches({MIB: 2.0}, count=2), "in 3 launches of each side"),
     ],
 )
 def test_launches_that_do_not_suit_are_refused(made: Callable[[], Measurements], says: str) -> None:

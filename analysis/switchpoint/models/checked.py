@@ -18,7 +18,13 @@ from switchpoint.models.collectives import Advice, Checked
 from switchpoint.models.kernels import LIBRARY
 from switchpoint.models.libraries.library import BROADCAST, EXCHANGE
 from switchpoint.models.recommend import Recommendation
-from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_by
+from switchpoint.models.repeats import (
+    LEAST_LAUNCHES,
+    Repeats,
+    interval,
+    pass_medians,
+    repeats_by,
+)
 from switchpoint.records.rank_layout import layout_of
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.measurements import Measurements
@@ -67,8 +73,9 @@ def check_advice(
     if not any(advice.checked for advice in algorithms):
         raise InputError(
             os.fspath(source),
-            "has no size and group that these recommendations change; measure those with the label"
-            f" {RULES_LABEL}={WITH} and {RULES_LABEL}={WITHOUT}",
+            f"has no size and group that these recommendations change in {LEAST_LAUNCHES} launches"
+            f" of each side; measure those with the label {RULES_LABEL}={WITH} and"
+            f" {RULES_LABEL}={WITHOUT}",
         )
     return dataclasses.replace(recommendation, algorithms=algorithms)
 
@@ -121,10 +128,10 @@ def _beside(advice: Advice, found: Mapping[_Key, Mapping[str, Repeats]]) -> Advi
     sides = found.get((advice.operation, advice.ranks, advice.nodes, advice.size_bytes), {})
     if advice.predicted_rule is None or not {WITH, WITHOUT} <= set(sides):
         return advice
-    checked = Checked(
-        _figure(sides[WITH]), _figure(sides[WITHOUT]),
-        min(len(sides[name].runs) for name in (WITH, WITHOUT)),
-    )  # fmt: skip
+    launches = min(len(sides[name].runs) for name in (WITH, WITHOUT))
+    if launches < LEAST_LAUNCHES:  # what wins within two launches may lose in the next
+        return advice
+    checked = Checked(_figure(sides[WITH]), _figure(sides[WITHOUT]), launches)
     return dataclasses.replace(advice, checked=checked)
 
 

@@ -249,14 +249,16 @@ def _links(
 
 
 def _rate(model: SiteModel, problem: Problem, place: Place) -> tuple[ComputeRate | None, list[str]]:
-    """Return the compute rate of a kernel, of the same MPI if the model has it."""
+    """Return the compute rate of a kernel, of the same MPI and environment if the model has it."""
     rates = [
         rate for rate in model.compute_rates
         if rate.kernel == problem.kernel and place.partition in (None, rate.partition)
     ]  # fmt: skip
     same = [rate for rate in rates if place.mpi in (None, rate.mpi)]
-    if same or rates:
-        return (same or rates)[0], []
+    exact = [rate for rate in same if place.environ in (None, rate.environ) or not rate.environ]
+    if rates:
+        rate = (exact or same or rates)[0]
+        return rate, [] if exact else [f"the compute rate is that of {rate.environ}, {rate.mpi}"]
     if problem.kernel == MERGE_SORT:
         raise InputError(
             model.source,
