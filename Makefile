@@ -107,7 +107,7 @@ checks:
 	@[ -e $(SETTINGS) ] || { echo "no site '$(SITE)': there is no $(SETTINGS);" \
 	    "to make one: $(BIN)/switchpoint init site $(SITE)" >&2; exit 2; }
 	@echo "== checks tagged $(TAG) on $(SITE); ReFrame's complete output is in build/reframe.log"
-	@mkdir -p build output; touch build/measure.start; rm -f build/failures
+	@mkdir -p build output/reports; touch build/measure.start; rm -f build/failures
 	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) $(if $(EXCLUDE),-x '$(EXCLUDE)') $(OPTIONS_OF_REFRAME) --nocolor 2>&1 | \
 	    { trap '' INT; tee build/reframe.log | \
 	      sed -nu -E 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p'; } || \

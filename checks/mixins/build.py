@@ -31,6 +31,9 @@ ENVIRONMENT = Path(__file__).with_name("spack_environment.py")
 #: File in the folder of the build trees that every build holds a shared lock of while it lasts.
 BUILDING = ".building"
 
+#: Said in place of waiting for other builds where files cannot be locked.
+NO_LOCKS = "echo 'this file system has no locks: build in one session at a time'"
+
 
 class ProgramBuild(rfm.CompileOnlyRegressionTest):
     """Builds programs against the environment's own MPI.
@@ -95,8 +98,9 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
             self.prepare_other_build()
         # Held until the script ends, however it does; see `other_sessions_build`.
         self.build_system.commands = [
-            f"mkdir -p {quoted(self.builds)} && exec 8>{quoted(self.builds / BUILDING)}"
-            " && flock --shared 8",
+            # NFS locks a file for readers only if it is open for reading.
+            f"mkdir -p {quoted(self.builds)} && exec 8<>{quoted(self.builds / BUILDING)}",
+            f"flock --shared 8 || {NO_LOCKS}",
             *self.build_system.commands,
         ]
 
@@ -127,6 +131,8 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
             return False
         except BlockingIOError:
             return True
+        except OSError:  # no locks on this file system
+            return False
         return False
 
     @property
@@ -284,7 +290,11 @@ class KernelBuild(ProgramBuild):
         tree = quoted(self.directory)
         self.build_system.commands = [
             # Two sessions may want the same tree; the lock lasts as long as the build script.
-            f"mkdir -p {tree} && exec 9>{tree}/.lock && flock 9",
+            f"mkdir -p {tree} && exec 9>{tree}/.lock",
+            f"flock 9 || {NO_LOCKS}",
+            # The environment's modules may bring another MPI than last time; CMake would keep the
+            # one it knows. What stays the same is not compiled again.
+            f"rm -f {tree}/CMakeCache.txt",
             f"cmake -S {quoted(shipped('src'))} -B {tree} "
             f"-DMPI_C_COMPILER={quoted(self.current_environ.cc)} -DBUILD_TESTING=OFF",
             f"cmake --build {tree} --parallel {free_cores()}",

@@ -355,7 +355,24 @@ def test_doctor_names_the_library_behind_each_compiler_wrapper(
 
     assert facts["MPI: mpicc"]["found"] == f"Open MPI 9.8.7, {wrapper}"
     assert facts["C build"]["state"] == "missing"
-    assert "apt install cmake" in facts["C build"]["fix"]
+
+
+@pytest.mark.parametrize(
+    ("version", "state"), [("3.20.4", "missing"), ("3.22.1", "ok"), ("4.0.0", "ok")]
+)
+def test_doctor_knows_which_cmake_builds_the_kernels(
+    switchpoint: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, state: str
+) -> None:
+    program = tmp_path / "cmake"
+    program.write_text(f"#!/bin/sh\necho cmake version {version}\necho and more\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    facts = json.loads(switchpoint("doctor", "--json").stdout)["facts"]
+
+    [found] = [fact for fact in facts if fact["topic"] == "C build"]
+    assert (found["found"], found["state"]) == (f"cmake version {version}", state)
+    assert ("3.22 or newer is needed" in found["fix"]) == (state == "missing")
 
 
 def test_help_starts_without_loading_the_analysis() -> None:

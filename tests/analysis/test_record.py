@@ -114,6 +114,29 @@ def test_what_tcp_sent_again_counts_once_for_ranks_that_share_a_network(tmp_path
     assert prove(facts.header, facts.footer).tcp_retransmissions == 6
 
 
+@pytest.mark.parametrize(
+    ("machines", "path"),
+    [
+        (["one", "other"], "network"),
+        (["same", "same"], "shared_memory"),
+        ([None, None], "shared_memory"),
+    ],
+)
+def test_nodes_with_an_operating_system_of_their_own_share_no_memory(
+    tmp_path: Path, machines: list[str | None], path: str
+) -> None:
+    facts = read_facts(write_record(tmp_path / "run.record"))
+    assert facts.footer is not None
+    for rank, (place, machine) in enumerate(zip(("n1", "n2"), machines, strict=True)):
+        facts.header["ranks"][rank] |= {"host": place, "boot_id": machine}
+        [interface] = facts.footer["ranks"][rank]["after"]["interfaces"]
+        interface |= {"rx_bytes": 100, "tx_bytes": 100}  # the payload left no trace here
+
+    found = prove(facts.header, facts.footer)
+
+    assert (found.path, found.interface) == (path, None)
+
+
 def test_gzip_is_unpacked_whatever_the_name(tmp_path: Path) -> None:
     plain = write_record(tmp_path / "plain")
     packed = tmp_path / "packed"

@@ -197,6 +197,10 @@ def test_a_site_that_asks_for_what_there_is_has_no_problem(
             FAR | {"scheduler_options": ["-C rack7"]}, {}, 6,
             "needs 1 node with feature 'rack7', 0 have it; this cluster has: host_a, host_b",
         ),
+        (
+            FAR | {"scheduler_options": ["--constraint=[host_a*1&100gb*2]"]}, {}, 6,
+            "needs 2 nodes with feature '100gb', 0 have it",
+        ),
         (NEAR | {"scheduler_options": ["--nodelist=a1,z9"]}, {}, 6,
          "names nodes that are missing or not usable: z9"),
         (FAR | {"switches": 3, "nodes": 3}, {}, 8, "needs 3 switches, but usable nodes are on 2"),

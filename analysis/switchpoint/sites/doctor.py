@@ -27,10 +27,11 @@ _WRAPPERS = ["mpicc", "mpicc.openmpi", "mpicc.mpich", "mpiicx", "mpiicc"]
 #: Clock sources that need a system call or have coarse ticks.
 _SLOW_CLOCKS = {"hpet", "acpi_pm", "jiffies", "pit", "xen"}
 
+#: The oldest CMake that can build the kernels, as in src/CMakeLists.txt.
+_CMAKE = (3, 22)
+
 _NOISE_SECONDS = 0.3
-_NOISE_GAP_NS = (
-    20_000  # a loop that only reads the clock takes much less than a microsecond per turn
-)
+_NOISE_GAP_NS = 20_000  # a turn of a loop that only reads the clock takes much less than 1 us
 _NOISY = 0.01  # share of time that other work took
 
 
@@ -75,7 +76,7 @@ def doctor() -> pd.DataFrame:
 def examine() -> Iterator[Fact]:
     """Yield the result of each check."""
     yield from _mpi()
-    yield _tool("C build", "cmake", "install CMake (Debian: apt install cmake)")
+    yield cmake()
     yield _slurm()
     yield from _launch_types()
     yield _reframe()
@@ -125,11 +126,15 @@ def _library_behind(wrapper: str) -> str | None:
     return None
 
 
-def _tool(topic: str, program: str, fix: str) -> Fact:
-    path = shutil.which(program)
-    if path is None:
-        return Fact(topic, "missing", f"no {program}", fix)
-    return Fact(topic, "ok", _first_line(program_output(program, "--version")) or path)
+def cmake() -> Fact:
+    """Return the version of CMake, which must build the kernels."""
+    told = _first_line(program_output("cmake", "--version")) if shutil.which("cmake") else ""
+    version = tuple(map(int, re.findall(r"\d+", told)[:2]))
+    if version >= _CMAKE:
+        return Fact("C build", "ok", told)
+    least = ".".join(map(str, _CMAKE))
+    fix = f"{least} or newer is needed: load its module, or pip install cmake"
+    return Fact("C build", "missing", told or "no cmake", fix)
 
 
 def _slurm() -> Fact:

@@ -128,7 +128,7 @@ def _placement_problems(placement: Placement, slurm: Slurm) -> Iterator[tuple[st
         return
     options = placement.scheduler_options
     constraint = option(options, "--constraint", "-C") or ""
-    for feature, count in re.findall(r"([A-Za-z_][\w.:-]*)(?:\*(\d+))?", constraint):
+    for feature, count in re.findall(r"(?<![\w.:*-])(\w[\w.:-]*)(?:\*(\d+))?", constraint):
         having = sum(feature in node.features for node in usable.values())
         if having < int(count or 1):
             known = sorted({name for node in slurm.nodes for name in node.features})

@@ -109,9 +109,7 @@ def _judge(case: dict[str, str] | None, output: str, prefix: Path) -> Fact:
         )  # fmt: skip
     reason = reason.removeprefix("sanity error: ")
     found, _, fix = reason.partition("; fix: ")
-    return Fact(
-        "trial", "missing", _shortened(found), fix or f"see {prefix.relative_to(Path.cwd())}"
-    )
+    return Fact("trial", "missing", _shortened(found), fix or f"see {prefix}")
 
 
 def _shortened(text: str, most: int = 300) -> str:
