@@ -132,13 +132,16 @@ def errors(measurements: Measurements, site: str | None) -> Iterator[pd.DataFram
 
 def print_errors(where: str, compared: pd.DataFrame) -> None:
     """Print a row for each kernel, MPI and placement; for merge sort for each map."""
+    name = str(compared["kernel"].iloc[0])
     compared = compared[compared["predicted_us"].notna()]
+    if compared.empty:
+        print(f"{where:16} {name:10} no point can be predicted")
+        return
     keys = ["kernel", "mpi", "placement", "crowded"]
-    if compared["kernel"].iloc[0] == "mergesort":
+    if name == "mergesort":
         keys.append("ranks_on_nodes")
     for key, rows in compared.groupby(keys, dropna=False):
         share = 100 * rows["error"].astype(float).abs()
-        name = str(rows["kernel"].iloc[0])
         words = [str(part) for part in key[1:3]] + [str(part) for part in key[4:]]
         crowded = "crowded" if key[3] else ""
         print(
