@@ -8,6 +8,10 @@ from __future__ import annotations
 import os
 from enum import Enum
 
+#: What a message quotes may be as long as a file. Of a longer problem the middle is left out, since
+#: it begins with what is wrong and ends with the fix.
+_MOST_CHARACTERS = 1000
+
 
 class InputError(Exception):
     """A file, option or value that Switchpoint cannot use. The text says how to fix it.
@@ -25,6 +29,9 @@ class InputError(Exception):
     def __init__(
         self, source: str | os.PathLike[str], problem: str, line: int | None = None
     ) -> None:
+        half = _MOST_CHARACTERS // 2
+        if len(problem) > _MOST_CHARACTERS:
+            problem = f"{problem[:half]} ... {problem[-half:]}"
         self.source = os.fspath(source)
         self.problem = problem
         self.line = line

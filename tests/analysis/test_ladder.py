@@ -51,6 +51,20 @@ def test_without_a_proof_no_protocol_is_named(tmp_path: Path) -> None:
     assert rungs["last_size_before"].iloc[1] < 65481 <= rungs["first_size_bytes"].iloc[1]
 
 
+def test_curves_that_only_the_name_of_a_label_distinguishes_have_a_bar_each(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    for number, labels in enumerate(({"rail": "1"}, {"plane": "1"}, {})):
+        path = tmp_path / f"{number}.record"
+        write_record(path, run_id=f"{number}" * 32, labels={"site": "here", **labels})
+
+    done = switchpoint("ladder", tmp_path)
+
+    assert done.exit_code == 0, done.output
+    bars = [line for line in done.stdout.splitlines() if "????" in line]
+    assert len(bars) == 3
+
+
 def test_launches_that_bracket_a_step_differently_show_it_once(tmp_path: Path) -> None:
     for launch in range(3):
         write_record(

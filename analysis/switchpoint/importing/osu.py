@@ -141,7 +141,7 @@ def _tables(path: Path, data: bytes) -> tuple[list[Table], set[str], set[str]]:
         elif "kernel" in identity and (heading := _HEADING.fullmatch(line)):
             open_table = Table(identity, _BETWEEN_NAMES.split(heading["names"]))
             tables.append(open_table)
-        elif line in (_BANDWIDTHS_BY_WINDOW, _RATES_BY_WINDOW):
+        elif "kernel" in identity and line in (_BANDWIDTHS_BY_WINDOW, _RATES_BY_WINDOW):
             by_window, open_table = line == _BANDWIDTHS_BY_WINDOW, None
         elif by_window and (heading := _WINDOWS.fullmatch(line)):
             open_table = Table(identity, [_COLUMNS.size, *heading["windows"].split()])

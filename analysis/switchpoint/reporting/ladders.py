@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -17,17 +18,29 @@ _HEADS = ("side", "site")
 
 
 def by_site(rungs: pd.DataFrame) -> dict[str, dict[str, list[dict[Any, Any]]]]:
-    """Return the rungs of each ladder by its name, by its site."""
+    """Return the rungs of each ladder by its name, by its site.
+
+    Ladders whose names are the same, such as of one value of two labels, are numbered.
+    """
     identity = rungs.drop(columns=RUNG_COLUMNS)
     heads = [name for name in _HEADS if name in identity]
     columns = [name for name in telling_columns(identity, heads) if name not in heads]
     sites: dict[str, dict[str, list[dict[Any, Any]]]] = {}
+    own: dict[tuple[Any, ...], list[dict[Any, Any]]] = {}
     for row in none_for_nulls(rungs).to_dict("records"):
         heading = ", ".join(row[name] or f"no {name}" for name in heads)
-        words = (short(name, row[name]) for name in columns if row[name] is not None)
-        ladders = sites.setdefault(heading, {})
-        ladders.setdefault(", ".join(words) or "all", []).append(row)
+        curve = tuple(row[name] for name in identity)
+        if curve not in own:
+            words = (short(name, row[name]) for name in columns if row[name] is not None)
+            name, ladders = ", ".join(words) or "all", sites.setdefault(heading, {})
+            own[curve] = ladders[_free(name, ladders)] = []
+        own[curve].append(row)
     return sites
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    numbered = (f"{name} ({number})" for number in itertools.count(2))
+    return next(one for one in itertools.chain([name], numbered) if one not in taken)
 
 
 def boundaries_text(boundaries: Sequence[Mapping[str, Any]] | None) -> str:
