@@ -9,9 +9,9 @@ ReFrame do: ReFrame 4.10 has public properties that read them, and none that set
 
 from __future__ import annotations
 
+import os
 import re
 import time
-from pathlib import Path
 from typing import Any
 
 import reframe.utility.osext as osext
@@ -71,11 +71,12 @@ class ScontrolJobScheduler(SlurmJobScheduler):  # type: ignore[misc]
 
     def _is_due(self, job: Any) -> bool:
         now = time.monotonic()
-        output = sum(
-            path.stat().st_size
-            for path in (Path(job.workdir, job.stdout), Path(job.workdir, job.stderr))
-            if path.exists()
-        )
+        # If asked by name for a file that does not exist yet, NFS answers for half a minute that it
+        # does not. A folder that is listed is read again.
+        with os.scandir(job.workdir) as entries:
+            output = sum(
+                entry.stat().st_size for entry in entries if entry.name in (job.stdout, job.stderr)
+            )
         if output != self._output_bytes.get(job.jobid, 0):
             self._output_bytes[job.jobid] = output
             self._moved_at[job.jobid] = now
