@@ -260,6 +260,21 @@ def test_an_impossible_value_that_another_program_wrote_costs_its_file(
     assert f"{2:032x}" in set(found.samples["run_id"])
 
 
+@pytest.mark.parametrize("table", ["runs", "facts", "curves"])
+def test_rows_that_another_program_wrote_twice_count_once(tmp_path: Path, table: str) -> None:
+    store = Store(tmp_path / "results")
+    store.add(read(record(tmp_path, 1)))
+    before = store.read()
+    [foreign] = (tmp_path / "results" / table).rglob("*.parquet")
+    rows = pq.read_table(foreign, partitioning=None)
+    pq.write_table(pa.concat_tables([rows, rows]).replace_schema_metadata(None), foreign)
+
+    found = store.read()
+
+    assert len(found.runs) == len(store.runs()) == len(store.facts()) == 1
+    pd.testing.assert_frame_equal(found.samples, before.samples)
+
+
 def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     store = Store(tmp_path / "results")
     store.add(read(record(tmp_path, 1)))

@@ -124,7 +124,9 @@ class StoredRuns:
         """Return all `RUN_COLUMNS` of some of the runs, and what could not be read."""
         ours, before = runs[runs["batch"].notna()], runs[runs["batch"].isna()]
         facts, damaged = self.rows("facts", ours)
-        whole = ours[RUNS.names].merge(facts.to_pandas(), on="run_id", how="left")[RUN_COLUMNS]
+        # Another program may have written the facts of a run twice; it is still one run.
+        once = facts.to_pandas().drop_duplicates("run_id", keep="last")
+        whole = ours[RUNS.names].merge(once, on="run_id", how="left")[RUN_COLUMNS]
         if before.empty:
             return whole, damaged
         return pd.concat([whole, before[RUN_COLUMNS]], ignore_index=True), damaged
