@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import re
 import zipfile
@@ -112,6 +114,29 @@ def test_an_incomplete_bundle_is_refused(alpha: Path, length: int) -> None:
 
     with pytest.raises(InputError, match="incomplete"):
         read(alpha)
+
+
+@pytest.mark.parametrize("labels", ["2026-13-01", "[]", '{"site": 1}', ""])
+def test_labels_that_are_none_are_refused(switchpoint: Run, alpha: Path, labels: str) -> None:
+    with zipfile.ZipFile(alpha) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    runs = pq.read_table(pa.BufferReader(parts["runs.parquet"]))
+    column = runs.schema.get_field_index("labels")
+    changed = pa.array([labels] * len(runs), pa.string())
+    buffer = io.BytesIO()
+    pq.write_table(runs.set_column(column, "labels", changed), buffer)
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, "w") as archive:
+        archive.comment = b"0" * 64
+        for name, content in (parts | {"runs.parquet": buffer.getvalue()}).items():
+            archive.writestr(name, content)
+    content = body.getvalue()[:-64]
+    alpha.write_bytes(content + hashlib.sha256(content).hexdigest().encode())
+
+    done = switchpoint("compare", alpha, alpha)
+
+    assert done.exit_code == 2
+    assert f"{alpha}: labels are not a JSON object of texts; " in done.stderr
 
 
 def test_a_bundle_is_a_plain_zip_with_its_hash_at_the_end(switchpoint: Run, alpha: Path) -> None:

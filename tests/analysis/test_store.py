@@ -275,6 +275,12 @@ def test_rows_that_another_program_wrote_twice_count_once(tmp_path: Path, table:
     pd.testing.assert_frame_equal(found.samples, before.samples)
 
 
+def test_a_file_that_another_command_has_just_removed_has_no_bytes(url: str) -> None:
+    files = StoreFiles(url)
+
+    assert files.size(f"{files.root}/runs/month=2026-11/gone.parquet") == 0
+
+
 def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     store = Store(tmp_path / "results")
     store.add(read(record(tmp_path, 1)))

@@ -126,7 +126,7 @@ def path(files: StoreFiles, table: str, batch: str) -> str:
 def batch_bytes(files: StoreFiles, batch: str) -> int:
     """Return the bytes of all files of a batch; samples may have been removed."""
     own = (path(files, table, batch) for table in TABLES)
-    return sum(files.size(name) for name in own if files.exists(name))
+    return sum(files.size(name) for name in own)
 
 
 def batch_of(path: str) -> str:

@@ -61,8 +61,11 @@ class StoreFiles:
         )
 
     def size(self, path: str) -> int:
-        """Return a file's bytes."""
-        return int(self.system.size(path))
+        """Return a file's bytes; 0 if another command has just removed it."""
+        try:
+            return int(self.system.size(path))
+        except FileNotFoundError:
+            return 0
 
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""

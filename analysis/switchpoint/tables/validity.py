@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.limits import COLUMNS, COUNT, LONGEST_US, NAME_CHARACTERS, SHORTEST_US
+from switchpoint.strict_json import parse_json
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
     MEASURES,
@@ -175,6 +176,17 @@ def _of_row(row: Mapping[Hashable, Any], names: Iterable[str]) -> Iterator[str]:
     for name in names:
         if not _is_null(row[name]):
             yield from _of_texts(name, [row[name]])
+            if name == "labels" and not are_labels(row[name]):
+                yield "labels are not a JSON object of texts"
+
+
+def are_labels(text: str) -> bool:
+    """Return whether a text is what labels are kept as: a JSON object of texts."""
+    try:
+        value = parse_json(text)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
 
 
 def _of_texts(name: str, texts: Iterable[object]) -> Iterator[str]:
