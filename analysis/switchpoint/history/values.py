@@ -58,7 +58,7 @@ def found(
     if nights < 2:
         return
     usable = (values["value"] > 0).to_numpy()
-    # Of a test that prints 0 for the first time, nothing is known of what it measures.
+    # Some series are 0 or less on any night; of the others it means that nothing was measured.
     usual = np.isin(series, series[~usable & (night < nights - 1)])
     there = usable | usual
     for one in missing_values(series[there], night[there], nights):
