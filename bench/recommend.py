@@ -3,7 +3,7 @@
 A model is fitted to ping-pongs between two of four nodes with links of 100 Mbit/s. What
 `model recommend` writes from it is then used by every second launch. With --keep the records stay
 in FOLDER, with the model, so that `switchpoint model recommend --checked` can read them.
-Usage: ``.venv/bin/python bench/recommend.py [LAUNCHES] [MPI...] [--keep FOLDER]``
+Usage: ``.venv/bin/python bench/recommend.py [LAUNCHES] [MPI...] [--keep FOLDER]``, three or more.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
 from switchpoint import check_advice, fit_model, read_files, recommend, save_model, write_advice
 from switchpoint.models.checked import RULES_LABEL, WITH, WITHOUT
+from switchpoint.models.repeats import LEAST_LAUNCHES
 from switchpoint.models.site_model import SiteModel
 from switchpoint.reporting.terminal.recommend import print_recommendation, print_written
 
@@ -127,6 +128,10 @@ def main(words: list[str]) -> None:
     kept = Path(words.pop(words.index("--keep") + 1)) if "--keep" in words else None
     rest = [word for word in words if word != "--keep"]
     launches = int(rest[0]) if rest else 5
+    if launches < LEAST_LAUNCHES:
+        sys.exit(
+            f"recommend.py: {launches} launches confirm nothing; give {LEAST_LAUNCHES} or more"
+        )
     with testbed(shape=SHAPE) as name, tempfile.TemporaryDirectory(dir=".") as scratch:
         for mpi in rest[1:] or list(PMI):
             examine(name, mpi, (kept or Path(scratch)).resolve() / mpi, launches)

@@ -27,7 +27,7 @@ SMALL = {
     "broadcast_library.py 1 openmpi": "openmpi",
     "sort_maps.py 1 openmpi": "figure 13",
     "prediction.py --from tests/analysis/records/openmpi-network-limit-65536.record.gz": "median%",
-    "recommend.py 1 openmpi": "withdrawn",
+    "recommend.py 3 openmpi": "withdrawn",
     "zoom.py 1": "right",
     "placement_order.py 1": "another program on each",
     "detection/noise.py 2": "10",
