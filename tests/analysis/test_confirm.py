@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -293,6 +293,23 @@ def test_a_slow_node_is_named_if_one_launch_did_not_run_on_it(cluster: Cluster) 
 
     [sentence] = found.after.findings.loc[found.after.findings["fails"].astype(bool), "sentence"]
     assert "confirmed cause: node b1" in sentence
+
+
+def test_two_findings_of_one_job_are_each_measured_on_their_own_nodes(cluster: Cluster) -> None:
+    store = Store(cluster.folder / "results")
+    cluster.nights(store, *range(1, 7))
+    cluster.slow_nodes = {"b1": 1.3}
+    cluster.nights(store, 7)
+    nights = select_nights(store, "night-7", None, 30)
+    [on_b1] = suspects_of(gate(store, "night-7").findings, store, nights)
+    [trial] = on_b1.trials
+    on_b2 = replace(on_b1, finding_id="other", trials=[replace(trial, nodes=("a1", "b2"))])
+
+    first, second = confirm([on_b2, on_b1], cluster.measure, 1800.0, lambda: cluster.seconds)
+
+    assert first.outcome is Outcome.GONE
+    assert second.outcome is Outcome.RECURS
+    assert [cause.split(" (")[0] for cause in second.causes] == ["node b1"]
 
 
 def test_more_launches_are_measured_until_the_node_is_sure(cluster: Cluster) -> None:

@@ -170,6 +170,7 @@ class _Laboratory:
             points.drop(columns=LABEL).assign(
                 variant=[trial.variant for trial in trials],
                 number=[trial.number for trial in trials],
+                where=[trial.where for trial in trials],
             )
         )
         return True
@@ -179,6 +180,7 @@ class _Laboratory:
         if not self._points:
             return np.zeros(0)
         points = pd.concat(self._points, ignore_index=True)
+        points = points[points["where"].isin(_places(suspect))]
         rounds = points.groupby("variant")["number"].unique()
         if variant not in rounds.index or (beside is not None and beside not in rounds.index):
             return np.zeros(0)
@@ -187,9 +189,14 @@ class _Laboratory:
             wanted &= points["number"].isin(rounds[beside])
         own = points[wanted]
         number = dict(zip(own["run_id"], own["number"], strict=True))
-        table = levels(own.drop(columns=["variant", "number"]), suspect.metric)
+        table = levels(own.drop(columns=["variant", "number", "where"]), suspect.metric)
         found = values(table, suspect.usual, number.get, suspect.moved)
         return np.asarray(found, dtype=np.float64)
+
+
+def _places(suspect: Suspect) -> set[object]:
+    """Return where a finding is measured: on the nodes of its trials, and on any others."""
+    return {place for one in suspect.trials for place in (one.where, (one.job, ()))}
 
 
 def _is_open(lab: _Laboratory, suspect: Suspect) -> bool:

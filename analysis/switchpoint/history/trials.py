@@ -80,6 +80,11 @@ class Trial:
         labels = sorted(self.labels.items())
         return (self.partition, self.environ, self.placement, self.kernel, *map("=".join, labels))
 
+    @property
+    def where(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Its job and its nodes: two findings of one job may have been seen on different nodes."""
+        return self.job, self.nodes
+
 
 def trial_of(
     header: dict[str, Any], modes: Iterable[str], sizes_bytes: Iterable[int], lock: str = ""

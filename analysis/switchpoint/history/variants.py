@@ -10,10 +10,10 @@ from switchpoint.history.trials import Trial
 
 
 def merged(trials: Iterable[Trial]) -> list[Trial]:
-    """Return one trial for each variant of each job, with the modes and sizes of all."""
+    """Return one trial for each variant of each job on the same nodes, with all modes and sizes."""
     found: dict[object, Trial] = {}
     for trial in trials:
-        key = (*trial.job, trial.variant)
+        key = (*trial.where, trial.avoided, trial.variant)
         known = found.get(key, trial)
         found[key] = replace(
             known,
