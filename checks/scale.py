@@ -95,11 +95,15 @@ class SimulatedMixin(rfm.RegressionTestPlugin):
         place = Place(self.link_placement, self.link_mpi or None, self.link_environ or None)
         try:
             model = load_model(self.site_model)
+        except InputError as error:
+            raise ReframeError(error) from None
+        try:
             curve = curve_of(model, place, "send")
             hosts = self.hosts_of(curve)
             text = platform(model, place, hosts, self.within, self.topology)
         except InputError as error:
-            raise ReframeError(error) from None
+            options = "-S link_placement, link_mpi, link_environ and within"
+            raise ReframeError(f"{error} (here {options} choose the curves)") from None
         Path(self.stagedir, "platform.xml").write_text(text, encoding="utf-8")
         lines = [f"host{rank * hosts // self.ranks}\n" for rank in range(self.ranks)]
         Path(self.stagedir, "hosts").write_text("".join(lines), encoding="utf-8")

@@ -6,8 +6,10 @@ for the table in the docs, and nobody looks at it while tuning.
 
 `record_unseen.py record SECONDS` measures on its own testbed until the time is used up, and
 continues there when it is called again. `record_unseen.py pack` writes `unseen.parquet` and
-`held.parquet`. OSU_OPENMPI, OSU_MPICH, IMB_OPENMPI and IMB_MPICH name the folder of osu_latency and
-the program IMB-MPI1 built for that MPI; what is not named is left out.
+`held.parquet`. With a word after it, such as `record SECONDS idle` and `pack idle`, other limits
+are drawn, and all curves go into one file, `idle.parquet`. OSU_OPENMPI, OSU_MPICH, IMB_OPENMPI and
+IMB_MPICH name the folder of osu_latency and the program IMB-MPI1 built for that MPI; what is not
+named is left out.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,13 +103,17 @@ RECIPES = [
 
 @dataclass(frozen=True)
 class Launch:
-    """One sweep: how it is measured, where, with which limit (None: control), and its number."""
+    """One sweep: how it is measured, where, with which limit (None: control), and its number.
+
+    `draw` names the draw of the limits and sizes; the first has no name.
+    """
 
     recipe: Recipe
     transport: Transport
     place: int
     limit: int | None
     number: int
+    draw: str
 
     @property
     def first_byte(self) -> int:
@@ -123,12 +129,13 @@ class Launch:
     def result(self) -> Path:
         """Where its run record or its printed table lies."""
         name = re.sub(r"\W+", "-", f"{self.recipe.name}-{self.transport.name}-{self.place}")
-        return RECORDS / f"{name}-{self.number}.result"
+        return RECORDS / self.draw / f"{name}-{self.number}.result"
 
     @property
     def sizes(self) -> str:
         """Message sizes as on a command line."""
-        rng = random.Random(f"{self.recipe.name} {self.transport.name} {self.place}")
+        name = f"{self.recipe.name} {self.transport.name} {self.place}"
+        rng = random.Random(name + self.draw)
         return self.recipe.sizes(self.first_byte, self.largest, rng)
 
     @property
@@ -137,14 +144,14 @@ class Launch:
         return 2**18 if self.limit is None and "256K" in self.transport.control_sizes else 2**20
 
 
-def launches() -> list[Launch]:
-    """All sweeps, in an order that lets drift hit all of them alike."""
+def launches(draw: str) -> list[Launch]:
+    """All sweeps of a draw, in an order that lets drift hit all of them alike."""
     every = []
     for recipe in RECIPES:
         for number, transport in enumerate(TRANSPORTS):
             if not re.fullmatch(recipe.placements, transport.placement):
                 continue
-            rng = random.Random(f"{recipe.name} {transport.name}")
+            rng = random.Random(f"{recipe.name} {transport.name}{draw}")
             drawn = [
                 round(SMALLEST_LIMIT * (LARGEST_LIMIT / SMALLEST_LIMIT) ** rng.random())
                 for _ in range(LIMITS)
@@ -153,7 +160,7 @@ def launches() -> list[Launch]:
                 # A control's place says whether it is held out.
                 placed = place if limit else LIMITS + number
                 every += [
-                    Launch(recipe, transport, placed, limit, repetition)
+                    Launch(recipe, transport, placed, limit, repetition, draw)
                     for repetition in range(recipe.launches)
                 ]
     random.Random(14).shuffle(every)
@@ -177,17 +184,17 @@ def program(one: Launch, attempt: Path) -> list[str | Path] | None:
     return [benchmark, *options] if benchmark else None
 
 
-def record(seconds: float) -> None:
-    """Measure what is missing until the time is used up."""
+def record(seconds: float, draw: str) -> None:
+    """Measure what is missing of a draw until the time is used up."""
     start = time.monotonic()
-    RECORDS.mkdir(parents=True, exist_ok=True)
+    every = launches(draw)
+    every[0].result.parent.mkdir(parents=True, exist_ok=True)
     with testbed() as name:
-        for one in launches():
+        for one in every:
             if time.monotonic() - start > seconds:
                 break
             if not one.result.exists():
                 measure(name, one)
-    every = launches()
     print(f"{sum(one.result.exists() for one in every)} of {len(every)} recorded")
 
 
@@ -224,10 +231,10 @@ def points(one: Launch) -> pd.DataFrame:
     return table[table["size_bytes"] > 0]
 
 
-def packed(held: bool) -> Iterator[pd.DataFrame]:
+def packed(chosen: Iterable[Launch]) -> Iterator[pd.DataFrame]:
     """Each launch's points with what is known of it."""
-    for one in launches():
-        if one.held_out == held and one.result.exists():
+    for one in chosen:
+        if one.result.exists():
             yield labelled_passes(
                 points(one), one.transport, limit=one.limit, launch=one.number,
                 recipe=one.recipe.name,
@@ -236,10 +243,13 @@ def packed(held: bool) -> Iterator[pd.DataFrame]:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["record", seconds]:
-            record(float(seconds))
+        case ["record", seconds, *draw]:
+            record(float(seconds), "".join(draw))
         case ["pack"]:
-            write_packed(packed(held=False), UNSEEN, "recipe")
-            write_packed(packed(held=True), HELD, "recipe")
+            both = launches("")
+            write_packed(packed(one for one in both if not one.held_out), UNSEEN, "recipe")
+            write_packed(packed(one for one in both if one.held_out), HELD, "recipe")
+        case ["pack", draw]:
+            write_packed(packed(launches(draw)), HERE / f"{draw}.parquet", "recipe")
         case _:
             sys.exit(__doc__)

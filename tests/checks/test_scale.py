@@ -73,3 +73,13 @@ def test_without_a_model_it_is_skipped(tmp_path):
     session = run(tmp_path, TORUS)
 
     assert "name a site model" in session.output
+
+
+@pytest.mark.skipif(shutil.which("smpicc") is None, reason="needs SimGrid")
+def test_links_that_the_model_lacks_are_refused_with_the_options_that_choose_others(tmp_path):
+    model = save_model(fit_model(read(RECORD)), tmp_path / "model.yaml")
+    session = run(tmp_path, TORUS, "-S", f"Scale.site_model={model}")
+
+    assert session.exit_code == 1
+    assert "model.yaml: has no placement 'two_nodes_two_hosts'" in session.output
+    assert "here -S link_placement, link_mpi, link_environ and within choose" in session.output
