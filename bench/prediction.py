@@ -1,10 +1,13 @@
 """Predicts kernels from ping-pong alone, then measures them: the error of each, by MPI.
 
 The model is fitted to ping-pong and one process's sort only, never to what it predicts. Two nodes
-with links of 20 Mbit/s sort over process maps; four nodes with links of 100 Mbit/s broadcast and
-exchange. Both sides are launched in turn. Then it prints how often the fastest algorithm, or map,
-is the one that was predicted. With --from, a store or a file is read instead.
-Usage: ``.venv/bin/python bench/prediction.py [LAUNCHES] [MPI...]`` or ``... --from PATH [SITE]``
+with links of 20 Mbit/s sort over process maps; two and four nodes with links of 100 Mbit/s
+broadcast and exchange. Both sides are launched in turn. Then it prints how often the fastest
+algorithm, or map, is the one that was predicted, where one is predicted to be faster than the
+others by more than `LEAST_GAIN`. With --keep the records stay in FOLDER; with --from, a store, a
+folder or a file is read and nothing is measured.
+Usage: ``.venv/bin/python bench/prediction.py [LAUNCHES] [MPI...] [--keep FOLDER]`` or
+``... --from PATH [SITE]``
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import pandas as pd
 from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
 from switchpoint import Store, compare_with, fit_model, read_files
 from switchpoint.errors import InputError
+from switchpoint.models.gains import LEAST_GAIN
 from switchpoint.tables.measurements import Measurements
 
 SITE = "bench"
@@ -61,20 +65,24 @@ SORTS = [
       for nodes in MAPS),
 ]  # fmt: skip
 
+_BROADCAST = (
+    "--mode=repeated,binary,two_level,binomial,pipelined,repeated_ack,binary_ack,"
+    "two_level_ack,binomial_ack,scatter_allgather",
+    "--sizes=16K,64K,256K,1M", *_FEW)  # fmt: skip
+_EXCHANGE = (
+    "--mode=shift,pairwise,synchronous_shuffle,group_shuffle,synchronous_shuffle_windowed",
+    "--sizes=16K,64K,256K,1M", *_FEW)  # fmt: skip
+
+#: Two ranks have a core each; four share two.
 EXCHANGES = [
     *PING_PONGS,
-    Step("broadcast", "ABCD", (
-        "--mode=repeated,binary,two_level,binomial,pipelined,repeated_ack,binary_ack,"
-        "two_level_ack,binomial_ack,scatter_allgather",
-        "--sizes=16K,64K,256K,1M", *_FEW)),
-    Step("alltoall", "ABCD", (
-        "--mode=shift,pairwise,synchronous_shuffle,group_shuffle,synchronous_shuffle_windowed",
-        "--sizes=16K,64K,256K,1M", *_FEW)),
+    *(Step("broadcast", nodes, _BROADCAST) for nodes in ("AB", "ABCD")),
+    *(Step("alltoall", nodes, _EXCHANGE) for nodes in ("AB", "ABCD")),
     Step("ring", "AB", ("--mode=alternate,serial", "--grain=20000", "--sizes=4,4000,40000",
                         "--label=grain_us=20000", *_FEW)),
 ]  # fmt: skip
 
-SHAPES = {"very-slow-links": SORTS, "slow-links": EXCHANGES}
+SHAPES = {"very-slow-links": SORTS, "unbuffered-links": EXCHANGES}
 
 
 def run_step(name: str, mpi: str, step: Step, record: Path, folder: Path) -> None:
@@ -96,18 +104,16 @@ def run_step(name: str, mpi: str, step: Step, record: Path, folder: Path) -> Non
         ],
         {"SLURM_HOSTFILE": str(hosts), "UCX_TLS": "tcp,self"}
         | ({"OMPI_MCA_mpi_yield_when_idle": "1"} if ranks > 2 else {}),
-        folder,
+        ROOT,
     )
 
 
-def measured(launches: int, mpis: list[str]) -> Iterator[tuple[str, Measurements]]:
+def measured(launches: int, mpis: list[str], keep: Path) -> Iterator[tuple[str, Measurements]]:
     """Yield each shape with what was measured on it."""
     for shape, steps in SHAPES.items():
-        with (
-            testbed(shape=ROOT / "bench" / "shapes" / f"{shape}.yaml") as name,
-            tempfile.TemporaryDirectory(dir=".") as scratch,
-        ):
-            folder = Path(scratch).resolve()
+        folder = keep / shape
+        folder.mkdir(parents=True)
+        with testbed(shape=ROOT / "bench" / "shapes" / f"{shape}.yaml") as name:
             for launch in range(launches):
                 for mpi in mpis:
                     for number, step in enumerate(steps):
@@ -153,13 +159,16 @@ def print_errors(where: str, compared: pd.DataFrame) -> None:
 
 
 def print_best(where: str, compared: pd.DataFrame) -> None:
-    """Print how often the fastest algorithm or map was named rightly, where one surely is."""
+    """Print how often the fastest algorithm or map was named rightly, where one surely is.
+
+    Those that are predicted to be as fast as the first one, within `LEAST_GAIN`, are not named.
+    """
     known = compared[compared["predicted_us"].notna()]
     name = str(compared["kernel"].iloc[0])
     choice = {"broadcast": "mode", "alltoall": "mode", "mergesort": "ranks_on_nodes"}.get(name)
     if choice is None:
         return
-    right = cases = 0
+    right = cases = ties = 0
     across = known[known["ranks"].astype(int) > 2]
     for _, rows in across.groupby(["mpi", "placement", "size_bytes"]):
         ordered = rows.sort_values("measured_us")
@@ -168,10 +177,17 @@ def print_best(where: str, compared: pd.DataFrame) -> None:
             or ordered["measured_high_us"].iloc[0] >= ordered["measured_low_us"].iloc[1:].min()
         ):
             continue
+        predicted = rows.sort_values("predicted_us")
+        first_us, second_us = predicted["predicted_us"].astype(float).iloc[:2]
+        if second_us / first_us <= LEAST_GAIN:
+            ties += 1
+            continue
         cases += 1
-        fastest = rows.loc[rows["predicted_us"].astype(float).idxmin(), choice]
-        right += int(fastest == ordered[choice].iloc[0])
-    print(f"{where:16} {name:10} the fastest was named rightly in {right} of {cases} cases")
+        right += int(predicted[choice].iloc[0] == ordered[choice].iloc[0])
+    print(
+        f"{where:16} {name:10} the fastest was named rightly in {right} of {cases} cases;"
+        f" none was named in {ties}"
+    )
 
 
 def main(words: list[str]) -> None:
@@ -188,11 +204,17 @@ def main(words: list[str]) -> None:
             print_errors(path.name[:16], compared)
             print_best(path.name[:16], compared)
         return
-    launches = int(words[0]) if words else 3
-    for shape, found in measured(launches, words[1:] or list(PMI)):
-        for compared in errors(found, SITE):
-            print_errors(shape, compared)
-            print_best(shape, compared)
+    with tempfile.TemporaryDirectory(dir=".") as scratch:
+        keep = Path(scratch).resolve() / "records"
+        if "--keep" in words:
+            place = words.index("--keep")
+            keep = Path(words[place + 1]).resolve()
+            words = words[:place] + words[place + 2 :]
+        launches = int(words[0]) if words else 3
+        for shape, found in measured(launches, words[1:] or list(PMI), keep):
+            for compared in errors(found, SITE):
+                print_errors(shape, compared)
+                print_best(shape, compared)
 
 
 if __name__ == "__main__":
