@@ -41,7 +41,7 @@ def judged(every: list[Curve]) -> pd.DataFrame:
     for same in [*([one] for one in every), *launches(every)]:
         several = detect_launches(same[0].size, [(curve.time, curve.error) for curve in same])
         for curve, findings in zip(same, several, strict=True):
-            witnesses = Witnesses(curve, pool())
+            witnesses = Witnesses(curve, pool(curve.recording))
             rows += [
                 {
                     "held_out": curve.held_out,

@@ -23,6 +23,10 @@ from switchpoint.tables.sweeps import Floats
 CURVES = Path(__file__).with_name("curves.parquet")
 UNSEEN = Path(__file__).with_name("unseen.parquet")
 
+#: Files whose curves are witnesses of each other. Any other file is of another machine, where the
+#: times differ and may change elsewhere.
+TOGETHER = ("curves.parquet", "unseen.parquet", "held.parquet")
+
 #: Sizes an octave. All were measured with 9; the others are subsets of the same curves.
 GRIDS = {"9 an octave": 9, "3 an octave": 3, "powers of two": 1}
 
@@ -118,6 +122,8 @@ class Curve:
         Relative change of time that the switch makes, without any detector, and by how much the
         logarithms of the curve's times differ from those of curves with other limits, from size to
         size (`set_effects`); NaN in controls.
+    recording : str
+        The file whose curves are its witnesses; empty: those of `TOGETHER`.
     """
 
     transport: str
@@ -130,6 +136,7 @@ class Curve:
     error: Floats
     effect: float = field(default=np.nan)
     scatter: float = field(default=np.nan)
+    recording: str = ""
 
     @cached_property
     def truth(self) -> int | None:
@@ -222,14 +229,17 @@ def whole(passes: int | None = None) -> list[Curve]:
 
 def unseen(path: Path) -> list[Curve]:
     """Every curve of a file of `record_unseen.py`; `grid` is its recipe."""
-    found = list(_read(path))
-    set_effects(found, [*pool(), *found])
+    recording = "" if path.name in TOGETHER else str(path)
+    found = [replace(one, recording=recording) for one in _read(path)]
+    set_effects(found, [*pool(recording), *found])
     return found
 
 
 @cache
-def pool() -> list[Curve]:
-    """Every curve that was recorded, at all its sizes, as a witness of others."""
+def pool(recording: str = "") -> list[Curve]:
+    """Every curve of a recording, at all its sizes, as a witness of others."""
+    if recording:
+        return list(_read(Path(recording)))
     return [*(replace(one, grid="9 an octave") for one in _read(CURVES)), *_read(UNSEEN)]
 
 
@@ -276,7 +286,7 @@ class Witnesses:
     """Curves that tell what the times of a curve do for other reasons than its own switch.
 
     They are of the same transport with another limit, and were measured in the same way, whatever
-    their sizes.
+    their sizes. `every` are those of its recording.
     """
 
     def __init__(self, curve: Curve, every: Iterable[Curve]) -> None:

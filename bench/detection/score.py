@@ -137,7 +137,7 @@ def real_shares(results: list[Result]) -> tuple[float, float]:
         curve = result.curve
         if not result.found:
             continue
-        witnesses = Witnesses(curve, pool())
+        witnesses = Witnesses(curve, pool(curve.recording))
         for found in result.found:
             own = [curve.change(*_sizes(curve, found, wider)) for wider in (0, 1)]
             shift = int(rng.integers(2, len(curve.size) - 3)) - found.first
