@@ -1,14 +1,10 @@
 /* What all applications have in common: phases, modes on rank 0 alone, input on rank 0. */
 #include "application.h"
 
-#include <time.h>
-
 #include "clock.h"
 
 /* The columns of `enum phase` in the record. */
 static const char *const PHASES[] = {"compute_us", "exchange_us", "distribute_us", NULL};
-
-static void sleep_until_root_ends(const struct task *t);
 
 struct stopwatch stopwatch_start(void)
 {
@@ -31,13 +27,10 @@ void run_on_all(const struct task *t, long iterations)
 void run_on_root(const struct task *t, long iterations)
 {
     const struct solver *variant = t->variant;
-    for (long i = 0; i < iterations; i++) {
-        if (t->rank == 0) {
-            struct stopwatch watch = stopwatch_start();
-            variant->solve(t);
-            lap(&watch, t, COMPUTE);
-        }
-        sleep_until_root_ends(t);
+    for (long i = 0; t->rank == 0 && i < iterations; i++) {
+        struct stopwatch watch = stopwatch_start();
+        variant->solve(t);
+        lap(&watch, t, COMPUTE);
     }
 }
 
@@ -54,11 +47,8 @@ void run_on_one_rank(const struct task *t, long iterations)
 {
     const struct one_rank *variant = t->variant;
     const struct task alone = on_one_rank(t);
-    for (long i = 0; i < iterations; i++) {
-        if (t->rank == 0) {
-            variant->solve(&alone);
-        }
-        sleep_until_root_ends(t);
+    for (long i = 0; t->rank == 0 && i < iterations; i++) {
+        variant->solve(&alone);
     }
 }
 
@@ -88,24 +78,6 @@ static struct verdict check_on_one_rank(const struct task *t, uint64_t key)
 }
 
 const struct result RESULT_ON_ONE_RANK = {bytes_on_one_rank, fill_on_one_rank, check_on_one_rank};
-
-static void sleep_until_root_ends(const struct task *t)
-{
-    enum { TAG_ENDED = 2 };
-    const struct timespec nap = {.tv_nsec = 50000};
-    if (t->rank == 0) {
-        for (int rank = 1; rank < t->ranks; rank++) {
-            MPI_CHECK(MPI_Send(NULL, 0, MPI_BYTE, rank, TAG_ENDED, t->comm));
-        }
-        return;
-    }
-    int ended = 0;
-    while (!ended) {
-        nanosleep(&nap, NULL);
-        MPI_CHECK(MPI_Iprobe(0, TAG_ENDED, t->comm, &ended, MPI_STATUS_IGNORE));
-    }
-    MPI_CHECK(MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_ENDED, t->comm, MPI_STATUS_IGNORE));
-}
 
 size_t input_on_root(const struct task *t)
 {

@@ -26,9 +26,7 @@ struct solver {
 /* The `run` of parallel modes: every rank solves. The solver laps its phases itself. */
 void run_on_all(const struct task *t, long iterations);
 
-/* The `run` of serial modes, which are `at_root`: rank 0 solves, all of it in phase COMPUTE. The
- * other ranks sleep in the meantime, since they would take cores from rank 0 if they spun in MPI.
- */
+/* The `run` of serial modes, which are `at_root`: rank 0 solves, all of it in phase COMPUTE. */
 void run_on_root(const struct task *t, long iterations);
 
 /* The `variant` of modes that are `at_root` and solve the problem in its parallel form on one rank,

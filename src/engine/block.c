@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "at_root.h"
 #include "calibration.h"
 #include "clock.h"
 #include "columns.h"
@@ -118,6 +119,7 @@ static double time_call(struct session *session, const struct mode *mode, long r
         start == START_AGREED ? start_together(task->comm, &session->start) : clock_us();
     mode->run(task, repetitions);
     const double time_us = clock_us() - start_us;
+    sleep_until_root_ends(mode, task);
     task->turn += repetitions;
     return task->rank > 0 && mode->at_root ? 0 : without_readings(time_us, session);
 }

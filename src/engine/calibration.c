@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "agreement.h"
+#include "at_root.h"
 #include "block.h"
 #include "clock.h"
 #include "mpi_check.h"
@@ -20,6 +21,7 @@ double messages_of(const struct mode *mode, const struct task *task)
 void repeat(const struct mode *mode, struct task *task, long iterations)
 {
     mode->run(task, iterations);
+    sleep_until_root_ends(mode, task);
     task->turn += iterations;
 }
 

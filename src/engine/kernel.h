@@ -89,7 +89,7 @@ struct mode {
     void (*release)(const struct task *task);
 
     bool once;         /* a block is one repetition, without warm-up and calibration */
-    bool at_root;      /* rank 0 works alone: its clock counts */
+    bool at_root;      /* rank 0 works alone: its clock counts, and the other ranks sleep */
     bool ends_at_root; /* all ranks work, and rank 0 is the last to end: its clock counts */
     bool streams;      /* keeps a window of messages in flight */
     bool rotates;      /* each repetition takes its buffers from `sent` and `received` */

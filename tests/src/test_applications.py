@@ -118,6 +118,18 @@ class TheApplications(InAFolder):
                 self.assertEqual(record.footer["verification"]["bytes_moved"], 0)
                 self.assertGreater(record.footer["verification"]["checks"], 0)
 
+    def test_the_time_on_one_rank_does_not_grow_with_the_ranks_that_wait_for_it(self):
+        program = TEST_KERNELS / "backpropagation_slow_sign"
+        for start in ("agreed", "barrier"):
+            record = self.measured(
+                *(program, "--mode", "serial,one_rank", "--sizes", "256", "--start", start),
+                *("--passes", "1", "--samples", "3"),
+                ranks=4,
+            )
+            for row in record.rows:
+                with self.subTest(start=start, mode=row["mode"]):
+                    self.assertLess(float(row["time_us"]), 3000)  # to wake them takes 9 ms
+
     def test_a_rank_that_sorts_holds_its_share_and_not_all_keys(self):
         size = 8 << 20
         peaks = [self.second_largest_peak(sizes) for sizes in ("400", str(size))]
