@@ -164,4 +164,5 @@ void ucx_protocols_end(void)
     }
     fclose(kept);
     kept = NULL;
+    fflush(stdout); /* MPI_Finalize may hang */
 }

@@ -1535,8 +1535,13 @@ class WhenThingsGoWrong(InAFolder):
         self.assertFalse(self.path.exists())
 
     def test_a_run_that_hangs_in_finalize_has_said_and_written_everything(self):
+        for further in (), ("--ucx-protocols",):  # with it, standard output is kept back
+            with self.subTest(further=further):
+                self.assert_complete_while_it_hangs(*further)
+
+    def assert_complete_while_it_hangs(self, *further: str):
         program = TEST_KERNELS / "pingpong_endless_finalize"
-        command = [MPIEXEC, "-n", "2", program, "--mode", "send", "--sizes", "1,8", *QUICK]
+        command = [MPIEXEC, "-n", "2", program, "--mode", "send", "--sizes", "1,8", *QUICK, *further]
         printed = self.folder / "stdout"
         with printed.open("w") as stdout, subprocess.Popen(
             [*command, "--record", self.path],
