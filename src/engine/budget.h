@@ -13,4 +13,8 @@ void budget_start(struct session *session);
  * estimate; the run is then marked as shortened. */
 bool budget_is_spent(struct session *session, double expected_us);
 
+/* Collective. How many of `count` steps of `each_us` the time has room for, by rank 0's estimate;
+ * at least one. With less than all of them, the run is marked as shortened. */
+long budget_fits(struct session *session, long count, double each_us);
+
 #endif

@@ -71,6 +71,7 @@ long calibrate(struct session *session, struct point *point, double earlier_us)
         next = longer_block(&session->options, point->iterations, block_us);
         MPI_CHECK(MPI_Bcast(&next, 1, MPI_LONG, 0, session->task.comm));
     }
+    point->block_us = block_us + (double)session->options.pause_us;
     point->blocks = blocks_that_fit(&session->options, block_us);
     MPI_CHECK(MPI_Bcast(&point->blocks, 1, MPI_LONG, 0, session->task.comm));
     const double fastest_us = fmin(block_us, earlier_us);

@@ -25,7 +25,7 @@ bool explore_all(struct session *session)
     return root_says(session->task.comm, record_flush(&session->record));
 }
 
-bool explorer_is_out_of_time(struct explorer *explorer)
+bool explorer_is_out_of_time(const struct explorer *explorer)
 {
     return budget_is_spent(explorer->session, 0);
 }

@@ -37,7 +37,7 @@ struct blocks {
 struct blocks explore(struct explorer *explorer, const struct mode *mode, int size_bytes);
 
 /* Collective. Whether the run has used its time budget; visit no further point then. */
-bool explorer_is_out_of_time(struct explorer *explorer);
+bool explorer_is_out_of_time(const struct explorer *explorer);
 
 /* The time budget in seconds; 0: none. */
 long explorer_budget_s(const struct explorer *explorer);

@@ -6,6 +6,7 @@
 
 #include "abort_job.h"
 #include "block.h"
+#include "budget.h"
 #include "calibration.h"
 #include "clock.h"
 #include "mpi_check.h"
@@ -18,6 +19,7 @@ enum { EXIT_NO_ROOM = 4 };
 static long prepare(struct session *session, struct point *point, int pass);
 static void require_room(const struct session *session, const struct mode *mode);
 static long calibrate_again(struct session *session, struct point *point);
+static long blocks_in_time(struct session *session, const struct point *point);
 static void mark(struct task *task, const struct mode *mode, int pass);
 static long time_blocks(struct session *session, struct point *point);
 static void add_switches(const struct session *session, struct point *point,
@@ -65,7 +67,7 @@ static long prepare(struct session *session, struct point *point, int pass)
         untimed = calibrate_again(session, point);
     }
     point->blocks = mode->once ? 1 : point->blocks;
-    session->visit.blocks = point->blocks;
+    session->visit.blocks = blocks_in_time(session, point);
     if (session->kernel->timeline && point->repetitions == 0) {
         const long most = point->blocks * point->iterations;
         untimed += timeline_watch(task, mode->run, most, &point->activity);
@@ -102,6 +104,14 @@ static long calibrate_again(struct session *session, struct point *point)
     return first + calibrate(session, point, first_us);
 }
 
+/* Collective. The point's blocks, or as many of them as the time budget has room for. A point that
+ * was neither tried nor visited has blocks of at least the time that was asked for. */
+static long blocks_in_time(struct session *session, const struct point *point)
+{
+    const double least_us = (double)(session->options.block_time_us + session->options.pause_us);
+    return budget_fits(session, point->blocks, fmax(point->block_us, least_us));
+}
+
 /* Marks after the last untimed repetition, so that only a timed one can put all bytes right, and
  * few bytes, so that caches stay as that repetition left them. The next turn is then the first
  * copy's, which has been out of use for longest. */
@@ -121,12 +131,14 @@ static long time_blocks(struct session *session, struct point *point)
     const double messages = messages_of(point->mode, &session->task);
     long repetitions = 0;
     agree_on_start(session);
+    const double start_us = clock_us();
     for (long block = 0; block < visit->blocks; block++) {
         double *values_us = visit->values_us + (size_t)block * visit->columns;
         long *counted = &visit->iterations[block];
         repetitions += block_time(session, point, values_us, counted);
         point->blocks_us += values_us[0] * messages * (double)*counted;
     }
+    point->block_us = (clock_us() - start_us) / (double)visit->blocks;
     return repetitions;
 }
 

@@ -36,6 +36,7 @@ struct point {
     struct samples passes;                   /* the median of each pass so far; rank 0 only */
     struct counts counts;      /* this rank's; after the sweep, on rank 0, those of all ranks */
     double visit_us;           /* the last visit with all that is untimed, by this rank's clock */
+    double block_us;           /* each block of the last trial or visit, by this rank's clock */
     double blocks_us;          /* all timed blocks so far, by this rank's clock */
     int64_t late_calls;        /* repeated, since a rank started late; same on all ranks */
     struct switches *switches; /* in the timed blocks of each visit, over all ranks; rank 0 only */

@@ -8,6 +8,7 @@
 #include "rows.h"
 
 static void make_pass(struct session *session, int pass);
+static double expected_us(const struct session *session, const struct point *point);
 static bool is_done(const struct session *session, const struct point *point);
 
 bool sweep(struct session *session)
@@ -29,7 +30,7 @@ static void make_pass(struct session *session, int pass)
         if (is_done(session, point)) {
             continue;
         }
-        if (budget_is_spent(session, point->visit_us)) {
+        if (budget_is_spent(session, expected_us(session, point))) {
             return;
         }
         const double start_us = clock_us();
@@ -37,6 +38,15 @@ static void make_pass(struct session *session, int pass)
         rows_add(session, point, pass);
         point->visit_us = clock_us() - start_us;
     }
+}
+
+/* How long the next visit takes: as long as the last one. The first one calibrates with a block of
+ * the least length, and times another. */
+static double expected_us(const struct session *session, const struct point *point)
+{
+    const struct options *options = &session->options;
+    const double least_us = (double)(2 * options->block_time_us + options->pause_us);
+    return point->visit_us > 0 ? point->visit_us : least_us;
 }
 
 /* Collective. Whether further passes may skip the point: it is known well enough, or has used its

@@ -67,6 +67,9 @@ static void seek_jump(struct explorer *explorer, struct search *search, long mos
             }
         }
     }
+    if (!is_found(search) && explorer_is_out_of_time(explorer)) {
+        return; /* the run ends, not the search */
+    }
     say_what_was_found(search, &jump, late ? most_ms : 0);
 }
 

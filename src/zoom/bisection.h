@@ -9,8 +9,8 @@
  * all of them alike. It takes the side of the middle once enough turns agree, and goes back where
  * what is left shows no jump. In the end it times the jump twice more, which must be at least 8 %.
  * A search that is not complete after `most_ms` takes no further turns: one that takes longer is
- * unlikely to end well. Where a link throttles, it pauses before each visit, so that the link has
- * recovered. */
+ * unlikely to end well. Where the run has used its time budget, the outcome stays open. Where a
+ * link throttles, it pauses before each visit, so that the link has recovered. */
 void bisect(struct explorer *explorer, struct search *search, long most_ms);
 
 #endif

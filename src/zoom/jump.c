@@ -12,13 +12,15 @@ enum { JUMP_TURNS = 15, JUMP_TURNS_MAX = 101 };
 /* The turns must agree on a jump's direction by this many standard errors of a tossed coin. */
 static const double AGREEMENT_ERRORS = 3.3;
 
+static bool needs_a_turn(const struct explorer *explorer, const struct search *search,
+                         const struct jump *jump);
 static void judge(const double *ratios, struct jump *jump);
 
 struct jump time_jump(struct explorer *explorer, struct search *search)
 {
     double ratios[JUMP_TURNS_MAX];
     struct jump jump = {.turns = 0};
-    do {
+    while (needs_a_turn(explorer, search, &jump)) {
         double times[2];
         for (int i = 0; i < 2; i++) {
             const int next = (jump.turns + i) % 2;
@@ -29,9 +31,19 @@ struct jump time_jump(struct explorer *explorer, struct search *search)
         if (jump.turns >= JUMP_TURNS) {
             judge(ratios, &jump);
         }
-    } while (jump.turns < JUMP_TURNS || (jump.turns < JUMP_TURNS_MAX && is_undecided(&jump) &&
-                                         !is_past(explorer, search->deadline_us)));
+    }
     return jump;
+}
+
+/* Too few turns, where the run ends, show no jump. */
+static bool needs_a_turn(const struct explorer *explorer, const struct search *search,
+                         const struct jump *jump)
+{
+    if (jump->turns < JUMP_TURNS) {
+        return !explorer_is_out_of_time(explorer);
+    }
+    return jump->turns < JUMP_TURNS_MAX && is_undecided(jump) &&
+           !is_past(explorer, search->deadline_us);
 }
 
 bool recurs(struct explorer *explorer, struct search *search, struct jump *jump)

@@ -28,6 +28,13 @@ static const struct rigour CONFIRMING = {.votes = 4, .patience = 10};
 enum { CONTRADICTIONS_MAX = 3 };
 
 static void receive_late(const struct task *t, double hold_us);
+static bool changes_between_ends(struct explorer *explorer, struct late_receiver *late,
+                                 struct search *search);
+static void find_change(struct explorer *explorer, struct late_receiver *late,
+                        struct search *search);
+static void narrow(struct explorer *explorer, struct late_receiver *late, struct search *search);
+static bool returns_early(struct explorer *explorer, struct late_receiver *late,
+                          struct search *search, int size_bytes, struct rigour rigour);
 
 /* The sender sends a sign when MPI_Send has returned. Until the sign comes, or until its time is
  * up, the receiver only probes for the sign: the library can progress, but no receive is posted. */
@@ -86,10 +93,74 @@ struct mode late_receiver_mode(const struct late_receiver *late)
     };
 }
 
+void late_receiver_search(struct explorer *explorer, struct late_receiver *late,
+                          struct search *search)
+{
+    late->hold_us = HOLD_FIRST_US;
+    late->least_us = HOLD_LEAST_US;
+    search->jump = NAN;
+    search->last_bytes = search->low_bytes;
+    search->first_bytes = search->high_bytes;
+    if (changes_between_ends(explorer, late, search)) {
+        find_change(explorer, late, search);
+    }
+}
+
+/* Collective. If not, fills in the outcome, or leaves it open when the time budget is used. */
+static bool changes_between_ends(struct explorer *explorer, struct late_receiver *late,
+                                 struct search *search)
+{
+    const bool early_at_low = returns_early(explorer, late, search, search->low_bytes, CONFIRMING);
+    const bool early_at_high =
+        early_at_low && returns_early(explorer, late, search, search->high_bytes, CONFIRMING);
+    if (explorer_is_out_of_time(explorer)) {
+        return false;
+    }
+    if (!early_at_low) {
+        search->outcome = NONE;
+        snprintf(search->reason, sizeof search->reason,
+                 "MPI_Send already waits for its receive at %d bytes", search->low_bytes);
+    } else if (early_at_high) {
+        search->outcome = NONE;
+        snprintf(search->reason, sizeof search->reason,
+                 "MPI_Send returns before its receive is posted up to %d bytes",
+                 search->high_bytes);
+    }
+    return early_at_low && !early_at_high;
+}
+
+/* Collective. Fills in the outcome, or leaves it open when the time budget is used. */
+static void find_change(struct explorer *explorer, struct late_receiver *late,
+                        struct search *search)
+{
+    for (int contradictions = 0; contradictions < CONTRADICTIONS_MAX; contradictions++) {
+        narrow(explorer, late, search);
+        const bool waits = !returns_early(explorer, late, search, search->first_bytes, CONFIRMING);
+        if (explorer_is_out_of_time(explorer)) {
+            return;
+        }
+        if (waits) {
+            search->outcome = EXACT;
+            snprintf(search->reason, sizeof search->reason,
+                     "MPI_Send of %d bytes returned before its receive was posted, MPI_Send of %d"
+                     " bytes waited",
+                     search->last_bytes, search->first_bytes);
+            return;
+        }
+        search->last_bytes = search->first_bytes;
+        search->first_bytes = search->high_bytes;
+    }
+    search->outcome = UNSURE;
+    snprintf(search->reason, sizeof search->reason,
+             "results contradict each other near %d bytes; measure again on quieter cores",
+             search->last_bytes);
+}
+
+/* Collective. Where the run has used its time budget, the answer means nothing. */
 static bool returns_early(struct explorer *explorer, struct late_receiver *late,
                           struct search *search, int size_bytes, struct rigour rigour)
 {
-    for (int against = 0; against < rigour.votes;) {
+    for (int against = 0; against < rigour.votes && !explorer_is_out_of_time(explorer);) {
         const struct blocks blocks = explore(explorer, search->mode, size_bytes);
         const double held_us = blocks.values_us[1 + HELD];
         const double send_us = blocks.values_us[1 + SENDING];
@@ -114,7 +185,7 @@ static bool returns_early(struct explorer *explorer, struct late_receiver *late,
  * until they are neighbours. */
 static void narrow(struct explorer *explorer, struct late_receiver *late, struct search *search)
 {
-    while (search->first_bytes - search->last_bytes > 1) {
+    while (search->first_bytes - search->last_bytes > 1 && !explorer_is_out_of_time(explorer)) {
         const int middle = search->last_bytes + (search->first_bytes - search->last_bytes) / 2;
         if (returns_early(explorer, late, search, middle, SEARCHING)) {
             search->last_bytes = middle;
@@ -122,44 +193,4 @@ static void narrow(struct explorer *explorer, struct late_receiver *late, struct
             search->first_bytes = middle;
         }
     }
-}
-
-void late_receiver_search(struct explorer *explorer, struct late_receiver *late,
-                          struct search *search)
-{
-    late->hold_us = HOLD_FIRST_US;
-    late->least_us = HOLD_LEAST_US;
-    search->jump = NAN;
-    search->last_bytes = search->low_bytes;
-    search->first_bytes = search->high_bytes;
-    if (!returns_early(explorer, late, search, search->low_bytes, CONFIRMING)) {
-        search->outcome = NONE;
-        snprintf(search->reason, sizeof search->reason,
-                 "MPI_Send already waits for its receive at %d bytes", search->low_bytes);
-        return;
-    }
-    if (returns_early(explorer, late, search, search->high_bytes, CONFIRMING)) {
-        search->outcome = NONE;
-        snprintf(search->reason, sizeof search->reason,
-                 "MPI_Send returns before its receive is posted up to %d bytes",
-                 search->high_bytes);
-        return;
-    }
-    for (int contradictions = 0; contradictions < CONTRADICTIONS_MAX; contradictions++) {
-        narrow(explorer, late, search);
-        if (!returns_early(explorer, late, search, search->first_bytes, CONFIRMING)) {
-            search->outcome = EXACT;
-            snprintf(search->reason, sizeof search->reason,
-                     "MPI_Send of %d bytes returned before its receive was posted, MPI_Send of %d"
-                     " bytes waited",
-                     search->last_bytes, search->first_bytes);
-            return;
-        }
-        search->last_bytes = search->first_bytes;
-        search->first_bytes = search->high_bytes;
-    }
-    search->outcome = UNSURE;
-    snprintf(search->reason, sizeof search->reason,
-             "results contradict each other near %d bytes; measure again on quieter cores",
-             search->last_bytes);
 }

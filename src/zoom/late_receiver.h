@@ -17,10 +17,11 @@ struct late_receiver {
 struct mode late_receiver_mode(const struct late_receiver *late);
 
 /* Collective. Searches from low_bytes to high_bytes for the last size that is sent eagerly and the
- * first that is not, and fills in the outcome. A send that returned early is proof, since the
- * receiver saw a message that was sent after it. A send that did not return is believed only when
- * several sends agree and the receiver waited several times as long as the whole transfer then
- * took: MPI_Iprobe may take a while to see a message that has arrived. */
+ * first that is not, and fills in the outcome, which stays open where the run has used its time
+ * budget. A send that returned early is proof, since the receiver saw a message that was sent after
+ * it. A send that did not return is believed only when several sends agree and the receiver waited
+ * several times as long as the whole transfer then took: MPI_Iprobe may take a while to see a
+ * message that has arrived. */
 void late_receiver_search(struct explorer *explorer, struct late_receiver *late,
                           struct search *search);
 

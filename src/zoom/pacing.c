@@ -24,7 +24,10 @@ struct visits {
     double each_us;                  /* median time of a whole visit */
 };
 
-static struct visits visit(struct explorer *explorer, struct search *search, int size_bytes);
+static bool visit(struct explorer *explorer, struct search *search, int size_bytes,
+                  struct visits *visits);
+static bool compare_pauses(struct explorer *explorer, struct search *search, struct visits *hurried,
+                           struct visits *paced);
 static bool is_faster(const struct visits *left, const struct visits *right);
 
 void equal_blocks(struct explorer *explorer, struct search *search)
@@ -41,18 +44,13 @@ void equal_blocks(struct explorer *explorer, struct search *search)
 void pace(struct explorer *explorer, struct search *search)
 {
     const struct explorer hurrying = *explorer;
-    explorer->warmup = 0;
-    const double end_us = clock_us() + USE_US;
     struct visits hurried;
-    do {
-        hurried = visit(explorer, search, search->low_bytes);
-    } while (!is_past(explorer, end_us));
-    explorer->pause_us += (long)hurried.each_us;
-    const struct visits paced = visit(explorer, search, search->low_bytes);
+    struct visits paced;
+    explorer->warmup = 0;
+    search->pause_us = 0;
 
     /* Rank 0 decides, with its clock. */
-    search->pause_us = 0;
-    if (is_faster(&paced, &hurried)) {
+    if (compare_pauses(explorer, search, &hurried, &paced) && is_faster(&paced, &hurried)) {
         const double larger = (double)search->high_bytes / fmax(search->low_bytes, 1);
         const double unpaused_us = paced.each_us - (double)explorer->pause_us;
         search->pause_us = (long)fmax(1, PACE * larger * hurried.each_us - unpaused_us);
@@ -65,19 +63,37 @@ void pace(struct explorer *explorer, struct search *search)
     }
 }
 
-/* Collective. */
-static struct visits visit(struct explorer *explorer, struct search *search, int size_bytes)
+/* Collective. Visits the smaller size without a pause for long enough, then with one. False when the
+ * run has used its time budget. */
+static bool compare_pauses(struct explorer *explorer, struct search *search, struct visits *hurried,
+                           struct visits *paced)
 {
-    struct visits visits;
+    const double end_us = clock_us() + USE_US;
+    do {
+        if (!visit(explorer, search, search->low_bytes, hurried)) {
+            return false;
+        }
+    } while (!is_past(explorer, end_us));
+    explorer->pause_us += (long)hurried->each_us;
+    return visit(explorer, search, search->low_bytes, paced);
+}
+
+/* Collective. False when the run has used its time budget. */
+static bool visit(struct explorer *explorer, struct search *search, int size_bytes,
+                  struct visits *visits)
+{
     double each_us[PACING_VISITS];
     for (int i = 0; i < PACING_VISITS; i++) {
+        if (explorer_is_out_of_time(explorer)) {
+            return false;
+        }
         const double start_us = clock_us();
-        visits.blocks_us[i] = search_time_us(explorer, search, size_bytes);
+        visits->blocks_us[i] = search_time_us(explorer, search, size_bytes);
         each_us[i] = clock_us() - start_us;
     }
-    sort_doubles(visits.blocks_us, PACING_VISITS);
-    visits.each_us = median_of(each_us, PACING_VISITS);
-    return visits;
+    sort_doubles(visits->blocks_us, PACING_VISITS);
+    visits->each_us = median_of(each_us, PACING_VISITS);
+    return true;
 }
 
 static bool is_faster(const struct visits *left, const struct visits *right)

@@ -26,5 +26,6 @@ double search_time_us(struct explorer *explorer, struct search *search, int size
 
 bool is_past(const struct explorer *explorer, double moment_us)
 {
-    return root_says(explorer->task->comm, clock_us() > moment_us);
+    return explorer_is_out_of_time(explorer) ||
+           root_says(explorer->task->comm, clock_us() > moment_us);
 }

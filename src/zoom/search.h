@@ -5,7 +5,7 @@
 #include "explorer.h"
 
 enum outcome {
-    OPEN,     /* not complete */
+    OPEN,     /* not complete: the run has used its time budget */
     EXACT,    /* `last_bytes` and `first_bytes` are neighbours */
     INTERVAL, /* they are as close to each other as the noise allows */
     NONE,
@@ -23,7 +23,7 @@ struct search {
     long visits;
     double time_us;
     double deadline_us; /* of a bisection, by rank 0's clock */
-    bool out_of_time;   /* it found nothing before that */
+    bool out_of_time;   /* it found nothing before that, or before the time budget was over */
     long pause_us;      /* before each timed block, because the link throttles; 0: none */
     long preemptions;   /* involuntary context switches of all ranks during the search */
     char reason[256];
@@ -39,7 +39,7 @@ static inline bool is_found(const struct search *search)
  * warms it up. */
 double search_time_us(struct explorer *explorer, struct search *search, int size_bytes);
 
-/* Collective. Whether rank 0's clock is past a moment. */
+/* Collective. Whether rank 0's clock is past a moment, or the run has used its time budget. */
 bool is_past(const struct explorer *explorer, double moment_us);
 
 #endif

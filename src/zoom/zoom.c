@@ -58,11 +58,15 @@ static bool is_firm(const struct search *search)
 
 static void say_out_of_time(struct search *search, const struct explorer *explorer)
 {
+    char when[64] = "before this search";
+    if (search->visits > 0) {
+        snprintf(when, sizeof when, "after %ld visits", search->visits);
+    }
     search->outcome = UNSURE;
+    search->out_of_time = true;
     search->jump = NAN;
     snprintf(search->reason, sizeof search->reason,
-             "ran out of time: --time-budget %ld s was over before this search",
-             explorer_budget_s(explorer));
+             "ran out of time: --time-budget %ld s was over %s", explorer_budget_s(explorer), when);
 }
 
 /* Timings of ranks that wait for a core say nothing about the library. */
@@ -103,6 +107,9 @@ static struct search conduct(struct explorer *explorer, const struct mode *mode,
     }
     search->time_us = clock_us() - start;
     search->preemptions = preemptions(comm) - before;
+    if (search->outcome == OPEN) {
+        say_out_of_time(search, explorer);
+    }
     if (!probing) {
         doubt(search, cores_suffice(comm));
     }
