@@ -13,6 +13,7 @@ import reframe.utility.osext as osext
 import reframe.utility.typecheck as typ
 from reframe.core.builtins import performance_function, run_after, run_before, variable
 from reframe.core.exceptions import ReframeError
+from reframe.core.logging import getlogger
 from switchpoint.records.record import read_facts
 
 from .mixins.kernel import KernelMixin
@@ -30,7 +31,7 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
     modes = ["late", "send", "ssend"]
     num_tasks = 2
 
-    #: The probe searches between the smallest and the largest.
+    #: The probe searches between the smallest and the largest. A bracket outside widens them.
     sizes_bytes = [1, 1 << 20]
 
     # The blocks of one visit. The zoom visits a size again until it is certain.
@@ -67,9 +68,10 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
         return Path(before.stagedir, before.record)
 
     def follow_plan(self, *options):
-        """Let the analysis read the other check's record; take its brackets, return the rest.
+        """Let the analysis read the other check's record; take its brackets, return its setting.
 
-        The plan stays in the stage folder as ``plan.json``.
+        The sizes are widened where a bracket lies outside. The plan stays in the stage folder as
+        ``plan.json``.
         """
         modes = [mode for mode in self.modes if mode != "late"]
         planned = osext.run_command(
@@ -89,6 +91,12 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
             (bracket["mode"], bracket["last_size_before"], bracket["size_bytes"])
             for bracket in plan["brackets"]
         ]
+        self.sizes_bytes = [
+            min([*self.sizes_bytes, plan["sizes_bytes"][0]]),
+            max([*self.sizes_bytes, plan["sizes_bytes"][1]]),
+        ]
+        for note in plan["notes"]:
+            getlogger().warning(f"{self.display_name}: {note}")
         return plan["intervention"]
 
     @run_before("run")

@@ -103,7 +103,9 @@ static int run(struct session *session, int started)
             return EXIT_USAGE;
         }
     }
-    points_suit(session, &refusal);
+    if (points_suit(session, &refusal)) {
+        exploration_suits(session, &refusal);
+    }
     if (refused_anywhere(task->comm, kernel->name, &refusal)) {
         return EXIT_USAGE;
     }

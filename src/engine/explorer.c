@@ -7,10 +7,10 @@
 #include "measure.h"
 #include "rows.h"
 
-bool explore_all(struct session *session)
+static struct explorer explorer_of(struct session *session)
 {
     const struct options *options = &session->options;
-    struct explorer explorer = {
+    return (struct explorer){
         .task = &session->task,
         .modes = options->modes,
         .mode_count = options->mode_count,
@@ -20,6 +20,18 @@ bool explore_all(struct session *session)
         .warmup = options->warmup,
         .session = session,
     };
+}
+
+bool exploration_suits(struct session *session, struct refusal *refusal)
+{
+    const struct kernel *kernel = session->kernel;
+    const struct explorer explorer = explorer_of(session);
+    return kernel->may_explore == NULL || kernel->may_explore(&explorer, refusal);
+}
+
+bool explore_all(struct session *session)
+{
+    struct explorer explorer = explorer_of(session);
     session->plan.count = 0; /* the sizes asked for have told which buffers are needed */
     session->kernel->explore(&explorer);
     return root_says(session->task.comm, record_flush(&session->record));

@@ -135,6 +135,10 @@ struct kernel {
     void *state;                         /* the modes write it; a task shows it as `state` */
     const char *const *defaults;         /* arguments before the user's, NULL at the end; or NULL */
 
+    /* Whether the kernel's options suit the modes and sizes that it is to explore: the same answer
+     * on every rank. If not, it refuses and says what would work. NULL: they always do. */
+    bool (*may_explore)(const struct explorer *explorer, struct refusal *refusal);
+
     /* Collective, in place of the sweep; NULL for a sweep. It keeps what it finds in the state,
      * from where the others write it into the record's footer and print it in place of the table.
      */

@@ -116,6 +116,53 @@ static struct search conduct(struct explorer *explorer, const struct mode *mode,
     return *search;
 }
 
+/* Whether the user asked for a mode in which the bracket is searched. */
+static bool is_timed(const struct explorer *explorer, const struct bracket *bracket)
+{
+    for (size_t m = 0; m < explorer->mode_count; m++) {
+        const struct mode *mode = explorer->modes[m];
+        if (bracket->mode != NULL ? mode == bracket->mode : !is_probe(explorer, mode)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool suits(const struct explorer *explorer, const struct bracket *bracket,
+                  struct refusal *refusal)
+{
+    const long last = bracket->last_bytes;
+    const long first = bracket->first_bytes;
+    const long least = explorer->smallest_bytes;
+    const long most = explorer->largest_bytes;
+    if (!is_timed(explorer, bracket)) {
+        const char *mode = bracket->mode != NULL ? bracket->mode->name : "send";
+        return refuse(refusal, "--brackets: nothing searches %ld-%ld; add mode %s to --mode", last,
+                      first, mode);
+    }
+    if (last < least || first > most) {
+        return refuse(refusal,
+                      "--brackets: %ld-%ld is not between the smallest and the largest of --sizes,"
+                      " %ld and %ld; use --sizes %ld,%ld",
+                      last, first, least, most, last < least ? last : least,
+                      first > most ? first : most);
+    }
+    return true;
+}
+
+/* A bracket that no search would follow as it was given is a mistake. */
+static bool brackets_suit(const struct explorer *explorer, struct refusal *refusal)
+{
+    const struct settings *settings = explorer->task->settings;
+    const struct brackets *brackets = &settings->brackets;
+    for (size_t i = 0; i < brackets->count; i++) {
+        if (!suits(explorer, &brackets->items[i], refusal)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int within(long bytes, const struct explorer *explorer)
 {
     const long least = explorer->smallest_bytes;
@@ -129,10 +176,8 @@ static void conduct_brackets(struct explorer *explorer, const struct mode *mode)
     const struct brackets *brackets = &settings->brackets;
     for (size_t i = 0; i < brackets->count; i++) {
         const struct bracket *bracket = &brackets->items[i];
-        const int low = within(bracket->last_bytes, explorer);
-        const int high = within(bracket->first_bytes, explorer);
-        if (low < high && (bracket->mode == NULL || bracket->mode == mode)) {
-            conduct(explorer, mode, low, high);
+        if (bracket->mode == NULL || bracket->mode == mode) {
+            conduct(explorer, mode, (int)bracket->last_bytes, (int)bracket->first_bytes);
         }
     }
 }
@@ -169,7 +214,8 @@ static bool accept_brackets(void *settings, const char *value, struct refusal *r
 static const struct kernel_option OPTIONS[] = {
     {.name = "--brackets",
      .value_name = "B[,B..]",
-     .help = "[MODE:]LAST-FIRST, in bytes: bisect between these sizes (none)",
+     .help = "[MODE:]LAST-FIRST, in bytes: bisect between these sizes, which lie within --sizes\n"
+             "                          (none)",
      .accept = accept_brackets},
     {.name = "--search-time",
      .value_name = "MS",
@@ -215,6 +261,7 @@ int main(int argc, char **argv)
         .state = &state,
         .sizes = "1,1M",
         .defaults = DEFAULTS,
+        .may_explore = brackets_suit,
         .explore = zoom,
         .write_findings = findings_write,
         .print_findings = findings_print,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -53,6 +54,35 @@ def test_the_plan_for_people_is_a_command_line(switchpoint: Run) -> None:
 
     assert line.startswith("OMPI_MCA_btl_tcp_eager_limit=")
     assert " zoom --mode=late,send,ssend --brackets=send:" in line
+
+
+def test_brackets_beyond_the_default_sizes_come_with_sizes_that_hold_them(switchpoint: Run) -> None:
+    words = "plan", ZOOM, "--value", "2000000"
+
+    line = switchpoint(*words).stdout
+    content = json.loads(switchpoint(*words, "--json").stdout)
+
+    largest = max(bracket["size_bytes"] for bracket in content["brackets"])
+    assert largest > 1 << 20
+    assert content["sizes_bytes"] == [1, largest]
+    assert line.rstrip().endswith(f" --sizes=1,{largest}")
+    assert "--sizes" not in switchpoint("plan", ZOOM).stdout
+
+
+def test_a_plan_says_which_steps_it_leaves_out(switchpoint: Run, tmp_path: Path) -> None:
+    header, columns = gzip.decompress(SWEEP.read_bytes()).decode().splitlines()[:2]
+    rows = [
+        f"send,{256 * (place + 1)},{turn},0,10,{2.0 ** (place // 8)}"
+        for turn in range(5)
+        for place in range(72)
+    ]
+    record = tmp_path / "many-steps.record"
+    record.write_text("\n".join([header, columns, *rows]) + "\n")
+
+    result = switchpoint("plan", record)
+
+    assert "send: of 8 steps only the 6 largest are searched" in result.stderr
+    assert result.exit_code == 0
 
 
 @pytest.mark.parametrize(

@@ -561,6 +561,28 @@ class TheSweep(InAFolder):
         self.assertIs(record.footer["shortened"], True)
         self.assertIn(record.footer["points"][0]["passes"], [1, 2])
 
+    def test_a_first_visit_has_as_many_blocks_as_the_time_budget_has_room_for(self):
+        start_s = time.monotonic()
+        record = self.measured(
+            PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "200000",
+            "--pass-time", "3600000", "--samples", "1000", "--time-budget", "2",
+        )  # fmt: skip
+        self.assertLess(time.monotonic() - start_s, 10)
+        self.assertIs(record.footer["shortened"], True)
+        (point,) = record.footer["points"]
+        self.assertEqual((point["passes"], point["count"]), (1, len(record.rows)))
+        self.assertIn(len(record.rows), range(2, 10))
+
+    def test_a_first_visit_that_the_time_budget_does_not_cover_is_not_begun(self):
+        start_s = time.monotonic()
+        record = self.measured(
+            PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "60000000",
+            "--time-budget", "5",
+        )  # fmt: skip
+        self.assertLess(time.monotonic() - start_s, 10)
+        self.assertIs(record.footer["shortened"], True)
+        self.assertEqual(record.rows, [])
+
     def test_every_block_finds_its_buffers_as_the_repetition_before_left_them(self):
         # All but a few bytes that are wrong so that nothing from before passes for a transfer.
         record = self.measured(
@@ -1330,6 +1352,22 @@ class TheZoom(InAFolder):
         self.assertIn("ran out of time: --time-budget 1 s", switches[-1]["reason"])
         self.assertGreater(switches[0]["visits"], 0)
 
+    def test_a_time_budget_ends_a_search_that_has_begun(self):
+        long_visits = ("--samples", "1000", "--block-time", "200000", "--pass-time", "3600000")
+        for arguments in (
+            ("--mode", "send", "--brackets", "500-5000", *long_visits),
+            ("--mode", "late", "--pause", "400000"),
+        ):
+            with self.subTest(arguments=arguments):
+                record = self.measured(ZOOM, *arguments, "--time-budget", "1")
+                self.assertIs(record.footer["shortened"], True)
+                (found,) = record.footer["switches"]
+                self.assertEqual((found["verdict"], found["jump"]), ("unsure", None))
+                self.assertRegex(
+                    found["reason"], "^ran out of time: --time-budget 1 s was over after [1-9]"
+                )
+                self.assertLess(found["time_us"], 4e6)
+
     def test_there_is_room_at_every_size_between_the_ends(self):
         # More copies rotate between the ends than at the ends, and streams have a window.
         for arguments in (
@@ -1355,6 +1393,26 @@ class TheZoom(InAFolder):
             *((["--brackets", text], f"'{text.split(',')[-1]}' {words}")
               for text in ("5", "9-5", "5-5", "-5", "5-", "a:1-2", "1-2,x", "1-99999999999")),
         )  # fmt: skip
+
+    def test_brackets_that_nothing_would_search_are_refused(self):
+        cases = [
+            (("send", "2000000-3000000"), "2000000-3000000 is not between .*; use --sizes 1,3000000"),
+            (("send", "1000000-1048577"), "1000000-1048577 is not between .*; use --sizes 1,1048577"),
+            (("send", "0-8"), "0-8 is not between .*; use --sizes 0,1048576"),
+            (("ssend", "500-520,send:1000-2000"), "nothing searches 1000-2000; add mode send"),
+            (("late", "1000-2000"), "nothing searches 1000-2000; add mode send"),
+        ]
+
+        def start(case):
+            mode, brackets = case[0]
+            return run(ZOOM, "--mode", mode, "--brackets", brackets, "--record", self.path)
+
+        for (arguments, words), done in zip(cases, together(start, cases), strict=True):
+            with self.subTest(arguments=arguments):
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                (line,) = said(ZOOM, done)
+                self.assertRegex(line, f"^zoom: --brackets: {words}")
+                self.assertFalse(self.path.exists())
 
 
 class AskingForHelp(unittest.TestCase):

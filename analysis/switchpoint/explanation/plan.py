@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
@@ -12,6 +12,7 @@ from switchpoint.explanation.zooms import (
     Intervention,
     beside,
     bisected,
+    brackets_left_out,
     brackets_to_search,
     movable_settings,
     plan_intervention,
@@ -25,6 +26,9 @@ ZOOM_MODES = ("send", "ssend")
 #: The largest message of our kernels: sizes are MPI counts.
 MOST_BYTES = 2**31 - 1
 
+#: The smallest and the largest size of a zoom, unless a bracket lies outside.
+ZOOM_BYTES = (1, 1 << 20)
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -36,10 +40,22 @@ class Plan:
         Where the kernel `zoom` should bisect; sizes in bytes.
     intervention : Intervention or None
         The setting to change; None after a sweep, or if no known setting is suspected.
+    notes : list of str
+        What the plan leaves out, one sentence each.
     """
 
     brackets: list[tuple[str, int, int]]
     intervention: Intervention | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def sizes_bytes(self) -> tuple[int, int]:
+        """The smallest and the largest size of the zoom: every bracket is between them."""
+        least, most = ZOOM_BYTES
+        return (
+            min([least, *(last for _, last, _ in self.brackets)]),
+            max([most, *(first for _, _, first in self.brackets)]),
+        )
 
 
 def plan(
@@ -73,7 +89,11 @@ def plan(
     if not header:
         raise InputError(record, "is not a run record; give a record of our kernels")
     if header["kernel"]["name"] != ZOOM:
-        return Plan(brackets_to_search(detect(measurements), list(modes)))
+        findings = detect(measurements)
+        return Plan(
+            brackets_to_search(findings, list(modes)),
+            notes=brackets_left_out(findings, list(modes)),
+        )
     moved = plan_intervention(header, footer, setting, value)
     if moved is None:
         if setting is not None:

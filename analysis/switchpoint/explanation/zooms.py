@@ -96,15 +96,29 @@ def brackets_to_search(findings: pd.DataFrame, modes: list[str]) -> list[tuple[s
         Each once, by mode.
     """
     chosen: dict[tuple[str, int, int], None] = {}
-    jumps = [row for row in findings.to_dict("records") if may_jump(row)]
-    jumps.sort(key=lambda row: abs(relative_jump(row)), reverse=True)
-    for mode in modes:
-        of_mode = [row for row in jumps if row["mode"] == mode]
+    for mode, of_mode in _jumps(findings, modes).items():
         for step in of_mode[:_MOST_BRACKETS]:
             chosen[mode, step["last_size_before"], step["size_bytes"]] = None
             for suspect in step["suspects"]:
                 chosen[beside(mode, suspect["last_size"], suspect["first_size"])] = None
     return list(chosen)
+
+
+def brackets_left_out(findings: pd.DataFrame, modes: list[str]) -> list[str]:
+    """Say of each mode how many jumps `brackets_to_search` leaves out, in one sentence each."""
+    return [
+        f"{mode}: of {len(of_mode)} steps only the {_MOST_BRACKETS} largest are searched; for the"
+        " others, give their sizes to zoom as --brackets"
+        for mode, of_mode in _jumps(findings, modes).items()
+        if len(of_mode) > _MOST_BRACKETS
+    ]
+
+
+def _jumps(findings: pd.DataFrame, modes: list[str]) -> dict[str, list[dict[Any, Any]]]:
+    """Return the findings of each mode at which the time may jump, the largest first."""
+    jumps = [row for row in findings.to_dict("records") if may_jump(row)]
+    jumps.sort(key=lambda row: abs(relative_jump(row)), reverse=True)
+    return {mode: [row for row in jumps if row["mode"] == mode] for mode in modes}
 
 
 def beside(mode: str, last: int, first: int) -> tuple[str, int, int]:

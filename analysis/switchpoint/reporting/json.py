@@ -193,6 +193,8 @@ def plan_as_json(planned: Plan) -> dict[str, Any]:
             {"mode": mode, "last_size_before": last, "size_bytes": first}
             for mode, last, first in planned.brackets
         ],
+        "sizes_bytes": list(planned.sizes_bytes),
+        "notes": planned.notes,
         "intervention": moved and vars(moved) | {"label": moved.label},
     }
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.inputs import warn
 from switchpoint.cli.options import Json
 
 
@@ -33,6 +34,7 @@ def command(
         from switchpoint.explanation.plan import plan
 
         planned = plan(record, modes.split(","), setting, value)
+        warn(planned.notes, verbose=True)
         if as_json:
             from switchpoint.reporting.json import plan_as_json, print_json
 

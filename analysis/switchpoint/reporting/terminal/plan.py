@@ -15,8 +15,13 @@ def print_plan(planned: Plan) -> None:
     if not planned.brackets:
         print("Nothing to measure next: no step, or no setting that is known to move one.")
         return
+    from switchpoint.explanation.plan import ZOOM_BYTES
+
     moved = planned.intervention
     setting = [] if moved is None else [f"{moved.environment}={moved.value}"]
     modes = ",".join(["late", *dict.fromkeys(mode for mode, _, _ in planned.brackets)])
     brackets = ",".join(f"{mode}:{last}-{first}" for mode, last, first in planned.brackets)
-    print(printable(" ".join([*setting, f"zoom --mode={modes} --brackets={brackets}"])))
+    words = [*setting, f"zoom --mode={modes}", f"--brackets={brackets}"]
+    if planned.sizes_bytes != ZOOM_BYTES:
+        words.append(f"--sizes={','.join(map(str, planned.sizes_bytes))}")
+    print(printable(" ".join(words)))
