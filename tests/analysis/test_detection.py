@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from switchpoint import detect, read, summarise
 from switchpoint.detection.divisions import Divisions
+from switchpoint.detection.launches import MOST_SIZES, detect_launches
 from switchpoint.detection.segments import PieceTable
 from switchpoint.tables.measurements import concat
 
@@ -334,6 +336,18 @@ def test_a_finding_says_how_many_launches_show_it_whatever_else_was_measured() -
     }  # fmt: skip
 
 
+def test_no_launch_of_many_is_searched_alone(monkeypatch) -> None:
+    times = line(OCTAVES) * np.where(OCTAVES >= 8192, 1.4, 1)
+    several = launches(*(curve_table(OCTAVES, times, 0.01, seed) for seed in range(11)))
+
+    findings = detect(several)
+
+    shown = [evidence["launches"] for evidence in findings["evidence"]]
+    assert sorted(shown) == [5] * 5 + [6] * 6
+    monkeypatch.setattr("switchpoint.detection.search.CURVES_AT_ONCE", 3)
+    pd.testing.assert_frame_equal(detect(several), findings)
+
+
 # What must hold for every curve.
 
 curve_values = st.lists(st.floats(0.1, 1e4), min_size=6, max_size=40)
@@ -626,3 +640,54 @@ def test_one_point_of_enormous_time_and_noise_leaves_every_piece_finite_evidence
     pieces = np.triu_indices(len(THIRDS))
     assert np.isfinite(table.evidence[pieces]).all()
     assert table.line((8, 8), 10.0)[1] > 1e9
+
+
+def test_a_size_that_outweighs_its_neighbour_leaves_a_line_without_a_slope() -> None:
+    """Beside a weight of less than 1e-16 rounding alone would give a slope, of any size."""
+    time, noise = line(THIRDS), np.full(len(THIRDS), 0.005)
+    time[20:40] *= 1000
+    noise[20:40] = 999
+
+    with np.errstate(all="raise", under="ignore"):
+        table = PieceTable(THIRDS.astype(float), time, noise)
+
+    pieces = np.triu_indices(len(THIRDS))
+    assert np.isfinite(table.evidence[pieces]).all()
+    for odd in range(20, 40):
+        assert 0 <= table.slope((odd, odd + 1)) < 1e3
+
+
+# Curves with more sizes than a search takes.
+
+
+def test_a_curve_of_very_many_sizes_is_searched_in_bounded_memory() -> None:
+    size = np.arange(1.0, 20001.0)
+    time = line(size) * np.where(size >= 9000, 1.5, 1) * np.exp(noise_of(len(size)))
+
+    tracemalloc.start()
+    for error in (np.zeros(len(size)), np.full(len(size), 0.01)):  # without repeats, and with
+        found = detect_launches(size, [(time, error)] * 2)
+        for findings in found:
+            (step,) = [finding for finding in findings if finding["kind"] == "step"]
+            assert step["last_size_before"] < 9000 <= step["size_bytes"]
+            assert step["size_bytes"] - step["last_size_before"] <= 12
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak_bytes < 0.5e9
+
+
+def noise_of(sizes: int) -> np.ndarray:
+    return np.random.default_rng(20261123).normal(0, 0.01, sizes)
+
+
+def test_a_curve_with_more_sizes_than_are_searched_gets_a_warning(switchpoint, tmp_path) -> None:
+    dense, ordinary = tmp_path / "dense.csv", tmp_path / "ordinary.csv"
+    for path, sizes in ((dense, MOST_SIZES + 1), (ordinary, 20)):
+        rows = [f"fast,{size},{2 + 3e-4 * size}" for size in range(1, sizes + 1)]
+        path.write_text("link,size_bytes,time_us\n" + "\n".join(rows) + "\n")
+
+    warned = switchpoint("detect", dense).stderr
+
+    assert "of its 2,001 sizes 2,000 are searched; to look closer" in warned
+    assert "sizes 2,000 are searched" not in switchpoint("detect", ordinary).stderr

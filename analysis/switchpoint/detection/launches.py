@@ -19,6 +19,14 @@ from switchpoint.tables.sweeps import Floats
 #: A curve of fewer sizes is not searched.
 FEWEST_SIZES = 6
 
+#: Of a curve with more sizes so many are searched, evenly spread over them. Time and memory grow
+#: with the square of their number: with so many, a search takes 0.3 GB.
+MOST_SIZES = 2000
+
+#: The tables of curves with at most so many sizes are kept between the steps of a search, which
+#: costs memory: together they take up to 12 MB for each launch and noise.
+_SIZES_KEPT = 500
+
 #: Before the data, a curve has this many boundaries on average, anywhere with the same probability.
 #: So few that noise alone, of 1 to 20 % over 20 to 200 sizes, shows a finding in at most 3 curves
 #: of 100.
@@ -47,6 +55,7 @@ def detect_launches(
 
     Launches share the places of their boundaries, not their size. A boundary in all of them
     together needs less evidence in each. A launch that shows nothing there gets no boundary.
+    Of more than `MOST_SIZES` sizes only so many are searched.
 
     Parameters
     ----------
@@ -62,6 +71,9 @@ def detect_launches(
     """
     if len(size) < FEWEST_SIZES:
         return [[] for _ in launches]
+    if len(size) > MOST_SIZES:
+        some = np.linspace(0, len(size) - 1, MOST_SIZES).round().astype(int)
+        return detect_launches(size[some], [(time[some], error[some]) for time, error in launches])
     noises = [point_noise(size, time, error) for time, error in launches]
     stays = _jumps_that_stay(launches, noises)
     for (_, change, errors), elsewhere in zip(noises, stays, strict=True):
@@ -74,10 +86,10 @@ def detect_launches(
     ]
     steps = []
     for one, divisions, noise, elsewhere in zip(
-        weighed, _divisions(weighed), noises, stays, strict=True
+        weighed, _divisions(weighed, len(size)), noises, stays, strict=True
     ):
         found, odd = boundaries(
-            one.table, divisions, may_be_odd=~elsewhere, has_repeats=one.has_repeats
+            one.table(), divisions, may_be_odd=~elsewhere, has_repeats=one.has_repeats
         )
         for size_off in odd:
             noise[1][size_off.place], noise[2][size_off.place] = size_off.change, size_off.errors
@@ -103,18 +115,24 @@ class _Weighed:
 
     def __init__(self, size: Floats, time: Floats, noise: Floats, *, has_repeats: bool) -> None:
         self.has_repeats = has_repeats
-        factors = _KNOWN if has_repeats else _UNKNOWN
-        self.table = PieceTable(size, time, noise)
-        self._tables = [
-            self.table if factor == 1 else PieceTable(size, time, factor * noise)
-            for factor in factors
-        ]
-        logs = np.log(factors)
+        self._size, self._time, self._noise = size, time, noise
+        self._factors = _KNOWN if has_repeats else _UNKNOWN
+        self._kept: dict[float, PieceTable] = {}
+        logs = np.log(self._factors)
         self._before = -len(size) * logs - 0.5 * (logs / _UNSURE) ** 2
+
+    def table(self, factor: float = 1.0) -> PieceTable:
+        """Return the evidence with this times the noise; that of a long curve is not kept."""
+        if factor in self._kept:
+            return self._kept[factor]
+        table = PieceTable(self._size, self._time, factor * self._noise)
+        if len(self._size) <= _SIZES_KEPT:
+            self._kept[factor] = table
+        return table
 
     def divide(self, odds: Floats) -> Divisions:
         """Divide the curve, with these odds of a boundary before its data."""
-        parts = [Divisions(table.evidence, odds) for table in self._tables]
+        parts = [Divisions(self.table(factor).evidence, odds) for factor in self._factors]
         if len(parts) == 1:
             return parts[0]
         weight = np.array([part.total for part in parts]) + self._before
@@ -122,14 +140,13 @@ class _Weighed:
         return Divisions.averaged(parts, weight / weight.sum())
 
 
-def _divisions(launches: list[_Weighed]) -> list[Divisions]:
+def _divisions(launches: list[_Weighed], sizes: int) -> list[Divisions]:
     """Divide each launch, with what the others show as the odds before its own data.
 
     First each launch is divided by itself. What the data of the others add to the odds of a
     boundary at a place adds up. Others that show nothing there take nothing away, because launches
     may differ.
     """
-    sizes = len(launches[0].table.size)
     rare = min(_BOUNDARIES_A_CURVE / sizes, 0.5)
     alone = np.full(sizes, _log_odds(np.array(rare)))
     divisions = [one.divide(alone) for one in launches]

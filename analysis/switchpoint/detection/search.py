@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.cores import workers
@@ -24,7 +25,7 @@ from switchpoint.tables.sweeps import Floats, Indices, Sweeps
 CURVES_AT_ONCE = 100
 WORTH_A_POOL = 600
 
-#: The number of launches of one curve that are divided together. More need memory and add little.
+#: The most launches of one curve that are searched together. More need memory and add little.
 LAUNCHES_TOGETHER = 10
 
 
@@ -91,7 +92,7 @@ def _parts(sweeps: Sweeps) -> Iterator[Sweeps]:
     order = np.argsort(same, kind="stable")
     number = np.arange(len(order))
     launch = number - np.searchsorted(same[order], same[order])
-    may_split = launch % LAUNCHES_TOGETHER == 0
+    may_split = _begins_group(launch, np.bincount(same)[same[order]])
     part_of_curve = np.empty_like(order)
     part_of_curve[order] = np.maximum.accumulate(np.where(may_split, number // CURVES_AT_ONCE, 0))
     part = part_of_curve[sweeps.curve]
@@ -99,6 +100,24 @@ def _parts(sweeps: Sweeps) -> Iterator[Sweeps]:
     for rows in np.split(by_part, np.cumsum(np.bincount(part))[:-1]):
         if len(rows):
             yield sweeps.take(rows)
+
+
+def _begins_group(launch: Indices, launches: Indices) -> npt.NDArray[np.bool_]:
+    """Return which launches begin a group of `_divided_evenly`, by number and count of launches."""
+    shorter, longer = np.divmod(launches, -(-launches // LAUNCHES_TOGETHER))
+    in_longer = launch < longer * (shorter + 1)
+    return np.asarray(
+        np.where(in_longer, launch % (shorter + 1), (launch - longer) % shorter) == 0
+    )
+
+
+def _divided_evenly(launches: list[int]) -> list[list[int]]:
+    """Divide launches into as few groups as possible, none much smaller than another.
+
+    The last launches would otherwise be searched with few others, or alone.
+    """
+    groups = -(-len(launches) // LAUNCHES_TOGETHER)
+    return [part.tolist() for part in np.array_split(np.array(launches), groups)]
 
 
 def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], int]:
@@ -149,8 +168,7 @@ def _families(
     for curve, same in enumerate(sweeps.same_but_for_the_run()):
         families.setdefault((int(same), size[points[curve]].tobytes()), []).append(curve)
     for members in families.values():
-        for first in range(0, len(members), LAUNCHES_TOGETHER):
-            some = members[first : first + LAUNCHES_TOGETHER]
+        for some in _divided_evenly(members):
             launches = [(time[points[curve]], error[points[curve]]) for curve in some]
             yield some, size[points[some[0]]], launches
 

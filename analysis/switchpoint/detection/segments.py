@@ -107,6 +107,8 @@ class PieceTable:
         misfit -= mean_y * mean_y / total
         mean_x /= total
         mean_y /= total
+        # Where all sizes but one weigh nothing beside it, rounding leaves no spread, and no slope.
+        np.copyto(moment, 0.0, where=spread <= 0)
         np.maximum(spread, _LEAST, out=spread)
         slope = moment / spread
         misfit -= slope * moment

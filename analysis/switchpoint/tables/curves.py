@@ -181,15 +181,35 @@ def few_sizes_warning(curves: pd.DataFrame, least: int) -> list[str]:
     least
         The number of sizes that the search needs.
     """
-    identity = identity_columns(curves)
-    sizes = (
-        curves.groupby(identity, dropna=False, observed=True)["size_bytes"].nunique()
-        if identity
-        else pd.Series([curves["size_bytes"].nunique()])
-    )
-    if (sizes >= least).any():
+    if (_sizes_of_curves(curves) >= least).any():
         return []
     return [f"no curve has {least} sizes, which the search for steps needs; measure more sizes"]
+
+
+def many_sizes_warnings(curves: pd.DataFrame, most: int) -> list[str]:
+    """Name each curve with more sizes than the search for steps takes.
+
+    Parameters
+    ----------
+    curves
+        As from `summarise`.
+    most
+        The number of sizes that are searched.
+    """
+    sizes = _sizes_of_curves(curves)
+    return [
+        f"{_curve_name(curve) or 'the curve'}: of its {number:,} sizes {most:,} are searched; to"
+        " look closer, measure the sizes around a step alone, or run zoom there"
+        for curve, number in sizes[sizes > most].items()
+    ]
+
+
+def _sizes_of_curves(curves: pd.DataFrame) -> pd.Series[int]:
+    """Return how many sizes each curve has, by its identity."""
+    identity = identity_columns(curves)
+    if not identity:
+        return pd.Series([curves["size_bytes"].nunique()], index=[()])
+    return curves.groupby(identity, dropna=False, observed=True)["size_bytes"].nunique()
 
 
 def _curve_name(key: object) -> str:

@@ -100,19 +100,24 @@ def _find(
     measurements: Measurements, wanted: list[str], *, show_all: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return all findings and the points of the wanted curves; warnings go to stderr."""
-    from switchpoint.detection.launches import FEWEST_SIZES
+    from switchpoint.detection.launches import FEWEST_SIZES, MOST_SIZES
     from switchpoint.explanation.causes import detect
     from switchpoint.reporting.digest import select_curves
     from switchpoint.reporting.terminal.progress import progress
-    from switchpoint.tables.curves import few_sizes_warning, noise_warnings, summarise
+    from switchpoint.tables.curves import (
+        few_sizes_warning,
+        many_sizes_warnings,
+        noise_warnings,
+        summarise,
+    )
 
     with progress("detecting", len(measurements.curves)) as advance:
         findings = detect(measurements, advance)
     curves = select_curves(summarise(measurements), wanted)
     if wanted and curves.empty:
         raise InputError("--curve", f"no curve matches {' and '.join(wanted)}")
-    warnings = [*measurements.warnings, *noise_warnings(curves)]
-    warn([*warnings, *few_sizes_warning(curves, FEWEST_SIZES)], verbose=show_all)
+    sizes = [*few_sizes_warning(curves, FEWEST_SIZES), *many_sizes_warnings(curves, MOST_SIZES)]
+    warn([*measurements.warnings, *noise_warnings(curves), *sizes], verbose=show_all)
     return findings, curves
 
 

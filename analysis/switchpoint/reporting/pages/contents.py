@@ -13,6 +13,7 @@ from switchpoint.comparison.ladder import ladder
 from switchpoint.comparison.reach import reach_of_sides
 from switchpoint.comparison.selections import Selection
 from switchpoint.comparison.sides import Side
+from switchpoint.detection.launches import MOST_SIZES
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
 from switchpoint.explanation.notes import note
@@ -24,7 +25,7 @@ from switchpoint.models.simulated import beside_measured
 from switchpoint.reporting.pages.page import address
 from switchpoint.store.store import Store
 from switchpoint.tables.columns import identity_columns, none_for_nulls
-from switchpoint.tables.curves import noise_warnings, summarise
+from switchpoint.tables.curves import many_sizes_warnings, noise_warnings, summarise
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import run_names
 
@@ -119,9 +120,9 @@ class Contents:
         return beside_measured(self.measurements)
 
     @functools.cached_property
-    def noisy(self) -> list[str]:
-        """Which curves are too noisy."""
-        return noise_warnings(self.curves)
+    def curve_warnings(self) -> list[str]:
+        """Which curves are too noisy, and which have more sizes than are searched."""
+        return [*noise_warnings(self.curves), *many_sizes_warnings(self.curves, MOST_SIZES)]
 
     @functools.cached_property
     def curves_of_runs(self) -> dict[str, pd.DataFrame]:
