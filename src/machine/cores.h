@@ -5,8 +5,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* Collective. Whether the ranks under each running operating system may use at least as many cores
- * as there are ranks; the same answer on every rank. */
+/* Collective. Whether the ranks under each running operating system can have a core each, of those
+ * that they may use; the same answer on every rank. */
 bool cores_suffice(MPI_Comm comm);
 
 #endif
