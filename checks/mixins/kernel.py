@@ -20,7 +20,7 @@ from reframe.core.logging import getlogger
 from switchpoint.records.record import RecordError, read_facts
 
 from .build import BuildsEnded, KernelBuild
-from .placement import TIMED_OUT, PlacementMixin
+from .placement import PlacementMixin
 
 
 class KernelMixin(PlacementMixin):
@@ -278,10 +278,10 @@ class KernelMixin(PlacementMixin):
         if not re.search(r"^switchpoint: complete ", stdout, re.MULTILINE):
             sn.evaluate(self.assert_ended_in_time())
             raise SanityError(f"no end marker; exit code {self.job.exitcode}; {self.complaint}")
-        if self.job.exitcode == TIMED_OUT:
+        if self.ended_by:
             getlogger().warning(
-                f"{self.display_name}: the step was ended after {self.step_limit_s} s, after its "
-                f"record was complete: MPI hung in MPI_Finalize; the record counts"
+                f"{self.display_name}: {self.ended_by}, after its record was complete: MPI hung in "
+                f"MPI_Finalize; the record counts"
             )
         try:
             facts = read_facts(self.record)

@@ -20,8 +20,10 @@ from switchpoint.tables.columns import LINK
 from .session import session_name
 from .shell_words import quoted_variables
 
-#: The exit code of ``timeout`` if it ended the step.
+#: The exit code of ``timeout`` if it ended the step, and if only SIGKILL ended it. A launcher also
+#: ends with the second one if something else killed one of its ranks.
 TIMED_OUT = 124
+KILLED = 137
 
 
 def offered_placements():
@@ -125,14 +127,24 @@ class PlacementMixin(rfm.RegressionTestPlugin):
         launcher.modifier = "timeout"
         launcher.modifier_options = ["--kill-after=5", str(self.step_limit_s)]
 
+    @property
+    def ended_by(self):
+        """Who ended the step, as a clause; empty if it ended by itself."""
+        in_words = {
+            TIMED_OUT: f"the step was ended after {self.step_limit_s} s",
+            KILLED: f"the step was ended after {self.step_limit_s} s with SIGKILL, or something else "
+            f"killed a process of it",
+        }
+        return in_words.get(self.job.exitcode, "")
+
     @deferrable
     def assert_ended_in_time(self):
         """Fail with a message if the step was ended."""
-        if self.job.exitcode == TIMED_OUT:
-            raise SanityError(
-                f"the step was ended after {self.step_limit_s} s: a rank, a node or a link is "
-                f"lost, or step_limit_s is too short for this sweep"
-            )
+        if self.ended_by:
+            reasons = "a rank, a node or a link is lost, or step_limit_s is too short for this sweep"
+            if self.job.exitcode == KILLED:
+                reasons = f"{reasons}, or memory ran out; {self.complaint}"
+            raise SanityError(f"{self.ended_by}: {reasons}")
         return True
 
     @property

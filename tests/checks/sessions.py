@@ -55,3 +55,11 @@ def start_reframe(name: str, prefix: Path, *words: str, site: str) -> subprocess
         cwd=prefix,
         env={**os.environ, "TESTBED_NAME": name},
     )
+
+
+def preloaded(folder: Path, *stubs: str) -> tuple[str, str]:
+    """Options that load stubs of ``tests/src`` into the launcher and the ranks under Open MPI."""
+    library = folder / "stubs.so"
+    sources = [ROOT / "tests" / "src" / f"{stub}.c" for stub in stubs]
+    subprocess.run(["mpicc.openmpi", "-shared", "-fPIC", "-o", library, *sources], check=True)
+    return "-S", f"rank_environment=LD_PRELOAD:{library}"

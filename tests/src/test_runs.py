@@ -918,6 +918,17 @@ class TheBroadcast(InAFolder):
             )
             self.assertEqual("start" in record.footer, start == "agreed")
 
+    def test_ranks_that_are_bound_to_one_core_do_not_have_a_core_each(self):
+        # The CPUs of each rank as a mask. In the last case rank 0 must leave CPU 0 to rank 1.
+        for cpus, start in (("111f", "barrier"), ("124f", "agreed"), ("31c4", "agreed")):
+            with self.subTest(cpus=cpus):
+                record = self.measured(
+                    TEST_KERNELS / "broadcast_dealt_cpus", "--mode", "binomial", "--sizes", "8",
+                    *("--block-time", "0", "--samples", "1", "--passes", "1"),
+                    ranks=4, DEALT_CPUS=cpus,
+                )  # fmt: skip
+                self.assertEqual(record.header["plan"]["start"], start)
+
     def test_clocks_of_many_systems_are_compared_in_a_tree(self):
         done = run(TEST_KERNELS / "test_clock_offset", ranks=7)
         self.assertEqual(done.returncode, 0, done.stderr)
