@@ -6,7 +6,8 @@
 
 #include "session.h"
 
-/* Whether the kernel can explore the modes and sizes that the user asked for; if not, it refuses. */
+/* Whether the kernel can explore the modes and sizes that the user asked for; if not, it refuses.
+ */
 bool exploration_suits(struct session *session, struct refusal *refusal);
 
 /* Collective. Replaces the plan's points by those that the kernel visits. False when the record

@@ -32,7 +32,7 @@ struct deal {
     int count;
     int *cpu_of_rank;
     int *rank_of_cpu;
-    int *queue; /* ranks that may give up their CPU for another */
+    int *queue;     /* ranks that may give up their CPU for another */
     int *wanted_by; /* per CPU: the rank that would take it */
 };
 

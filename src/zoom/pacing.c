@@ -63,8 +63,8 @@ void pace(struct explorer *explorer, struct search *search)
     }
 }
 
-/* Collective. Visits the smaller size without a pause for long enough, then with one. False when the
- * run has used its time budget. */
+/* Collective. Visits the smaller size without a pause for long enough, then with one. False when
+ * the run has used its time budget. */
 static bool compare_pauses(struct explorer *explorer, struct search *search, struct visits *hurried,
                            struct visits *paced)
 {

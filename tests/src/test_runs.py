@@ -565,7 +565,8 @@ class TheSweep(InAFolder):
         start_s = time.monotonic()
         record = self.measured(
             PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "200000",
-            "--pass-time", "3600000", "--samples", "1000", "--time-budget", "2",
+            *("--pass-time", "3600000", "--samples", "1000", "--passes", "1"),
+            *("--time-budget", "2"),
         )  # fmt: skip
         self.assertLess(time.monotonic() - start_s, 10)
         self.assertIs(record.footer["shortened"], True)
