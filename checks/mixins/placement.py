@@ -132,8 +132,8 @@ class PlacementMixin(rfm.RegressionTestPlugin):
         """Who ended the step, as a clause; empty if it ended by itself."""
         in_words = {
             TIMED_OUT: f"the step was ended after {self.step_limit_s} s",
-            KILLED: f"the step was ended after {self.step_limit_s} s with SIGKILL, or something else "
-            f"killed a process of it",
+            KILLED: f"the step was ended after {self.step_limit_s} s with SIGKILL, or something "
+            f"else killed a process of it",
         }
         return in_words.get(self.job.exitcode, "")
 
@@ -141,7 +141,9 @@ class PlacementMixin(rfm.RegressionTestPlugin):
     def assert_ended_in_time(self):
         """Fail with a message if the step was ended."""
         if self.ended_by:
-            reasons = "a rank, a node or a link is lost, or step_limit_s is too short for this sweep"
+            reasons = (
+                "a rank, a node or a link is lost, or step_limit_s is too short for this sweep"
+            )
             if self.job.exitcode == KILLED:
                 reasons = f"{reasons}, or memory ran out; {self.complaint}"
             raise SanityError(f"{self.ended_by}: {reasons}")

@@ -1408,8 +1408,14 @@ class TheZoom(InAFolder):
 
     def test_brackets_that_nothing_would_search_are_refused(self):
         cases = [
-            (("send", "2000000-3000000"), "2000000-3000000 is not between .*; use --sizes 1,3000000"),
-            (("send", "1000000-1048577"), "1000000-1048577 is not between .*; use --sizes 1,1048577"),
+            (
+                ("send", "2000000-3000000"),
+                "2000000-3000000 is not between .*; use --sizes 1,3000000",
+            ),
+            (
+                ("send", "1000000-1048577"),
+                "1000000-1048577 is not between .*; use --sizes 1,1048577",
+            ),
             (("send", "0-8"), "0-8 is not between .*; use --sizes 0,1048576"),
             (("ssend", "500-520,send:1000-2000"), "nothing searches 1000-2000; add mode send"),
             (("late", "1000-2000"), "nothing searches 1000-2000; add mode send"),
@@ -1611,7 +1617,8 @@ class WhenThingsGoWrong(InAFolder):
 
     def assert_complete_while_it_hangs(self, *further: str):
         program = TEST_KERNELS / "pingpong_endless_finalize"
-        command = [MPIEXEC, "-n", "2", program, "--mode", "send", "--sizes", "1,8", *QUICK, *further]
+        sweep = ["--mode", "send", "--sizes", "1,8", *QUICK, *further]
+        command = [MPIEXEC, "-n", "2", program, *sweep]
         printed = self.folder / "stdout"
         with printed.open("w") as stdout, subprocess.Popen(
             [*command, "--record", self.path],

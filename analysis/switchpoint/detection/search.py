@@ -106,9 +106,7 @@ def _begins_group(launch: Indices, launches: Indices) -> npt.NDArray[np.bool_]:
     """Return which launches begin a group of `_divided_evenly`, by number and count of launches."""
     shorter, longer = np.divmod(launches, -(-launches // LAUNCHES_TOGETHER))
     in_longer = launch < longer * (shorter + 1)
-    return np.asarray(
-        np.where(in_longer, launch % (shorter + 1), (launch - longer) % shorter) == 0
-    )
+    return np.asarray(np.where(in_longer, launch % (shorter + 1), (launch - longer) % shorter) == 0)
 
 
 def _divided_evenly(launches: list[int]) -> list[list[int]]:
