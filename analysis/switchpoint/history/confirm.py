@@ -170,7 +170,7 @@ class _Laboratory:
             points.drop(columns=LABEL).assign(
                 variant=[trial.variant for trial in trials],
                 number=[trial.number for trial in trials],
-                where=[trial.where for trial in trials],
+                where=[str(trial.where) for trial in trials],
             )
         )
         return True
@@ -194,9 +194,9 @@ class _Laboratory:
         return np.asarray(found, dtype=np.float64)
 
 
-def _places(suspect: Suspect) -> set[object]:
+def _places(suspect: Suspect) -> list[str]:
     """Return where a finding is measured: on the nodes of its trials, and on any others."""
-    return {place for one in suspect.trials for place in (one.where, (one.job, ()))}
+    return [str(place) for one in suspect.trials for place in (one.where, (one.job, ()))]
 
 
 def _is_open(lab: _Laboratory, suspect: Suspect) -> bool:
