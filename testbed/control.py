@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,7 +60,10 @@ def ask(folder: Path, request: Message, timeout_s: float = 120) -> Message:
 
 
 def answer(server: socket.socket, handle: Callable[[Message], Message]) -> None:
-    """Answer one waiting request with the result of `handle`, or with its TestbedError."""
+    """Answer one waiting request with the result of `handle`, or with its error.
+
+    No error may end the supervisor, because all of the testbed would end with it.
+    """
     connection, _ = server.accept()
     with connection:
         connection.settimeout(1)
@@ -71,6 +75,10 @@ def answer(server: socket.socket, handle: Callable[[Message], Message]) -> None:
             reply = handle(request)
         except TestbedError as error:
             reply = {"error": str(error)}
+        except Exception as error:
+            traceback.print_exc()  # into the supervisor's log
+            told = f"{type(error).__name__}: {error}; see the supervisor's log"
+            reply = {"error": " ".join(told.split())}
         try:
             connection.sendall(json.dumps(reply).encode())
         except OSError:

@@ -6,11 +6,13 @@ The node's pid 1 is a fork of the supervisor. When it dies, all processes of the
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 import traceback
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -37,6 +39,8 @@ class Node:
         self._throttle: subprocess.Popen[bytes] | None = None
         self._slurmd_runs = False
         self._signals, theirs = socket.socketpair()
+        #: Its pid 1 as a file: the number may belong to another process once that has ended.
+        self._process: int | None = None
         self._child = os.fork()
         if self._child == 0:
             _leave_supervisor(theirs.fileno())
@@ -51,7 +55,13 @@ class Node:
         os.waitpid(self._child, 0)
         if pid == 0:
             raise TestbedError(f"node {self.name} cannot start: see {self._log}")
+        self._process = os.pidfd_open(pid)
         return pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its pid 1 has not ended, and with it all of the node."""
+        return self._process is not None and not _has_ended(self._process, 0)
 
     def network_is_plugged(self) -> None:
         """Tell the node to configure its eth0."""
@@ -68,23 +78,25 @@ class Node:
         try:
             while self._signals.recv(64, socket.MSG_DONTWAIT):
                 self._slurmd_runs = False
-        except BlockingIOError:
+        except BlockingIOError:  # there is nothing more to receive
+            return self._slurmd_runs
+        except ConnectionResetError:
             pass
-        return self._slurmd_runs
+        return False  # the node's pid 1 has ended
 
     def restart_slurmd(self) -> None:
         """End the node's slurmd if it runs, and start it. Jobs on the node continue."""
         self.slurmd_runs  # noqa: B018  receives what was told of the one before
-        os.kill(self.pid, signal.SIGUSR2)
+        self._send(signal.SIGUSR2)
         self._slurmd_runs = True
 
     def kill_slurmd(self) -> None:
         """Kill the node's slurmd at once. Jobs on the node continue."""
-        os.kill(self.pid, signal.SIGUSR1)
+        self._send(signal.SIGUSR1)
 
     def report(self) -> None:
         """Make slurmd report to the controller now, before the controller asks."""
-        os.kill(self.pid, signal.SIGHUP)
+        self._send(signal.SIGHUP)
 
     def throttle(self, percent: int) -> None:
         """Let the node's processes run only for `percent` of the time, until it starts again."""
@@ -107,8 +119,33 @@ class Node:
     def power_off(self) -> None:
         """Kill all processes of the node at once, as a power failure does."""
         self._end_throttle()
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+        if self._process is not None:
+            with suppress(ProcessLookupError):  # it may have died before
+                signal.pidfd_send_signal(self._process, signal.SIGKILL)
+            _has_ended(self._process, None)
+            os.close(self._process)
+        self._signals.close()
+
+    def dead(self) -> TestbedError:
+        """Return the error of a request to a node whose pid 1 has ended."""
+        restore = f"testbed node {self.name} --restore"
+        return TestbedError(f"node {self.name} died: `{restore}` starts it")
+
+    def _send(self, number: signal.Signals) -> None:
+        """Send a signal to the node's pid 1."""
+        if self._process is None:
+            raise self.dead()
+        try:
+            signal.pidfd_send_signal(self._process, number)
+        except ProcessLookupError:
+            raise self.dead() from None
+
+
+def _has_ended(process: int, timeout_ms: int | None) -> bool:
+    """Wait until a process ends; return whether it has."""
+    ended = select.poll()
+    ended.register(process, select.POLLIN)
+    return bool(ended.poll(timeout_ms))
 
 
 def lock_file(folder: Path, name: str) -> Path:

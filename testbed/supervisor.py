@@ -196,20 +196,20 @@ class Testbed:
         return {
             "shape": self._shape.as_data(),
             "daemons": self._alive(),
-            "nodes": [
-                {
-                    "node": name,
-                    "host": self._shape.host_of(name),
-                    "address": self._shape.address(name),
-                    "power": name in self._nodes,
-                    "throttle_percent": (
-                        self._nodes[name].throttle_percent if name in self._nodes else None
-                    ),
-                    "state": states.get(name, "unknown"),
-                }
-                for name in self._shape.nodes()
-            ],
+            "nodes": [self._node_status(name, states) for name in self._shape.nodes()],
             "uplinks": self._fabric.status(),
+        }
+
+    def _node_status(self, name: str, states: dict[str, str]) -> Message:
+        node = self._nodes.get(name)
+        is_on = node is not None and node.is_alive
+        return {
+            "node": name,
+            "host": self._shape.host_of(name),
+            "address": self._shape.address(name),
+            "power": is_on,
+            "throttle_percent": node.throttle_percent if node is not None and is_on else None,
+            "state": states.get(name, "unknown"),
         }
 
     def _alive(self) -> dict[str, bool]:
@@ -234,7 +234,8 @@ class Testbed:
             raise TestbedError(
                 f"host {host} does not exist; there are {', '.join(self._shape.hosts)}"
             )
-        nodes = [node for node in self._nodes.values() if self._shape.host_of(node.name) == host]
+        there = [node for node in self._nodes.values() if node.is_alive]
+        nodes = [node for node in there if self._shape.host_of(node.name) == host]
         pids = [node.pid for node in nodes]
         if changes.pop("restore", False):
             self._fabric.restore(host, pids)
@@ -251,7 +252,10 @@ class Testbed:
         self._check_node(name)
         if name not in self._nodes:
             raise TestbedError(f"node {name} is off: `testbed node {name} --restore` starts it")
-        return self._nodes[name]
+        node = self._nodes[name]
+        if not node.is_alive:
+            raise node.dead()
+        return node
 
     def _check_node(self, name: str) -> None:
         if name not in self._shape.nodes():

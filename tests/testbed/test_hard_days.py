@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from beds import TESTBED, Bed, wait_until
 from switchpoint import read
+
+from testbed import locks
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can hide a file from itself")
 
@@ -63,6 +67,35 @@ def test_a_dead_daemon_is_named_until_it_is_restored(worn: Bed, daemon: str) -> 
     assert worn.testbed("status").returncode == 0
     job = worn.slurm("srun", "-N4", "hostname")  # ready at once
     assert sorted(job.stdout.split()) == NODES, job.stderr
+
+
+def test_a_node_that_died_is_named_and_costs_only_itself(worn: Bed) -> None:
+    """As when the kernel kills its first process because memory is short."""
+    pid = locks.holder(worn.folder / "nodes/a1")
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: worn.testbed("status").returncode == 1, 30)
+
+    status, again = worn.testbed("status"), worn.testbed("up")
+
+    assert "worn is up, but slurmd-a1 died: restore with `testbed node a1 --res" in status.stdout
+    assert re.search(r"a1 +a +10\.0\.1\.1 +off", status.stdout)
+    assert again.returncode == 2
+    for action in (["--kill-slurmd"], ["--off"], ["--throttle", "50"]):
+        done = worn.testbed("node", "a1", *action)
+        assert done.returncode == 2
+        assert done.stderr == "testbed: node a1 died: `testbed node a1 --restore` starts it\n"
+    for change in (["--mtu", "1400"], ["--restore"]):
+        done = worn.testbed("uplink", "a", *change)
+        assert done.returncode == 0, done.stderr
+
+    done = worn.testbed("node", "a1", "--restore")
+
+    assert done.returncode == 0, done.stderr
+    assert worn.testbed("status").returncode == 0
+    job = worn.slurm("srun", "-N4", "hostname")
+    assert sorted(job.stdout.split()) == NODES, job.stderr
+    assert "Traceback" not in (worn.folder / "logs/supervisor.log").read_text()
 
 
 def test_no_node_is_restored_without_a_controller(worn: Bed) -> None:
