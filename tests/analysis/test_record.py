@@ -369,8 +369,14 @@ def test_activity_is_a_table_of_what_each_rank_did_when() -> None:
     [
         ([[0, 9, 1.0, 2.0]], "has an impossible span, [0, 9, 1.0, 2.0] (tree 200000 B)"),
         ([[0, 0, 2.0, 1.0]], "has an impossible span, [0, 0, 2.0, 1.0]"),
-        ([[0, 0]], "does not have the documented form (ValueError: not enough values to unpack"),
-        (None, "does not have the documented form (TypeError"),
+        ([[7, 0, 0, 1]], "has an impossible span, [7, 0, 0, 1]"),
+        ([[0.0, 0, 0, 1]], "has an impossible span, [0.0, 0, 0, 1]"),
+        ([[0, False, 0, 1]], "has an impossible span, [0, False, 0, 1]"),
+        ([[0, 0, 0, 1e300]], "has an impossible span, [0, 0, 0, 1e+300]"),
+        ([[0, 0, "0", "1"]], "has an impossible span, [0, 0, '0', '1']"),
+        ([[0, 0]], "has an impossible span, [0, 0]"),
+        ([1], "has a point whose 'spans' are not arrays"),
+        (None, "has a point whose 'spans' are not arrays"),
     ],
 )
 def test_damaged_activity_is_refused_in_one_line(tmp_path: Path, spans: object, words: str) -> None:

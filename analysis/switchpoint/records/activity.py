@@ -7,26 +7,74 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from switchpoint.limits import COUNT, LONGEST_US
+
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Characters of a wrong value that a message shows.
+_SHOWN = 80
 
-def activity_problem(footer: dict[str, Any]) -> str | None:
-    """Return the problem of a footer's `activity`, or None if it has none."""
+
+def activity_problem(footer: dict[str, Any], header: dict[str, Any]) -> str | None:
+    """Return the problem of a footer's `activity`, or None if it has none.
+
+    Parameters
+    ----------
+    footer, header
+        Of one record. Its header is valid.
+    """
     if "activity" not in footer:
         return None
     activity = footer["activity"]
-    try:
-        phases, points = activity["phases"], activity["points"]
-        for point in points:
-            place = f"{point['mode']!s} {int(point['size_bytes'])} B"
-            float(point["length_us"]), float(point["clock_error_us"])
-            for rank, phase, start_us, end_us in point["spans"]:
-                if not 0 <= phase < len(phases) or rank < 0 or not start_us <= end_us:
-                    return f"has an impossible span, {[rank, phase, start_us, end_us]} ({place})"
-    except (KeyError, TypeError, ValueError) as error:
-        return f"does not have the documented form ({type(error).__name__}: {error})"
-    return None
+    parts = activity if isinstance(activity, dict) else {}
+    phases: Any = parts.get("phases")
+    points: Any = parts.get("points")
+    if not (_are(phases, str) and _are(points, dict)):
+        return "is not an object with texts in 'phases' and objects in 'points'"
+    ranks = {rank["rank"] for rank in header["ranks"]}
+    problems = (_point_problem(point, len(phases), ranks) for point in points)
+    return next((problem for problem in problems if problem is not None), None)
+
+
+def _point_problem(point: dict[str, Any], phases: int, ranks: set[int]) -> str | None:
+    spans: Any = point.get("spans")
+    mode, size_bytes = point.get("mode"), point.get("size_bytes")
+    if not isinstance(mode, str):
+        return "has a point whose 'mode' is not text"
+    if type(size_bytes) is not int or not 0 <= size_bytes < COUNT:
+        return "has a point whose 'size_bytes' is not a size"
+    if not (_is_time(point.get("length_us")) and _is_time(point.get("clock_error_us"))):
+        return "has a point whose 'length_us' or 'clock_error_us' is not a time"
+    if not _are(spans, list):
+        return "has a point whose 'spans' are not arrays"
+    wrong = next((span for span in spans if not _is_span(span, phases, ranks)), None)
+    if wrong is None:
+        return None
+    return f"has an impossible span, {str(wrong)[:_SHOWN]} ({mode[:_SHOWN]} {size_bytes} B)"
+
+
+def _is_span(span: list[Any], phases: int, ranks: set[int]) -> bool:
+    if len(span) != 4:
+        return False
+    rank, phase, start_us, end_us = span
+    return (
+        type(rank) is int  # true and false are whole numbers in Python
+        and rank in ranks
+        and type(phase) is int
+        and 0 <= phase < phases
+        and _is_time(start_us)
+        and _is_time(end_us)
+        and start_us <= end_us
+    )
+
+
+def _is_time(value: Any) -> bool:
+    return type(value) in {int, float} and abs(value) <= LONGEST_US
+
+
+def _are(values: Any, kind: type) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def activity_table(footer: dict[str, Any]) -> pd.DataFrame:

@@ -5,26 +5,31 @@ Fields that only some versions and kernels write may be missing.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, ValidationError
 
+from switchpoint.limits import COUNT
+from switchpoint.records.activity import activity_problem
 from switchpoint.records.header import Conditions, Part, Time, worded
+
+#: The size of a message.
+_Size = Annotated[int, Field(ge=0, lt=COUNT)]
 
 
 class _Point(Part):
     mode: str
-    size_bytes: NonNegativeInt
+    size_bytes: _Size
 
 
 class _Search(Part):
     method: str
     mode: str
-    low_bytes: NonNegativeInt
-    high_bytes: NonNegativeInt
+    low_bytes: _Size
+    high_bytes: _Size
     verdict: Literal["exact", "interval", "none", "unsure"]
-    last_size_bytes: NonNegativeInt | None
-    first_size_bytes: NonNegativeInt | None
+    last_size_bytes: _Size | None
+    first_size_bytes: _Size | None
     jump: float | None = None
     visits: int | None = None
     time_us: float | None = None
@@ -63,4 +68,6 @@ def footer_problem(footer: dict[str, Any], header: dict[str, Any]) -> str | None
     ended = sorted(rank.rank for rank in read.ranks)
     if started != ended:
         return "footer field 'ranks' has other ranks than the header"
+    if problem := activity_problem(footer, header):
+        return f"footer field 'activity' {problem}"
     return None

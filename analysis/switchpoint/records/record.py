@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from switchpoint.errors import RecordError
-from switchpoint.records.activity import activity_problem
 from switchpoint.records.lines import first_line, last_line
 from switchpoint.records.samples import parse_samples
 from switchpoint.strict_json import parse_json
@@ -167,8 +166,6 @@ def _parse_footer(path: Path, line: bytes, header: dict[str, Any]) -> dict[str, 
 
     if wrong := footer_problem(footer, header):
         raise RecordError(path, f"{wrong}; measure again")
-    if (problem := activity_problem(footer)) is not None:
-        raise RecordError(path, f"footer field 'activity' {problem}; measure again")
     return footer
 
 

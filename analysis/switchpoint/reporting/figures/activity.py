@@ -25,7 +25,7 @@ _ACTIVITIES = {
 }  # fmt: skip
 
 
-def draw_activity(name: str, title: str, activity: pd.DataFrame, hosts: list[str]) -> Figure:
+def draw_activity(name: str, title: str, activity: pd.DataFrame, hosts: dict[int, str]) -> Figure:
     """Draw what each rank did at which time: a bar per rank, one point at a time.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.records.activity import activity_table
+from switchpoint.records.activity import activity_problem, activity_table
 from switchpoint.reporting.figures.activity import draw_activity
 from switchpoint.reporting.pages.contents import Contents, run_path
 from switchpoint.reporting.pages.kernels import CURVES, curve_plots
@@ -78,12 +78,17 @@ def run_page(part: RunPart) -> Page:
 
 
 def _activity(header: dict[str, Any], footer: dict[str, Any] | None) -> Iterator[Plot]:
-    """Draw what the ranks did, if the run recorded it."""
-    activity = activity_table(footer or {})
+    """Draw what the ranks did, if the run recorded it.
+
+    Older versions stored activity that is not as documented, which is not drawn.
+    """
+    if footer is None or activity_problem(footer, header):
+        return
+    activity = activity_table(footer)
     if not activity.empty:
         placed = header["labels"].get("process_map")
         title = f"Process map {placed}" if placed else "All ranks"
-        hosts = [rank["host"] for rank in header["ranks"]]
+        hosts = {rank["rank"]: rank["host"] for rank in header["ranks"]}
         yield Plot("activity", draw_activity("ranks", title, activity, hosts), activity)
 
 
