@@ -25,6 +25,10 @@ TABLE_ROWS = 5_000_000
 BUNDLE_BYTES = 2**27
 BUNDLE_CELLS = 20_000_000
 
+#: Decoded bytes of a table of unknown origin: the headers of about 10,000 runs. A file of some
+#: kilobytes can contain any number of them.
+PARQUET_BYTES = 2**29
+
 #: Values in one log or report of ReFrame: a test of ten values that runs each hour for a year.
 LOG_VALUES = 100_000
 

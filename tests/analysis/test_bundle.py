@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -118,25 +120,99 @@ def test_an_incomplete_bundle_is_refused(alpha: Path, length: int) -> None:
 
 @pytest.mark.parametrize("labels", ["2026-13-01", "[]", '{"site": 1}', ""])
 def test_labels_that_are_none_are_refused(switchpoint: Run, alpha: Path, labels: str) -> None:
-    with zipfile.ZipFile(alpha) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    runs = pq.read_table(pa.BufferReader(parts["runs.parquet"]))
-    column = runs.schema.get_field_index("labels")
-    changed = pa.array([labels] * len(runs), pa.string())
+    runs = _runs_of(alpha)
+    _replace_runs(alpha, _replaced(runs, "labels", [labels] * len(runs)))
+
+    done = switchpoint("compare", alpha, alpha)
+
+    assert done.exit_code == 2
+    assert f"{alpha}: labels are not a JSON object of texts; " in done.stderr
+
+
+def _runs_of(path: Path) -> pa.Table:
+    with zipfile.ZipFile(path) as archive:
+        return pq.read_table(pa.BufferReader(archive.read("runs.parquet")))
+
+
+def _replaced(runs: pa.Table, column: str, values: list[str | None]) -> pa.Table:
+    place = runs.schema.get_field_index(column)
+    return runs.set_column(place, column, pa.array(values, pa.string()))
+
+
+def _replace_runs(path: Path, runs: pa.Table, **options: object) -> None:
+    """Write other runs into a bundle, with the right hash, as a stranger can."""
     buffer = io.BytesIO()
-    pq.write_table(runs.set_column(column, "labels", changed), buffer)
+    pq.write_table(runs.replace_schema_metadata(), buffer, **options)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
     body = io.BytesIO()
     with zipfile.ZipFile(body, "w") as archive:
         archive.comment = b"0" * 64
         for name, content in (parts | {"runs.parquet": buffer.getvalue()}).items():
             archive.writestr(name, content)
     content = body.getvalue()[:-64]
-    alpha.write_bytes(content + hashlib.sha256(content).hexdigest().encode())
+    path.write_bytes(content + hashlib.sha256(content).hexdigest().encode())
 
-    done = switchpoint("compare", alpha, alpha)
 
-    assert done.exit_code == 2
-    assert f"{alpha}: labels are not a JSON object of texts; " in done.stderr
+def test_a_small_bundle_with_gigabytes_of_text_is_refused(alpha: Path) -> None:
+    """The one text of a dictionary belongs to each of 200 rows."""
+    runs = _runs_of(alpha).take([0] * 200)
+    place = runs.schema.get_field_index("warnings")
+    once = pa.DictionaryArray.from_arrays(pa.array([0] * 200, pa.int32()), [" " * 2**22])
+    large = runs.set_column(place, "warnings", once)
+    options = {"compression": "zstd", "dictionary_pagesize_limit": 2**30}
+
+    for store_schema in (True, False):
+        _replace_runs(alpha, large, store_schema=store_schema, **options)
+        assert alpha.stat().st_size < 2**20
+
+        with pytest.raises(InputError, match="its columns have more than 512 MiB"):
+            read(alpha)
+
+
+def test_a_column_of_lists_is_refused(alpha: Path) -> None:
+    runs = _runs_of(alpha)
+    lists = pa.array([[1, 2]] * len(runs))
+
+    _replace_runs(alpha, runs.append_column("lists", lists))
+
+    with pytest.raises(InputError, match="the column lists contains neither texts nor numbers"):
+        read(alpha)
+
+
+def _packed(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+@pytest.mark.parametrize(
+    "lock",
+    [
+        "x",
+        "ä",
+        _packed(b"no zlib"),
+        _packed(zlib.compress(b'{"roots": [], "concrete_specs": {}}')[:-3]),
+        _packed(zlib.compress(b" " * 2**27)),
+        _packed(zlib.compress(b"[]")),
+    ],
+    ids=["no base64", "no ASCII", "no zlib", "cut", "large", "no lock"],
+)
+def test_a_lock_that_is_none_is_refused(alpha: Path, lock: str) -> None:
+    _replace_runs(alpha, _replaced(_runs_of(alpha), "lock", [lock, None]))
+
+    with pytest.raises(InputError, match="a lock is not a packed lock of Spack"):
+        read(alpha)
+
+
+def test_activity_is_checked_as_in_records(alpha: Path) -> None:
+    runs = _runs_of(alpha)
+    footers = [json.loads(text) for text in runs["footer"].to_pylist()]
+    point = {"mode": "send", "size_bytes": 8, "length_us": 1, "clock_error_us": 0}
+    footers[0]["activity"] = {"phases": ["send_us"], "points": [point | {"spans": [[7, 0, 0, 1]]}]}
+
+    _replace_runs(alpha, _replaced(runs, "footer", [json.dumps(footer) for footer in footers]))
+
+    with pytest.raises(InputError, match=r"has an impossible span, \[7, 0, 0, 1\]"):
+        read(alpha)
 
 
 def test_a_bundle_is_a_plain_zip_with_its_hash_at_the_end(switchpoint: Run, alpha: Path) -> None:

@@ -213,8 +213,8 @@ def _records(store: Store, run_ids: Iterable[str]) -> _Records:
         for run in store.facts(run_id=str(run_id)).to_dict("records"):
             if isinstance(run["header"], str):
                 found.headers[str(run_id)] = json.loads(run["header"])
-            if isinstance(run["lock"], str):
-                found.locks.add(unpack(run["lock"]))
+            if isinstance(run["lock"], str) and (lock := unpack(run["lock"])) is not None:
+                found.locks.add(lock)
     return found
 
 

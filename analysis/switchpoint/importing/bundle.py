@@ -21,11 +21,13 @@ import pyarrow.parquet as pq
 
 from switchpoint.errors import InputError
 from switchpoint.importing.labels import Surroundings
+from switchpoint.importing.lock import locks_problem
 from switchpoint.limits import BUNDLE_BYTES, BUNDLE_CELLS, COUNT
 from switchpoint.printable import path_text
 from switchpoint.records.footer import footer_problem
 from switchpoint.records.header import header_problem
 from switchpoint.strict_json import parse_json
+from switchpoint.strict_parquet import read_parquet
 from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
 from switchpoint.tables.measurements import Measurements, constant
 from switchpoint.whole_files import write_whole
@@ -164,11 +166,8 @@ def _part(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _table(content: bytes) -> pd.DataFrame:
-    """Parse a table, if it is not much larger than its file."""
-    file = pq.ParquetFile(pa.BufferReader(content))
-    if file.metadata.num_rows * file.metadata.num_columns > BUNDLE_CELLS:
-        raise ValueError("a table is too large")
-    found: pd.DataFrame = file.read().to_pandas()
+    """Parse a table of texts, which are categories then, and numbers."""
+    found: pd.DataFrame = read_parquet(content, BUNDLE_CELLS).to_pandas()
     return found
 
 
@@ -179,6 +178,8 @@ def _runs(path: Path, content: bytes) -> pd.DataFrame:
     for header, footer in zip(runs["header"], runs["footer"], strict=True):
         if header is not None and (problem := _problem(header, footer)):
             raise ValueError(problem)
+    if problem := locks_problem(runs["lock"].dropna()):
+        raise ValueError(problem)
     source = path_text(path)
     runs["source"] = [f"{source}: {own}" for own in runs["source"]]
     return runs

@@ -6,7 +6,7 @@ import base64
 import dataclasses
 import hashlib
 import zlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,12 @@ from switchpoint.limits import JSON_BYTES
 from switchpoint.spack.lock import NAME, Lock, parse_lock
 from switchpoint.strict_json import parse_json
 from switchpoint.tables.measurements import Measurements
+
+#: Bytes of one lock: its characters have up to four.
+_MOST_BYTES = 4 * JSON_BYTES
+
+#: Characters of all locks of a file of unknown origin. Runs of one build have the same lock.
+_MOST_CHARACTERS = 8 * JSON_BYTES
 
 
 def attach(measurements: Measurements, folder: Path) -> Measurements:
@@ -35,12 +41,11 @@ def attach(measurements: Measurements, folder: Path) -> Measurements:
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             text = stream.read(JSON_BYTES + 1)
-        content = parse_json(text)
     except OSError as error:
         raise InputError(path, f"{error.strerror}; check the path") from None
     except ValueError:
-        content = None
-    if not isinstance(content, dict) or not {"roots", "concrete_specs"} <= set(content):
+        text = ""
+    if not _is_lock(text):
         raise InputError(
             path, "is not a lock of Spack; copy the environment's lock again, or remove it"
         )
@@ -82,6 +87,33 @@ def pack(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def unpack(packed: str) -> str:
-    """Return the lock that `pack` compressed."""
-    return zlib.decompress(base64.b64decode(packed)).decode()
+def unpack(packed: str) -> str | None:
+    """Return the lock that `pack` compressed; None if it is not one, or is too large."""
+    unpacker = zlib.decompressobj()
+    try:
+        content = unpacker.decompress(base64.b64decode(packed, validate=True), _MOST_BYTES)
+        text = content.decode()
+    except (ValueError, zlib.error):
+        return None
+    return text if unpacker.eof and _is_lock(text) else None
+
+
+def locks_problem(packed: Iterable[object]) -> str | None:
+    """Return what is wrong with packed locks of unknown origin, if anything is."""
+    characters = 0
+    for lock in {*packed}:
+        text = unpack(lock) if isinstance(lock, str) else None
+        if text is None:
+            return "a lock is not a packed lock of Spack"
+        characters += len(text)
+        if characters > _MOST_CHARACTERS:
+            return f"its locks have more than {_MOST_CHARACTERS // 2**20} Mi characters"
+    return None
+
+
+def _is_lock(text: str) -> bool:
+    try:
+        content = parse_json(text)
+    except ValueError:
+        return False
+    return isinstance(content, dict) and {"roots", "concrete_specs"} <= {*content}

@@ -12,6 +12,7 @@ from switchpoint.errors import InputError
 from switchpoint.store.checksums import Seal, footer_seal, verified_format
 from switchpoint.store.files import Rewritten, StoreFiles
 from switchpoint.store.tables import LARGE
+from switchpoint.strict_parquet import TooLargeError, check_texts
 
 #: Arrow's name for the file that a row came from.
 FILE = "__filename"
@@ -81,6 +82,8 @@ def scan(
 
     try:
         sealed, unsealed, damaged = _by_seal(files, paths, loss)
+        unsealed, too_large = _by_length(unsealed, schema, loss)
+        damaged += too_large
         if check is None:
             sealed, unsealed = [*sealed, *unsealed], []
         tables = [read(sealed)] if sealed else []
@@ -133,6 +136,27 @@ def _by_seal(
         [path for path in paths if seals[path] is Seal.ABSENT],
         [_damage(path, reason, loss) for path in sorted(paths) if seals[path] is Seal.BROKEN],
     )
+
+
+def _by_length(paths: list[str], schema: pa.Schema, loss: str) -> tuple[list[str], list[str]]:
+    """Divide the files of other programs by whether their texts fit into memory; name the others.
+
+    Texts that are read as dictionaries fit in any case.
+    """
+    names = [field.name for field in schema if pa.types.is_string(field.type)]
+    fitting, damaged = [], []
+    for path in paths:
+        try:
+            check_texts(path, names)
+        except TooLargeError as error:
+            damaged.append(_damage(path, str(error), loss))
+            continue
+        except (FileNotFoundError, PermissionError):
+            raise
+        except (pa.ArrowException, OSError, ValueError):
+            pass  # which whoever reads it says
+        fitting.append(path)
+    return fitting, damaged
 
 
 def _damage(path: str, reason: str, loss: str) -> str:

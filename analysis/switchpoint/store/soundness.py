@@ -13,6 +13,7 @@ from collections.abc import Iterator, Set
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from switchpoint.importing.lock import locks_problem
 from switchpoint.records.footer import footer_problem
 from switchpoint.records.header import header_problem
 from switchpoint.store.tables import OTHER_IDENTITY
@@ -71,11 +72,17 @@ def _of_numbers(table: pa.Table, ranges: dict[str, tuple[float, float]]) -> Iter
 
 def _of_labels(column: pa.ChunkedArray, name: str, taken: Set[str] = frozenset()) -> Iterator[str]:
     """Check JSON objects of texts, none of which has the name of a column that exists."""
-    for text in column.unique().drop_null().to_pylist():
+    for text in _texts(column):
         if not are_labels(text):
             yield f"{name} is not a JSON object of texts"
         elif there := sorted(taken & parse_json(text).keys()):
             yield f"{name} contains {there[0]}, which is a column of its own"
+
+
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    """Return each text of a column once."""
+    texts: list[str] = column.unique().drop_null().to_pylist()
+    return texts
 
 
 def _of_times(table: pa.Table) -> Iterator[str]:
@@ -99,6 +106,8 @@ def _of_facts(table: pa.Table) -> Iterator[str]:
             footer is not None and (problem := footer_problem(footer, header))
         ):
             yield problem
+    if "lock" in table.schema.names and (problem := locks_problem(_texts(table["lock"]))):
+        yield problem
 
 
 def _parsed(text: str) -> dict[str, object] | None:
