@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import hashlib
 import json
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -23,6 +25,7 @@ from switchpoint.importing.lock import unpack
 from switchpoint.store.batches import Encoded, write
 from switchpoint.store.compaction import compact
 from switchpoint.store.files import StoreFiles
+from switchpoint.tables.measurements import Measurements, no_samples
 from typer.testing import Result
 
 
@@ -213,6 +216,71 @@ def test_a_damaged_file_costs_its_own_runs_and_one_warning(tmp_path: Path, table
     assert (f"{2:032x}" in set(found.samples["run_id"])) == (table == "facts")
 
 
+@pytest.mark.parametrize("table", ["samples", "curves", "facts", "runs"])
+def test_a_damaged_file_that_was_removed_comes_back_with_the_next_import(
+    tmp_path: Path, switchpoint: Callable[..., Result], table: str
+) -> None:
+    url = tmp_path / "results"
+    first, second = record(tmp_path, 1), record(tmp_path, 2)
+    switchpoint("import", first, second, "--store", url)
+    store = Store(url)
+    before, points, facts = contents(store), _sorted(store.curves()), store.facts()
+    [damaged] = (url / table).rglob("*.parquet")
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:-100])
+    told = switchpoint("detect", "--store", url).stderr + str(store.curves().attrs["not_taken"])
+    assert "Remove the file and import" in told
+
+    damaged.unlink()
+
+    outputs = [
+        switchpoint("import", *paths, "--store", url).output.partition(" added")[0]
+        for paths in ([first], [first, second], [first, second])
+    ]
+    assert outputs == ["1 run", "1 run", "0 runs"]
+    for _ in range(2):
+        pd.testing.assert_frame_equal(contents(store), before)
+        pd.testing.assert_frame_equal(_sorted(store.curves()), points)
+        pd.testing.assert_frame_equal(store.facts(), facts)
+        compact(store)
+
+
+def _sorted(points: pd.DataFrame) -> pd.DataFrame:
+    named = points.astype({"run_id": str, "mode": str})
+    return named.sort_values(["run_id", "mode", "size_bytes"], ignore_index=True)
+
+
+def test_writers_that_restore_the_same_samples_at_once_store_them_once(tmp_path: Path) -> None:
+    url = str(tmp_path / "results")
+    paths = [str(record(tmp_path, number)) for number in range(4)]
+    for path in paths:
+        _add((url, path))
+    before = contents(Store(url))
+    for path in Path(url, "samples").rglob("*.parquet"):
+        path.unlink()
+
+    with ProcessPoolExecutor(4) as pool:
+        list(pool.map(_add, [(url, path) for path in [*paths, *paths]]))
+
+    assert Store(url).runs()["run_id"].tolist() == [f"{number:032x}" for number in range(4)]
+    pd.testing.assert_frame_equal(contents(Store(url)), before)
+
+
+def test_points_without_samples_restore_no_run_that_has_samples(tmp_path: Path, url: str) -> None:
+    """As in a bundle. What is stored again counts instead of the run before."""
+    store, found = Store(url), read(record(tmp_path, 1))
+    store.add(found)
+    points = Measurements(no_samples(), found.runs, points=summarise(found))
+    files = store.files
+
+    for gone, added in [("curves", 0), ("samples", 1)]:
+        files.remove(files.below(gone))
+        assert store.add(points) == added
+        assert store.add(points) == 0
+
+    assert len(store.curves()) == len(summarise(found))
+
+
 def test_a_foreign_file_is_named_and_costs_nothing(tmp_path: Path) -> None:
     store = Store(tmp_path / "results")
     store.add(read(record(tmp_path, 1)))
@@ -236,6 +304,7 @@ def test_a_foreign_file_is_named_and_costs_nothing(tmp_path: Path) -> None:
         ("runs", "labels", "[1]", "labels is not a JSON object of texts"),
         ("runs", "start_utc", "tomorrow", "a start is not a time in UTC of its date"),
         ("facts", "header", "{}", "header field"),
+        ("facts", "lock", "x", "a lock is not a packed lock of Spack"),
     ],
 )
 def test_an_impossible_value_that_another_program_wrote_costs_its_file(
@@ -258,6 +327,71 @@ def test_an_impossible_value_that_another_program_wrote_costs_its_file(
     assert warning.startswith(f"{foreign}: is damaged (")
     assert problem in warning
     assert f"{2:032x}" in set(found.samples["run_id"])
+
+
+def with_activity(run: dict[str, Any], activity: object) -> str:
+    return json.dumps(json.loads(run["footer"]) | {"activity": activity})
+
+
+ACTIVITY = {"mode": "send", "size_bytes": 8, "length_us": 1, "clock_error_us": 0}
+STRANGE = [
+    {"phases": ["send_us"], "points": [ACTIVITY | {"spans": [[7, 0, 0, 1]]}]},
+    {"phases": [1], "points": []},
+]
+
+
+def test_activity_that_another_program_wrote_is_checked_too(tmp_path: Path) -> None:
+    store = Store(tmp_path / "results")
+    store.add(read(record(tmp_path, 1)))
+    [foreign] = (tmp_path / "results/facts").rglob("*.parquet")
+    rows = pq.read_table(foreign, partitioning=None)
+    footer = with_activity(rows.to_pylist()[0], STRANGE[0])
+    place = rows.schema.get_field_index("footer")
+    rows = rows.set_column(place, "footer", pa.array([footer]))
+    pq.write_table(rows.replace_schema_metadata(None), foreign)
+
+    [warning] = store.read().not_taken
+
+    assert "footer field 'activity' has an impossible span, [7, 0, 0, 1]" in warning
+
+
+@pytest.mark.parametrize("activity", STRANGE)
+def test_a_report_does_without_activity_that_an_older_version_stored(
+    tmp_path: Path, switchpoint: Callable[..., Result], activity: object
+) -> None:
+    url, page = tmp_path / "results", tmp_path / "page"
+    found = read(record(tmp_path, 1))
+    footer = with_activity(found.runs.to_dict("records")[0], activity)
+    Store(url).add(dataclasses.replace(found, runs=found.runs.assign(footer=footer)))
+
+    done = switchpoint("report", "--store", url, "-o", page)
+
+    assert done.exit_code == 0, done.output
+    assert "Curves" in (page / f"runs/{1:032x}.html").read_text()
+
+
+def test_a_small_foreign_file_with_gigabytes_of_text_costs_only_itself(tmp_path: Path) -> None:
+    """The one text of a dictionary belongs to each of 200 rows."""
+    store = Store(tmp_path / "results")
+    store.add(read(record(tmp_path, 1)))
+    [foreign] = (tmp_path / "results/runs").rglob("*.parquet")
+    store.add(read(record(tmp_path, 2)))
+    rows = pq.read_table(foreign, partitioning=None).take([0] * 200)
+    once = pa.DictionaryArray.from_arrays(pa.array([0] * 200, pa.int32()), [" " * 2**22])
+    rows = rows.set_column(rows.schema.get_field_index("session"), "session", once)
+    pq.write_table(
+        rows.replace_schema_metadata(None),
+        foreign,
+        compression="zstd",
+        dictionary_pagesize_limit=2**30,
+        store_schema=False,
+    )
+
+    found = store.read()
+
+    [warning] = found.not_taken
+    assert warning.startswith(f"{foreign}: is damaged (its columns have more than 512 MiB); ")
+    assert found.runs["run_id"].tolist() == [f"{2:032x}"]
 
 
 @pytest.mark.parametrize("table", ["runs", "facts", "curves"])

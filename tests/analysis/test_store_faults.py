@@ -235,4 +235,8 @@ def test_every_verb_works_when_old_samples_are_gone(
         result = switchpoint(*words)
         assert result.exit_code == 0, (words, result.output)
     pd.testing.assert_frame_equal(Store("results").curves(), points)
-    assert "1 already stored" in switchpoint("import", "1.record").output
+
+    again = [switchpoint("import", "1.record").output for _ in range(2)]
+    assert again[0] == "1 run added to results\n"
+    assert again[1] == "0 runs added to results; 1 already stored\n"
+    assert set(Store("results").read().samples["run_id"]) >= {f"{1:032x}"}

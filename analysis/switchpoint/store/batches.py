@@ -81,6 +81,10 @@ class Encoded:
         frame: pd.DataFrame = self.tables["runs"].select(["run_id", "date", "complete"]).to_pandas()
         return frame
 
+    def run_ids(self, table: str) -> set[str]:
+        """Return the runs that have rows in a table."""
+        return set(self.tables[table]["run_id"].unique().to_pylist())
+
     def months(self) -> list[str]:
         """Return the folders of the months of the runs' dates."""
         months = self.runs()["date"].str[:7].fillna(UNDATED)

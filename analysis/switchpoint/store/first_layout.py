@@ -19,6 +19,12 @@ _PROGRAM = r'"kernel": ?(\{[^{}]*\})'
 
 _PARTITIONS = ["site", "date"]
 
+#: A run with its row in `runs` would count as stored.
+_LOST = (
+    "its samples are left out. Remove it and the file of this name below `runs`, and import the run"
+    " again"
+)
+
 
 class FirstLayout:
     """Runs that an older version stored.
@@ -67,7 +73,9 @@ class FirstLayout:
             there = [path for path in paths if self._files.exists(path)]
             if len(there) < len(paths):
                 damaged.append(f"{folder}: the samples of {len(paths) - len(there)} runs are gone")
-            table, failed = scan(self._files, there, schema, condition, check=problem_of_table)
+            table, failed = scan(
+                self._files, there, schema, condition, loss=_LOST, check=problem_of_table
+            )
             named = pa.array([site] * len(table), pa.string()).dictionary_encode()
             tables.append(
                 table.add_column(0, SAMPLES.field("site"), named.cast(SAMPLES.field("site").type))

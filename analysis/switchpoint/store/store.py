@@ -19,9 +19,10 @@ from switchpoint.store.files import StoreFiles
 from switchpoint.store.first_layout import FirstLayout
 from switchpoint.store.ledger import ledgers
 from switchpoint.store.mark import MARK, check_mark, set_mark
+from switchpoint.store.needed import needed
 from switchpoint.store.scan import scan
 from switchpoint.store.steady import steady
-from switchpoint.store.stored_runs import StoredRuns
+from switchpoint.store.stored_runs import StoredRuns, with_batches
 from switchpoint.store.tables import RUNS, unpacked, unpacked_points
 from switchpoint.store.values import keep_values, read_values
 from switchpoint.store.wanted import Query, Wanted
@@ -59,7 +60,7 @@ class Store:
         return [Path(self.files.root, name) for name in (*TABLES, *self.ledgers, "values", MARK)]
 
     def add(self, measurements: Measurements) -> int:
-        """Store every run that is new, or that replaces a truncated run.
+        """Store every run that is new, replaces a truncated run, or restores removed files.
 
         Parameters
         ----------
@@ -83,14 +84,7 @@ class Store:
 
     def keep(self, encoded: Encoded) -> list[str]:
         """Write those runs that `add` would write, as one batch, and return their IDs."""
-        runs = encoded.runs()
-        known = self._known(set(encoded.months()))
-        runs = runs.sort_values("complete", kind="stable").drop_duplicates("run_id", keep="last")
-        new = [
-            run
-            for run, complete in zip(runs["run_id"], runs["complete"], strict=True)
-            if run not in known or (complete and not known[run])
-        ]
+        new = self._needed(encoded)
         if new:
             set_mark(self.files)
             write(self.files, encoded if len(new) == len(encoded.runs()) else encoded.only(new))
@@ -253,11 +247,11 @@ class Store:
         return paths
 
     @steady
-    def _known(self, months: set[str]) -> dict[str, bool]:
-        """Return for each stored run of some months whether it is complete."""
-        runs = self._brief(["run_id", "complete"], months)
-        complete = runs.groupby("run_id")["complete"].max()
-        return dict(zip(complete.index, complete.astype(bool), strict=True))
+    def _needed(self, encoded: Encoded) -> list[str]:
+        """Return the runs of an import that are to be written."""
+        runs = self._brief(["run_id", "complete", "start_utc"], set(encoded.months()))
+        own = runs[runs["run_id"].isin(encoded.runs()["run_id"])]
+        return needed(StoredRuns(self.files, own), encoded)
 
     def _dated(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add when and in which session the runs of some rows were made."""
@@ -275,14 +269,16 @@ class Store:
         )
 
     def _brief(self, names: list[str], months: set[str] | None = None) -> pd.DataFrame:
-        """Return few columns of all runs, or of those of some months; a run may come twice."""
+        """Return few columns and the batch of all runs, or of some months; a run may come twice."""
         ours, older = in_batches(self.files.below("runs"))
         if months is not None:
             ours = [name for name in ours if batch_of(name).partition("/")[0] in months]
-        table, _ = scan(self.files, ours, pa.schema([RUNS.field(name) for name in names]))
-        runs: pd.DataFrame = table.to_pandas()
+        schema = pa.schema([RUNS.field(name) for name in names])
+        table, _ = scan(self.files, ours, schema, with_file=True)
+        runs = with_batches(table.to_pandas())
         if older:
-            runs = pd.concat([runs, FirstLayout(self.files, older).runs(names)[0]])
+            before = FirstLayout(self.files, older).runs(names)[0]
+            runs = pd.concat([runs, before.assign(batch=None)])
         return runs[runs["run_id"].notna()]
 
 

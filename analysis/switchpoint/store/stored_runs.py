@@ -25,6 +25,14 @@ _FEW = 1000
 
 _REPRODUCED = f'"{REPRODUCES}": ?"([^"]*)"'  # in the labels' JSON
 
+#: What a damaged file of a table costs.
+_LOSSES = {
+    "samples": "its samples are left out",
+    "curves": "its curves are left out",
+    "facts": "its runs are used without headers, footers and locks",
+    "runs": "its runs are left out",
+}
+
 
 class StoredRuns:
     """Runs and where they are.
@@ -62,9 +70,7 @@ class StoredRuns:
         table, damaged = scan(
             files, wanted.files(ours), RUNS, condition, with_file=True, check=problem_of_table
         )
-        rows: pd.DataFrame = table.to_pandas()
-        places = rows.pop(FILE)
-        rows["batch"] = places.map({name: batch_of(name) for name in places.unique()})
+        rows = with_batches(table.to_pandas())
         foreign = rows["run_id"].isna()
         damaged += [
             f"{path(files, 'runs', batch)}: is not a file of a store; remove it"
@@ -131,6 +137,21 @@ class StoredRuns:
             return whole, damaged
         return pd.concat([whole, before[RUN_COLUMNS]], ignore_index=True), damaged
 
+    def gone(self, table: str) -> set[str]:
+        """Return the runs whose file of a table was removed, without the first layout."""
+        batches = self.runs["batch"].dropna().unique()
+        if not len(batches):
+            return set()
+        paths = {batch: path(self._files, table, batch) for batch in batches}
+        gone = self._gone(paths, {*self._files.below(table)})
+        return set(self.runs.loc[self.runs["batch"].isin(gone), "run_id"])
+
+    def with_rows(self, table: str, run_ids: set[str]) -> set[str]:
+        """Return those of some runs that have rows in a table."""
+        runs = self.runs[self.runs["run_id"].isin(run_ids)]
+        others = {field.name for field in TABLES[table]} - {"run_id"}
+        return set(self.rows(table, runs, without=others)[0]["run_id"].unique().to_pylist())
+
     def rows(
         self,
         table: str,
@@ -162,9 +183,7 @@ class StoredRuns:
             batch: path(self._files, table, batch) for batch in runs["batch"].dropna().unique()
         }
         there = {*self._files.below(table)}
-        gone = [batch for batch, name in paths.items() if name not in there]
-        if any(not self._files.exists(path(self._files, "runs", batch)) for batch in gone):
-            raise Rewritten
+        gone = self._gone(paths, there)
         twice = bool(self._twice & set(runs["run_id"]))
         own = None
         # Headers are large, so only the wanted ones are kept in memory.
@@ -176,6 +195,7 @@ class StoredRuns:
             pa.schema([field for field in TABLES[table] if field.name not in without]),
             both(own, condition),
             with_file=twice,
+            loss=f"{_LOSSES[table]}. Remove the file and import its runs again",
             check=problem_of_table,
         )
         if own is None:
@@ -184,6 +204,19 @@ class StoredRuns:
             number = int(runs["batch"].isin(gone).sum())
             told.append(f"{self._files.url}: the {table} of {number} runs were removed")
         return (_newest(rows, runs, paths) if twice else rows), told
+
+    def _gone(self, paths: dict[str, str], there: set[str]) -> list[str]:
+        """Return the batches without their file of a table; their runs must still be there."""
+        gone = [batch for batch, name in paths.items() if name not in there]
+        if any(not self._files.exists(path(self._files, "runs", batch)) for batch in gone):
+            raise Rewritten
+        return gone
+
+
+def with_batches(rows: pd.DataFrame) -> pd.DataFrame:
+    """Replace the column `FILE` by the batch of each row, `batch`."""
+    places = rows.pop(FILE)
+    return rows.assign(batch=places.map({name: batch_of(name) for name in places.unique()}))
 
 
 def _of_runs(rows: pa.Table, run_ids: pd.Series[str]) -> pa.Table:
