@@ -75,7 +75,7 @@ def judge(
     verbs
         Run these, and those that write, on what was accepted; none if there are none.
     page
-        Also write the report, and folders to reproduce runs.
+        Also write the report, folders to reproduce runs, and recommendations.
     """
     folder = Path(tempfile.mkdtemp(prefix="switchpoint-fuzz-"))
     try:
@@ -142,7 +142,7 @@ def of_store(
     store
         The store.
     page
-        Also write the report, and folders to reproduce runs.
+        Also write the report, folders to reproduce runs, and recommendations.
     only
         Verbs that only print.
     """
@@ -172,7 +172,19 @@ def of_store(
     made = [["compare", bundle, bundle]] if Path(bundle).exists() else []
     if Path(model).exists():
         made.append(["model", "predict", model, "ring", "--placement", "one_node"])
+        made += advice(model, store.url) if page else []
     return problems + [problem for words in made for problem in of_command(words)]
+
+
+def advice(model: str, store: str) -> list[list[str]]:
+    """Return the commands that hold a site model beside measurements, or recommend from it."""
+    recommend = ["model", "recommend", model, "--placement", "one_node"]
+    return [
+        ["model", "predict", model, "pingpong", "--against", store],
+        ["model", "predict", model, "mergesort", "--against", store, "--json"],
+        [*recommend, "--write", f"{model}.advice"],
+        [*recommend, "--checked", store, "--json"],
+    ]
 
 
 def _of_records(folder: Path) -> list[str]:

@@ -26,7 +26,7 @@ from switchpoint import Store, import_files
 
 from fuzz.examples import for_each_example
 from fuzz.inputs import SEEDS, VALUES, Draw, change, damage
-from fuzz.judgement import VERBS, Outcome, of_command, of_store
+from fuzz.judgement import VERBS, Outcome, advice, of_command, of_store
 from fuzz.processes import BYTES, Counts, largest_bytes
 
 #: The nights of the store, fewer than any history and enough for all parts of the gate.
@@ -62,6 +62,12 @@ KINDS = ["model", "policy", "report", "bundle", "table"]
 
 #: Inputs of a round, which share the sound files.
 INPUTS = 40
+
+#: Of so many files one is used in the ways that take longest.
+_SLOW_ONE_IN = 6
+
+#: One text of a table that has gigabytes if each of its rows has it.
+_LONG_TEXT, _LONG_ROWS = " " * 2**22, 300
 
 
 class Sound:
@@ -132,8 +138,9 @@ def _measured(folder: Path) -> Path:
                      footer | {"samples": len(rows)}]  # fmt: skip
             texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
             (records / f"{night}-{launch}.record").write_text("\n".join(texts) + "\n")
-    zoom = SEEDS["openmpi-tcp-zoom.record"].replace(b'"site": "testbed"', b'"site": "alpha"')
-    (records / "zoom.record").write_bytes(zoom)
+    for name in ("openmpi-tcp-zoom", "openmpi-mergesort-two-nodes"):
+        content = SEEDS[f"{name}.record"].replace(b'"site": "testbed"', b'"site": "alpha"')
+        (records / f"{name}.record").write_bytes(content)
     rows = (
         f"pass|2026-11-{night + 1:02}T23:00:00|Stream %size=8|alpha|batch|gnu|triad|{200 + night}"
         "|GB/s|210"
@@ -213,7 +220,7 @@ def _damaged_bundle(draw: Draw, content: bytes) -> bytes:
 def _written(table: pa.Table) -> bytes:
     """Return a file as another program writes it: without a seal."""
     buffer = io.BytesIO()
-    pq.write_table(table.replace_schema_metadata(None), buffer)
+    pq.write_table(table.replace_schema_metadata(None), buffer, dictionary_pagesize_limit=2**30)
     return buffer.getvalue()
 
 
@@ -234,14 +241,31 @@ def _damaged_table(draw: Draw, table: pa.Table) -> pa.Table:
     column = table[name]
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     cells = column.to_pylist()
-    value = draw(st.sampled_from(_cells(kind)))
-    place = draw(st.integers(-1, len(cells) - 1))
-    changed = [value if place in (-1, row) else cell for row, cell in enumerate(cells)]
     if act == 4 and pa.types.is_string(kind):
         return table.set_column(number, name, pa.array(range(len(cells)), pa.int64()))
     if act == 4:
         return table.set_column(number, name, pa.array([str(cell) for cell in cells]))
+    if act == 5 and pa.types.is_string(column.type) and cells:
+        once = pa.DictionaryArray.from_arrays(pa.array([0] * _LONG_ROWS), [_LONG_TEXT])
+        return table.take([0] * _LONG_ROWS).set_column(number, name, once)
+    if act in (6, 7) and any(_is_object(cell) for cell in cells):
+        return table.set_column(number, name, pa.array(_changed(draw, cells), kind))
+    value = draw(st.sampled_from(_cells(kind)))
+    place = draw(st.integers(-1, len(cells) - 1))
+    changed = [value if place in (-1, row) else cell for row, cell in enumerate(cells)]
     return table.set_column(number, name, pa.array(changed, kind).cast(column.type))
+
+
+def _is_object(cell: Any) -> bool:
+    return isinstance(cell, str) and cell.startswith("{")
+
+
+def _changed(draw: Draw, cells: list[Any]) -> list[Any]:
+    """Change a value within one of the cells that are JSON, such as a header."""
+    row = draw(st.sampled_from([row for row, cell in enumerate(cells) if _is_object(cell)]))
+    value = json.loads(cells[row])
+    change(draw, value)
+    return [*cells[:row], json.dumps(value), *cells[row + 1 :]]
 
 
 def _cells(kind: pa.DataType) -> list[Any]:
@@ -263,7 +287,7 @@ def judge_own(sound: Sound, kind: str, name: str, content: bytes) -> Outcome:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _of_model(_: Sound, folder: Path, name: str, content: bytes) -> Outcome:
+def _of_model(sound: Sound, folder: Path, name: str, content: bytes) -> Outcome:
     path = folder / name
     path.write_bytes(content)
     outputs = [
@@ -271,7 +295,8 @@ def _of_model(_: Sound, folder: Path, name: str, content: bytes) -> Outcome:
         for kernel, rest in (("ring", []), ("alltoall", ["--json", "--ranks=4"]))
     ]
     export = ["model", "export", str(path), "--placement", "one_node", "--simgrid"]
-    return _outcome([*outputs, [*export, str(folder / "platform.xml")]])
+    slow = advice(str(path), sound.store.url) if _is_chosen(content) else []
+    return _outcome([*outputs, [*export, str(folder / "platform.xml")], *slow])
 
 
 def _of_policy(sound: Sound, folder: Path, name: str, content: bytes) -> Outcome:
@@ -292,17 +317,20 @@ def _of_report(sound: Sound, folder: Path, name: str, content: bytes) -> Outcome
 def _of_bundle(_: Sound, folder: Path, name: str, content: bytes) -> Outcome:
     path = folder / f"{name}.bundle"
     path.write_bytes(content)
-    store = ["--store", str(folder / "results")]
-    outcome = _outcome([["import", str(path), *store], ["compare", str(path), str(path)]])
+    places = ["--store", str(folder / "results")]
+    outcome = _outcome([["import", str(path), *places], ["compare", str(path), str(path)]])
     if outcome.accepted:
-        outcome.problems += of_store(folder, Store(folder / "results"), only=_some(content))
+        store = Store(folder / "results")
+        page, only = _is_chosen(content), _some(content)
+        outcome.problems += of_store(folder, store, page=page, only=only)
     return outcome
 
 
 def _of_table(sound: Sound, folder: Path, name: str, content: bytes) -> Outcome:
     store = _copy(sound, folder)
     (store / name).write_bytes(content)
-    return Outcome(accepted=1, problems=of_store(folder, Store(store), only=_some(content)))
+    problems = of_store(folder, Store(store), page=_is_chosen(content), only=_some(content))
+    return Outcome(accepted=1, problems=problems)
 
 
 _VERBS: dict[str, Callable[[Sound, Path, str, bytes], Outcome]] = {
@@ -317,6 +345,10 @@ _VERBS: dict[str, Callable[[Sound, Path, str, bytes], Outcome]] = {
 def _some(content: bytes) -> list[list[str]]:
     """Choose some of the verbs that only print: all would take half a minute."""
     return random.Random(content).sample(VERBS, 5)
+
+
+def _is_chosen(content: bytes) -> bool:
+    return random.Random(content).randrange(_SLOW_ONE_IN) == 0
 
 
 def _copy(sound: Sound, folder: Path) -> Path:
