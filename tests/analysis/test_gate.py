@@ -19,6 +19,7 @@ from switchpoint import InputError, Store, accept, gate, import_files
 from switchpoint.history import by_curve
 from switchpoint.history import gate as gates
 from switchpoint.history.gate import Verdict
+from switchpoint.store.compaction import compact
 from synthetic_nights import (
     PLACEMENTS,
     Change,
@@ -337,6 +338,23 @@ def test_a_clock_that_went_back_is_told(tmp_path: Path) -> None:
     assert [*verdict.findings["kind"]] == ["clock_went_back"]
     assert "before `night-005`" in verdict.findings["sentence"][0]
     assert [*gate(store, "night-005").findings["kind"]] == []
+
+
+@pytest.mark.parametrize("last", [[26, 27, 28, 29, 30], [26, 27, 29, 30, 28]])
+def test_joined_batches_are_judged_as_they_were_stored(tmp_path: Path, last: list[int]) -> None:
+    """The nights are of November and December; joined, those of a month are one batch."""
+    store = Store(tmp_path / "store")
+    for night in last:
+        add_nights(store, [night])
+    before = gate(store)
+
+    compact(store)
+
+    assert len(store.files_of_runs()) == 2
+    after = gate(store)
+    assert after.session == before.session == f"night-{last[-1]:03}"
+    assert after.findings["kind"].tolist() == before.findings["kind"].tolist()
+    assert ("clock_went_back" in set(after.findings["kind"])) == (last[-1] == 28)
 
 
 def test_other_hosts_under_the_same_site_are_told(tmp_path: Path) -> None:

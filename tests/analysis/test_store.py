@@ -20,12 +20,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import write_record
-from switchpoint import InputError, Store, detect, read, summarise
+from switchpoint import InputError, Store, detect, gate, read, summarise
 from switchpoint.importing.lock import unpack
 from switchpoint.store.batches import Encoded, write
 from switchpoint.store.compaction import compact
 from switchpoint.store.files import StoreFiles
 from switchpoint.tables.measurements import Measurements, no_samples
+from switchpoint.store.upkeep import migrate
 from typer.testing import Result
 
 
@@ -598,6 +599,30 @@ def test_a_store_is_migrated_without_a_loss(
     assert not list(older.rglob("site=*/date=*/*.parquet"))
     assert json.loads((older / "store.json").read_text())["layout"] == 2
     assert switchpoint("store", "verify", "--store", older).exit_code == 0
+
+
+def test_migrated_runs_stay_older_than_those_of_batches(older: Path, tmp_path: Path) -> None:
+    store = Store(older)
+    labels = {"site": "here", "placement": "one_node", "session": "tonight"}
+    store.add(read(record(tmp_path, 3, labels=labels, start_utc="2000-01-01T10:00:00.000000Z")))
+    assert gate(store).session == "tonight"
+
+    migrate(store)
+
+    assert gate(store).session == "tonight"
+
+
+def test_runs_of_batches_without_the_time_of_storing_are_sound(
+    tmp_path: Path, switchpoint: Callable[..., Result]
+) -> None:
+    store = Store(tmp_path / "results")
+    store.add(read(record(tmp_path, 1)))
+    [path] = (tmp_path / "results/runs").rglob("*.parquet")
+    rows = pq.read_table(path, partitioning=None).drop_columns(["stored_as"])
+    pq.write_table(rows.replace_schema_metadata(None), path)  # as older versions wrote it
+
+    assert switchpoint("store", "verify", "--store", store.url).exit_code == 0
+    assert len(store.runs()) == 1
 
 
 # Upkeep.

@@ -12,6 +12,7 @@ from switchpoint.history.accepted import confirmed as confirmed_changes
 from switchpoint.store.batches import UNDATED, batch_of, in_batches
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
+from switchpoint.store.tables import STORED_AS
 from switchpoint.tables.columns import lasting_labels
 from switchpoint.tables.sweeps import ZOOM
 
@@ -108,7 +109,7 @@ def select_nights(store: Store, session: str | None, site: str | None, history: 
     chosen = [*sorted(read.earlier, key=lambda name: str(starts[name]))[-history:], read.judged]
     number = {name: night for night, name in enumerate(chosen)}
     runs = read.runs[read.runs["session"].isin(chosen) & read.runs["site"].isin(own["site"])]
-    stored_before = read.last_batch[starts.index] < own["batch"].min()
+    stored_before = read.last_batch[starts.index] < own[STORED_AS].min()
     later = starts[starts > starts[read.judged]]
     later = later[later.index.isin(read.alike["session"])]
     back = later[stored_before[later.index]]
@@ -169,7 +170,7 @@ class _Read:
     runs : DataFrame
         As from `_sessions`.
     starts, last_batch : Series
-        By session: the start of its first run, and the newest of its batches.
+        By session: the start of its first run, and the batch as which its newest run was stored.
     judged : str
         The session to judge.
     damaged : list of str
@@ -205,7 +206,7 @@ def _reading_back(store: Store, session: str | None, site: str | None) -> Iterat
         stored, damaged = store.stored(since=since, site=site)
         runs = _sessions(stored)
         starts = runs.groupby("session")["start_utc"].min().sort_values()
-        last_batch = runs.groupby("session")["batch"].max()
+        last_batch = runs.groupby("session")[STORED_AS].max()
         if runs.empty and not since:
             where = f"no dated run of the site '{site}'" if site else "no dated run"
             problem = damaged[0] if damaged else f"contains {where}; import some"
@@ -241,11 +242,7 @@ def _begins(store: Store) -> Iterator[tuple[str | None, str]]:
 def _sessions(stored: StoredRuns) -> pd.DataFrame:
     """Return dated runs, each with its session, and with what it measured as one number."""
     runs = stored.runs[stored.runs["start_utc"].notna() & (stored.runs["kernel"] != ZOOM)]
-    runs = runs.assign(
-        session=runs["session"].fillna(runs["date"]),
-        # The name of a batch begins with the time when it was written.
-        batch=runs["batch"].fillna("").str.split("/").str[-1],
-    )
+    runs = runs.assign(session=runs["session"].fillna(runs["date"]))
     lasting = {labels: lasting_labels(labels) for labels in runs["labels"].unique()}
     measured = runs[_MEASURED].assign(labels=runs["labels"].map(lasting))
     return runs.assign(measured=measured.groupby([*measured], dropna=False).ngroup())

@@ -109,9 +109,9 @@ class Encoded:
             yield str(month), self if alone else self.only(part["run_id"].tolist())
 
 
-def write(files: StoreFiles, encoded: Encoded) -> None:
-    """Add runs to the store as one batch."""
-    name = batch_name()
+def write(files: StoreFiles, encoded: Encoded, name: str | None = None) -> None:
+    """Add runs to the store as one batch, by default with a new name."""
+    name = name or batch_name()
     for month, part in encoded.by_month():
         for table, rows in part.tables.items():
             files.write(path(files, table, f"month={month}/{name}"), parquet(rows))
@@ -120,6 +120,12 @@ def write(files: StoreFiles, encoded: Encoded) -> None:
 def batch_name() -> str:
     """Return a name that no other writer uses, and that sorts after all older ones."""
     return f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S%f}-{uuid.uuid4().hex[:8]}"
+
+
+def joined_name(batches: list[str]) -> str:
+    """Return a name that no other writer uses, and that sorts as the newest of some batches."""
+    newest = max(batch.rpartition("/")[2] for batch in batches)
+    return f"{newest.partition('-')[0]}-{uuid.uuid4().hex[:8]}"
 
 
 def path(files: StoreFiles, table: str, batch: str) -> str:

@@ -17,6 +17,7 @@ from switchpoint.store.batches import (
     batch_name,
     batch_of,
     in_batches,
+    joined_name,
     month_of,
     path,
     write,
@@ -166,7 +167,7 @@ def _replace(
         if damaged:
             done.left_out += damaged
             return
-        write(files, encoded)
+        write(files, encoded, joined_name(group))
     _remove(files, group, done)
     done.batches += len(group)
 

@@ -23,7 +23,7 @@ from switchpoint.store.needed import needed
 from switchpoint.store.scan import scan
 from switchpoint.store.steady import steady
 from switchpoint.store.stored_runs import StoredRuns, with_batches
-from switchpoint.store.tables import RUNS, unpacked, unpacked_points
+from switchpoint.store.tables import RUNS, SLIM, unpacked, unpacked_points
 from switchpoint.store.values import keep_values, read_values
 from switchpoint.store.wanted import Query, Wanted
 from switchpoint.tables.builds import tell_builds
@@ -140,7 +140,7 @@ class Store:
     def runs(self, **wanted: Query) -> pd.DataFrame:
         """Read the runs table, oldest first: `RUN_COLUMNS` without the large ones."""
         stored, damaged = self.stored(**wanted)
-        return _told(stored.runs[RUNS.names], damaged)
+        return _told(stored.runs[SLIM], damaged)
 
     @steady
     def run_ids(self) -> pd.Series[str]:

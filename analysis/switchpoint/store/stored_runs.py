@@ -15,7 +15,7 @@ from switchpoint.store.files import Rewritten, StoreFiles
 from switchpoint.store.first_layout import FirstLayout
 from switchpoint.store.scan import FILE, scan
 from switchpoint.store.soundness import problem_of_table
-from switchpoint.store.tables import RUNS
+from switchpoint.store.tables import RUNS, SLIM, STORED_AS
 from switchpoint.store.wanted import Wanted, both
 from switchpoint.tables.builds import RUN_IDENTITY, build_words
 from switchpoint.tables.columns import REPRODUCES, RUN_COLUMNS, lasting_labels
@@ -42,8 +42,9 @@ class StoredRuns:
     files
         The store.
     rows : DataFrame
-        `RUN_COLUMNS` as far as they were read, and `batch`, null in the first layout. A run that
-        two writers stored has two rows.
+        `RUN_COLUMNS` as far as they were read, `STORED_AS`, which sorts runs by when they were
+        stored and is empty in the first layout, and `batch`, null there. A run that two writers
+        stored has two rows.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class StoredRuns:
     ) -> tuple[StoredRuns, list[str]]:
         """Return the wanted runs of some files of `runs`, and what could not be read."""
         ours, older = in_batches(paths)
-        condition = wanted.condition(RUNS.names)
+        condition = wanted.condition(SLIM)
         table, damaged = scan(
             files, wanted.files(ours), RUNS, condition, with_file=True, check=problem_of_table
         )
@@ -81,6 +82,10 @@ class StoredRuns:
             before, failed = FirstLayout(files, older).runs()
             rows = pd.concat([rows, wanted.rows(before).assign(batch=None)], ignore_index=True)
             damaged += failed
+        names = {batch: batch.rpartition("/")[2] for batch in rows["batch"].dropna().unique()}
+        first = rows[STORED_AS].astype(object)
+        first = first.where(first.notna(), rows["batch"].map(names))
+        rows[STORED_AS] = first.fillna("").astype("str")
         return cls(files, rows), damaged
 
     def newest(self, sessions: int) -> pd.DataFrame:
@@ -122,6 +127,9 @@ class StoredRuns:
         """Return these tables of some of the runs, and what could not be read."""
         found, damaged = {}, []
         for table in tables:
+            if table == "runs":  # these know as which batch they were first stored
+                found[table] = pa.Table.from_pandas(runs, schema=RUNS, preserve_index=False)
+                continue
             found[table], failed = self.rows(table, runs)
             damaged += failed
         return Encoded(found), damaged
@@ -132,7 +140,7 @@ class StoredRuns:
         facts, damaged = self.rows("facts", ours)
         # Another program may have written the facts of a run twice; it is still one run.
         once = facts.to_pandas().drop_duplicates("run_id", keep="last")
-        whole = ours[RUNS.names].merge(once, on="run_id", how="left")[RUN_COLUMNS]
+        whole = ours[SLIM].merge(once, on="run_id", how="left")[RUN_COLUMNS]
         if before.empty:
             return whole, damaged
         return pd.concat([whole, before[RUN_COLUMNS]], ignore_index=True), damaged

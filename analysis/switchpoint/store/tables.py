@@ -45,11 +45,18 @@ CURVES = pa.schema([*_IDENTITY, *_numbers(CURVE_COLUMNS)])
 #: The large columns of runs are a table of their own, so that a query of runs does not read them.
 LARGE = ["header", "footer", "lock"]
 FACTS = pa.schema([("run_id", pa.string()), *((name, pa.string()) for name in LARGE)])
+
+#: What a query of runs returns.
+SLIM = [name for name in RUN_COLUMNS if name not in LARGE]
+
+#: The batch as which a run was first stored, which begins with the time: joined batches keep it.
+#: Null in the batch of an import, and in what older versions joined: there it is the file's name.
+STORED_AS = "stored_as"
+
 RUNS = pa.schema(
     [
-        (name, pa.bool_() if name == "complete" else pa.string())
-        for name in RUN_COLUMNS
-        if name not in LARGE
+        *((name, pa.bool_() if name == "complete" else pa.string()) for name in SLIM),
+        (STORED_AS, pa.string()),
     ]
 )
 
