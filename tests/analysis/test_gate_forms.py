@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timezone
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 import yaml
-from switchpoint import Store, accept, gate, import_files
-from synthetic_nights import add_nights, from_night, in_placement
+from conftest import write_record
+from switchpoint import InputError, Store, accept, gate, import_files
+from synthetic_nights import FIRST, add_nights, from_night, in_placement
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -30,12 +32,20 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-def log(folder: Path, values: list[float], unit: str = "GB/s", result: str = "pass") -> Path:
-    """Write the log of a test with a value for each night."""
+def log(
+    folder: Path,
+    values: list[float],
+    unit: str = "GB/s",
+    result: str = "pass",
+    *,
+    first: int = 1709607600,
+    site: str = "alpha",
+) -> Path:
+    """Write the log of a test with a value for each night, the `first` in seconds since 1970."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [
-        f"{result}|x|{1709607600 + 86400 * night}.5|gnu|Stream %size=8|batch|alpha|{value}|{unit}"
-        "|200|-0.5|null|pass"
+        f"{result}|x|{first + 86400 * night}.5|gnu|Stream %size=8|batch|{site}|{value}"
+        f"|{unit}|200|-0.5|null|pass"
         for night, value in enumerate(values)
     ]
     path = folder / "Stream.log"
@@ -154,6 +164,105 @@ def test_values_of_another_site_are_not_missing(tmp_path: Path) -> None:
     assert "alpha" not in set(store.runs()["site"])
 
     assert gate(store).findings.empty
+
+
+def start_of(night: int, hour: float = 2.0) -> int:
+    """An hour of a night of `add_nights`, whose runs start at 2, in seconds since 1970."""
+    midnight = FIRST.replace(hour=0, tzinfo=timezone.utc)
+    return int(midnight.timestamp() + 86400 * night + 3600 * hour)
+
+
+def test_one_dated_run_does_not_hide_the_values_of_all_nights(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    run = tmp_path / "run.record"
+    write_record(run, start_utc="2024-01-01T10:00:00.000000Z", labels={"site": "alpha"})
+    import_files([run, log(tmp_path / "logs", [*STEADY, 150.0])], store)
+
+    verdict = gate(store)
+
+    assert (verdict.session, verdict.nights) == ("2024-03-15", len(STEADY))
+    assert [*verdict.findings["kind"]] == ["regression"]
+    [told] = verdict.warnings
+    assert "are older than the newest single values" in told
+    assert gate(store, "2024-01-01").findings.empty
+
+
+def test_values_of_a_site_without_runs_are_judged_by_themselves(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(4))
+    import_files([log(tmp_path / "logs", [*STEADY, 150.0], first=start_of(-10))], store)
+
+    whole, own = gate(store), gate(store, site="alpha")
+
+    assert [*whole.findings["kind"]] == [] and whole.session == "night-003"
+    assert any("single values of the site 'alpha' are not judged" in one for one in whole.warnings)
+    assert [*own.findings["kind"]] == ["regression"] and own.session == "2026-11-01"
+    with pytest.raises(InputError, match="contains no dated run of the site 'beta'"):
+        gate(store, site="beta")
+    with pytest.raises(InputError, match="has no session 'monday'"):
+        gate(store, "monday", site="alpha")
+
+
+@pytest.mark.parametrize("hour", [1.5, 2.2, 9.0])
+@pytest.mark.parametrize(("last", "kinds"), [(200.0, []), (150.0, ["regression"])])
+def test_a_value_belongs_to_the_nearest_session(
+    tmp_path: Path, hour: float, last: float, kinds: list[str]
+) -> None:
+    """Its job may end before the first kernel of the session starts, or after the last."""
+    store = Store(tmp_path / "store")
+    add_nights(store, range(6), launches=2)
+    first = start_of(0, hour)
+    import_files([log(tmp_path / "logs", [*STEADY[:5], last], first=first, site="here")], store)
+
+    verdict = gate(store)
+
+    assert [*verdict.findings["kind"]] == kinds
+    assert gate(store, "night-004").findings.empty
+
+
+def test_a_session_without_its_values_is_told(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(6), launches=2)
+    import_files([log(tmp_path / "logs", STEADY[:5], first=start_of(0), site="here")], store)
+
+    assert [*gate(store).findings["kind"]] == ["missing_value"]
+
+
+def test_values_between_sessions_of_runs_have_nights_of_their_own(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, [0, 9], launches=2)
+    values = [*STEADY[:9], 150.0]
+    import_files([log(tmp_path / "logs", values, first=start_of(0), site="here")], store)
+
+    assert [*gate(store).findings["kind"]] == ["regression"]
+
+
+@pytest.mark.parametrize("slow", [0, 1])
+def test_a_session_around_midnight_is_one_night(tmp_path: Path, slow: int) -> None:
+    """One test ends at half past eleven, the other an hour later, on another day (UTC)."""
+    store = Store(tmp_path / "store")
+    for number, hour in enumerate((23.5, 24.5)):
+        values = [*STEADY, 150.0 if number == slow else 200.0]
+        path = log(tmp_path / f"logs{number}", values, first=start_of(0, hour))
+        path.write_text(path.read_text().replace("Stream", f"Stream{number}"))
+        import_files([path], store)
+
+    verdict = gate(store)
+
+    [found] = verdict.findings.to_dict("records")
+    assert (found["kind"], verdict.session) == ("regression", "2026-11-11")
+    assert f"Stream{slow}" in found["sentence"]
+
+
+def test_tests_that_run_all_day_have_a_night_for_each_day(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    for hour in range(0, 24, 6):
+        values = [*STEADY, 150.0]
+        import_files([log(tmp_path / f"{hour}", values, first=start_of(0, hour))], store)
+
+    verdict = gate(store)
+
+    assert (verdict.nights, verdict.fails) == (len(STEADY), True)
 
 
 @pytest.mark.parametrize("now", [0.0, -1.0])

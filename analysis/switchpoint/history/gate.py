@@ -18,7 +18,7 @@ from switchpoint.history.circumstances import facts_of_runs
 from switchpoint.history.kept import known_boundaries, parameters_of_launches
 from switchpoint.history.kinds import ACCEPTED, GATE_COLUMNS
 from switchpoint.history.night import Night
-from switchpoint.history.nights import Nights, nights_of_values, select_nights
+from switchpoint.history.nights import Nights
 from switchpoint.history.points import (
     NO_POINTS,
     POINT_COLUMNS,
@@ -27,6 +27,7 @@ from switchpoint.history.points import (
     without_repaired,
 )
 from switchpoint.history.policy import Policy
+from switchpoint.history.value_nights import calendar
 from switchpoint.store.store import Store
 
 #: So many nights are read at once.
@@ -109,8 +110,8 @@ def gate(
     store = store if isinstance(store, Store) else Store(store)
     policy = policy or Policy()
     single = store.single_values(site=site)
-    nights = _nights(store, single, session, site, history or policy.history_nights)
-    night, not_taken = _read(store, nights, site)
+    chosen = calendar(store, single, session, site, history or policy.history_nights)
+    night, not_taken = _read(store, chosen.nights, site)
     known, lost = known_boundaries(
         store, night.points, night.nights, night.acceptances, policy.settled_after_nights
     )
@@ -121,7 +122,7 @@ def gate(
     found = [
         *absences.found(night, failed_checks),
         *(changes.found(night, curves, policy) if len(night.curves) else []),
-        *values.found(_of_session(single, nights), nights.starts_utc, policy, night.acceptances),
+        *values.found(chosen.values, chosen.starts_utc, policy, night.acceptances),
     ]
     rows = [night.finished(finding, policy) for finding in found]
     verdict = Verdict(
@@ -152,22 +153,6 @@ def kept(store: Store, verdict: Verdict) -> None:
         store.keep_parameters(verdict.parameters)
     except InputError as error:
         verdict.warnings.append(f"the parameters of this session were not kept: {error}")
-
-
-def _nights(
-    store: Store, single: pd.DataFrame, session: str | None, site: str | None, history: int
-) -> Nights:
-    """Choose the nights: by the runs, or in a store without runs by the single values."""
-    if len(single) and not store.files.below("runs"):
-        return nights_of_values(store, single, session, history)
-    return select_nights(store, session, site, history)
-
-
-def _of_session(single: pd.DataFrame, nights: Nights) -> pd.DataFrame:
-    """Return the values of the judged sites, without those of later sessions."""
-    if len(nights.runs):
-        single = single[single["site"].isin(nights.runs["site"]) | single["site"].isna()]
-    return single[single["time_utc"] < nights.until_utc] if nights.until_utc else single
 
 
 def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[str]]:

@@ -23,6 +23,10 @@ _MEASURED = ["format", "site", "partition", "environ", "kernel", "placement"]
 _NAMED = 3
 
 
+class NoSession(InputError):  # noqa: N818  an error of its own only for who can do without
+    """There is no such session, or no dated run of such a site."""
+
+
 @dataclass(frozen=True)
 class Nights:
     """The judged session and its history.
@@ -44,6 +48,8 @@ class Nights:
         As from `accepted.confirmed`.
     until_utc : str or None
         When the next session began, if the judged one is not the last.
+    sites : frozenset of str
+        All sites of the runs that were read.
     """
 
     runs: pd.DataFrame
@@ -53,6 +59,7 @@ class Nights:
     warnings: list[str]
     confirmed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     until_utc: str | None = None
+    sites: frozenset[str] = frozenset()
 
     @property
     def tonight(self) -> int:
@@ -121,6 +128,7 @@ def select_nights(store: Store, session: str | None, site: str | None, history: 
         read.damaged,
         confirmed_changes(store),
         None if later.empty else str(later.min()),
+        frozenset(read.runs["site"].dropna()),
     )
 
 
@@ -136,29 +144,11 @@ def site_of(store: Store, session: str | None) -> str | None:
     return str(sites[0]) if len(sites) == 1 else None
 
 
-def nights_of_values(
-    store: Store, values: pd.DataFrame, session: str | None, history: int
-) -> Nights:
-    """Return the nights of a store that has single values only: their days in UTC.
-
-    Raises
-    ------
-    InputError
-        If there is no value of the day `session`.
-    """
-    days = values["time_utc"].dropna().astype(str).str[:10]
-    every = sorted(days.unique())
-    if session is not None and session not in every:
-        raise InputError(
-            "--session",
-            f"the store {store.url} has no session '{session}'; the newest are"
-            f" {', '.join(every[-_NAMED:])}",
-        )
-    last = len(every) if session is None else every.index(session) + 1
-    chosen = every[max(last - 1 - history, 0) : last]
-    runs = pd.DataFrame(columns=["run_id", "night", "session", "complete"])
-    until = every[last] if last < len(every) else None
-    return Nights(runs, chosen, chosen, [], [], until_utc=until)
+def no_session(store: Store, session: str, names: Sequence[str]) -> NoSession:
+    """Return the error that names the newest of the sessions that exist."""
+    newest = ", ".join(map(str, names[-_NAMED:]))
+    problem = f"the store {store.url} has no session '{session}'; the newest are {newest}"
+    return NoSession("--session", problem)
 
 
 @dataclass(frozen=True)
@@ -209,8 +199,9 @@ def _reading_back(store: Store, session: str | None, site: str | None) -> Iterat
         last_batch = runs.groupby("session")[STORED_AS].max()
         if runs.empty and not since:
             where = f"no dated run of the site '{site}'" if site else "no dated run"
-            problem = damaged[0] if damaged else f"contains {where}; import some"
-            raise InputError(store.url, problem)
+            if damaged:
+                raise InputError(store.url, damaged[0])
+            raise NoSession(store.url, f"contains {where}; import some")
         elsewhere = runs.empty or (
             last_batch.max() < unread if session is None else session not in starts.index
         )
@@ -255,8 +246,5 @@ def _judged(
         newest = last_batch[last_batch == last_batch.max()].index
         return str(starts[newest].sort_values().index[-1])
     if session not in starts.index:
-        names = ", ".join(map(str, starts.index[-_NAMED:]))
-        raise InputError(
-            "--session", f"the store {store.url} has no session '{session}'; the newest are {names}"
-        )
+        raise no_session(store, session, [*starts.index])
     return session

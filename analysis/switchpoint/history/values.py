@@ -38,18 +38,17 @@ def found(
     Parameters
     ----------
     values
-        As from `Store.single_values`.
+        Single values with `night`, as from `calendar`.
     starts_utc
-        The start of each night, oldest first. A value belongs to the last night that began before.
+        The start of each night, oldest first.
     policy
         What matters.
     acceptances
         What was before an accepted change is not compared.
     """
-    night = np.searchsorted(np.array(starts_utc), values["time_utc"].astype(str), side="right") - 1
-    values, night = values[night >= 0].reset_index(drop=True), night[night >= 0]
     if values.empty:
         return
+    night = values["night"].to_numpy()
     grouped = values.groupby(VALUE_SERIES, dropna=False)
     series = grouped.ngroup().to_numpy()
     rows = values.groupby(series).last().to_dict("records")
