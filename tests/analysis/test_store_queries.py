@@ -8,9 +8,11 @@ from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from conftest import write_record
-from switchpoint import InputError, Store, import_files, read
+from switchpoint import InputError, Store, gate, import_files, read
 from switchpoint.store import stored_runs
 from typer.testing import Result
 
@@ -95,6 +97,37 @@ def test_runs_without_a_date_are_in_no_span(tmp_path: Path) -> None:
     assert store.runs(until="2100-01-01").empty
 
 
+@pytest.mark.parametrize("as_before", [False, True])
+@pytest.mark.parametrize(
+    "start",
+    [
+        "2026-11-20", "2026-11-20T18:30", "2026-11-20T18:30Z", "2026-11-20T18:30:00",
+        "2026-11-20T18:30:00+00:00",
+    ],
+)  # fmt: skip
+def test_a_start_without_seconds_is_in_its_span(
+    tmp_path: Path, start: str, as_before: bool
+) -> None:
+    """Older versions stored the text as it was."""
+    store = Store(tmp_path / "results")
+    found = read(write_record(tmp_path / "1.record", start_utc="2026-11-20T18:30:00.000000Z"))
+    found.runs["start_utc"] = start
+    store.add(found)
+    if as_before:
+        [path] = (tmp_path / "results/runs").rglob("*.parquet")
+        rows = pq.read_table(path, partitioning=None).replace_schema_metadata(None)
+        number = rows.schema.get_field_index("start_utc")
+        pq.write_table(rows.set_column(number, "start_utc", pa.array([start])), path)
+    day = len(start) == 10
+
+    assert len(store.runs(since="2026-11-20", until="2026-11-21")) == 1
+    assert len(store.runs(since="2026-11-20T18:30")) == (not day)
+    assert len(store.runs(until="2026-11-20T18:30")) == day
+    assert len(store.runs(since="2026-11-20T18:30:01")) == 0
+    assert len(store.runs(until="2026-11-20T18:30:01")) == 1
+    assert len(gate(store).curves) == 1
+
+
 def test_only_files_of_the_wanted_months_are_read(
     nights: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,7 +151,7 @@ def test_only_files_of_the_wanted_months_are_read(
         ({"until": "2026-13-01"}, "until: '2026-13-01' is not a date"),
         (
             {"since": "2026-11-20", "until": "2026-11-20"},
-            "until: 2026-11-20T00:00:00 is not after since, which is 2026-11-20T00:00:00",
+            "until: 2026-11-20 is not after since, which is 2026-11-20",
         ),
         ({"colour": "red"}, "colour: is not a column of the store; use one of"),
     ],

@@ -20,6 +20,7 @@ from switchpoint.store.tables import CURVES, FACTS, RUNS, SAMPLES, packed, parqu
 from switchpoint.tables.columns import none_for_nulls
 from switchpoint.tables.curves import summarise
 from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.validity import whole_start
 
 #: The tables of a batch, in the order in which they are written.
 TABLES = {"samples": SAMPLES, "curves": CURVES, "facts": FACTS, "runs": RUNS}
@@ -44,6 +45,8 @@ class Encoded:
     def of(cls, measurements: Measurements) -> Encoded:
         """Encode measurements. This takes most of the time of an import."""
         rows = none_for_nulls(measurements.runs).to_dict("records")
+        for row in rows:
+            row["start_utc"] = row["start_utc"] and whole_start(row["start_utc"])
         return cls(
             {
                 "samples": packed(measurements.samples, SAMPLES),

@@ -19,6 +19,7 @@ from switchpoint.store.tables import RUNS, SLIM, STORED_AS
 from switchpoint.store.wanted import Wanted, both
 from switchpoint.tables.builds import RUN_IDENTITY, build_words
 from switchpoint.tables.columns import REPRODUCES, RUN_COLUMNS, lasting_labels
+from switchpoint.tables.validity import whole_start
 
 #: Runs that Arrow looks for while it reads. For more, all rows are read first, which is faster.
 _FEW = 1000
@@ -67,7 +68,7 @@ class StoredRuns:
     ) -> tuple[StoredRuns, list[str]]:
         """Return the wanted runs of some files of `runs`, and what could not be read."""
         ours, older = in_batches(paths)
-        condition = wanted.condition(SLIM)
+        condition = wanted.to_the_minute().condition(SLIM)
         table, damaged = scan(
             files, wanted.files(ours), RUNS, condition, with_file=True, check=problem_of_table
         )
@@ -80,8 +81,9 @@ class StoredRuns:
         rows = rows[~foreign]
         if older:
             before, failed = FirstLayout(files, older).runs()
-            rows = pd.concat([rows, wanted.rows(before).assign(batch=None)], ignore_index=True)
+            rows = pd.concat([rows, before.assign(batch=None)], ignore_index=True)
             damaged += failed
+        rows = wanted.rows(_with_whole_starts(rows))
         names = {batch: batch.rpartition("/")[2] for batch in rows["batch"].dropna().unique()}
         first = rows[STORED_AS].astype(object)
         first = first.where(first.notna(), rows["batch"].map(names))
@@ -225,6 +227,13 @@ def with_batches(rows: pd.DataFrame) -> pd.DataFrame:
     """Replace the column `FILE` by the batch of each row, `batch`."""
     places = rows.pop(FILE)
     return rows.assign(batch=places.map({name: batch_of(name) for name in places.unique()}))
+
+
+def _with_whole_starts(rows: pd.DataFrame) -> pd.DataFrame:
+    """Complete the starts that older versions stored without seconds or time zone."""
+    starts = rows["start_utc"].dropna().unique()
+    whole = {start: whole_start(start) for start in starts if len(start) < 20 or start[-1] != "Z"}
+    return rows.assign(start_utc=rows["start_utc"].replace(whole)) if whole else rows
 
 
 def _of_runs(rows: pa.Table, run_ids: pd.Series[str]) -> pa.Table:

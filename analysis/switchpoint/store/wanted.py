@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
 from typing import Any
 
@@ -14,6 +14,9 @@ from switchpoint.errors import InputError
 
 #: What a column must be equal to, or a time; None does not restrict.
 Query = str | date | None
+
+#: Characters of a time without its seconds.
+_MINUTE = len("2026-11-20T18:30")
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,11 @@ class Wanted:
             table = table[table[self.time] < self.until]
         return table
 
+    def to_the_minute(self) -> Wanted:
+        """Return the same with bounds that contain also times without seconds, such as `10:00Z`."""
+        until = f"{self.until[:_MINUTE]}~" if len(self.until) > _MINUTE else self.until
+        return replace(self, since=self.since[:_MINUTE], until=until)
+
     def files(self, paths: list[str]) -> list[str]:
         """Return those files of batches whose month may contain wanted rows."""
         return [path for path in paths if self._may_be_in(path.split("/")[-2])]
@@ -108,7 +116,7 @@ def time_text(name: str, value: Query) -> str:
     """Return a UTC date or time as text that compares with the store's times.
 
     >>> time_text("since", "2026-11-20"), time_text("since", "2026-11-20T18:30+01:00")
-    ('2026-11-20T00:00:00', '2026-11-20T17:30:00')
+    ('2026-11-20', '2026-11-20T17:30')
 
     Raises
     ------
@@ -127,4 +135,5 @@ def time_text(name: str, value: Query) -> str:
         ) from None
     if time.tzinfo is not None:
         time = time.astimezone(timezone.utc).replace(tzinfo=None)
-    return time.isoformat()
+    # A stored time may be a day, or have no seconds. It is smaller than a text that is longer.
+    return time.isoformat().removesuffix(":00").removesuffix("T00:00")

@@ -52,7 +52,9 @@ _IDENTITY = re.compile(r"[0-9a-f]{32}")
 
 #: As in run records: sorting by text is sorting by time, and the first ten characters are the day.
 _START = re.compile(
-    r"(?P<day>\d{4}-\d\d-\d\d)(T(?P<time>\d\d:\d\d(:\d\d)?)(\.\d+)?(Z|\+00:00)?)?", re.ASCII
+    r"(?P<day>\d{4}-\d\d-\d\d)"
+    r"(T(?P<time>\d\d:\d\d(?P<seconds>:\d\d)?)(?P<fraction>\.\d+)?(Z|\+00:00)?)?",
+    re.ASCII,
 )
 
 
@@ -83,6 +85,19 @@ def is_start(text: str) -> bool:
     except ValueError:  # for example 30 February
         return False
     return True
+
+
+def whole_start(text: str) -> str:
+    """Return a start with its seconds and `Z`, so that texts sort as times. A day stays a day.
+
+    >>> whole_start("2026-11-21T10:00"), whole_start("2026-11-21T10:00:07.5+00:00")
+    ('2026-11-21T10:00:00Z', '2026-11-21T10:00:07.5Z')
+    """
+    found = _START.fullmatch(text)
+    if found is None or found["time"] is None:
+        return text
+    seconds = "" if found["seconds"] else ":00"
+    return f"{found['day']}T{found['time']}{seconds}{found['fraction'] or ''}Z"
 
 
 def _of_samples(samples: pd.DataFrame, runs: list[dict[Hashable, Any]]) -> Iterator[str]:
