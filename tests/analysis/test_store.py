@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -757,6 +758,38 @@ def test_a_store_that_another_command_rewrites_is_left_alone(
         result = switchpoint("store", "compact", "--store", url)
     assert result.exit_code == 2
     assert "is being rewritten by another command; run this one again later" in result.output
+
+
+@pytest.mark.parametrize(
+    ("number", "problem"),
+    [
+        (errno.ENOLCK, None),
+        (errno.ENOSYS, None),
+        (errno.EOPNOTSUPP, None),
+        (errno.EIO, "cannot be locked (Input/output error); choose another --store"),
+    ],
+)
+def test_a_store_without_locks_is_maintained(
+    tmp_path: Path,
+    switchpoint: Callable[..., Result],
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    problem: str | None,
+) -> None:
+    """As on Lustre, if it is mounted without `flock`."""
+    url = tmp_path / "results"
+    for run in range(2):
+        Store(url).add(read(record(tmp_path, run)))
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    result = switchpoint("store", "compact", "--store", url)
+
+    assert result.exit_code == (2 if problem else 0)
+    assert problem in result.stderr if problem else "2 batches joined" in result.stdout
+    assert len(Store(url).runs()) == 2
 
 
 def test_a_store_says_what_it_contains(tmp_path: Path, switchpoint: Callable[..., Result]) -> None:

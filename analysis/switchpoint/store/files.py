@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -14,6 +15,9 @@ from fsspec.implementations.local import LocalFileSystem
 
 from switchpoint.errors import InputError
 from switchpoint.whole_files import LEFT_AFTER_S, SUFFIX, is_abandoned, write_whole
+
+#: A file system without locks says one of these, such as Lustre that is mounted without `flock`.
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
 class Rewritten(Exception):  # noqa: N818  no error: the reader lists the files again
@@ -114,22 +118,37 @@ class StoreFiles:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Let no other process rewrite the store's files; writers of new ones need not wait."""
-        if not self.local:
-            yield
-            return
+        """Let no other process rewrite the store's files; writers of new ones need not wait.
+
+        Where there are no locks, nothing keeps others away. Then nothing is lost either, but one of
+        two may find that its files are gone.
+        """
+        with self._lock() if self.local else contextlib.nullcontext():
+            try:
+                yield
+            except Rewritten:
+                raise self._busy() from None
+
+    @contextlib.contextmanager
+    def _lock(self) -> Iterator[None]:
         with self._refusals("cannot be changed ({}); choose another --store"):
             lock = os.open(f"{self.root}/.rewriting", os.O_CREAT | os.O_RDWR, 0o666)
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise InputError(
-                    self.url, "is being rewritten by another command; run this one again later"
-                ) from None
+            except (BlockingIOError, PermissionError):
+                raise self._busy() from None
+            except OSError as error:
+                if error.errno not in _NO_LOCKS:
+                    problem = f"cannot be locked ({error.strerror}); choose another --store"
+                    raise InputError(self.url, problem) from None
             yield
         finally:
             os.close(lock)
+
+    def _busy(self) -> InputError:
+        problem = "is being rewritten by another command; run this one again later"
+        return InputError(self.url, problem)
 
     def check_access(self, folder: str) -> None:
         """Raise InputError if a folder is not readable: it would look empty otherwise."""
