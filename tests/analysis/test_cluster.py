@@ -13,6 +13,7 @@ from conftest import write_record
 from sent_to_workers import die, mistake, whereabouts
 from switchpoint import InputError, Store, cores, detect, import_files, read_files
 from switchpoint.cores import VARIABLE, workers
+from synthetic_nights import add_nights
 from typer.testing import Result
 
 #: Workers that cannot be reached never answer.
@@ -99,6 +100,21 @@ def test_verbs_take_the_scheduler(
 
     assert there.exit_code == 0
     assert there.stdout == alone.stdout
+    assert os.environ[VARIABLE] == cluster.scheduler_address
+
+
+def test_the_gate_takes_the_scheduler(
+    tmp_path: Path, cluster: Any, switchpoint: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "serial")
+    store = Store(tmp_path / "store")
+    add_nights(store, range(4), placements=["one_node"], launches=2)
+    words = ("gate", "--store", store.url, "--json")
+    alone = switchpoint(*words)
+
+    there = switchpoint(*words, "--scheduler", cluster.scheduler_address)
+
+    assert (there.exit_code, there.stdout) == (0, alone.stdout)
     assert os.environ[VARIABLE] == cluster.scheduler_address
 
 

@@ -109,8 +109,57 @@ def test_markdown_has_a_row_for_each_finding(
 def test_a_file_that_cannot_be_written_is_named(switchpoint: Run, store: Store) -> None:
     done = switchpoint("gate", "--store", store.url, "--junit", "/nowhere/gate.xml")
 
-    assert done.exit_code == 2
+    assert done.exit_code == 1, "a finding fails"
+    assert done.stdout.startswith("FAIL ")
     assert "/nowhere/gate.xml: cannot be written: No such file or directory" in done.stderr
+    passed = switchpoint(
+        *("gate", "--store", store.url, "--session", "night-007", "--junit", "/nowhere/gate.xml")
+    )
+    assert passed.exit_code == 2 and passed.stdout.endswith(": passes\n")
+
+
+@pytest.mark.parametrize(("latency_us", "code"), [(1.2, 1), (0.8, 2)])
+def test_a_verdict_that_cannot_be_kept_is_told_first(
+    switchpoint: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    latency_us: float,
+    code: int,
+) -> None:
+    store = Store(tmp_path / "store")
+    change = from_night(8, in_placement("two_nodes_two_hosts", latency_us=latency_us))
+    add_nights(store, range(9), change=change)
+
+    def refuse(*_: object) -> None:
+        raise InputError(store.url, "cannot be written (Read-only file system)")
+
+    monkeypatch.setattr(type(store.files), "write", refuse)  # root may write everywhere
+    words = ("gate", "--store", store.url, "--junit", tmp_path / "gate.xml")
+
+    done = switchpoint(*words)
+
+    assert done.exit_code == code
+    assert "latency of `two_nodes_two_hosts`" in done.stdout
+    assert "latency of `two_nodes_two_hosts`" in (tmp_path / "gate.xml").read_text() or code == 2
+    assert done.stderr.splitlines()[-1] == (
+        f"switchpoint: the findings were not kept: {store.url}: cannot be written (Read-only file"
+        " system)"
+    )
+    kept = gate(store, keep=True)
+    assert any("findings of this session were not kept" in one for one in kept.warnings)
+
+
+def test_what_cannot_be_measured_again_is_told(
+    switchpoint: Run, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # without settings of any site
+
+    done = switchpoint("gate", "--store", store.url, "--confirm")
+
+    assert done.exit_code == 1
+    assert "latency of `two_nodes_two_hosts`" in done.stdout
+    assert "switchpoint: the suspected changes were not measured again: " in done.stderr
+    assert len(store.findings()) == 1
 
 
 @pytest.mark.parametrize(("last", "kind"), [(150.0, "regression"), (250.0, "improvement")])

@@ -96,7 +96,8 @@ def gate(
     failed_checks
         Name and reason of each check that failed or was skipped.
     keep
-        Store the findings, and the parameters of the session's launches.
+        Store the findings, and the parameters of the session's launches. If the store cannot be
+        written, a warning says so.
 
     Returns
     -------
@@ -139,14 +140,22 @@ def gate(
         pd.DataFrame() if curves is None else parameters_of_launches(night, curves, known),
     )
     if keep:
-        kept(store, verdict)
+        try:
+            kept(store, verdict)
+        except InputError as error:
+            verdict.warnings.append(f"the findings of this session were not kept: {error}")
     return verdict
 
 
 def kept(store: Store, verdict: Verdict) -> None:
     """Store the findings of a verdict, and the parameters of its launches.
 
-    Later gates can do without the parameters, so a store that cannot be written costs a warning.
+    Later gates can do without the parameters, so these cost a warning if they cannot be written.
+
+    Raises
+    ------
+    InputError
+        If the findings cannot be written.
     """
     accepted.keep(store, verdict.findings)
     try:

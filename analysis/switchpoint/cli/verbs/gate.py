@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import FAILED, user_mistakes
+from switchpoint.cli.exits import BAD, FAILED, say, user_mistakes
 from switchpoint.cli.inputs import warn
-from switchpoint.cli.options import Json, Store
+from switchpoint.cli.options import Json, Scheduler, Store
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,6 +107,7 @@ def command(
             "--github", help="Print annotations for GitHub Actions, and write the job's summary."
         ),
     ] = False,
+    scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
     """Compare a session with the nights before it. Exit with 1 if something is worse or missing."""
@@ -115,6 +118,7 @@ def command(
         from switchpoint.history.presence import failures_of_report
         from switchpoint.store.store import Store
 
+        problems: list[str] = []
         failed = []
         if reframe_report is not None:
             failed = failures_of_report(reframe_report)
@@ -130,23 +134,27 @@ def command(
             policy=load_policy(file) if file else Policy(),
             history=history,
             failed_checks=failed,
-            keep=not confirm,
         )
         if confirm:
-            verdict = measured_again(verdict, results, settings, budget_s, site)
+            with _noted(problems, "the suspected changes were not measured again: "):
+                verdict = measured_again(verdict, results, settings, budget_s, site)
+        with _noted(problems, "the findings were not kept: "):
             kept(results, verdict)
-        _write(verdict, junit=junit, gitlab=gitlab, markdown=markdown, github=github)
-        warn(verdict.warnings, verbose=True)
-        if as_json:
-            from switchpoint.reporting.json import print_json, verdict_as_json
-
-            print_json(verdict_as_json(verdict))
-        elif not github:
-            from switchpoint.reporting.terminal.gate import print_verdict
-
-            print_verdict(verdict)
+        _write(verdict, problems, junit=junit, gitlab=gitlab, markdown=markdown, github=github)
+        _tell(verdict, problems, as_json=as_json, github=github)
     if verdict.fails:
         raise typer.Exit(FAILED)
+    if problems:
+        raise typer.Exit(BAD)
+
+
+@contextmanager
+def _noted(problems: list[str], what: str = "") -> Iterator[None]:
+    """Note what a user can fix, and go on: the verdict is printed first."""
+    try:
+        yield
+    except (InputError, OSError) as error:
+        problems.append(f"{what}{error}")
 
 
 def _policy_file(
@@ -166,15 +174,31 @@ def _policy_file(
         return None
 
 
+def _tell(verdict: Verdict, problems: list[str], *, as_json: bool, github: bool) -> None:
+    """Print the verdict; annotations of GitHub are printed already."""
+    warn(verdict.warnings, verbose=True)
+    if as_json:
+        from switchpoint.reporting.json import print_json, verdict_as_json
+
+        print_json(verdict_as_json(verdict))
+    elif not github:
+        from switchpoint.reporting.terminal.gate import print_verdict
+
+        print_verdict(verdict)
+    for problem in problems:
+        say(problem)
+
+
 def _write(
     verdict: Verdict,
+    problems: list[str],
     *,
     junit: Path | None,
     gitlab: Path | None,
     markdown: Path | None,
     github: bool,
 ) -> None:
-    """Write the verdict for other programs."""
+    """Write the verdict for other programs, and note what cannot be written."""
     from switchpoint.reporting import ci as forms
 
     for path, content in (
@@ -183,12 +207,14 @@ def _write(
         (markdown, forms.markdown),
     ):
         if path is not None:
-            _write_text(path, content(verdict))
+            with _noted(problems):
+                _write_text(path, content(verdict))
     if github:
         for line in forms.github_annotations(verdict):
             print(line)
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-            _write_text(Path(summary), forms.markdown(verdict), append=True)
+            with _noted(problems):
+                _write_text(Path(summary), forms.markdown(verdict), append=True)
 
 
 def _write_text(path: Path, text: str, *, append: bool = False) -> None:
