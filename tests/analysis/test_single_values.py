@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import uuid
@@ -13,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from switchpoint import Store, import_files, read, read_files
+from switchpoint.store.compaction import MOST_BATCHES, compact
+from switchpoint.store.files import StoreFiles
 from switchpoint.tables.columns import VALUE_COLUMNS
 from typer.testing import Result
 
@@ -191,6 +194,79 @@ def test_values_of_a_damaged_file_are_stored_again_by_the_next_import(tmp_path: 
     assert outcome.values_added == 3
     assert len(store.single_values()) == 7
     assert store.single_values().attrs["not_taken"] == []
+
+
+@pytest.mark.parametrize("scheme", ["folder", "memory"])
+def test_compact_joins_the_values_of_a_site(switchpoint: Run, tmp_path: Path, scheme: str) -> None:
+    url = f"memory://{uuid.uuid4().hex}" if scheme == "memory" else str(tmp_path / "store")
+    store = Store(url)
+    for nights in (2, 4, 5):
+        import_files([write_log(tmp_path / "logs", nights)], store)
+    other = write_log(tmp_path / "other", 3)
+    other.write_text(other.read_text().replace("|alpha|", "|a b/c|"))
+    import_files([other], store)
+    before = store.single_values()
+
+    done = switchpoint("store", "compact", "--store", url)
+
+    assert done.output == "3 batches joined, 3 files removed\n"
+    assert len(store.files.below("values")) == 2
+    pd.testing.assert_frame_equal(store.single_values(), before)
+    again = import_files([write_log(tmp_path / "logs", 6)], store)
+    assert (again.values_added, again.values_already_stored) == (1, 5)
+
+
+def test_an_import_joins_the_values_of_many_imports(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    for nights in range(1, MOST_BATCHES + 2):
+        assert len(store.files.below("values")) == nights - 1
+        import_files([write_log(tmp_path / "logs", nights)], store)
+
+    assert len(store.files.below("values")) == 1
+    assert len(store.single_values()) == MOST_BATCHES + 1
+
+
+def test_a_damaged_file_of_values_is_not_joined(switchpoint: Run, tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    first, second = two_files(store, tmp_path)
+    import_files([write_log(tmp_path / "logs", 9)], store)
+    first.write_bytes(first.read_bytes()[:-20])
+
+    done = switchpoint("store", "compact", "--store", store.url)
+
+    assert done.exit_code == 0 and f"warning: {first}: is damaged" in done.stderr
+    assert first.exists() and not second.exists()
+    assert store.single_values()["value"].tolist() == [200.5 + night for night in range(4, 10)]
+
+
+def test_joining_values_that_is_killed_anywhere_loses_and_repeats_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command ends before each write and each removal."""
+    for steps in range(4):
+        store = Store(tmp_path / f"store{steps}")
+        two_files(store, tmp_path / f"{steps}")
+        left = steps
+
+        def counted(act: Callable[..., object]) -> Callable[..., object]:
+            def step(*arguments: object) -> object:
+                nonlocal left
+                if left == 0:
+                    raise KeyboardInterrupt
+                left -= 1
+                return act(*arguments)
+
+            return step
+
+        with monkeypatch.context() as patch:
+            patch.setattr(StoreFiles, "write", counted(StoreFiles.write))
+            patch.setattr(store.files.system, "rm_file", counted(store.files.system.rm_file))
+            with contextlib.suppress(KeyboardInterrupt):
+                compact(store)
+        assert len(store.single_values()) == 7
+        compact(store)
+        assert len(store.single_values()) == 7
+        assert len(store.files.below("values")) == 1
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,10 @@ from switchpoint.store.batches import (
 )
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.ledger import Ledger
+from switchpoint.store.mark import check_mark
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
+from switchpoint.store.values import values_of, write_values
 from switchpoint.store.wanted import Wanted
 
 #: Batches of this size stay as they are; smaller ones are joined up to about this size.
@@ -57,9 +59,11 @@ class Upkeep:
 
 
 def compact(store: Store) -> Upkeep:
-    """Join the small batches of each month, and remove what killed writers left."""
+    """Join the small files of each month and site, and remove what killed writers left."""
     files, done = store.files, Upkeep()
-    store.files_of_runs()
+    check_mark(files)
+    if not files.below("values"):  # without runs, a store may have single values
+        store.files_of_runs()
     with files.alone():
         left = [*files.leftovers(), *_orphans(files)]
         files.remove(left)
@@ -69,11 +73,13 @@ def compact(store: Store) -> Upkeep:
         for ledger in store.ledgers.values():
             for month in sorted({month_of(name) for name in ledger.paths()}):
                 _join_rows(files, ledger, month, done)
+        for folder, names in _values_by_site(files).items():
+            _join_values(files, folder, names, done)
     return done
 
 
 def join_if_many(store: Store) -> Upkeep:
-    """Join the batches of those months that have many small ones, unless others do it.
+    """Join the files of those months and sites that have many small ones, unless others do it.
 
     Only in a folder: an object store has no lock that keeps others from doing the same.
     """
@@ -84,7 +90,8 @@ def join_if_many(store: Store) -> Upkeep:
         table: _months_of_many(files, in_batches(files.below(table))[0])
         for table in ("runs", *store.ledgers)
     }
-    if not any(many.values()):
+    values = _sites_of_many(files)
+    if not values and not any(many.values()):
         return done
     try:
         with files.alone():
@@ -93,6 +100,8 @@ def join_if_many(store: Store) -> Upkeep:
             for name, ledger in store.ledgers.items():
                 for month in many[name]:
                     _join_rows(files, ledger, month, done)
+            for folder, names in values.items():
+                _join_values(files, folder, names, done)
     except InputError:  # another command rewrites the store, and this one need not
         return Upkeep()
     return done
@@ -138,6 +147,39 @@ def _join_rows(files: StoreFiles, ledger: Ledger, month: str, done: Upkeep) -> N
         files.remove(group)
         done.batches += len(group)
         done.files += len(group)
+
+
+def _values_by_site(files: StoreFiles) -> dict[str, list[str]]:
+    """Return the files of single values by their folders, one for each site."""
+    folders: dict[str, list[str]] = {}
+    for name in files.below("values"):
+        folders.setdefault(name.rpartition("/")[0], []).append(name)
+    return folders
+
+
+def _sites_of_many(files: StoreFiles) -> dict[str, list[str]]:
+    """Return those folders of single values that have more than `MOST_BATCHES` small files."""
+    return {
+        folder: names
+        for folder, names in _values_by_site(files).items()
+        if len(names) > MOST_BATCHES
+        and sum(files.size(name) < LARGE_BYTES for name in names) > MOST_BATCHES
+    }
+
+
+def _join_values(files: StoreFiles, folder: str, names: list[str], done: Upkeep) -> None:
+    """Join the small files of single values of a site."""
+    for group in _groups({name: files.size(name) for name in names}):
+        values, damaged = values_of(files, group, Wanted({}))
+        done.left_out += damaged
+        told = " ".join(damaged)
+        sound = [name for name in group if name not in told]
+        if len(sound) > 1:
+            joined = write_values(files, folder, values)
+            old = [name for name in sound if name != joined]  # which may contain all the others
+            files.remove(old)
+            done.batches += len(sound)
+            done.files += len(old)
 
 
 def _groups(sizes: dict[str, int]) -> Iterator[list[str]]:

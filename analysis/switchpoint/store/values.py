@@ -13,7 +13,7 @@ from switchpoint.store.scan import FILE, Folders, scan
 from switchpoint.store.soundness import problem_of_table
 from switchpoint.store.tables import VALUE_PARTITIONS, VALUES, parquet, partition_text
 from switchpoint.store.wanted import Query, Wanted
-from switchpoint.tables.columns import VALUE_COLUMNS, none_for_nulls
+from switchpoint.tables.columns import VALUE_COLUMNS
 
 #: What every value has.
 _ALWAYS = ["value_id", "time_utc", "test", "variable", "value"]
@@ -28,15 +28,26 @@ def keep_values(files: StoreFiles, values: pd.DataFrame) -> pd.DataFrame:
     if values.empty:
         return values
     set_mark(files)
-    known = read_values(files)["value_id"]
-    fresh = values[~values["value_id"].isin(known)].drop_duplicates("value_id")
-    for site, part in fresh.groupby("site", dropna=False):
-        name = hashlib.sha256("".join(sorted(part["value_id"])).encode()).hexdigest()[:32]
-        folder = f"{files.root}/values/site={partition_text(site)}"
-        rows = none_for_nulls(part[VALUES.names]).to_dict("records")
-        table = pa.Table.from_pylist(rows, schema=VALUES)
-        files.write(f"{folder}/{name}.parquet", parquet(table))
-    return fresh
+    values = values.drop_duplicates("value_id")
+    new: set[str] = set()
+    for site, part in values.groupby("site", dropna=False, sort=False):
+        folder = f"values/site={partition_text(site)}"
+        newer = Wanted({}, since=str(part["time_utc"].min()), time="time_utc")
+        known, _ = values_of(files, files.below(folder), newer)
+        fresh = part[~part["value_id"].isin(known["value_id"])]
+        if len(fresh):
+            write_values(files, f"{files.root}/{folder}", fresh)
+            new.update(fresh["value_id"])
+    return values[values["value_id"].isin(new)]
+
+
+def write_values(files: StoreFiles, folder: str, values: pd.DataFrame) -> str:
+    """Write values of one site as one file, named by its content, and return its path."""
+    name = hashlib.sha256("".join(sorted(values["value_id"])).encode()).hexdigest()[:32]
+    path = f"{folder}/{name}.parquet"
+    table = pa.Table.from_pandas(values[VALUES.names], schema=VALUES, preserve_index=False)
+    files.write(path, parquet(table.replace_schema_metadata(None)))
+    return path
 
 
 def read_values(files: StoreFiles, **query: Query) -> pd.DataFrame:
@@ -44,11 +55,20 @@ def read_values(files: StoreFiles, **query: Query) -> pd.DataFrame:
 
     Its `attrs["not_taken"]` lists what could not be read.
     """
+    values, damaged = values_of(files, files.below("values"), Wanted.of(query, "time_utc"))
+    values.attrs["not_taken"] = damaged
+    return values
+
+
+def values_of(
+    files: StoreFiles, paths: list[str], wanted: Wanted
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the wanted values of some files, each once, and what could not be read."""
     table, damaged = scan(
         files,
-        files.below("values"),
+        paths,
         pa.schema([*VALUES, *VALUE_PARTITIONS]),
-        Wanted.of(query, "time_utc").condition(VALUE_COLUMNS),
+        wanted.condition(VALUE_COLUMNS),
         with_file=True,
         loss="its values are left out. Remove the file and import them again",
         folders=Folders(f"{files.root}/values", VALUE_PARTITIONS),
@@ -62,6 +82,4 @@ def read_values(files: StoreFiles, **query: Query) -> pd.DataFrame:
     ]
     values = values.loc[~foreign, VALUE_COLUMNS]
     values = values.sort_values(["time_utc", "value_id"]).drop_duplicates("value_id")
-    values = values.reset_index(drop=True)
-    values.attrs["not_taken"] = damaged
-    return values
+    return values.reset_index(drop=True), damaged

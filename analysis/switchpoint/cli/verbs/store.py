@@ -77,7 +77,7 @@ def verify(store: Store = "results") -> None:
 
 @app.command("compact")
 def compact(store: Store = "results") -> None:
-    """Join the small files of each month, and remove what killed writers left."""
+    """Join the small files of each month and site, and remove what killed writers left."""
     with user_mistakes():
         from switchpoint.store.compaction import compact
         from switchpoint.store.store import Store
