@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -85,3 +86,28 @@ def test_the_makefile_has_every_target_that_an_example_uses(name: str) -> None:
     assert targets
     for target in targets:
         assert f"\n{target}:" in makefile
+
+
+@pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml", "scrontab"])
+def test_old_samples_are_removed_after_each_night(name: str) -> None:
+    text = (EXAMPLES / name).read_text()
+
+    assert ".venv/bin/switchpoint store prune" in text.partition("make ")[2]
+
+
+def test_the_job_of_scrontab_fails_with_its_night(tmp_path: Path) -> None:
+    """It removes old samples all the same."""
+    (tmp_path / "Makefile").write_text("nightly:\n\t@echo $(SITE); exit 1\n")
+    program = tmp_path / ".venv/bin/switchpoint"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\necho "$@"\n')
+    program.chmod(0o755)
+    [command] = re.findall(r"^15 2 \* \* \* (.*)$", (EXAMPLES / "scrontab").read_text(), re.M)
+
+    done = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True,
+        env={"PATH": os.environ["PATH"], "SWITCHPOINT": str(tmp_path), "SITE": "here"},
+    )  # fmt: skip
+
+    assert done.stdout.splitlines() == ["here", "store prune"]
+    assert done.returncode == 2, "the exit code of make"
