@@ -53,6 +53,7 @@ def _machine(night: Night) -> Iterator[Draft]:
             "",
             f"ran on {now}, but earlier nights of this site on {before}; no host is the same",
             place=(now,),
+            shared=_site(night),
             facts=({"fact": "machine", "before": before, "now": now},),
         )
 
@@ -97,16 +98,19 @@ def _covered(curves: pd.DataFrame, missing: Indices) -> Iterator[Indices]:
 def _incomplete(night: Night) -> Iterator[Draft]:
     if not night.nights.tonight:
         return
+    session = night.nights.session
     cut = presence.truncated(night.nights)
-    if len(cut):
+    for site, runs in cut.groupby("site", dropna=False) if len(cut) else ():
+        number = counted(len(runs), "run")
         yield Draft(
             "incomplete_session",
             "runs",
-            f"{counted(len(cut), 'run')} of `{night.nights.session}` ended early: the records are"
-            " truncated",
-            place=("truncated",),
+            f"{number} of `{session}` ended early: the records are truncated",
+            # The runs have no curves to tell them by, and those of another night are others.
+            place=("truncated", session, number),
+            shared={} if pd.isna(site) else {"site": str(site)},
         )
-    for what, curves, has, had in presence.fewer(night.points):
+    for what, curves, has, had, change in presence.fewer(night.points):
         shared = shared_by(night.curves, curves)
         name = named(night.curves, curves, shared)
         yield Draft(
@@ -115,7 +119,15 @@ def _incomplete(night: Night) -> Iterator[Draft]:
             f"only {has} {what} of {name} instead of {had} ({counted(len(curves), 'curve')})",
             curves,
             shared=shared,
+            effect=change,
         )
+
+
+def _site(night: Night) -> dict[str, str]:
+    """Return the site of the session as what a finding's runs share; empty without one site."""
+    runs = night.nights.runs_of(night.nights.tonight)
+    sites = runs["site"].dropna().unique() if len(runs) else ()
+    return {"site": str(sites[0])} if len(sites) == 1 else {}
 
 
 def _misplaced(night: Night) -> Iterator[Draft]:

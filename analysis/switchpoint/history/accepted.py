@@ -76,13 +76,19 @@ class Acceptance:
     def covers(self, row: Mapping[str, Any]) -> bool:
         """Whether a finding of the same curves is no more than what was accepted.
 
-        What follows an accepted change is compared with it, so it is something new.
+        What follows an accepted change is compared with it, so it is something new. Of what is
+        missing, neither another curve nor a larger share was accepted.
         """
         if self.is_new_normal and row["session"] != self.session:
             return False
-        if math.isnan(self.effect) or math.isnan(row["effect"]):
-            return True
-        return bool(0 <= row["effect"] / self.effect <= _MOST_OF_EFFECT)
+        unknown = math.isnan(self.effect), math.isnan(row["effect"])
+        if self.kind in CHANGES:
+            return any(unknown) or bool(0 <= row["effect"] / self.effect <= _MOST_OF_EFFECT)
+        if not frozenset(map(identity_text, row["curves"])) <= self.curves:
+            return False
+        if any(unknown):
+            return all(unknown)
+        return bool(row["effect"] >= self.effect)
 
 
 def accept(

@@ -59,10 +59,11 @@ def missing_values(series: Indices, night: Indices, nights: int) -> Indices:
     return _missing(there)
 
 
-def fewer(points: Points) -> Iterator[tuple[str, Indices, int, int]]:
-    """Yield what tonight has less of: `launches` or `sizes`, the curves, how many now and before.
+def fewer(points: Points) -> Iterator[tuple[str, Indices, int, int, float]]:
+    """Yield what tonight has less of: `launches` or `sizes`, and the curves.
 
-    The numbers are those of most curves.
+    Then how many there are now and were before, which are the numbers of most curves, and the
+    relative change of the curve that lost most.
     """
     first = max(points.nights - 1 - _RECENT, 0)
     launches = points.launches[points.launches["night"] >= first]
@@ -84,7 +85,7 @@ def _counts(rows: pd.DataFrame, first: int, nights: int) -> pd.DataFrame:
     return counts.reindex(columns=range(first, nights))
 
 
-def _fewer(what: str, number: pd.DataFrame) -> Iterator[tuple[str, Indices, int, int]]:
+def _fewer(what: str, number: pd.DataFrame) -> Iterator[tuple[str, Indices, int, int, float]]:
     if number.iloc[:, :-1].empty:
         return
     # Of an even number of nights, as many as half of them had: not less than usual.
@@ -93,7 +94,8 @@ def _fewer(what: str, number: pd.DataFrame) -> Iterator[tuple[str, Indices, int,
     less = (now < before) & now.notna()
     if less.any():
         (had, has), _ = Counter(zip(before[less], now[less], strict=True)).most_common(1)[0]
-        yield what, number.index[less].to_numpy(), int(has), int(had)
+        change = float((now / before - 1)[less].min())
+        yield what, number.index[less].to_numpy(), int(has), int(had), change
 
 
 def truncated(nights: Nights) -> pd.DataFrame:
