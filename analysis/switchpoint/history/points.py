@@ -156,12 +156,11 @@ def since_accepted(
     points: Points, acceptances: Iterable[Acceptance], starts_utc: Sequence[str]
 ) -> Points:
     """Leave out what curves were before a change that someone accepted on an earlier night."""
-    first = {
-        curve: one.night_utc
-        for one in reversed([*acceptances])  # of several, the newest counts
-        if one.is_new_normal and one.session_utc < starts_utc[-1]
-        for curve in one.curves
-    }
+    first: dict[str, str] = {}
+    for one in acceptances:
+        if one.is_new_normal and one.session_utc < starts_utc[-1]:
+            for curve in one.curves:  # of several changes, the latest counts
+                first[curve] = max(first.get(curve, ""), one.night_utc)
     if not first:
         return points
     begins = [first.get(identity_text(curve), "") for curve in texts_of(points.curves)]
