@@ -65,8 +65,7 @@ def _failed(night: Night, failed_checks: Sequence[tuple[str, str]]) -> Iterator[
 
 def _missing(night: Night) -> Iterator[Draft]:
     """Yield a finding for each group of curves that are missing together."""
-    missing = presence.missing_curves(night.points)
-    for curves in _covered(night.curves, missing):
+    for curves in _covered(night.curves, night.absent.missing):
         shared = shared_by(night.curves, curves)
         words = named(night.curves, curves, shared)
         is_are = "is" if len(curves) == 1 else "are"
@@ -110,16 +109,17 @@ def _incomplete(night: Night) -> Iterator[Draft]:
             place=("truncated", session, number),
             shared={} if pd.isna(site) else {"site": str(site)},
         )
-    for what, curves, has, had, change in presence.fewer(night.points):
-        shared = shared_by(night.curves, curves)
-        name = named(night.curves, curves, shared)
+    for one in night.absent.fewer:
+        shared = shared_by(night.curves, one.curves)
+        name = named(night.curves, one.curves, shared)
         yield Draft(
             "incomplete_session",
-            what,
-            f"only {has} {what} of {name} instead of {had} ({counted(len(curves), 'curve')})",
-            curves,
+            one.what,
+            f"only {one.now} {one.what} of {name} instead of {one.before}"
+            f" ({counted(len(one.curves), 'curve')})",
+            one.curves,
             shared=shared,
-            effect=change,
+            effect=one.change,
         )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.history import absences, accepted, changes, values
+from switchpoint.history import absences, accepted, changes, presence, values
 from switchpoint.history.by_curve import by_curve
 from switchpoint.history.circumstances import facts_of_runs
 from switchpoint.history.kept import known_boundaries, parameters_of_launches
@@ -174,12 +174,13 @@ def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[s
         return Night(nights, NO_POINTS, nights.runs, {}, acceptances), not_taken
     tables = _tables(store, nights, site, not_taken)
     points = points_of(tables, nights.runs, nights.tonight + 1)
+    absent = presence.absent(points)
     points = since_accepted(points, acceptances, nights.starts_utc)
     points = without_repaired(points, nights.confirmed, nights.starts_utc)
     before = nights.runs_of(max(nights.sound(), default=0))
     facts = _facts(store, before, not_taken)
     facts |= _facts(store, nights.runs_of(nights.tonight), not_taken)
-    return Night(nights, points, before, facts, acceptances), not_taken
+    return Night(nights, points, before, facts, acceptances, absent), not_taken
 
 
 def _tables(

@@ -17,6 +17,7 @@ from switchpoint.history.kinds import ACCEPTED, CHANGES, SUSPECTED
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import Points, texts_of
 from switchpoint.history.policy import Policy
+from switchpoint.history.presence import Absent
 from switchpoint.history.words import finding_id, shared_by
 from switchpoint.tables.sweeps import Indices
 
@@ -68,12 +69,15 @@ class Night:
     Attributes
     ----------
     nights, points
-        Runs and points of all nights.
+        Runs and points of all nights; without the points before an accepted change.
     before : DataFrame
         Runs of the newest earlier night without a confirmed change.
     facts : dict
         As from `facts_of_runs`, of the session and of that night.
     acceptances : list of Acceptance
+    absent : Absent
+        What the session lacks. Unlike `points`, this takes all nights into account: an accepted
+        change does not make a curve one that nobody expects.
     limits : list of str
         What limits the verdict, one sentence each. The parts of the gate add to it.
     """
@@ -83,6 +87,7 @@ class Night:
     before: pd.DataFrame
     facts: Mapping[str, Mapping[str, str]]
     acceptances: list[Acceptance]
+    absent: Absent = Absent()
     limits: list[str] = field(default_factory=list)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,55 @@ _LEAST_NIGHTS = 2
 _RECENT = 5
 
 
-def missing_curves(points: Points) -> Indices:
-    """Return the curves that earlier nights measured and tonight lacks."""
+@dataclass(frozen=True)
+class Fewer:
+    """Curves that have fewer launches or sizes tonight.
+
+    Attributes
+    ----------
+    what : str
+        `launches` or `sizes`.
+    curves : array of int
+        Rows of `Points.curves`.
+    now, before : int
+        The numbers of most of these curves.
+    change : float
+        The relative change of the curve that lost most.
+    """
+
+    what: str
+    curves: Indices
+    now: int
+    before: int
+    change: float
+
+
+@dataclass(frozen=True)
+class Absent:
+    """What tonight lacks.
+
+    Attributes
+    ----------
+    missing : array of int
+        The curves that earlier nights measured and tonight lacks.
+    fewer : list of Fewer
+    all_new : bool
+        Whether no curve of tonight was measured on an earlier night.
+    """
+
+    missing: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    fewer: list[Fewer] = field(default_factory=list)
+    all_new: bool = False
+
+
+def absent(points: Points) -> Absent:
+    """Compare what tonight measured with what the earlier nights did.
+
+    Nights count whatever was accepted of their times since.
+    """
     there = _presence(points.launches["curve"].to_numpy(), points)
-    return _missing(there)
+    before, now = there[:, :-1].any(axis=1), there[:, -1] > 0
+    return Absent(_missing(there), [*_fewer_of(points)], not (before & now).any())
 
 
 def _presence(row: Indices, points: Points) -> Floats:
@@ -59,12 +105,8 @@ def missing_values(series: Indices, night: Indices, nights: int) -> Indices:
     return _missing(there)
 
 
-def fewer(points: Points) -> Iterator[tuple[str, Indices, int, int, float]]:
-    """Yield what tonight has less of: `launches` or `sizes`, and the curves.
-
-    Then how many there are now and were before, which are the numbers of most curves, and the
-    relative change of the curve that lost most.
-    """
+def _fewer_of(points: Points) -> Iterator[Fewer]:
+    """Yield what tonight has less of: launches, or sizes."""
     first = max(points.nights - 1 - _RECENT, 0)
     launches = points.launches[points.launches["night"] >= first]
     yield from _fewer("launches", _counts(launches, first, points.nights))
@@ -85,7 +127,7 @@ def _counts(rows: pd.DataFrame, first: int, nights: int) -> pd.DataFrame:
     return counts.reindex(columns=range(first, nights))
 
 
-def _fewer(what: str, number: pd.DataFrame) -> Iterator[tuple[str, Indices, int, int, float]]:
+def _fewer(what: str, number: pd.DataFrame) -> Iterator[Fewer]:
     if number.iloc[:, :-1].empty:
         return
     # Of an even number of nights, as many as half of them had: not less than usual.
@@ -95,7 +137,7 @@ def _fewer(what: str, number: pd.DataFrame) -> Iterator[tuple[str, Indices, int,
     if less.any():
         (had, has), _ = Counter(zip(before[less], now[less], strict=True)).most_common(1)[0]
         change = float((now / before - 1)[less].min())
-        yield what, number.index[less].to_numpy(), int(has), int(had), change
+        yield Fewer(what, number.index[less].to_numpy(), int(has), int(had), change)
 
 
 def truncated(nights: Nights) -> pd.DataFrame:
