@@ -41,7 +41,8 @@ def _clock(night: Night) -> Iterator[Draft]:
             f"session `{night.nights.session}` starts before `{back[-1]}`, which was stored"
             " earlier: the clock went back, or old results were imported (then name the session to"
             " judge with --session)",
-            place=(night.nights.session,),
+            place=(back[-1],),  # the same for all nights before it
+            shared=_site(night),
         )
 
 
@@ -65,6 +66,12 @@ def _failed(night: Night, failed_checks: Sequence[tuple[str, str]]) -> Iterator[
 
 def _missing(night: Night) -> Iterator[Draft]:
     """Yield a finding for each group of curves that are missing together."""
+    why = ""
+    if night.absent.all_new:
+        why = (
+            "; no curve of this session was measured before, so a partition, an environment, a"
+            " placement or a label may have a new name"
+        )
     for curves in _covered(night.curves, night.absent.missing):
         shared = shared_by(night.curves, curves)
         words = named(night.curves, curves, shared)
@@ -72,7 +79,7 @@ def _missing(night: Night) -> Iterator[Draft]:
         yield Draft(
             "missing_curve",
             "",
-            f"{counted(len(curves), 'curve')} of {words} {is_are} missing",
+            f"{counted(len(curves), 'curve')} of {words} {is_are} missing{why}",
             curves,
             shared=shared,
         )

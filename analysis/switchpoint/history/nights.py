@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 
 import pandas as pd
 
@@ -43,7 +44,8 @@ class Nights:
     clock_back : list of str
         Sessions that were stored before the judged one, but start after it.
     warnings : list of str
-        What the store could not read, one sentence each.
+        What the store could not read, and what does not count because its start is in the future,
+        one sentence each.
     confirmed : dict
         As from `accepted.confirmed`.
     until_utc : str or None
@@ -92,6 +94,8 @@ class Nights:
 def select_nights(store: Store, session: str | None, site: str | None, history: int) -> Nights:
     """Choose the session to judge, and the newest nights before it that measured the same.
 
+    If there are none, these are the nights that measured the site's kernels under other names.
+
     Parameters
     ----------
     store
@@ -113,19 +117,22 @@ def select_nights(store: Store, session: str | None, site: str | None, history: 
         if len(read.earlier) > history:  # the oldest one may have begun before what was read
             break
     starts, own = read.starts, read.own
-    chosen = [*sorted(read.earlier, key=lambda name: str(starts[name]))[-history:], read.judged]
+    earlier = read.earlier or read.renamed
+    chosen = [*sorted(earlier, key=lambda name: str(starts[name]))[-history:], read.judged]
     number = {name: night for night, name in enumerate(chosen)}
     runs = read.runs[read.runs["session"].isin(chosen) & read.runs["site"].isin(own["site"])]
     stored_before = read.last_batch[starts.index] < own[STORED_AS].min()
     later = starts[starts > starts[read.judged]]
     later = later[later.index.isin(read.alike["session"])]
+    future = later > f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}"
+    later, ahead = later[~future], later[future]
     back = later[stored_before[later.index]]
     return Nights(
         runs.assign(night=runs["session"].map(number)).reset_index(drop=True),
         chosen,
         [str(starts[name]) for name in chosen],
         [str(name) for name in back.index],
-        read.damaged,
+        [*read.damaged, *_of_the_future(ahead)],
         confirmed_changes(store),
         None if later.empty else str(later.min()),
         frozenset(read.runs["site"].dropna()),
@@ -186,8 +193,33 @@ class _Read:
     @property
     def earlier(self) -> list[str]:
         """The sessions before it that measured the same."""
+        return self._before(self.alike)
+
+    @property
+    def renamed(self) -> list[str]:
+        """The sessions before it that measured one of its kernels at the same site."""
+        sites, kernels = self.own["site"].dropna(), self.own["kernel"].dropna()
+        return self._before(
+            self.runs[self.runs["site"].isin(sites) & self.runs["kernel"].isin(kernels)]
+        )
+
+    def _before(self, runs: pd.DataFrame) -> list[str]:
+        """Return the sessions of some runs that began before the judged one."""
         start = self.starts[self.judged]
-        return [name for name in self.alike["session"].unique() if self.starts[name] < start]
+        return [name for name in runs["session"].unique() if self.starts[name] < start]
+
+
+def _of_the_future(starts: pd.Series[str]) -> list[str]:
+    """Say in one sentence which sessions do not count, because their start is yet to come."""
+    if starts.empty:
+        return []
+    names = ", ".join(f"`{name}`" for name in starts.index[:_NAMED])
+    more = f" and {len(starts) - _NAMED} more" if len(starts) > _NAMED else ""
+    start = str(starts.min())[:10]
+    return [
+        f"left out, because the clock that dated it was ahead: {names}{more}, from {start}, which is"
+        " in the future"
+    ]
 
 
 def _reading_back(store: Store, session: str | None, site: str | None) -> Iterator[_Read]:
