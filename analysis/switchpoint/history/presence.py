@@ -224,6 +224,9 @@ def _named(hosts: set[str], models: set[str]) -> str:
 def failures_of_report(path: Path) -> list[tuple[str, str]]:
     """Return name and reason of each test in a ReFrame run report that did not pass.
 
+    The name contains the system, partition and environment: a test that fails in one of them may
+    pass in another.
+
     Raises
     ------
     InputError
@@ -233,7 +236,7 @@ def failures_of_report(path: Path) -> list[tuple[str, str]]:
         report = json.loads(path.read_text(encoding="utf-8"))
         cases = [case for run in report["runs"] for case in run["testcases"]]
         return [
-            (str(case.get("display_name") or case["name"]), _reason(case))
+            (_name(case), _reason(case))
             for case in cases
             if case["result"] not in ("pass", "xfail")
         ]
@@ -243,6 +246,20 @@ def failures_of_report(path: Path) -> list[tuple[str, str]]:
         raise InputError(
             path, f"is not a run report of ReFrame ({error}); give its --report-file"
         ) from None
+
+
+def _name(case: Mapping[str, Any]) -> str:
+    """Return the name of a test case as the check `Gate` writes it, so that their IDs are equal.
+
+    >>> _name({"name": "T", "system": "alpha", "partition": "batch", "environ": "gnu"})
+    'T @alpha:batch+gnu'
+    >>> _name({"name": "T", "display_name": "T %size=8 @alpha:batch+gnu"})
+    'T %size=8 @alpha:batch+gnu'
+    """
+    name = str(case.get("display_name") or case["name"])
+    where = ":".join(str(case[part]) for part in ("system", "partition") if case.get(part))
+    environ = f"+{case['environ']}" if case.get("environ") else ""
+    return f"{name} @{where}{environ}" if where or environ else name
 
 
 def _reason(case: Mapping[str, Any]) -> str:
