@@ -54,6 +54,12 @@ class Cluster:
         Nodes of a launch on two nodes that are not as usual, by its number.
     environment : dict
         Variables of the launches.
+    build : str
+        The name of the Spack build; empty for a build without Spack.
+    slow_builds : dict
+        By build.
+    again : tuple of float
+        How much slower each round is that measures again, one after the other.
     """
 
     folder: Path
@@ -66,6 +72,9 @@ class Cluster:
     broken: bool = False
     elsewhere: dict[int, list[str]] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    build: str = ""
+    slow_builds: dict[str, float] = field(default_factory=dict)
+    again: tuple[float, ...] = (1.0,)
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -75,12 +84,17 @@ class Cluster:
 
     def nights(self, store: Store, *numbers: int) -> None:
         """Measure three launches of each placement in each night, and store them."""
+        if self.build:
+            # A lock with several roots is kept, but no program can be traced to it.
+            lock = {"roots": [], "concrete_specs": {}, "build": self.build}
+            (self.folder / "spack.lock").write_text(json.dumps(lock))
         records = [
             self._launch(
                 self.elsewhere.get(launch, nodes) if len(nodes) > 1 else nodes,
                 {"session": f"night-{number}", "placement": placement},
                 f"2026-11-{number:02d}T02:{launch:02d}:00.000000Z",
                 {},
+                self.slow_builds.get(self.build, 1.0),
             )
             for number in numbers
             for launch, (placement, nodes) in itertools.product(range(3), PLACEMENTS.items())
@@ -95,6 +109,7 @@ class Cluster:
         if self.broken:
             return [], ["no node is free"]
         self.seconds += 10.0 * len(plan)
+        content = json.loads(path.read_text())
         return [
             self._launch(
                 trial["nodes"] or [self._other(node, trial["avoided"]) for node in
@@ -102,19 +117,32 @@ class Cluster:
                 {"session": "again", "placement": trial["placement"], LABEL: trial["name"]},
                 "2026-11-28T03:00:00.000000Z",
                 trial["environment"],
+                self.again[trial["number"] % len(self.again)]
+                * self.slow_builds.get(self._build_of(trial, content["locks"]), 1.0),
             )
-            for trial in json.loads(path.read_text())["trials"]
+            for trial in content["trials"]
         ], []  # fmt: skip
+
+    def _build_of(self, trial: dict[str, Any], locks: dict[str, dict[str, str]]) -> str:
+        """Return the build that a trial's lock names."""
+        when = "before" if trial["built_before"] else "now"
+        lock = locks.get(trial["environ"], {}).get(when)
+        return str(json.loads(Path(lock).read_text())["build"]) if lock else ""
 
     def _other(self, node: str, avoided: Sequence[str]) -> str:
         return node.replace("1", "2") if node in avoided else node
 
     def _launch(
-        self, nodes: Sequence[str], labels: dict[str, str], start: str, changed: dict[str, Any]
+        self,
+        nodes: Sequence[str],
+        labels: dict[str, str],
+        start: str,
+        changed: dict[str, Any],
+        slower: float,
     ) -> Path:
         number = next(self._numbers)
         limit = int(changed.get(f"OMPI_MCA_{LIMIT}") or self.eager_limit)
-        slower = self.disturbed * float(np.exp(self._random.normal(0, self.scatter)))
+        slower *= self.disturbed * float(np.exp(self._random.normal(0, self.scatter)))
         slower *= max(self.slow_nodes.get(node, 1.0) for node in nodes)
         slower *= self.slow_limit if limit < 65536 else 1.0
         return write_record(
@@ -242,6 +270,34 @@ def test_a_setting_is_named_if_the_change_goes_away_without_it(cluster: Cluster)
         assert (
             "confirmed cause: btl_tcp_eager_limit = 32768, before 65536 (without it -2" in sentence
         )
+
+
+@pytest.mark.parametrize(
+    ("again", "fails"),
+    [((1.0, 1.3, 1.6), True), ((1.1, 1.12, 1.14), True), ((0.8, 1.05, 1.3), False)],
+)
+def test_what_is_not_sure_fails_if_it_looks_more_like_the_change_than_like_none(
+    cluster: Cluster, again: tuple[float, ...], fails: bool
+) -> None:
+    cluster.again = again
+    found = judged(cluster, {"disturbed": 1.3}, budget_s=35.0)
+
+    assert {one.outcome for one in found.confirmations} == {Outcome.UNSURE}
+    assert found.after.fails == fails
+    [told] = found.after.findings.to_dict("records")
+    assert told["state"] == "suspected"
+    assert "not sure in 3 more launches: time " in told["sentence"]
+    assert told["sentence"].endswith(", so it still fails" if fails else ", too little to fail")
+
+
+def test_a_build_is_named_if_the_change_goes_away_with_the_lock_before(cluster: Cluster) -> None:
+    cluster.build = "old"
+    found = judged(cluster, {"build": "new", "slow_builds": {"new": 1.3}})
+
+    failing = found.after.findings[found.after.findings["fails"].astype(bool)]
+    assert {*failing["state"]} == {"confirmed"}
+    for sentence in failing["sentence"]:
+        assert "confirmed cause: Spack's lock (without it -2" in sentence
 
 
 def test_a_setting_that_was_repaired_and_comes_back_is_named_again(cluster: Cluster) -> None:

@@ -65,12 +65,16 @@ class Confirmation:
         Appended to that of the finding.
     causes : list of str
         What the change goes away without.
+    fails : bool
+        Whether the finding still fails: it recurs, or it was not measured, or it is not sure
+        whether it recurs and what was seen again looks more like the change than like none.
     """
 
     finding_id: str
     outcome: Outcome | None
     sentence: str
     causes: list[str] = field(default_factory=list)
+    fails: bool = True
 
     @property
     def state(self) -> str:
@@ -115,9 +119,9 @@ def confirm(
 
 
 def applied(verdict: Verdict, confirmations: Iterable[Confirmation]) -> Verdict:
-    """Return a verdict of the gate with what measuring again says: only what recurs still fails.
+    """Return a verdict of the gate with what measuring again says: what was not seen again passes.
 
-    A finding that could not be measured again stays as it is.
+    A finding that could not be measured again fails as before.
     """
     findings = verdict.findings.copy()
     for one in confirmations:
@@ -125,7 +129,7 @@ def applied(verdict: Verdict, confirmations: Iterable[Confirmation]) -> Verdict:
         findings.loc[row, "sentence"] += f"; {one.sentence}"
         if one.outcome is not None:
             findings.loc[row, "state"] = one.state
-            findings.loc[row, "fails"] = one.outcome is Outcome.RECURS
+            findings.loc[row, "fails"] = one.fails
     order = findings["fails"].astype(bool).sort_values(ascending=False, kind="stable").index
     return replace(verdict, findings=findings.loc[order].reset_index(drop=True))
 
@@ -216,6 +220,19 @@ def _seen(lab: _Laboratory, suspect: Suspect) -> tuple[Outcome, Difference] | tu
     return (Outcome.GONE if worse.high < wanted else Outcome.UNSURE), seen
 
 
+def _still_fails(outcome: Outcome, seen: Difference, suspect: Suspect) -> bool:
+    """Return whether a change that was measured again still fails.
+
+    One that is not sure fails if at least half of it was seen again on average, or if the interval
+    excludes 0. Otherwise no change is as good an explanation, and scatter alone would fail a
+    loaded machine every night.
+    """
+    if outcome is not Outcome.UNSURE:
+        return outcome is Outcome.RECURS
+    worse = seen.times(suspect.tonight)
+    return worse.low > 0 or worse.effect >= _SHARE * abs(suspect.tonight)
+
+
 @dataclass(frozen=True)
 class _Causes:
     """Variants without which a change is not there, those without which it is, and others."""
@@ -267,16 +284,19 @@ def _confirmation(
     lab: _Laboratory, suspect: Suspect, causes: list[str], others: list[str]
 ) -> Confirmation:
     outcome, seen = _seen(lab, suspect)
-    if outcome is None:
+    if outcome is None or seen is None:
         why = f": {lab.failures[0]}" if lab.failures else ""
         return Confirmation(suspect.finding_id, None, f"could not be measured again{why}")
+    fails = _still_fails(outcome, seen, suspect)
     launches = len(lab.values(suspect, ""))
     what = "scatter" if suspect.metric == NOISE else "time"
     sentence = f"{outcome.value} in {launches} more launches: {what} {seen}"
     if suspect.moved:
         sentence += " beyond that of the sizes beside them"
+    if outcome is Outcome.UNSURE:
+        sentence += ", so it still fails" if fails else ", too little to fail"
     if causes:
         sentence += f"; confirmed cause: {' and '.join(causes)}"
     elif others:
         sentence += f"; not caused by {' or '.join(others)}"
-    return Confirmation(suspect.finding_id, outcome, sentence, causes)
+    return Confirmation(suspect.finding_id, outcome, sentence, causes, fails)
