@@ -57,7 +57,8 @@ def measured_again(
 
     if not any(map(len, verdict.findings["curves"])):  # such as single values
         return verdict
-    nights = select_nights(store, verdict.session, site, max(verdict.nights, 1))
+    most = max(verdict.nights, 1)
+    nights = select_nights(store, verdict.session, site, most, verdict.maintenance)
     suspects = suspects_of(verdict.findings, store, nights)
     if not suspects:
         return verdict

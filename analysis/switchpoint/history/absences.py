@@ -57,6 +57,16 @@ def _machine(night: Night) -> Iterator[Draft]:
             shared=_site(night),
             facts=({"fact": "machine", "before": before, "now": now},),
         )
+    if same := presence.same_machine(night.nights, night.facts):
+        site, machine = same
+        yield Draft(
+            "wrong_site",
+            "",
+            f"ran on {machine} as earlier nights of the site `{site}` did, and the site of this"
+            " session has no earlier night: it may have a new name",
+            place=(site,),
+            shared=_site(night),
+        )
 
 
 def _failed(night: Night, failed_checks: Sequence[tuple[str, str]]) -> Iterator[Draft]:
@@ -106,7 +116,7 @@ def _incomplete(night: Night) -> Iterator[Draft]:
         return
     session = night.nights.session
     cut = presence.truncated(night.nights)
-    for site, runs in cut.groupby("site", dropna=False) if len(cut) else ():
+    for site, runs in cut.groupby("site", dropna=False, observed=True) if len(cut) else ():
         number = counted(len(runs), "run")
         yield Draft(
             "incomplete_session",
@@ -133,7 +143,7 @@ def _incomplete(night: Night) -> Iterator[Draft]:
 def _site(night: Night) -> dict[str, str]:
     """Return the site of the session as what a finding's runs share; empty without one site."""
     runs = night.nights.runs_of(night.nights.tonight)
-    sites = runs["site"].dropna().unique() if len(runs) else ()
+    sites = runs["site"].dropna().unique().tolist() if len(runs) else []
     return {"site": str(sites[0])} if len(sites) == 1 else {}
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from switchpoint.errors import InputError
@@ -26,7 +27,7 @@ from switchpoint.history.points import (
     since_accepted,
     without_repaired,
 )
-from switchpoint.history.policy import Policy
+from switchpoint.history.policy import Maintenance, Policy, maintenance_at
 from switchpoint.history.value_nights import calendar
 from switchpoint.store.store import Store
 
@@ -53,6 +54,8 @@ class Verdict:
     parameters : DataFrame
         Latency, time per byte and noise of each launch in each segment of its curve, as the store
         keeps them; empty for the first night.
+    maintenance : sequence of Maintenance
+        The windows whose nights were left out.
     """
 
     session: str
@@ -62,6 +65,7 @@ class Verdict:
     findings: pd.DataFrame
     warnings: list[str] = field(default_factory=list)
     parameters: pd.DataFrame = field(default_factory=pd.DataFrame)
+    maintenance: Sequence[Maintenance] = ()
 
     @property
     def fails(self) -> bool:
@@ -111,8 +115,10 @@ def gate(
     store = store if isinstance(store, Store) else Store(store)
     policy = policy or Policy()
     single = store.single_values(site=site)
-    chosen = calendar(store, single, session, site, history or policy.history_nights)
-    night, not_taken = _read(store, chosen.nights, site)
+    most = history or policy.history_nights
+    chosen = calendar(store, single, session, site, most, policy.maintenance)
+    nights = chosen.nights
+    night, not_taken = _read(store, nights, site)
     known, lost = known_boundaries(
         store, night.points, night.nights, night.acceptances, policy.settled_after_nights
     )
@@ -126,18 +132,29 @@ def gate(
         *values.found(chosen.values, chosen.starts_utc, policy, night.acceptances),
     ]
     rows = [night.finished(finding, policy) for finding in found]
+    window = maintenance_at(nights.starts_utc[-1], policy.maintenance)
+    excused = []
+    if window is not None:
+        excused = [f"the session ran during maintenance, so nothing fails ({window})"]
     verdict = Verdict(
         night.nights.session,
         night.nights.starts_utc[-1],
         night.nights.tonight,
         night.curves_tonight,
-        _in_order(rows),
+        _in_order([row | {"fails": False} for row in rows] if window else rows),
         list(
             dict.fromkeys(
-                [*single.attrs["not_taken"], *night.nights.warnings, *not_taken, *night.limits]
+                [
+                    *excused,
+                    *single.attrs["not_taken"],
+                    *night.nights.warnings,
+                    *not_taken,
+                    *night.limits,
+                ]
             )
         ),
         pd.DataFrame() if curves is None else parameters_of_launches(night, curves, known),
+        policy.maintenance,
     )
     if keep:
         try:
@@ -164,6 +181,20 @@ def kept(store: Store, verdict: Verdict) -> None:
         verdict.warnings.append(f"the parameters of this session were not kept: {error}")
 
 
+def as_kept(store: Store, verdict: Verdict) -> Verdict:
+    """Return a verdict with the findings that an earlier gate stored for the session, if any did.
+
+    That gate may have had another policy, the results of checks, and the launches of `--confirm`.
+    """
+    rows = accepted.kept(store, verdict.session)
+    if not rows:
+        # A session without findings has parameters only. The first night has neither.
+        parameters = store.parameters(["session"], session=verdict.session)
+        if parameters.empty:
+            return verdict
+    return replace(verdict, findings=_in_order(rows))
+
+
 def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[str]]:
     """Read the points of the session and its history, and the facts of two nights.
 
@@ -180,6 +211,8 @@ def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[s
     before = nights.runs_of(max(nights.sound(), default=0))
     facts = _facts(store, before, not_taken)
     facts |= _facts(store, nights.runs_of(nights.tonight), not_taken)
+    for _, runs in nights.elsewhere.groupby("site", observed=True) if len(nights.elsewhere) else ():
+        facts |= _facts(store, runs, not_taken)
     return Night(nights, points, before, facts, acceptances, absent), not_taken
 
 

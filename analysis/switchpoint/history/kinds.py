@@ -15,7 +15,8 @@ KINDS = {
     "incomplete_session": "runs are truncated, or curves have fewer launches or sizes than before",
     "placement_unproved": "ranks ran elsewhere than in earlier nights, or no record proves where",
     "clock_went_back": "the session starts before one that was stored earlier",
-    "wrong_site": "the hosts and processors are others than the site's in all earlier nights",
+    "wrong_site": "the hosts and processors are others than the site's in all earlier nights, or a"
+    " new site has those of another",
 }
 
 #: Kinds that compare numbers. The others tell what is missing or cannot be trusted.

@@ -87,7 +87,7 @@ class Night:
     before: pd.DataFrame
     facts: Mapping[str, Mapping[str, str]]
     acceptances: list[Acceptance]
-    absent: Absent = Absent()
+    absent: Absent = field(default_factory=Absent)
     limits: list[str] = field(default_factory=list)
 
     @property

@@ -10,6 +10,7 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.history.accepted import confirmed as confirmed_changes
+from switchpoint.history.policy import Maintenance, maintenance_at
 from switchpoint.store.batches import UNDATED, batch_of, in_batches
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
@@ -52,6 +53,9 @@ class Nights:
         When the next session began, if the judged one is not the last.
     sites : frozenset of str
         All sites of the runs that were read.
+    elsewhere : DataFrame
+        If the session is the first of its site: runs of the newest session of each other site that
+        measured one of its kernels before.
     """
 
     runs: pd.DataFrame
@@ -62,6 +66,7 @@ class Nights:
     confirmed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     until_utc: str | None = None
     sites: frozenset[str] = frozenset()
+    elsewhere: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def tonight(self) -> int:
@@ -91,7 +96,13 @@ class Nights:
         return [night for night in earlier if self.starts_utc[night] not in changed] or [*earlier]
 
 
-def select_nights(store: Store, session: str | None, site: str | None, history: int) -> Nights:
+def select_nights(
+    store: Store,
+    session: str | None,
+    site: str | None,
+    history: int,
+    maintenance: Sequence[Maintenance] = (),
+) -> Nights:
     """Choose the session to judge, and the newest nights before it that measured the same.
 
     If there are none, these are the nights that measured the site's kernels under other names.
@@ -107,6 +118,8 @@ def select_nights(store: Store, session: str | None, site: str | None, history: 
         Use only runs of this site.
     history
         Number of earlier nights.
+    maintenance
+        Earlier nights that began in one of these windows are left out.
 
     Raises
     ------
@@ -114,17 +127,18 @@ def select_nights(store: Store, session: str | None, site: str | None, history: 
         If there is no such session.
     """
     for read in _reading_back(store, session, site):
-        if len(read.earlier) > history:  # the oldest one may have begun before what was read
+        earlier = _usual(read.earlier, read.starts, maintenance)
+        if len(earlier) > history:  # the oldest one may have begun before what was read
             break
     starts, own = read.starts, read.own
-    earlier = read.earlier or read.renamed
-    chosen = [*sorted(earlier, key=lambda name: str(starts[name]))[-history:], read.judged]
+    earlier = earlier or _usual(read.renamed, starts, maintenance)
+    chosen = [*earlier[-history:], read.judged]
     number = {name: night for night, name in enumerate(chosen)}
     runs = read.runs[read.runs["session"].isin(chosen) & read.runs["site"].isin(own["site"])]
     stored_before = read.last_batch[starts.index] < own[STORED_AS].min()
     later = starts[starts > starts[read.judged]]
     later = later[later.index.isin(read.alike["session"])]
-    future = later > f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}"
+    future = later > _now_utc()
     later, ahead = later[~future], later[future]
     back = later[stored_before[later.index]]
     return Nights(
@@ -136,6 +150,7 @@ def select_nights(store: Store, session: str | None, site: str | None, history: 
         confirmed_changes(store),
         None if later.empty else str(later.min()),
         frozenset(read.runs["site"].dropna()),
+        read.elsewhere,
     )
 
 
@@ -156,6 +171,14 @@ def no_session(store: Store, session: str, names: Sequence[str]) -> NoSession:
     newest = ", ".join(map(str, names[-_NAMED:]))
     problem = f"the store {store.url} has no session '{session}'; the newest are {newest}"
     return NoSession("--session", problem)
+
+
+def _usual(
+    sessions: Iterable[str], starts: pd.Series[str], maintenance: Sequence[Maintenance]
+) -> list[str]:
+    """Return the sessions outside of maintenance, oldest first."""
+    usual = [one for one in sessions if maintenance_at(str(starts[one]), maintenance) is None]
+    return sorted(usual, key=lambda name: str(starts[name]))
 
 
 @dataclass(frozen=True)
@@ -203,6 +226,17 @@ class _Read:
             self.runs[self.runs["site"].isin(sites) & self.runs["kernel"].isin(kernels)]
         )
 
+    @property
+    def elsewhere(self) -> pd.DataFrame:
+        """As `Nights.elsewhere`."""
+        own = self.own
+        before = self.runs[self.runs["session"].isin(self._before(self.runs))]
+        if own["site"].isna().any() or before["site"].isin(own["site"]).any():
+            return before.iloc[:0]
+        alike = before[before["kernel"].isin(own["kernel"]) & before["site"].notna()]
+        newest = alike.sort_values("start_utc").groupby("site", observed=True)["session"].last()
+        return alike[alike["session"].isin(newest)]
+
     def _before(self, runs: pd.DataFrame) -> list[str]:
         """Return the sessions of some runs that began before the judged one."""
         start = self.starts[self.judged]
@@ -215,11 +249,14 @@ def _of_the_future(starts: pd.Series[str]) -> list[str]:
         return []
     names = ", ".join(f"`{name}`" for name in starts.index[:_NAMED])
     more = f" and {len(starts) - _NAMED} more" if len(starts) > _NAMED else ""
-    start = str(starts.min())[:10]
     return [
-        f"left out, because the clock that dated it was ahead: {names}{more}, from {start}, which is"
-        " in the future"
+        f"sessions in the future do not count: {names}{more}, from {str(starts.min())[:10]} on; the"
+        " clock that dated them was ahead"
     ]
+
+
+def _now_utc() -> str:
+    return f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
 def _reading_back(store: Store, session: str | None, site: str | None) -> Iterator[_Read]:

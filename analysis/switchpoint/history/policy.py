@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +19,34 @@ GATE_FILE = "gate.yaml"
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Maintenance(_Part):
+    """Days on which the machine is not as usual, such as for repairs or holidays."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    #: The first and the last day, in UTC.
+    since: date = Field(alias="from")
+    until: date
+    reason: str = Field(min_length=1)
+
+    def model_post_init(self, _context: Any) -> None:
+        """Refuse an end before the begin."""
+        if self.until < self.since:
+            raise ValueError(f"until: {self.until} is before {self.since}, the first day")
+
+    def __contains__(self, time_utc: str) -> bool:
+        return f"{self.since}" <= time_utc[:10] <= f"{self.until}"
+
+    def __str__(self) -> str:
+        days = f"{self.since}" if self.since == self.until else f"{self.since} to {self.until}"
+        return f"{days}: {self.reason}"
+
+
+def maintenance_at(time_utc: str, windows: Iterable[Maintenance]) -> Maintenance | None:
+    """Return the maintenance window that contains a time (ISO 8601, UTC), if one does."""
+    return next((window for window in windows if time_utc in window), None)
 
 
 class MinimumEffect(_Part):
@@ -47,6 +77,8 @@ class Policy(_Part):
     settled_after_nights: int = Field(default=14, ge=2)
     #: Which values are better, by variable or by unit; for those whose unit does not say it.
     better: dict[str, Literal["higher", "lower"]] = {}
+    #: Nights that begin on these days do not fail, and no night is compared with them.
+    maintenance: tuple[Maintenance, ...] = ()
 
     def model_post_init(self, _context: Any) -> None:
         """Refuse kinds that do not exist."""
@@ -80,8 +112,15 @@ def load_policy(path: Path) -> Policy:
 
 def _worded(field: str, kind: str, message: str) -> str:
     if kind == "extra_forbidden":
-        part = MinimumEffect if field.startswith("minimum_effect.") else Policy
-        return f"{field}: does not exist; the fields are {', '.join(part.model_fields)}"
+        return f"{field}: does not exist; the fields are {', '.join(_fields_beside(field))}"
     message = message.removeprefix("Value error, ")
     named = f"{field}: " if field else ""
     return f"{named}{message[0].lower()}{message[1:]}"
+
+
+def _fields_beside(field: str) -> list[str]:
+    """Return the fields of the part that a field is in."""
+    parts: dict[str, type[_Part]] = {"minimum_effect": MinimumEffect, "maintenance": Maintenance}
+    part, _, inner = field.partition(".")
+    fields = (parts[part] if inner else Policy).model_fields
+    return [one.alias or name for name, one in fields.items()]

@@ -208,6 +208,18 @@ def other_machine(
     return _named(old_hosts, old_models), _named(hosts, models)
 
 
+def same_machine(nights: Nights, facts: Mapping[str, Mapping[str, str]]) -> tuple[str, str] | None:
+    """Return the other site whose hosts a new site has, and what they have in common."""
+    own = nights.runs_of(nights.tonight)["run_id"]
+    hosts, models = _machine(facts, own)
+    others = nights.elsewhere
+    for site, runs in others.groupby("site", observed=True) if len(others) else ():
+        other_hosts, other_models = _machine(facts, runs["run_id"])
+        if (shared := hosts & other_hosts) and models == other_models:
+            return str(site), _named(shared, models)
+    return None
+
+
 def _machine(
     facts: Mapping[str, Mapping[str, str]], runs: pd.Series[str]
 ) -> tuple[set[str], set[str]]:

@@ -6,6 +6,7 @@ none, such as those of a site without runs, are divided into nights by the pause
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.history.nights import Nights, NoSession, no_session, select_nights
+from switchpoint.history.policy import Maintenance, maintenance_at
 from switchpoint.store.store import Store
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -44,7 +46,12 @@ class Calendar:
 
 
 def calendar(
-    store: Store, single: pd.DataFrame, session: str | None, site: str | None, history: int
+    store: Store,
+    single: pd.DataFrame,
+    session: str | None,
+    site: str | None,
+    history: int,
+    maintenance: Sequence[Maintenance] = (),
 ) -> Calendar:
     """Choose the session to judge, and the nights before it: by the runs, or by the values.
 
@@ -54,7 +61,7 @@ def calendar(
         Where the runs are.
     single
         As from `Store.single_values`.
-    session, site, history
+    session, site, history, maintenance
         As for `select_nights`. A night of values without runs is named by its first day in UTC.
 
     Raises
@@ -63,9 +70,9 @@ def calendar(
         If there is no such session.
     """
     values = _dated(single)
-    nights = _nights_of_runs(store, values, session, site, history)
+    nights = _nights_of_runs(store, values, session, site, history, maintenance)
     if nights is None:
-        return _without_runs(store, values, session, history)
+        return _without_runs(store, values, session, history, maintenance)
     own = values["site"].isin(nights.runs["site"]) | values["site"].isna()
     alone = sorted({*values.loc[~own, "site"]} - nights.sites)
     others = [
@@ -81,20 +88,25 @@ def calendar(
             f"the newest runs, of the session {nights.session}, are older than the newest single"
             f" values: only these are judged; judge the runs with --session {nights.session}"
         )
-        found = _without_runs(store, values, None, history)
+        found = _without_runs(store, values, None, history, maintenance)
         warned = replace(found.nights, warnings=[*nights.warnings, told])
         return replace(found, nights=warned)
-    return _with_runs(nights, values, history)
+    return _with_runs(nights, _usual(values, nights.starts_utc[-1], maintenance), history)
 
 
 def _nights_of_runs(
-    store: Store, values: pd.DataFrame, session: str | None, site: str | None, history: int
+    store: Store,
+    values: pd.DataFrame,
+    session: str | None,
+    site: str | None,
+    history: int,
+    maintenance: Sequence[Maintenance],
 ) -> Nights | None:
     """Return the nights of the runs; None if only single values are of that site or session."""
     if len(values) and not store.files.below("runs"):
         return None
     try:
-        return select_nights(store, session, site, history)
+        return select_nights(store, session, site, history, maintenance)
     except NoSession as error:
         others = error.source == "--session" and session not in _own_nights(values)[1]
         if values.empty or others:  # runs have other sessions
@@ -152,14 +164,32 @@ def _own_nights(values: pd.DataFrame) -> tuple[Indices, list[str], list[str]]:
     return begins, names, starts
 
 
+def _usual(
+    values: pd.DataFrame, judged_utc: str, maintenance: Sequence[Maintenance]
+) -> pd.DataFrame:
+    """Leave out the values in maintenance windows before the judged night."""
+    if not maintenance:
+        return values
+    times = _texts(values, np.arange(len(values)))
+    usual = [time >= judged_utc or maintenance_at(time, maintenance) is None for time in times]
+    return values[np.array(usual, dtype=bool)].reset_index(drop=True)
+
+
 def _without_runs(
-    store: Store, values: pd.DataFrame, session: str | None, history: int
+    store: Store,
+    values: pd.DataFrame,
+    session: str | None,
+    history: int,
+    maintenance: Sequence[Maintenance],
 ) -> Calendar:
     """Return the nights of the values by themselves."""
-    begins, names, starts = _own_nights(values)
+    _, names, starts = _own_nights(values)
     if session is not None and session not in names:
         raise no_session(store, session, names)
-    last = len(names) if session is None else names.index(session) + 1
+    judged_utc = starts[-1] if session is None else starts[names.index(session)]
+    values = _usual(values, judged_utc, maintenance)
+    begins, names, starts = _own_nights(values)
+    last = starts.index(judged_utc) + 1
     first = max(last - 1 - history, 0)
     night = np.searchsorted(begins, np.arange(len(values)), side="right") - 1
     inside = (night >= first) & (night < last)

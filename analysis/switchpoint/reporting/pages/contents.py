@@ -18,7 +18,7 @@ from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
 from switchpoint.explanation.notes import note
 from switchpoint.explanation.switches import explain
-from switchpoint.history.gate import Verdict, gate
+from switchpoint.history.gate import Verdict, as_kept, gate
 from switchpoint.history.trends import trends
 from switchpoint.models.simgrid import LINKS_OF
 from switchpoint.models.simulated import beside_measured
@@ -170,12 +170,12 @@ def run_path(run_id: str) -> str:
 
 
 def _history(store: Store) -> dict[str, Any]:
-    """Return the gate's verdict of the newest session, what was accepted, and the trends.
+    """Return what the gate says, or said, of the newest session, what was accepted, and the trends.
 
     A store without a session has no history; this is no error of a report.
     """
     try:
-        verdict = gate(store)
+        verdict = as_kept(store, gate(store))
     except InputError:
         return {}
     found = {"verdict": verdict, "trends": trends(store, verdict)}
