@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import write_record
-from switchpoint import InputError, Store, accept, gate, import_files
+from switchpoint import InputError, Measurements, Store, accept, gate, import_files
 from switchpoint.history import by_curve
 from switchpoint.history import gate as gates
+from switchpoint.history import nights as nights_of
 from switchpoint.history.gate import Verdict
+from switchpoint.history.policy import Policy
 from switchpoint.store.compaction import compact
 from synthetic_nights import (
     PLACEMENTS,
@@ -49,6 +52,29 @@ def only(verdict: Verdict) -> dict[Any, Any]:
     """Return the only finding."""
     [finding] = verdict.findings.to_dict("records")
     return finding
+
+
+def night_of(tmp_path: Path, night: int, **more: Any) -> Measurements:
+    """Return what one night measured."""
+    alone = Store(tmp_path / f"night-{night}")
+    add_nights(alone, [night], **more)
+    return alone.read()
+
+
+def renamed(table: Measurements, column: str, value: str) -> Measurements:
+    """Give all runs another partition, site and so on, or a label that they did not have."""
+    labels = [json.dumps({**json.loads(own), column: value}) for own in table.runs["labels"]]
+    table.runs["labels"] = labels
+    if column in table.runs:
+        table.runs[column] = value
+    table.samples[column] = pd.Categorical([value] * len(table.samples))
+    return table
+
+
+def truncated(table: Measurements) -> Measurements:
+    """Let all records end early."""
+    table.runs["complete"] = False
+    return table
 
 
 def slower(placement: str, **factors: float) -> Change:
@@ -357,6 +383,38 @@ def test_joined_batches_are_judged_as_they_were_stored(tmp_path: Path, last: lis
     assert ("clock_went_back" in set(after.findings["kind"])) == (last[-1] == 28)
 
 
+def test_an_accepted_clock_stays_accepted_in_later_nights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nights_of, "_now_utc", lambda: "2027-01-01T00:00:00.000000Z")
+    store = Store(tmp_path / "store")
+    add_nights(store, [0, 1, 2, 9])
+    add_nights(store, [3])
+    found = only(gate(store, keep=True))
+
+    accept(store, found["finding_id"], "the clock of the login node was ahead")
+
+    assert not gate(store).fails
+    add_nights(store, [4])
+    later = gate(store)
+    assert later.session == "night-004" and not later.fails
+    assert only(later)["state"] == "accepted"
+
+
+def test_a_night_in_the_future_costs_one_warning(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(4))
+    add_nights(store, [400_000])
+    add_nights(store, [4])
+
+    verdict = gate(store)
+
+    assert (verdict.session, verdict.nights) == ("night-004", 4)
+    assert verdict.findings.empty
+    [told] = [one for one in verdict.warnings if "in the future" in one]
+    assert "`night-400000`" in told
+
+
 def test_other_hosts_under_the_same_site_are_told(tmp_path: Path) -> None:
     def facts(night: int, _placement: str, _environ: str) -> Mapping[str, Any]:
         return {"hosts": ("n7", "n8"), "cpu_model": "other"} if night == 3 else {}
@@ -451,6 +509,43 @@ def test_the_first_night_passes_and_says_so(tmp_path: Path) -> None:
     assert "this is the first night" in verdict.warnings[0]
 
 
+@pytest.mark.parametrize(
+    ("column", "value"), [("partition", "cpu"), ("environ", "gnu"), ("grain", "4")]
+)
+def test_a_night_whose_curves_all_have_new_names_is_no_first_night(
+    tmp_path: Path, column: str, value: str
+) -> None:
+    store = store_of(tmp_path, nights=3)
+    store.add(renamed(night_of(tmp_path, 4), column, value))
+
+    verdict = gate(store)
+
+    assert verdict.fails and verdict.nights == 4
+    assert {*verdict.findings["kind"]} == {"missing_curve"}
+    assert sum(map(len, verdict.findings["curves"])) == 12
+    assert "a placement or a label may have a new name" in verdict.findings["sentence"].iloc[0]
+    store.add(renamed(night_of(tmp_path, 5), column, value))
+    assert not gate(store).fails
+
+
+@pytest.mark.parametrize(("hosts", "kinds"), [(("n7", "n8"), []), (("a1", "a2"), ["wrong_site"])])
+def test_the_first_night_of_another_site_passes_on_hosts_of_its_own(
+    tmp_path: Path, hosts: tuple[str, ...], kinds: list[str]
+) -> None:
+    def facts(_night: int, _placement: str, _environ: str) -> Mapping[str, Any]:
+        return {"hosts": hosts}
+
+    store = store_of(tmp_path, nights=3)
+    store.add(renamed(night_of(tmp_path, 4, facts=facts), "site", "there"))
+
+    verdict = gate(store)
+
+    assert verdict.nights == 0 and [*verdict.findings["kind"]] == kinds
+    assert verdict.fails == bool(kinds)
+    store.add(renamed(night_of(tmp_path, 5, facts=facts), "site", "there"))
+    assert not gate(store).fails
+
+
 def test_a_disturbed_night_of_the_history_does_not_hide_a_change(tmp_path: Path) -> None:
     def change(curve: Curve, truth: Truth) -> Truth:
         burst = 1.6 if curve.night == 6 else 1.0
@@ -492,6 +587,71 @@ def test_an_accepted_change_is_the_new_normal(tmp_path: Path) -> None:
     assert gate(store).findings.empty
     add_nights(store, [LAST + 4])
     assert only(gate(store))["kind"] == "improvement"
+
+
+def test_a_curve_that_vanishes_after_an_accepted_change_is_missed(tmp_path: Path) -> None:
+    store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.2))
+    found = gate(store, keep=True).findings.iloc[0]
+    accept(store, found["finding_id"], "new firmware")
+    add_nights(store, [LAST + 1], placements=PLACEMENTS[:2])
+
+    missing = only(gate(store))
+
+    assert missing["fails"]
+    assert missing["sentence"] == "4 curves of `two_nodes_two_hosts` are missing"
+
+
+@pytest.mark.parametrize("older_last", [True, False])
+def test_the_latest_of_several_accepted_changes_counts(tmp_path: Path, older_last: bool) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        slow = 1.0
+        if curve.night >= 5 and curve.placement == "two_nodes_two_hosts":
+            slow *= 1.2
+        if curve.night >= LAST and curve.environ == "openmpi":
+            slow *= 2.0
+        return replace(truth, latency_us=slow * truth.latency_us)
+
+    store = store_of(tmp_path, change)
+    older = gate(store, "night-005", keep=True).findings["finding_id"]
+    newer = gate(store, keep=True).findings["finding_id"]
+    newer = newer[~newer.isin(older)]
+    assert len(older) and len(newer)
+
+    for finding in [*newer, *older] if older_last else [*older, *newer]:
+        accept(store, finding, "a new network")
+
+    add_nights(store, range(LAST + 1, LAST + 3), change=change)
+    assert gate(store).findings.empty
+
+
+def test_accepted_truncated_runs_are_those_of_one_session(tmp_path: Path) -> None:
+    store = store_of(tmp_path, nights=3)
+    store.add(truncated(night_of(tmp_path, 4)))
+    found = only(gate(store, keep=True))
+    assert found["metric"] == "runs" and found["shared"] == {"site": "here"}
+
+    accept(store, found["finding_id"], "the job limit was too short")
+
+    assert not gate(store).fails
+    store.add(truncated(night_of(tmp_path, 5)))
+    assert gate(store).fails
+
+
+def test_accepting_fewer_launches_does_not_accept_still_fewer(tmp_path: Path) -> None:
+    store = store_of(tmp_path, nights=3)
+    add_nights(store, [4], launches=2)
+    found = only(gate(store, keep=True))
+    assert found["effect"] == pytest.approx(-1 / 3)
+
+    accept(store, found["finding_id"], "one node is broken")
+
+    assert not gate(store).fails
+    add_nights(store, [5], launches=2)
+    assert not gate(store).fails
+    add_nights(store, [6], launches=1)
+    again = gate(store).findings
+    [fewer] = again[again["kind"] == "incomplete_session"].to_dict("records")
+    assert fewer["fails"] and fewer["sentence"].startswith("only 1 launches")
 
 
 def test_a_finding_can_be_accepted_until_a_day(tmp_path: Path) -> None:
@@ -570,6 +730,11 @@ def test_the_command_accepts(switchpoint: Run, tmp_path: Path) -> None:
         ("history_nights: [", "is not YAML"),
         (f"history_nights: {'9' * 5000}", "is not YAML: a value in it is impossible"),
         ("history_nights: 2026-02-30", "is not YAML: a value in it is impossible"),
+        ("maintenance: [{from: soon}]", "maintenance.0.from: input should be a valid date"),
+        (
+            "maintenance: [{from: 2026-11-05, until: 2026-11-05, reason: power, nights: 3}]",
+            "maintenance.0.nights: does not exist; the fields are from, until, reason",
+        ),
     ],
 )
 def test_a_wrong_policy_is_named(switchpoint: Run, tmp_path: Path, text: str, problem: str) -> None:
@@ -581,6 +746,52 @@ def test_a_wrong_policy_is_named(switchpoint: Run, tmp_path: Path, text: str, pr
 
     assert done.exit_code == 2
     assert f"{policy}: " in done.stderr and problem in done.stderr
+
+
+def test_maintenance_ends_after_it_begins(switchpoint: Run, tmp_path: Path) -> None:
+    store = store_of(tmp_path, nights=1)
+    policy = tmp_path / "gate.yaml"
+    policy.write_text("maintenance: [{from: 2026-11-05, until: 2026-11-04, reason: power}]\n")
+
+    done = switchpoint("gate", "--store", store.url, "--policy", policy)
+
+    assert done.exit_code == 2
+    assert "maintenance.0: until: 2026-11-04 is before 2026-11-05" in done.stderr
+
+
+#: Night 0 is the first of November.
+MAINTENANCE = Policy.model_validate(
+    {
+        "maintenance": [
+            {"from": date(2026, 11, 8), "until": date(2026, 11, 9), "reason": "new switches"}
+        ]
+    }
+)
+
+
+def test_a_night_of_maintenance_does_not_fail_and_says_so(tmp_path: Path) -> None:
+    change = from_night(7, in_placement("two_nodes_two_hosts", latency_us=1.5))
+    store = store_of(tmp_path, change, nights=7)
+
+    verdict = gate(store, policy=MAINTENANCE)
+
+    assert gate(store).fails and not verdict.fails
+    assert only(verdict)["kind"] == "regression" and not only(verdict)["fails"]
+    words = "during maintenance, so nothing fails (2026-11-08 to 2026-11-09: new switches)"
+    assert [one for one in verdict.warnings if words in one]
+
+
+def test_no_night_is_compared_with_those_of_maintenance(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(7))
+    slow = in_placement("two_nodes_two_hosts", latency_us=1.5)
+    add_nights(store, [7, 8], change=slow, modes=["send", "ssend", "isend"])
+    add_nights(store, [9])
+
+    verdict = gate(store, policy=MAINTENANCE)
+
+    assert gate(store).fails
+    assert verdict.findings.empty and verdict.nights == 7
 
 
 def test_a_policy_says_what_matters(tmp_path: Path, switchpoint: Run) -> None:
@@ -642,6 +853,33 @@ def test_failed_checks_of_a_run_report_are_findings(switchpoint: Run, tmp_path: 
     report.write_text("{}")
     wrong = switchpoint("gate", "--store", store.url, "--reframe-report", report)
     assert wrong.exit_code == 2 and "is not a run report of ReFrame" in wrong.stderr
+
+
+def test_a_failed_check_is_accepted_in_its_environment_only(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    store = store_of(tmp_path, nights=2)
+    report = tmp_path / "report.json"
+    case = {"name": "T", "display_name": "T %size=8", "system": "alpha", "partition": "batch"}
+    case |= {"result": "fail", "fail_phase": "sanity", "fail_reason": "no end marker"}
+    words = ("gate", "--store", store.url, "--reframe-report", report, "--json")
+
+    def findings(*cases: Mapping[str, Any]) -> list[dict[str, Any]]:
+        report.write_text(json.dumps({"runs": [{"testcases": cases}]}))
+        found: list[dict[str, Any]] = json.loads(switchpoint(*words).stdout)["findings"]
+        return found
+
+    gnu, clang = (case | {"environ": environ} for environ in ("gnu", "clang"))
+    [found] = findings(gnu)
+    assert "check `T %size=8 @alpha:batch+gnu` failed" in found["sentence"]
+    accept(store, found["finding_id"], "known")
+
+    assert [one["fails"] for one in findings(gnu)] == [False]
+    assert [one["fails"] for one in findings(clang)] == [True]
+    assert [one["fails"] for one in findings(gnu | {"system": "beta"})] == [True]
+    # As the check `Gate` tells of it, before there is a report.
+    told = {"display_name": "T %size=8 @alpha:batch+gnu", "result": "fail"}
+    assert [one["finding_id"] for one in findings(told)] == [found["finding_id"]]
 
 
 def test_an_mpi_of_another_version_is_the_same_curve(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import timezone
+from datetime import date, timezone
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,6 +12,7 @@ import pytest
 import yaml
 from conftest import write_record
 from switchpoint import InputError, Store, accept, gate, import_files
+from switchpoint.history.policy import Policy
 from synthetic_nights import FIRST, add_nights, from_night, in_placement
 from typer.testing import Result
 
@@ -344,6 +345,22 @@ def test_an_accepted_value_is_the_new_normal(tmp_path: Path) -> None:
     assert gate(store).findings.empty
     import_files([log(tmp_path / "last", [*changed, 151.0, 149.5, 150.5, 100.0])], store)
     assert [*gate(store).findings["kind"]] == ["regression"]
+
+
+def test_values_of_maintenance_are_not_compared(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    import_files([log(tmp_path / "logs", [*STEADY, 150.0, STEADY[-1]])], store)
+    days = store.single_values()["time_utc"].astype(str).str[:10]
+    day = date.fromisoformat(sorted(days)[-2])
+    window = {"from": day, "until": day, "reason": "new fans"}
+    policy = Policy.model_validate({"maintenance": [window]})
+
+    slow = gate(store, str(day), policy=policy)
+    after = gate(store, policy=policy)
+
+    assert gate(store, str(day)).fails and not slow.fails
+    assert [*slow.findings["kind"]] == ["regression"]
+    assert after.findings.empty and after.nights == len(STEADY)
 
 
 def test_single_values_cannot_be_measured_again_and_still_fail(

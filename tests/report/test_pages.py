@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +21,10 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from switchpoint import Store, accept, gate, read_files, report
+from switchpoint.history.gate import kept
+from switchpoint.history.policy import Policy
+from switchpoint.reporting.pages.contents import Contents
+from switchpoint.reporting.pages.history import history
 
 RECORDS = Path(__file__).parents[1] / "analysis" / "records"
 NAMES = (
@@ -431,3 +436,29 @@ def test_the_history_shows_what_changed_and_what_was_accepted(
     page = opened_page(browser, first)
     sentence = page.find_elements(By.CLASS_NAME, "answer")[1].text
     assert sentence == "Compared with 5 earlier nights, nothing became worse."
+
+
+def test_the_history_shows_what_the_gate_said_and_does_not_judge_again(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    change: Any = from_night(5, in_placement("two_nodes_two_hosts", latency_us=1.3))
+    placements, modes = ["two_nodes_two_hosts"], ["send"]
+    add_nights(store, range(6), change=change, placements=placements, modes=modes)
+
+    def words_and_sentences() -> tuple[str, list[str]]:
+        contents = Contents.of(store.latest(), store=store)
+        page = history(contents)
+        assert page is not None and contents.verdict is not None
+        return page.answer[0], [*contents.verdict.findings["sentence"]]
+
+    assert words_and_sentences()[0].endswith("1 finding, 1 failing.")
+
+    lenient = Policy.model_validate({"minimum_effect": {"latency": 0.5}})
+    gate(store, policy=lenient, keep=True)
+    assert words_and_sentences()[0].endswith("0 findings, 0 failing.")
+
+    verdict = gate(store)
+    gone = verdict.findings.assign(fails=False)
+    gone["sentence"] += "; not seen again in 3 more launches"
+    kept(store, replace(verdict, findings=gone))
+    words, sentences = words_and_sentences()
+    assert words.endswith("1 finding, 0 failing.") and sentences == [*gone["sentence"]]
