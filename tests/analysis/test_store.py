@@ -26,8 +26,8 @@ from switchpoint.importing.lock import unpack
 from switchpoint.store.batches import Encoded, write
 from switchpoint.store.compaction import compact
 from switchpoint.store.files import StoreFiles
-from switchpoint.tables.measurements import Measurements, no_samples
 from switchpoint.store.upkeep import migrate
+from switchpoint.tables.measurements import Measurements, no_samples
 from typer.testing import Result
 
 

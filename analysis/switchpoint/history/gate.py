@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from switchpoint.errors import InputError
