@@ -19,8 +19,16 @@ from reframe.core.builtins import (
 from reframe.core.exceptions import ReframeError, SanityError
 from switchpoint.errors import InputError
 from switchpoint.models.links import Place, curve_of
-from switchpoint.models.simgrid import LINKS_OF, TOPOLOGIES, links_of, platform, simulated_name
+from switchpoint.models.simgrid import (
+    LINKS_OF,
+    TOPOLOGIES,
+    links_of,
+    one_word,
+    platform,
+    simulated_name,
+)
 from switchpoint.models.site_model import load_model
+from switchpoint.printable import printable
 from switchpoint.records.record import read_facts
 
 from .mixins.build import BuildsEnded, KernelBuild
@@ -96,14 +104,15 @@ class SimulatedMixin(rfm.RegressionTestPlugin):
         try:
             model = load_model(self.site_model)
         except InputError as error:
-            raise ReframeError(error) from None
+            raise ReframeError(printable(str(error))) from None
         try:
             curve = curve_of(model, place, "send")
             hosts = self.hosts_of(curve)
             text = platform(model, place, hosts, self.within, self.topology)
         except InputError as error:
             options = "-S link_placement, link_mpi, link_environ and within"
-            raise ReframeError(f"{error} (here {options} choose the curves)") from None
+            problem = printable(str(error))
+            raise ReframeError(f"{problem} (here {options} choose the curves)") from None
         Path(self.stagedir, "platform.xml").write_text(text, encoding="utf-8")
         lines = [f"host{rank * hosts // self.ranks}\n" for rank in range(self.ranks)]
         Path(self.stagedir, "hosts").write_text("".join(lines), encoding="utf-8")
@@ -116,13 +125,16 @@ class SimulatedMixin(rfm.RegressionTestPlugin):
             *("--passes=1", "--samples=1", "--warmup=0", "--pass-time=1", "--block-time=0"),
             "--record=simulated.record",
             *(
-                shlex.quote(f"--label={name}={value}")
+                shlex.quote(f"--label={name}={one_word(str(value))}")
                 for name, value in self.labels(model, curve).items()
             ),
         ]
 
     def labels(self, model, curve):
-        """Labels of the record. No other site has its name, so nothing takes it for measured."""
+        """Labels of the record. No other site has its name, so nothing takes it for measured.
+
+        Each becomes one word, since smpirun divides others into several options of the kernel.
+        """
         return {
             "site": simulated_name(model.site), "partition": self.current_partition.name,
             "environ": self.current_environ.name, "placement": self.link_placement,
@@ -137,7 +149,7 @@ class SimulatedMixin(rfm.RegressionTestPlugin):
         record = Path(self.stagedir, "simulated.record")
         if not record.exists():
             said = Path(self.stagedir, sn.evaluate(self.stderr)).read_text(errors="replace").strip()
-            raise SanityError(said.splitlines()[-1] if said else "smpirun wrote no record")
+            raise SanityError(printable((said or "smpirun wrote no record").splitlines()[-1]))
         self.facts = read_facts(record)
         verification = self.facts.footer["verification"] if self.facts.footer else {}
         return sn.all(

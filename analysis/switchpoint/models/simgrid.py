@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from xml.sax.saxutils import quoteattr
 
 from switchpoint.errors import InputError
 from switchpoint.models.links import Place, curve_of
 from switchpoint.models.site_model import Curve, Segment, SiteModel
+from switchpoint.printable import printable
 
 #: How SimGrid can connect hosts, and into how many factors their number is divided for it.
 TOPOLOGIES = {"star": 0, "fat_tree": 2, "torus": 3, "dragonfly": 4}
@@ -102,14 +104,23 @@ def platform(
     return "\n".join(lines) + "\n"
 
 
+def one_word(text: str) -> str:
+    """Write a text so that a shell that does not quote it, such as smpirun, takes it as one word.
+
+    >>> one_word("My Cluster --record=*")
+    'My_Cluster_--record=_'
+    """
+    return re.sub(r"[^\w.,:=+@%/-]", "_", text)
+
+
 def simulated_name(site: str | None) -> str:
-    """Return the name of the site of runs that are simulated on a model of a site."""
-    return (site or "model") + _SIMULATED
+    """Return the name of the site of runs that are simulated on a model of a site, in one word."""
+    return one_word((site or "model") + _SIMULATED)
 
 
 def links_of(environ: str | None, mpi: str | None) -> str:
-    """Name the curves of a model for `LINKS_OF`, in one word, since smpirun divides others."""
-    return (environ or mpi or "any").replace(" ", "_")
+    """Name the curves of a model for `LINKS_OF`, in one word."""
+    return one_word(environ or mpi or "any")
 
 
 def _network(topology: str, hosts: int) -> str:
@@ -175,5 +186,7 @@ def _factors(curve: Curve, factor_of: Callable[[Segment], float]) -> str:
 
 
 def _comment(model: SiteModel, curve: Curve) -> str:
+    """Return where the platform comes from; no two hyphens in a row, which would end a comment."""
     words = [model.site, curve.mpi, curve.placement, f"fitted {model.made_utc}"]
-    return ", ".join(word for word in words if word).replace("--", "- -")
+    text = printable(", ".join(word for word in words if word))
+    return re.sub("-(?=-)", "- ", text)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from switchpoint.models.kernel_arguments import options_of
 from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_by
-from switchpoint.models.simgrid import LINKS_OF, links_of, simulated_name
+from switchpoint.models.simgrid import LINKS_OF, links_of, one_word, simulated_name
 from switchpoint.records.rank_layout import layout_of
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.measurements import Measurements
@@ -67,7 +67,7 @@ def beside_measured(measurements: Measurements) -> pd.DataFrame:
 
 
 class _Key(NamedTuple):
-    """What a simulated curve and a measured one have in common."""
+    """What a simulated curve and a measured one have in common; names are in one word."""
 
     simulated_site: str
     links: str
@@ -117,7 +117,8 @@ def _key(
 ) -> _Key:
     placement, kernel, mode = (run.get(name) for name in ("placement", "kernel", "mode"))
     where = _ranks_and_options(run["run_id"], measurements)
-    return _Key(simulated_site, links, placement, kernel, mode, *where)
+    word = None if placement is None else one_word(placement)
+    return _Key(simulated_site, links, word, kernel, mode, *where)
 
 
 def _ranks_and_options(
