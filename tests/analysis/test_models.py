@@ -589,6 +589,15 @@ def test_hosts_are_connected_as_asked(
     assert cluster.get("topology") == (None if parameters is None else topology.upper())
 
 
+@pytest.mark.parametrize("name", ["x--->", "-->", "a---", "\x1b[2J\x00"])
+def test_no_name_of_a_model_ends_the_comment_of_the_platform(model: SiteModel, name: str) -> None:
+    text = platform(model.model_copy(update={"site": name}), Place(HOSTS), 2)
+
+    [cluster] = ET.fromstring(text).iter("cluster")
+    assert cluster.get("radical") == "0-1"
+    assert "fitted" not in "".join(ET.fromstring(text).itertext())
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -60,6 +60,15 @@ def test_other_curves_are_not_beside_it(tmp_path: Path, labels: dict[str, str]) 
     assert beside_measured(read(SIMULATED, other)).empty
 
 
+def test_names_of_several_words_are_simulated_as_one(tmp_path: Path) -> None:
+    simulated = changed(tmp_path, SIMULATED, placement="my_place", site="my_site-simulated")
+    simulated = simulated.rename(tmp_path / "simulated.record")
+    measured = changed(tmp_path, MEASURED, placement="my place", site="my site")
+
+    found = beside_measured(read(simulated, measured))
+    assert set(found["placement"]) == {"my place"}
+
+
 def test_measured_runs_alone_have_nothing_beside_them() -> None:
     assert beside_measured(read(MEASURED)).empty
 

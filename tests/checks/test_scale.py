@@ -54,7 +54,10 @@ def test_what_is_measured_is_simulated_on_as_many_nodes(tmp_path):
     place = "one_node_network"
     model = fit_model(read(RECORD))
     curves = [curve.model_copy(update={"nodes": 2}) for curve in model.curves]
-    file = save_model(model.model_copy(update={"curves": curves}), tmp_path / "model.yaml")
+    # A name from a stranger's model stays one word of the command that smpirun runs.
+    notes = tmp_path / "notes"
+    change = {"curves": curves, "site": f"My Cluster --record={notes} --label=a=b"}
+    file = save_model(model.model_copy(update=change), tmp_path / "model.yaml")
     session = run(
         tmp_path,
         "SimulatedTwin.*%ranks=4%kernel=broadcast",
@@ -62,10 +65,12 @@ def test_what_is_measured_is_simulated_on_as_many_nodes(tmp_path):
     )
 
     assert session.exit_code == 0, session.output
+    assert not notes.exists()
     found = read_files([tmp_path / "output"]).measurements
     header, footer = found.facts(found.runs["run_id"].iloc[0])
     assert [rank["host"] for rank in header["ranks"]] == ["host0", "host0", "host1", "host1"]
     assert header["labels"]["environ"] == "smpi"
+    assert header["labels"]["site"] == f"My_Cluster_--record={notes}_--label=a=b-simulated"
     assert footer["start"]["late_calls"] == 0
 
 
@@ -77,9 +82,11 @@ def test_without_a_model_it_is_skipped(tmp_path):
 
 @pytest.mark.skipif(shutil.which("smpicc") is None, reason="needs SimGrid")
 def test_links_that_the_model_lacks_are_refused_with_the_options_that_choose_others(tmp_path):
-    model = save_model(fit_model(read(RECORD)), tmp_path / "model.yaml")
+    model = fit_model(read(RECORD))
+    curves = [curve.model_copy(update={"placement": "\x1b[31mred"}) for curve in model.curves]
+    model = save_model(model.model_copy(update={"curves": curves}), tmp_path / "model.yaml")
     session = run(tmp_path, TORUS, "-S", f"Scale.site_model={model}")
 
     assert session.exit_code == 1
-    assert "model.yaml: has no placement 'two_nodes_two_hosts'" in session.output
+    assert r"has no placement 'two_nodes_two_hosts', only \x1b[31mred" in session.output
     assert "here -S link_placement, link_mpi, link_environ and within choose" in session.output
