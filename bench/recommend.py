@@ -14,8 +14,15 @@ from pathlib import Path
 
 from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
 from switchpoint import check_advice, fit_model, read_files, recommend, save_model, write_advice
-from switchpoint.models.checked import RULES_LABEL, WITH, WITHOUT
 from switchpoint.models.repeats import LEAST_LAUNCHES
+from switchpoint.models.rules_files import (
+    DIGEST_LABEL,
+    RULES_LABEL,
+    WITH,
+    WITHOUT,
+    RulesFolder,
+    read_rules,
+)
 from switchpoint.models.site_model import SiteModel
 from switchpoint.reporting.terminal.recommend import print_recommendation, print_written
 
@@ -77,16 +84,18 @@ class Site:
                 self.launch("pingpong", process_map, options, f"model/{number}-{turn}.record")
         return fit_model(_read(folder), SITE)
 
-    def compare(self, settings: dict[str, str], launches: int) -> None:
-        """Measure each operation with the settings and without, in turn."""
+    def compare(self, rules: RulesFolder, launches: int) -> None:
+        """Measure each operation with the rules and without, in turn."""
         (self.folder / "checked").mkdir()
+        with_rules = (f"--label={RULES_LABEL}={WITH}", f"--label={DIGEST_LABEL}={rules.digest}")
+        without = (f"--label={RULES_LABEL}={WITHOUT}",)
         for turn in range(launches):
             for operation, program in KERNELS.items():
-                sides = [(WITH, settings), (WITHOUT, {})]
-                for side, values in sides if turn % 2 else reversed(sides):
+                sides = [(WITH, with_rules, rules.variables), (WITHOUT, without, {})]
+                for side, labels, values in sides if turn % 2 else reversed(sides):
                     options = (
                         "--mode=library", f"--sizes={','.join(map(str, SIZES))}", *_FEW,
-                        f"--label={RULES_LABEL}={side}",
+                        *labels,
                     )  # fmt: skip
                     record = f"checked/{operation}-{side}-{turn}.record"
                     self.launch(program, "ABCD", options, record, values)
@@ -96,12 +105,6 @@ def _read(folder: Path):
     found = read_files([folder]).measurements
     assert found is not None
     return found
-
-
-def settings_of(folder: Path) -> dict[str, str]:
-    """Read the settings files of a folder."""
-    lines = [line for file in folder.glob("*.env") for line in file.read_text().splitlines()]
-    return dict(line.split("=", 1) for line in lines)
 
 
 def examine(name: str, mpi: str, folder: Path, launches: int) -> None:
@@ -115,11 +118,12 @@ def examine(name: str, mpi: str, folder: Path, launches: int) -> None:
         nodes=len(NODES), sizes_bytes=SIZES,
     )  # fmt: skip
     rules = folder / "rules"
-    written = write_advice(found, rules, MPICH_LIBRARY if MPICH_LIBRARY.exists() else None)
+    library = MPICH_LIBRARY if MPICH_LIBRARY.exists() else None
+    written = write_advice(found, rules, library)
     print_written(written)
     if written:
-        site.compare(settings_of(rules), launches)
-        found = check_advice(found, _read(folder / "checked"), folder / "checked")
+        site.compare(read_rules(rules), launches)
+        found = check_advice(found, _read(folder / "checked"), folder / "checked", library)
     print_recommendation(found)
 
 

@@ -4,17 +4,22 @@
 afterwards which of them won.
 """
 
-from pathlib import Path
-
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
+from reframe.core.exceptions import ReframeError
+from switchpoint.errors import InputError
+from switchpoint.models.rules_files import (
+    DIGEST_LABEL,
+    RULES_LABEL,
+    WITH,
+    WITHOUT,
+    read_rules,
+)
+from switchpoint.printable import printable
 
 from .mixins.kernel import KernelMixin
 from .mixins.launches import LaunchesMixin
 from .mixins.ranks import RanksMixin
-
-#: The label of both sides, and its values, as ``switchpoint.models.checked`` knows them.
-RULES, WITH, WITHOUT = "rules", "recommended", "default"
 
 
 @rfm.simple_test
@@ -57,24 +62,27 @@ class Recommended(rfm.RunOnlyRegressionTest, LaunchesMixin, RanksMixin, KernelMi
         super().describe()
 
     @run_after("setup")
-    def read_rules(self):
+    def use_rules(self):
         """Read the settings; skip both sides if there are none."""
         self.skip_if(
             not self.rules_folder,
             "name the folder that `switchpoint model recommend --write` wrote with -S rules_folder",
         )
-        settings = {}
-        for file in sorted(Path(self.rules_folder).glob("*.env")):
-            lines = file.read_text(encoding="utf-8").splitlines()
-            settings |= dict(line.split("=", 1) for line in lines if "=" in line)
-        self.skip_if(not settings, f"{self.rules_folder} has no settings file such as openmpi.env")
+        try:
+            found = read_rules(self.rules_folder)
+        except InputError as error:
+            raise ReframeError(printable(str(error))) from None
+        missing = f"{self.rules_folder} has no settings file such as openmpi.env"
+        self.skip_if(not found.variables, missing)
+        self.rules_labels = {RULES_LABEL: self.rules}
         if self.rules == WITH:
-            self.set_variables(self.rules_folder, settings)
+            self.rules_labels[DIGEST_LABEL] = found.digest
+            self.set_variables(self.rules_folder, found.variables)
 
     @run_before("run")
     def label_rules(self):
-        """Tell both sides apart."""
-        self.executable_opts.append(f"--label={RULES}={self.rules}")
+        """Tell both sides apart, and which rules were used."""
+        self.executable_opts += [f"--label={key}={name}" for key, name in self.rules_labels.items()]
 
     @run_before("performance")
     def name_performance_variables(self):

@@ -18,12 +18,14 @@ from switchpoint import (
     save_model,
     write_advice,
 )
+from switchpoint.models.advice_files import rules_digests
 from switchpoint.models.collectives import KEEP, UNKNOWN, USE, Advice, rules_of
 from switchpoint.models.efficiency import LITERATURE, WORD_BYTES
 from switchpoint.models.libraries import mpich
 from switchpoint.models.libraries.library import BROADCAST, EXCHANGE, Group
 from switchpoint.models.libraries.open_mpi import OPEN_MPI, rules_text
 from switchpoint.models.recommend import Recommendation
+from switchpoint.models.rules_files import read_rules
 from switchpoint.models.site_model import ComputeRate, Curve, Figure, Segment, SiteModel
 from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
 from typer.testing import Result
@@ -455,14 +457,16 @@ def test_mpichs_own_library_has_its_decisions() -> None:
 
 
 def launches(
-    gains: dict[int, float], *, site_name: str = "here", placement: str = FAR, count: int = 5
-) -> Measurements:
+    gains: dict[int, float], *, site_name: str = "here", placement: str = FAR, count: int = 5,
+    digest: str | None = None, first: int = 0, **labels: str,
+) -> Measurements:  # fmt: skip
     """Launches with the rules and without; those with them are faster by a factor for each size."""
     samples, runs = [], []
     ranks = [{"host": f"n{rank}", "boot_id": f"n{rank}", "rank": rank} for rank in range(4)]
+    used = rules_digests(advised())[BROADCAST] if digest is None else digest
     for turn in range(count):
         for side in ("recommended", "default"):
-            run_id = f"{2 * turn + (side == 'default'):032x}"
+            run_id = f"{first + 2 * turn + (side == 'default'):032x}"
             runs.append(
                 dict.fromkeys(RUN_COLUMNS) | {
                     "run_id": run_id, "format": "record", "site": site_name, "kernel": "broadcast",
@@ -472,10 +476,13 @@ def launches(
             )  # fmt: skip
             for size, gain in gains.items():
                 time_us = 1000.0 * (1 + 0.01 * turn) / (gain if side == "recommended" else 1)
-                samples.append((run_id, side, size, time_us))
-    table = pd.DataFrame(samples, columns=["run_id", "rules", "size_bytes", "time_us"])
+                label = (used or None) if side == "recommended" else None
+                samples.append((run_id, side, label, size, time_us))
+    table = pd.DataFrame(
+        samples, columns=["run_id", "rules", "rules_digest", "size_bytes", "time_us"]
+    )
     table = table.assign(mode="library", sample=0, iterations=1, kernel="broadcast", mpi=OPEN,
-                         site=site_name, placement=placement, **{"pass": 0})  # fmt: skip
+                         site=site_name, placement=placement, **{"pass": 0}, **labels)  # fmt: skip
     table = table.astype({name: "category" for name in table if name not in MEASURES})
     return Measurements(table, pd.DataFrame(runs, columns=RUN_COLUMNS))
 
@@ -524,11 +531,66 @@ def test_the_command_says_so_in_words(model_file: Path, tmp_path: Path, switchpo
         (lambda: launches({MIB: 2.0}, placement=NEAR), "the advice is for two_nodes"),
         (lambda: launches({4096: 2.0}), "has no size and group that these recommendations change"),
         (lambda: launches({MIB: 2.0}, count=2), "in 3 launches of each side"),
+        (lambda: launches({MIB: 2.0}, digest="other"), "only with rules_digest=other; give the"),
+        (lambda: launches({MIB: 2.0}, digest=""), "only with rules that no label rules_digest"),
     ],
 )
 def test_launches_that_do_not_suit_are_refused(made: Callable[[], Measurements], says: str) -> None:
     with pytest.raises(InputError, match=says):
         check_advice(advised(), made())
+
+
+def both(one: Measurements, two: Measurements) -> Measurements:
+    """Join launches of two nights."""
+    samples = pd.concat([one.samples.astype({"run_id": str}), two.samples.astype({"run_id": str})])
+    samples = samples.astype({name: "category" for name in samples if name not in MEASURES})
+    return Measurements(samples.reset_index(drop=True), pd.concat([one.runs, two.runs]))
+
+
+def test_launches_with_other_rules_do_not_count_and_are_named() -> None:
+    slower, faster = launches({MIB: 0.5}), launches({MIB: 9.0}, digest="other", first=99)
+    found = check_advice(advised(), both(slower, faster))
+
+    assert found.algorithms[1].checked is not None
+    assert not found.algorithms[1].checked.wins
+    assert any("5 launches with other rules than these" in note for note in found.notes)
+
+
+def test_launches_of_another_environment_do_not_confirm() -> None:
+    curves = [curve.model_copy(update={"environ": "gcc"}) for curve in SLOW.curves]
+    model = SLOW.model_copy(update={"curves": curves})
+    advice = recommend(model, placement=FAR, about=[BROADCAST], nodes=4, sizes_bytes=(65536, MIB))
+
+    assert check_advice(advice, launches({MIB: 2.0}, environ="gcc")).algorithms[1].checked
+    with pytest.raises(InputError, match="has runs of clang, but the advice is for gcc"):
+        check_advice(advice, launches({MIB: 2.0}, environ="clang"))
+    with pytest.raises(InputError, match="has runs of no environ, but the advice is for gcc"):
+        check_advice(advice, launches({MIB: 2.0}))
+
+
+def test_rules_have_the_same_digest_in_any_folder_and_others_have_another(tmp_path: Path) -> None:
+    for name in ("one", "two words"):
+        write_advice(advised(), tmp_path / name)
+    write_advice(advised([4096, MIB]), tmp_path / "other")
+    first, second, other = (read_rules(tmp_path / name) for name in ("one", "two words", "other"))
+
+    assert first.digest == second.digest == rules_digests(advised())[BROADCAST]
+    assert other.digest != first.digest
+    rules = tmp_path / "one" / "openmpi-rules.conf"
+    rules.write_text(rules.read_text().replace("1048576 3 ", "1048576 8 "))
+    assert read_rules(tmp_path / "one").digest != first.digest
+
+
+def test_advice_that_no_file_holds_is_not_confirmed() -> None:
+    """Variables of MPICH choose one algorithm; an advice on several sizes is in no file."""
+    advice = recommend(mpich_site(), placement=FAR, about=[BROADCAST], nodes=4,
+                       sizes_bytes=[1024, MIB])  # fmt: skip
+    found = launches({MIB: 2.0})
+    samples = found.samples.assign(mpi=pd.Categorical(["MPICH 4.0.2"] * len(found.samples)))
+
+    assert any(one.predicted_rule for one in advice.algorithms)
+    with pytest.raises(InputError, match="write no rules for MPICH; use others, or for MPICH"):
+        check_advice(advice, Measurements(samples, found.runs))
 
 
 def test_launches_of_one_side_are_refused() -> None:

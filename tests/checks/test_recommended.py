@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from sessions import ROOT, Session, start_reframe
 from switchpoint import read_files
+from switchpoint.models.rules_files import read_rules
 
 #: Open MPI broadcasts to four ranks from 64 KiB on in a pipeline; this is what `--write` writes.
 RULES = "1\n7\n2\n0\n1\n0 0 0 0\n4\n2\n0 0 0 0\n65536 3 0 16384\n"
@@ -27,12 +29,12 @@ def run(cluster: str, prefix: Path, *words: str) -> Session:
 
 
 def test_both_sides_are_measured_and_told_apart(cluster, tmp_path):
-    folder = tmp_path / "rules"
+    folder = tmp_path / "my rules"
     folder.mkdir()
     (folder / "openmpi-rules.conf").write_text(RULES)
     (folder / "openmpi.env").write_text(
         "OMPI_MCA_coll_tuned_use_dynamic_rules=1\n"
-        f"OMPI_MCA_coll_tuned_dynamic_rules_filename={folder}/openmpi-rules.conf\n"
+        f"OMPI_MCA_coll_tuned_dynamic_rules_filename='{folder}/openmpi-rules.conf'\n"
     )
     session = run(cluster, tmp_path, "-S", f"rules_folder={folder}")
 
@@ -44,6 +46,11 @@ def test_both_sides_are_measured_and_told_apart(cluster, tmp_path):
         for row in sides.to_dict("records")
     }
     assert used == {"default": False, "recommended": True}
+    labels = [json.loads(header)["labels"] for header in found.runs["header"]]
+    assert {one["rules"]: one.get("rules_digest") for one in labels} == {
+        "default": None,
+        "recommended": read_rules(folder).digest,
+    }
 
 
 def test_without_a_folder_of_rules_it_is_skipped(cluster, tmp_path):

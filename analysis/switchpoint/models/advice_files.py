@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from switchpoint.errors import InputError
-from switchpoint.models.collectives import rules_of
+from switchpoint.models.collectives import Advice, rules_of
 from switchpoint.models.libraries import mpich
+from switchpoint.models.libraries.library import Library
 from switchpoint.models.recommend import Recommendation
+from switchpoint.models.rules_files import digest_of, settings_in
 from switchpoint.models.site_model import write_whole
 
 
 def write_advice(
     recommendation: Recommendation,
-    folder: Path,
-    mpich_library: Path | None = None,
+    folder: str | os.PathLike[str],
+    mpich_library: str | os.PathLike[str] | None = None,
     hosts: Sequence[str] = (),
 ) -> list[Path]:
     """Write the files that follow from a recommendation.
@@ -42,15 +46,10 @@ def write_advice(
     InputError
         If a file cannot be written, or there are fewer hosts than nodes.
     """
-    files: dict[str, str] = {}
-    library = recommendation.library
-    rules = rules_of(recommendation.algorithms)
-    if library.files is not None and rules:
-        where = str(folder.resolve())
-        if library is mpich.MPICH and mpich_library is not None:
-            files |= mpich.files(rules, where, mpich.built_in_decisions(mpich_library))
-        else:
-            files |= library.files(rules, where)
+    folder = Path(folder)
+    files = _library_files(
+        recommendation.library, recommendation.algorithms, folder, mpich_library
+    )
     for advice in recommendation.maps:
         if advice.best_map is not None and advice.winner == "several nodes":
             files |= map_files(advice.best_map, hosts)
@@ -63,6 +62,52 @@ def write_advice(
             folder, f"cannot be created: {error.strerror}; choose another folder"
         ) from None
     return [write_whole(folder / name, text) for name, text in files.items()]
+
+
+def rules_digests(
+    recommendation: Recommendation, mpich_library: str | os.PathLike[str] | None = None
+) -> dict[str, str]:
+    """Return the digest of the rules of a recommendation as it was before it was checked.
+
+    Parameters
+    ----------
+    recommendation, mpich_library
+        As of `write_advice`.
+
+    Returns
+    -------
+    dict
+        The digest, as in `rules_files.RulesFolder`, by each operation that the rules decide: none
+        if nothing is written for the library.
+    """
+    unchecked = [dataclasses.replace(one, checked=None) for one in recommendation.algorithms]
+
+    def files_of(algorithms: Sequence[Advice]) -> dict[str, str]:
+        return _library_files(recommendation.library, algorithms, Path("rules"), mpich_library)
+
+    files = files_of(unchecked)
+    settings = [settings_in(text) for name, text in files.items() if name.endswith(".env")]
+    return {
+        operation: digest_of(settings[0], files)
+        for operation in dict.fromkeys(one.operation for one in unchecked)
+        if files_of([one for one in unchecked if one.operation == operation])
+    }
+
+
+def _library_files(
+    library: Library,
+    algorithms: Sequence[Advice],
+    folder: Path,
+    mpich_library: str | os.PathLike[str] | None,
+) -> dict[str, str]:
+    """Return the text of each file for the MPI library, by name."""
+    rules = rules_of(algorithms)
+    if library.files is None or not rules:
+        return {}
+    where = str(folder.resolve())
+    if library is mpich.MPICH and mpich_library is not None:
+        return mpich.files(rules, where, mpich.built_in_decisions(Path(mpich_library)))
+    return library.files(rules, where)
 
 
 def map_files(process_map: str, hosts: Sequence[str] = ()) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Holds recommendations beside launches with their rules and without: confirmed or withdrawn.
 
-Both sides are runs of the kernels' mode `library`, distinguished by the label `rules`.
+Both sides are runs of the kernels' mode `library`, distinguished by the label `rules`. The label
+`rules_digest` says which rules a run used.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
+from switchpoint.models.advice_files import rules_digests
 from switchpoint.models.collectives import Advice, Checked
 from switchpoint.models.kernels import LIBRARY
 from switchpoint.models.libraries.library import BROADCAST, EXCHANGE
@@ -25,12 +27,10 @@ from switchpoint.models.repeats import (
     pass_medians,
     repeats_by,
 )
+from switchpoint.models.rules_files import DIGEST_LABEL, RULES_LABEL, WITH, WITHOUT, uses
 from switchpoint.records.rank_layout import layout_of
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.measurements import Measurements
-
-#: The label of a run, and its values.
-RULES_LABEL, WITH, WITHOUT = "rules", "recommended", "default"
 
 #: The kernels whose mode `library` calls the operation.
 _KERNELS = {"broadcast": BROADCAST, "alltoall": EXCHANGE}
@@ -42,6 +42,7 @@ def check_advice(
     recommendation: Recommendation,
     measurements: Measurements,
     source: str | os.PathLike[str] = "measurements",
+    mpich_library: str | os.PathLike[str] | None = None,
 ) -> Recommendation:
     """Return a recommendation whose advice has what was measured with and without their rules.
 
@@ -51,16 +52,29 @@ def check_advice(
         As from `recommend`.
     measurements
         Runs of the kernels `broadcast` and `alltoall` in their mode `library`. The label `rules` is
-        `recommended` or `default`.
+        `recommended` or `default`; with rules the label `rules_digest` is that of their folder
+        (`rules_files.read_rules`). Runs with other rules, or without the label, are left out, and
+        a note says so.
     source
         Where they come from, for messages.
+    mpich_library
+        As it was for `write_advice` when the rules were written.
 
     Raises
     ------
     InputError
-        If no run has such labels, or none suits an advice that changes something.
+        If no run has such labels, none used these rules, or none suits an advice that changes
+        something.
     """
     samples = _labelled(recommendation, measurements, os.fspath(source))
+    digests = rules_digests(recommendation, mpich_library)
+    if not digests:
+        raise InputError(
+            os.fspath(source),
+            f"cannot confirm recommendations that write no rules for {recommendation.library.name};"
+            " use others, or for MPICH --mpich-library",
+        )
+    samples, notes = _of_rules(samples, next(iter(digests.values())), os.fspath(source))
     layouts = {
         str(run): layout_of(json.loads(header))
         for run, header in zip(
@@ -69,7 +83,10 @@ def check_advice(
         if isinstance(header, str)
     }
     found = _found(samples, layouts)
-    algorithms = [_beside(advice, found) for advice in recommendation.algorithms]
+    algorithms = [
+        _beside(advice, found) if advice.operation in digests else advice
+        for advice in recommendation.algorithms
+    ]
     if not any(advice.checked for advice in algorithms):
         raise InputError(
             os.fspath(source),
@@ -77,13 +94,14 @@ def check_advice(
             f" of each side; measure those with the label {RULES_LABEL}={WITH} and"
             f" {RULES_LABEL}={WITHOUT}",
         )
-    return dataclasses.replace(recommendation, algorithms=algorithms)
+    notes = [*recommendation.notes, *notes]
+    return dataclasses.replace(recommendation, algorithms=algorithms, notes=notes)
 
 
 def _labelled(
     recommendation: Recommendation, measurements: Measurements, source: str
 ) -> pd.DataFrame:
-    """Return the samples of both sides, of the same site, MPI and placement."""
+    """Return the samples of both sides, of the same site, MPI, environment and placement."""
     samples = measurements.samples
     labels = samples[RULES_LABEL].astype("str") if RULES_LABEL in samples else pd.Series(dtype=str)
     if not {WITH, WITHOUT} <= set(labels.unique()):
@@ -96,17 +114,44 @@ def _labelled(
         samples["kernel"].isin(_KERNELS) & (samples["mode"] == LIBRARY)
         & labels.isin([WITH, WITHOUT])
     ]  # fmt: skip
-    for name in ("site", "mpi", "placement"):
+    for name in ("site", "mpi", "environ", "placement"):
         wanted = getattr(recommendation, name)
-        here = chosen if wanted is None else chosen[chosen[name].astype("str") == wanted]
+        if wanted is None:
+            continue
+        values = chosen.get(name, pd.Series(index=chosen.index, dtype=object)).astype("object")
+        here = chosen[values == wanted]
         if here.empty:
-            others = " and ".join(sorted(chosen[name].astype("str").unique())) or "none"
+            others = " and ".join(sorted(values.dropna().unique())) or f"no {name}"
             raise InputError(
                 source,
                 f"has runs of {others}, but the advice is for {wanted}; use runs of that {name}",
             )
         chosen = here
     return chosen
+
+
+def _of_rules(
+    samples: pd.DataFrame, digest: str, source: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out runs with other rules; say so, or refuse if no others are left."""
+    none = pd.Series(index=samples.index, dtype=object)
+    digests = samples.get(DIGEST_LABEL, none).astype("object")
+    used = digests.isin([text for text in digests.dropna().unique() if uses(text, digest)])
+    others = (samples[RULES_LABEL] == WITH) & ~used
+    if not used.any():
+        known = [f"{DIGEST_LABEL}={text}" for text in sorted(digests[others].dropna().unique())]
+        raise InputError(
+            source,
+            f"has no launches with these rules ({DIGEST_LABEL}={digest}), only with"
+            f" {' and '.join(known) or f'rules that no label {DIGEST_LABEL} names'}; give the"
+            " options with which their rules were written, or measure with these rules",
+        )
+    left_out = samples.loc[others, "run_id"].nunique()
+    notes = [
+        f"{left_out} launch{'es'[: 2 * (left_out != 1)]} with other rules than these, or without"
+        f" the label {DIGEST_LABEL}, {'was' if left_out == 1 else 'were'} left out"
+    ]
+    return samples[~others], notes if left_out else []
 
 
 def _found(samples: pd.DataFrame, layouts: Mapping[str, Any]) -> dict[_Key, dict[str, Repeats]]:

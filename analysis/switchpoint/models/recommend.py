@@ -40,8 +40,8 @@ class Recommendation:
 
     Attributes
     ----------
-    site, mpi : str or None
-        Of the model's curves.
+    site, mpi, environ : str or None
+        Of the model's curves (`environ` is the last field).
     placement : str
         Where the ranks are.
     nodes : int
@@ -67,6 +67,7 @@ class Recommendation:
     maps: list[MapAdvice] = field(default_factory=list)
     grains: list[GrainAdvice] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    environ: str | None = None
 
 
 def recommend(
@@ -126,7 +127,9 @@ def recommend(
     # Curves of the other placement are those of the same MPI.
     where = Place(placement, curve.mpi, place.get("environ"), place.get("partition"))
     count = nodes or curve.nodes
-    found = Recommendation(model.site, curve.mpi, placement, count, library)
+    found = Recommendation(
+        model.site, curve.mpi, placement, count, library, environ=curve.environ
+    )
     if known is None and not own_kernels and {BROADCAST, EXCHANGE} & set(about):
         found.notes.append(
             f"the algorithms of {curve.mpi or 'this MPI'} are not described here; these are those"

@@ -113,7 +113,7 @@ def recommend(
             from switchpoint.models.checked import check_advice
 
             measurements = load_from(checked)
-            found = check_advice(found, measurements, checked)
+            found = check_advice(found, measurements, checked, mpich_library)
             warn(measurements.warnings)
         written = []
         if write is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -130,9 +131,10 @@ def files(rules: Rules, folder: str, decisions: dict[str, Any] | None) -> dict[s
     """
     if decisions is not None:
         selection = json.dumps(with_rules(decisions, rules), indent=1)
+        file = shlex.quote(f"{folder}/{SELECTION_FILE}")
         return {
             SELECTION_FILE: selection + "\n",
-            SETTINGS_FILE: f"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={folder}/{SELECTION_FILE}\n",
+            SETTINGS_FILE: f"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE={file}\n",
         }
     lines = []
     for operation in sorted({name for name, _ in rules}):

@@ -6,6 +6,7 @@ The decisions are those of Open MPI 4.1 (`coll_tuned_decision_fixed.c`), which s
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 
 from switchpoint.models.kernels import MPI_ALLTOALL, MPI_BCAST
@@ -142,9 +143,10 @@ def _rule(rule: Rule, factor: int) -> str:
 
 
 def _files(rules: Rules, folder: str) -> dict[str, str]:
+    rules_file = shlex.quote(f"{folder}/{RULES_FILE}")
     settings = (
         "OMPI_MCA_coll_tuned_use_dynamic_rules=1\n"
-        f"OMPI_MCA_coll_tuned_dynamic_rules_filename={folder}/{RULES_FILE}\n"
+        f"OMPI_MCA_coll_tuned_dynamic_rules_filename={rules_file}\n"
     )
     return {RULES_FILE: rules_text(rules), SETTINGS_FILE: settings}
 
