@@ -28,8 +28,9 @@ from switchpoint.models.gaps import prediction_gaps
 from switchpoint.models.kernels import Options
 from switchpoint.models.lines import fit_lines
 from switchpoint.models.links import Place
+from switchpoint.models.loggp import loggp_of
 from switchpoint.models.simgrid import platform
-from switchpoint.models.site_model import ComputeRate, SiteModel
+from switchpoint.models.site_model import ComputeRate, NotFitted, SiteModel
 from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
 from typer.testing import Result
 
@@ -217,6 +218,48 @@ def test_loggp_has_the_latency_and_the_gap(model: SiteModel) -> None:
     assert found.gap_us == pytest.approx(GAP * 20.0, rel=0.1)
     assert found.latency_us == pytest.approx((1 - GAP) * 20.0, rel=0.1)
     assert found.gap_per_byte_us == pytest.approx(2e-3, rel=0.05)
+
+
+SORT_US = 50_000 * np.log2(50_000) * 0.004
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [0, 1, 4])
+def test_a_sort_of_one_number_costs_only_itself(size: int) -> None:
+    """The work, n log2 n, is 0 or no number there."""
+    times = {("tree", size): 0.1, ("tree", 200_000): SORT_US}
+    both = fit_model(site(3).run("mergesort", times, NEAR, "A").measurements())
+    alone = fit_model(site(3).run("mergesort", {("tree", size): 0.1}, NEAR, "A").measurements())
+
+    assert both.compute_rates[0].time_us.value == pytest.approx(0.004, rel=0.05)
+    assert alone.compute_rates == []
+    for found, count in ((both, 8), (alone, 4)):
+        assert f"mergesort is without 4 of {count} points" in "".join(found.notes)
+
+
+def test_the_command_names_what_a_fit_leaves_out(tmp_path: Path, switchpoint: Run) -> None:
+    sorts = site(3).run("mergesort", {("tree", 4): 0.1}, NEAR, "A").measurements()
+    Store(tmp_path / "store").add(sorts)
+    result = switchpoint("model", "fit", "--store", tmp_path / "store", "-o", tmp_path / "m.yaml")
+
+    assert result.exit_code == 0, result.output
+    assert "warning: the compute rate of mergesort is without 4 of 4 points" in result.stderr
+
+
+def test_a_placement_without_a_line_where_its_stream_begins_only_lacks_loggp(
+    model: SiteModel,
+) -> None:
+    one = NotFitted(first_size_bytes=64, last_size_bytes=64, reason="1 measured size")
+    alone = curve(model, HOSTS).model_copy(update={"not_fitted": [one]})
+    stream = curve(model, HOSTS, "stream")
+    first = stream.segments[0].model_copy(update={"first_size_bytes": 64})
+    late = stream.model_copy(update={"segments": [first, *stream.segments[1:]]})
+
+    found, notes = loggp_of([alone, late, curve(model, NEAR), curve(model, NEAR, "stream")])
+
+    assert [one.placement for one in found] == [NEAR]
+    [note] = notes
+    assert f"no LogGP parameters: send on {HOSTS} has no line for 64 B" in note
 
 
 def test_the_end_of_eager_sends_comes_from_the_runs_settings() -> None:

@@ -29,15 +29,20 @@ WORK = {
 _PLACE = ["partition", "mpi", "environ"]
 
 
-def compute_rates(measurements: Measurements) -> list[ComputeRate]:
+def compute_rates(measurements: Measurements) -> tuple[list[ComputeRate], list[str]]:
     """Return the rates of each partition, MPI and environment, from ranks that work alone.
 
     Merge sort is calibrated by runs of one rank: other ranks, which only wait, use cores.
+
+    Returns
+    -------
+    tuple
+        The rates, and notes on what was left out.
     """
     runs = measurements.runs
     chosen = runs[runs["kernel"].isin(WORK) & runs["header"].notna()]
     if chosen.empty:
-        return []
+        return [], []
     layouts = {
         str(run_id): layout_of(json.loads(header))
         for run_id, header in zip(chosen["run_id"], chosen["header"], strict=True)
@@ -50,25 +55,33 @@ def compute_rates(measurements: Measurements) -> list[ComputeRate]:
     passes = pass_medians(samples[samples["run_id"].isin(alone)], identity_columns(samples))
     passes["ranks"] = [len(layouts[str(run_id)].nodes) for run_id in passes["run_id"]]
     starts = dict(zip(runs["run_id"], runs["start_utc"], strict=True))
-    return [
-        _rate(kernel, place, repeats, starts)
-        for kernel, part in _calibrations(passes)
-        for place, repeats in repeats_by(part, _PLACE)
-    ]
+    rates: list[ComputeRate] = []
+    notes: list[str] = []
+    for kernel, part in _calibrations(passes):
+        works = np.isfinite(part["work"]) & (part["work"] > 0)
+        if not works.all():
+            notes.append(
+                f"the compute rate of {kernel} is without {(~works).sum()} of {len(works)} points"
+                " at which there is nothing to compute; measure larger ones"
+            )
+        units = part[works].assign(time_us=part["time_us"] / part["work"])
+        rates += [_rate(kernel, *one, starts) for one in repeats_by(units, _PLACE)]
+    return rates, notes
 
 
 def _calibrations(passes: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the kernel and its passes, with `time_us` of one unit of its work."""
+    """Yield the kernel and its passes, with the `work` of each: how many units of it."""
     serial = passes["mode"] == "serial"
     sorts = passes[(passes["kernel"] == MERGE_SORT) & (passes["ranks"] == 1)]
     if len(sorts):
         numbers = sorts["size_bytes"] / INT_BYTES
-        yield MERGE_SORT, sorts.assign(time_us=sorts["time_us"] / (numbers * np.log2(numbers)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            work = numbers * np.log2(numbers)
+        yield MERGE_SORT, sorts.assign(work=work)
     tasks = passes[(passes["kernel"] == RING) & serial]
     if len(tasks) and "grain_us" in tasks:
         grain = pd.to_numeric(tasks["grain_us"].astype("str"), errors="coerce")
-        tasks = tasks.assign(time_us=tasks["time_us"] / grain)
-        yield RING, tasks[grain > 0]
+        yield RING, tasks.assign(work=grain)
 
 
 def _rate(

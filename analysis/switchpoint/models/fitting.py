@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import ValidationError
 
 from switchpoint.detection.search import find_in_curves
 from switchpoint.errors import InputError
@@ -60,7 +61,8 @@ def fit_model(
     -------
     SiteModel
         Its `curves` have a line in microseconds and bytes for each segment between boundaries that
-        `detect` finds. Segments that cannot be fitted are named with the reason.
+        `detect` finds. Segments that cannot be fitted are named with the reason; `notes` say what
+        else was left out.
 
     Raises
     ------
@@ -79,14 +81,17 @@ def fit_model(
             " measure with `make measure TAG=sweep`",
         )
     names = set(here.runs["site"].dropna())
+    loggp, without_loggp = loggp_of(curves)
+    rates, without_rates = compute_rates(here)
     return SiteModel(
         site=str(names.pop()) if names else None,
         made_utc=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         made_by=f"switchpoint {version('switchpoint')}",
         made_from=source,
         curves=curves,
-        loggp=list(loggp_of(curves)),
-        compute_rates=compute_rates(here),
+        loggp=loggp,
+        compute_rates=rates,
+        notes=[*without_loggp, *without_rates],
     )
 
 
@@ -191,18 +196,22 @@ def _segment(repeats: Repeats, first_bytes: int, last_bytes: int) -> Segment | N
         )
     start, slope = fit_lines(sizes, repeats.medians_us()[:, inside])
     line_us = start[0] + slope[0] * sizes
+    no_line = NotFitted(
+        first_size_bytes=int(sizes[0]), last_size_bytes=last_bytes,
+        reason=f"the times from {first_bytes:,} to {last_bytes:,} B do not follow a line",
+    )  # fmt: skip
     if (line_us <= 0).any():
-        return NotFitted(
-            first_size_bytes=int(sizes[0]), last_size_bytes=last_bytes,
-            reason=f"the times from {first_bytes:,} to {last_bytes:,} B do not follow a line",
-        )  # fmt: skip
+        return no_line
     ratios = repeats.times_us[:, inside] / line_us
     least, most = np.nanpercentile(ratios, _MOST_POINTS)
-    return Segment(
-        first_size_bytes=int(sizes[0]), last_size_bytes=int(sizes[-1]), sizes=len(sizes),
-        start_us=_figure(start), per_byte_us=_figure(slope),
-        least_over_line=float(least), most_over_line=float(most),
-    )  # fmt: skip
+    try:
+        return Segment(
+            first_size_bytes=int(sizes[0]), last_size_bytes=int(sizes[-1]), sizes=len(sizes),
+            start_us=_figure(start), per_byte_us=_figure(slope),
+            least_over_line=float(least), most_over_line=float(most),
+        )  # fmt: skip
+    except ValidationError:  # with the digits that are written, it is not above 0
+        return no_line
 
 
 def _figure(draws: Any) -> Figure:

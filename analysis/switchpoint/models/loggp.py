@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
+from switchpoint.errors import InputError
 from switchpoint.models.links import Link
 from switchpoint.models.site_model import Curve, LogGP
 
 
-def loggp_of(curves: Iterable[Curve]) -> Iterator[LogGP]:
-    """Yield the parameters of each placement where both curves are fitted.
+def loggp_of(curves: Iterable[Curve]) -> tuple[list[LogGP], list[str]]:
+    """Return the parameters of each placement where both curves are fitted.
 
     L and g are those of the shortest message, G is that of the longest in a stream. The overhead o
     of a sender was not measured by itself; it is at most g.
+
+    Returns
+    -------
+    tuple
+        The parameters, and notes on placements without them.
     """
     fitted = [curve for curve in curves if curve.segments]
     streams = {_place(curve): curve for curve in fitted if curve.mode == "stream"}
+    found: list[LogGP] = []
+    notes: list[str] = []
     for alone in fitted:
         stream = streams.get(_place(alone))
         if alone.mode != "send" or stream is None:
             continue
         shortest = max(curve.segments[0].first_size_bytes for curve in (alone, stream))
-        cost = Link(alone, stream, None, "the model").cost(shortest)
-        yield LogGP(
-            partition=alone.partition, mpi=alone.mpi, environ=alone.environ,
-            placement=alone.placement, latency_us=cost.latency_us,
-            gap_us=cost.busy_us + cost.queued_bytes_us,
-            gap_per_byte_us=stream.segments[-1].per_byte_us.value,
-            eager_last_size_bytes=alone.eager_last_size_bytes,
+        try:
+            cost = Link(alone, stream, None, "the model").cost(shortest)
+        except InputError as error:
+            notes.append(f"{alone.mpi or 'MPI'} has no LogGP parameters: {error.problem}")
+            continue
+        found.append(
+            LogGP(
+                partition=alone.partition, mpi=alone.mpi, environ=alone.environ,
+                placement=alone.placement, latency_us=cost.latency_us,
+                gap_us=cost.busy_us + cost.queued_bytes_us,
+                gap_per_byte_us=stream.segments[-1].per_byte_us.value,
+                eager_last_size_bytes=alone.eager_last_size_bytes,
+            )
         )  # fmt: skip
+    return found, notes
 
 
 def _place(curve: Curve) -> tuple[str | None, ...]:

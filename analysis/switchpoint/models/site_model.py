@@ -24,6 +24,7 @@ _DIGITS = 6
 
 Number = Annotated[float, AfterValidator(lambda value: float(f"{value:.{_DIGITS}g}"))]
 Bytes = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
 
 
 class _Part(BaseModel):
@@ -44,7 +45,7 @@ class Segment(_Part):
     first_size_bytes: Bytes
     last_size_bytes: Bytes
     #: How many sizes were measured.
-    sizes: int
+    sizes: Count
     start_us: Figure
     per_byte_us: Figure
     #: The measured time divided by the line's: 95 % of all repeats' points lie between these.
@@ -53,8 +54,12 @@ class Segment(_Part):
 
     @model_validator(mode="after")
     def _possible(self) -> Segment:
-        if self.per_byte_us.value < 0 or self.least_over_line <= 0:
+        if self.per_byte_us.value < 0:
             raise ValueError("no message takes less time than none")
+        if self.time_us(self.first_size_bytes) <= 0:
+            raise ValueError("the time of its first size is not above 0")
+        if not 0 < self.least_over_line <= self.most_over_line:
+            raise ValueError("least_over_line is not above 0 and at most most_over_line")
         return self
 
     def time_us(self, size_bytes: float) -> float:
@@ -82,7 +87,7 @@ class _Measured(_Part):
     last_utc: str | None = None
     #: What the intervals are over, and how many there are.
     interval_over: Literal["launches", "passes"]
-    repeats: int
+    repeats: Count
 
 
 class Curve(_Measured):
@@ -92,10 +97,10 @@ class Curve(_Measured):
     mode: str
     #: What else distinguishes it from other curves, such as `window_size`.
     labels: dict[str, str] = {}
-    nodes: int
+    nodes: Count
     #: Running operating systems: emulated nodes share one, and its cores.
-    machines: int
-    cores_per_machine: int | None = None
+    machines: Count
+    cores_per_machine: Count | None = None
     segments: list[Segment]
     not_fitted: list[NotFitted] = []
     #: The last size that is sent without waiting for the receiver, and how that is known: `probe`
@@ -118,6 +123,13 @@ class ComputeRate(_Measured):
     #: What `time_us` is the time of.
     work: str
     time_us: Figure
+
+    @model_validator(mode="after")
+    def _possible(self) -> ComputeRate:
+        figure = self.time_us
+        if any(time is not None and time <= 0 for time in (figure.low, figure.value, figure.high)):
+            raise ValueError("time_us is not above 0")
+        return self
 
 
 class LogGP(_Part):
@@ -147,6 +159,8 @@ class SiteModel(_Part):
     curves: list[Curve]
     loggp: list[LogGP] = []
     compute_rates: list[ComputeRate] = []
+    #: What of the runs was left out, and why.
+    notes: list[str] = []
 
     #: The file that it was read from.
     _source: str = "the model"

@@ -46,9 +46,12 @@ class RankLayout:
 
 
 def layout_of(header: Mapping[str, Any]) -> RankLayout:
-    """Read from a record's header where its ranks ran. An empty header has no ranks."""
+    """Read from a record's header where its ranks ran. An empty header has no ranks.
+
+    A number of cores below 1 is no number of cores: nothing is known.
+    """
     ranks = header.get("ranks", [])
-    cores = [rank["cores_online"] for rank in ranks if rank.get("cores_online") is not None]
+    cores = [rank["cores_online"] for rank in ranks if (rank.get("cores_online") or 0) >= 1]
     return RankLayout(
         _numbered(rank.get("host") for rank in ranks),
         _numbered(rank.get("boot_id") or rank.get("host") for rank in ranks),

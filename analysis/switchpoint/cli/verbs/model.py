@@ -42,7 +42,7 @@ def fit(
 
         model = fit_model(measurements, site, str(files[0]) if files else store)
         save_model(model, output)
-        warn(measurements.warnings)
+        warn([*measurements.warnings, *model.notes])
         if as_json:
             from switchpoint.reporting.json import print_json
 
