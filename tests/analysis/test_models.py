@@ -30,7 +30,7 @@ from switchpoint.models.lines import fit_lines
 from switchpoint.models.links import Place
 from switchpoint.models.loggp import loggp_of
 from switchpoint.models.simgrid import platform
-from switchpoint.models.site_model import ComputeRate, NotFitted, SiteModel
+from switchpoint.models.site_model import ComputeRate, Figure, NotFitted, SiteModel
 from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
 from typer.testing import Result
 
@@ -383,6 +383,44 @@ def test_an_extrapolated_size_is_flagged(model: SiteModel) -> None:
     found = one(predict(model, "pingpong", placement=HOSTS, modes=["send"], sizes_bytes=[2**24]))
 
     assert any("16 MiB is extrapolated" in note for note in found["notes"])
+
+
+def changed(model: SiteModel, placement: str, **update: Any) -> SiteModel:
+    """Change the curves of a placement."""
+    curves = [
+        one.model_copy(update=update) if one.placement == placement else one
+        for one in model.curves
+    ]  # fmt: skip
+    return model.model_copy(update={"curves": curves})
+
+
+def steep(model: SiteModel) -> SiteModel:
+    """A model whose first line between nodes is negative below 4 KiB, where it begins."""
+    [first] = curve(model, HOSTS).segments[:1]
+    line = first.model_copy(
+        update={"first_size_bytes": 4096, "start_us": Figure(value=-8), "per_byte_us":
+                Figure(value=2e-3)}
+    )  # fmt: skip
+    return changed(model, HOSTS, segments=[line])
+
+
+def test_no_message_is_faster_than_the_shortest_one(model: SiteModel) -> None:
+    found = [
+        one(predict(steep(model), "pingpong", placement=HOSTS, modes=["send"], sizes_bytes=[size]))
+        for size in (1, 2048, 4096)
+    ]
+
+    assert [row["time_us"] for row in found] == pytest.approx([0.192] * 3)
+    assert all(0 < row["low_us"] < row["high_us"] for row in found)
+    assert "1 B is extrapolated" in "".join(found[0]["notes"])
+
+
+def test_what_takes_no_time_is_not_compared(model: SiteModel) -> None:
+    launches = Launches().run("ring", {("serial", 4): 1.0}, arguments=["--grain=0"], grain_us="0")
+    row = one(compare_with(model, launches.measurements(), "ring"))
+
+    assert pd.isna(row["predicted_us"])
+    assert "ring is predicted to take no time" in "".join(row["notes"])
 
 
 def test_the_command_prints_predictions_and_their_limits(

@@ -105,6 +105,19 @@ def test_intervals_that_come_from_the_same_links_do_not_hide_who_is_faster() -> 
     assert advice.verdict == USE
 
 
+def test_advice_has_a_gain_where_lines_are_negative_below_their_sizes() -> None:
+    curves = []
+    for mode in ("send", "stream"):
+        made = line(FAR, mode, -100, 0.08)
+        [segment] = made.segments
+        late = segment.model_copy(update={"first_size_bytes": 4096})
+        curves.append(made.model_copy(update={"segments": [late]}))
+    found = on_four(site(*curves), 1, 64, 1024, about=[BROADCAST, EXCHANGE])
+
+    assert len(found) == 6
+    assert all(one.gain and one.gain_interval and one.gain_interval[0] > 0 for one in found)
+
+
 def test_the_gains_interval_takes_each_curves_scatter_as_its_own() -> None:
     [exact] = on_four(site(line(FAR, "send", 50, 0.08, spread=1), line(FAR, "stream", 10, 0.08)))
     [scattered] = on_four(

@@ -174,9 +174,12 @@ def _predicted(
 ) -> Prediction | str:
     """Predict a point, or say why the model cannot."""
     try:
-        return predict_one(model, problem, place, layout, within)
+        found = predict_one(model, problem, place, layout, within)
     except InputError as error:
         return str(error)
+    if found.low_us <= 0:
+        return f"{problem.kernel} is predicted to take no time; nothing can be compared with that"
+    return found
 
 
 def _compared(

@@ -14,6 +14,9 @@ from switchpoint.tables.units import size_text
 #: slowest times that the repeats of the curves make likely.
 BOUNDS = ("low", "value", "high")
 
+#: A label with more digits is no number of messages.
+_MOST_DIGITS = 18
+
 
 @dataclass(frozen=True)
 class Place:
@@ -71,7 +74,8 @@ class Link:
             return 2.0
         one_way, both = self.stream.segments[-1], self.bistream.segments[-1]
         largest = min(one_way.last_size_bytes, both.last_size_bytes)
-        one_us, both_us = one_way.time_us(largest), both.time_us(largest)
+        one_us = _time_us(self.stream, one_way, largest)
+        both_us = _time_us(self.bistream, both, largest)
         return min(max(one_us / both_us, 1.0), 2.0)
 
     def _cost(self, size_bytes: int) -> Cost:
@@ -93,24 +97,34 @@ class Link:
         The measured time per message has a part of these: gap * (w - 1) = w * time - alone - reply.
         """
         line, time_us = self._time(stream, size_bytes)
-        window = int(stream.labels.get("window_size", 0))
+        window = self._window(stream)
         if window < 2:
             return line.per_byte_us.value, time_us
         reply_us = max(self.alone.segments[0].start_us.value, 0.0)
         gap_us = (window * time_us - alone_us - reply_us) / (window - 1)
         return line.per_byte_us.value, min(max(gap_us, 0.0), time_us)
 
+    def _window(self, stream: Curve) -> int:
+        """Return the messages in a window of a stream; 0 if that is not known."""
+        text = stream.labels.get("window_size", "0")
+        if text.isdecimal() and len(text) <= _MOST_DIGITS:
+            return int(text)
+        self._note(
+            f"{stream.mode} on {stream.placement} has windows of '{text}' messages, which is no"
+            " number; its last latency and its reply count as gaps"
+        )
+        return 0
+
     def _time(self, curve: Curve, size_bytes: int) -> tuple[Segment, float]:
         """Return the segment of a size and its line's time, moved to the bound."""
         segment = self._segment(curve, size_bytes)
-        time_us = segment.time_us(size_bytes)
+        time_us = _time_us(curve, segment, size_bytes)
         bound = self.bound if self.bounded_mode in ("", curve.mode) else "value"
         if bound == "low":
             time_us *= segment.least_over_line
         elif bound == "high":
             time_us *= segment.most_over_line
-        # Far below its segment a line may be negative; no message is faster than the shortest.
-        return segment, max(time_us, 0.0)
+        return segment, time_us
 
     def _segment(self, curve: Curve, size_bytes: int) -> Segment:
         name = f"{curve.mode} on {curve.placement}"
@@ -159,6 +173,19 @@ class Link:
 
     def _note(self, sentence: str) -> None:
         self.notes[sentence] = None
+
+
+def _time_us(curve: Curve, segment: Segment, size_bytes: int) -> float:
+    """Return a line's time, above 0.
+
+    Below its segment a line may be negative; no message is faster than the shortest, an empty one.
+    """
+    time_us = segment.time_us(size_bytes)
+    if size_bytes >= segment.first_size_bytes:
+        return time_us
+    first = curve.segments[0]
+    empty_us = first.start_us.value
+    return max(time_us, empty_us if empty_us > 0 else first.time_us(first.first_size_bytes))
 
 
 def link_of(model: SiteModel, place: Place, mode: str = "send") -> Link:
