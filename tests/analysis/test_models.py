@@ -292,6 +292,14 @@ def test_a_model_survives_its_file(model: SiteModel, model_file: Path) -> None:
         (("site: here", "site: here\nroom: 7"), "room: is not a field; remove it"),
         (("curves:", "curves: [1"), "not YAML"),
         (("per_byte_us: {value: ", "per_byte_us: {value: -"), "no message takes less time"),
+        (("nodes: 1", "nodes: 0"), "curves.0.nodes: input should be greater than or equal to 1"),
+        (("machines: 1", "machines: -1"), "curves.0.machines: input should be greater than"),
+        (("cores_per_machine: 64", "cores_per_machine: 0"), "curves.0.cores_per_machine: input"),
+        (("repeats: 5", "repeats: 0"), "curves.0.repeats: input should be greater than or equal"),
+        (("start_us: {value: ", "start_us: {value: -"), "time of its first size is not above 0"),
+        (("least_over_line: 0", "least_over_line: -1"), "least_over_line is not above 0"),
+        (("time_us: {value: ", "time_us: {value: -"), "compute_rates.0: time_us is not above 0"),
+        (("notes: []", "notes: 7"), "notes: input should be a valid list"),
     ],
 )
 def test_a_wrong_file_is_one_line_that_names_the_field(
@@ -449,6 +457,14 @@ REFUSED = [
     (["mergesort", "--placement", HOSTS, "--map", "AABCABB"], "needs 3 nodes, but placement"),
     (["mergesort", "--placement", HOSTS, "--map", "BAB"], "is not a process map"),
     (["mergesort", "--placement", HOSTS, "--map", "AABB", "--mode", "tree"], "one child"),
+    (
+        ["mergesort", "--placement", HOSTS, "--map", "AAB", "--option", "tree=5,0"],
+        "the parent of rank 1 of the tree is 5, which is no lower rank",
+    ),
+    (
+        ["mergesort", "--placement", HOSTS, "--map", "AAB", "--option", "tree=1,1"],
+        "the parent of rank 1 of the tree is 1, which is no lower rank",
+    ),
     (["alltoall", "--placement", NEAR, "--ranks", "6", "--mode", "pairwise"], "power of two"),
     (["alltoall", "--placement", NEAR, "--option", "packets=3"], "'packets=3' is not NAME=VALUE"),
     (["alltoall", "--placement", NEAR, "--option", "packet=big"], "'big' is not a possible number"),
@@ -470,7 +486,29 @@ REFUSED = [
     ),
     (["mergesort", "--placement", HOSTS, "--map", "AAB", "--ranks", "4"], "4 contradicts the 3"),
     (["alltoall", "--placement", NEAR, "--sizes", "big"], "'big' is not a size"),
+    (["alltoall", "--placement", NEAR, "--sizes", "9" * 400], "' is not a size"),
+    (["alltoall", "--placement", NEAR, "--sizes", f"{2**63}"], "' is not a size"),
+    (["pingpong", "--placement", NEAR, "--option", "window=" + "9" * 400], "is not a possible"),
     (["ring", "--placement", HOSTS, "--ranks", "4", "--within", "moon"], "has no placement 'moon'"),
+    (
+        ["pingpong", "--placement", HOSTS, "--mode", "stream", "--option", "window=1G"],
+        "1,073,741,825 messages, more than 1,000,000; use a smaller --option window",
+    ),
+    (
+        ["broadcast", "--placement", NEAR, "--mode", "repeated", "--ranks", "100000000"],
+        "100,000,000 are more than the 1,000,000 that can be simulated",
+    ),
+    (["ring", "--placement", NEAR, "--ranks", "500000"], "2,000,000 messages, more than 1,000,000"),
+    (["mergesort", "--placement", NEAR, "--ranks", "100000001"], "100,000,001 are more than"),
+    (
+        ["broadcast", "--placement", NEAR, "--mode", "scatter_allgather", "--ranks", "2000"],
+        "3,998,000 messages",
+    ),
+    (
+        ["mpi_bcast", "--placement", NEAR, "--mode", "scatter_allgather_ring", "--ranks", "2000"],
+        "4,000,000 messages",
+    ),
+    (["mpi_alltoall", "--placement", NEAR, "--mode", "linear", "--ranks", "2000"], "3,998,000"),
 ]
 
 
@@ -479,6 +517,35 @@ def test_what_cannot_be_predicted_is_one_line(
     model_file: Path, switchpoint: Run, words: list[str], says: str
 ) -> None:
     assert_refused(switchpoint("model", "predict", model_file, *words), says)
+
+
+def test_a_stream_without_a_number_of_messages_in_its_window_is_flagged(model: SiteModel) -> None:
+    for text in ("x", "9" * 5000, "²"):
+        wrong = changed(model, HOSTS, labels={"window_size": text})
+        found = one(predict(wrong, "broadcast", placement=HOSTS, modes=["repeated"],
+                            ranks=2, sizes_bytes=[64]))  # fmt: skip
+
+        assert found["time_us"] > 0
+        assert "which is no number" in "".join(found["notes"])
+
+
+def test_a_record_without_cores_has_an_unknown_number_of_them() -> None:
+    launches = Launches()
+    for _ in range(3):
+        launches.run("pingpong", sweep(HOSTS), cores=0)
+    rings = Launches().run("ring", {("serial", 4): 100.0}, cores=-1, arguments=["--grain=100"])
+
+    fitted = fit_model(launches.measurements())
+    assert {one.cores_per_machine for one in fitted.curves} == {None}
+    assert one(compare_with(fitted, rings.measurements(), "ring"))["predicted_us"] == 100
+
+
+def test_a_recorded_window_of_a_billion_messages_is_not_simulated(model: SiteModel) -> None:
+    launches = Launches().run("pingpong", {("stream", 8): 1.0}, arguments=["--window=1G"])
+    row = one(compare_with(model, launches.measurements(), "pingpong"))
+
+    assert pd.isna(row["predicted_us"])
+    assert "1,073,741,825 messages" in "".join(row["notes"])
 
 
 def test_no_prediction_without_the_compute_rate(tmp_path: Path, switchpoint: Run) -> None:

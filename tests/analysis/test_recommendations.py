@@ -269,6 +269,8 @@ REFUSED = [
     (["--placement", FAR, "--ranks", "5"], "5 cannot be divided evenly over 2 nodes"),
     (["--placement", FAR, "--ranks", "1"], "'1' is not a number of 2 or more"),
     (["--placement", FAR, "--ranks", ","], "names no number"),
+    (["--placement", FAR, "--ranks", "100000000"], "100,000,000 are more than the 1,000,000"),
+    (["--placement", FAR, "--own-kernels", "--ranks", "2000", "--about", "exchange"], "3,998,000"),
     (["--placement", NEAR, "--nodes", "4"], "4 does not suit placement 'one_node'"),
     (["--placement", FAR, "--nodes", "1"], "1 does not suit placement 'two_nodes'"),
     (["--placement", FAR, "--about", "map,weather"], "'weather' is not one of broadcast, exchange"),

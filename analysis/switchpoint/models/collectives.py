@@ -194,6 +194,9 @@ def _advise_one(
     for choice in _each_choice(library, operation, group.ranks, size_bytes):
         if not any(choice.same_pattern(other) for other in choices):
             choices.append(choice)
+    if not choices:
+        first = _problem(Choice(library.algorithms[operation][0]), group.ranks, size_bytes)
+        raise InputError(operation, str(kernel_of(first.kernel).refuse(first)))
     times = {
         choice: found
         for choice in choices

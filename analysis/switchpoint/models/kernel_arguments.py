@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from switchpoint.errors import InputError
+from switchpoint.limits import COUNT
 from switchpoint.models.kernels import Options
 from switchpoint.tables.units import bytes_of
 
@@ -15,17 +16,31 @@ _NAMES = [field.name for field in dataclasses.fields(Options)]
 
 
 def options_of(header: Mapping[str, Any]) -> Options:
-    """Return the options with which a run was started; the kernels' defaults for others."""
+    """Return the options with which a run was started; the kernels' defaults for others.
+
+    Raises
+    ------
+    InputError
+        If the record has one that no kernel takes.
+    """
     arguments = header.get("arguments", [])
     words = {name.replace("_", "-"): name for name in _NAMES}
     known: dict[str, Any] = {}
     for word, after in zip(arguments, [*arguments[1:], ""], strict=False):
         name, equals, value = word.removeprefix("--").partition("=")
         if word.startswith("--") and name in words:
-            known[words[name]] = _value(words[name], value if equals else after)
+            known[words[name]] = _recorded(words[name], value if equals else after)
     if windows := header.get("plan", {}).get("windows"):
-        known["window"] = next(iter(windows.values()))
+        known["window"] = _recorded("window", str(next(iter(windows.values()))))
     return Options(**known)
+
+
+def _recorded(name: str, text: str) -> Any:
+    """Return the value of an option of a record, which may be a stranger's."""
+    try:
+        return _value(name, text)
+    except ValueError:
+        raise InputError("a run", f"has the option {name} '{text}', which no kernel takes") from None
 
 
 def options_from(words: Sequence[str]) -> Options:
@@ -50,7 +65,7 @@ def sizes_from(text: str) -> list[int]:
     sizes = []
     for word in filter(None, text.split(",")):
         size = bytes_of(word)
-        if size is None:
+        if size is None or size > COUNT:
             raise InputError("--sizes", f"'{word}' is not a size; write such as 1024 or 64K")
         sizes.append(size)
     return sizes
@@ -66,6 +81,6 @@ def _value(name: str, text: str) -> Any:
             raise ValueError(text)
         return number
     size = bytes_of(text)
-    if size is None or (size == 0 and name != "send_window"):
+    if size is None or size > COUNT or (size == 0 and name != "send_window"):
         raise ValueError(text)
     return size

@@ -11,7 +11,14 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.models.compute_rates import MERGE_SORT, RING
-from switchpoint.models.kernels import Options, Problem, check_mode, kernel_of, pattern_of
+from switchpoint.models.kernels import (
+    Options,
+    Problem,
+    check_mode,
+    check_ranks,
+    kernel_of,
+    pattern_of,
+)
 from switchpoint.models.links import BOUNDS, Link, Place, curve_of, link_of
 from switchpoint.models.simulation import Span, simulate
 from switchpoint.models.site_model import ComputeRate, SiteModel
@@ -212,6 +219,7 @@ def layout_at(
         of_ranks = tuple(ord(letter) - ord("A") for letter in process_map)
     else:
         ranks = ranks or usual_ranks
+        check_ranks(ranks)
         if ranks % curve.nodes:
             raise InputError(
                 "--ranks",

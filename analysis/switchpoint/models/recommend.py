@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from switchpoint.errors import InputError
 from switchpoint.models.collectives import Advice, Where, advise
 from switchpoint.models.grains import GrainAdvice, break_even_grains
+from switchpoint.models.kernels import check_ranks
 from switchpoint.models.libraries.library import BROADCAST, EXCHANGE, Library
 from switchpoint.models.libraries.mpich import MPICH
 from switchpoint.models.libraries.open_mpi import OPEN_MPI
@@ -160,6 +161,7 @@ class _Asked:
 
     def where(self, ranks: int) -> Where:
         """Divide ranks evenly over the nodes."""
+        check_ranks(ranks)
         if ranks % self.nodes:
             raise InputError(
                 "--ranks",

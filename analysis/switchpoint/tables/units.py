@@ -25,13 +25,14 @@ def size_text(size_bytes: float) -> str:
 def bytes_of(text: object) -> int | None:
     """Parse a size in bytes with UCX's or Open MPI's suffixes; None if it is not a size.
 
-    >>> bytes_of("64k"), bytes_of(65536), bytes_of("auto")
-    (65536, 65536, None)
+    >>> bytes_of("64k"), bytes_of(65536), bytes_of("auto"), bytes_of("9" * 400)
+    (65536, 65536, None, None)
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?", str(text).strip())
     if found is None:
         return None
-    return int(float(found[1]) * SCALES[found[2].lower()])
+    size_bytes = float(found[1]) * SCALES[found[2].lower()]
+    return int(size_bytes) if math.isfinite(size_bytes) else None
 
 
 def significant(value: float, digits: int = 3) -> str:

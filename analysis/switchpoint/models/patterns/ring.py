@@ -5,7 +5,7 @@ from __future__ import annotations
 from switchpoint.models.patterns.pattern import Pattern, Steps
 
 #: A rank may begin its next step while others end theirs, so that steps are simulated together.
-_STEPS = 4
+STEPS = 4
 
 
 def ring(
@@ -28,13 +28,13 @@ def ring(
     every = [Steps() for _ in range(ranks)]
     for rank, steps in enumerate(every):
         share = (1 - serial) / ranks + (serial if rank == 0 else 0)
-        for _ in range(_STEPS):
+        for _ in range(STEPS):
             if mode == "serial":
                 steps.compute(grain_us if rank == 0 else 0)
                 continue
             steps.compute(share * grain_us)
             _exchange(steps, mode, rank, ranks, size_bytes)
-    return Pattern([steps.program for steps in every], parts=_STEPS)
+    return Pattern([steps.program for steps in every], parts=STEPS)
 
 
 def _exchange(steps: Steps, mode: str, rank: int, ranks: int, size_bytes: int) -> None:
