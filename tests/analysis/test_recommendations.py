@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -305,6 +306,18 @@ def test_maps_of_many_nodes_are_refused() -> None:
         recommend(model, placement=FAR, about=["map"], nodes=8, sort_ranks=15)
 
 
+def test_maps_of_a_thousand_ranks_are_refused_or_predicted() -> None:
+    model = site(line(FAR, "send", 50, 0.08), sort_us=NUMBER_US)
+    [found] = recommend(
+        model, placement=NEAR, about=["map"], sort_ranks=1001, sizes_bytes=[200_000]
+    ).maps
+
+    assert found.best_map is None
+    for ranks, says in ((1001, "more than 2,000 maps"), (10**8 + 1, "more than the 1,000,000")):
+        with pytest.raises(InputError, match=says):
+            recommend(model, placement=FAR, about=["map"], sort_ranks=ranks)
+
+
 # Files.
 
 
@@ -376,6 +389,23 @@ def test_files_are_written_with_the_settings_that_use_them(
     assert content["written"] == [str(folder / "openmpi-rules.conf"), str(folder / "openmpi.env")]
     assert [row["in_file"] for row in content["algorithms"]][-1] is True
     assert content["algorithms"][-1]["times_faster"] > 2
+
+
+@pytest.mark.parametrize("folder", ["my rules", "it's; $HOME", "."])
+def test_the_printed_line_gives_a_shell_the_settings(
+    model_file: Path, tmp_path: Path, switchpoint: Run, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = switchpoint("model", "recommend", model_file, "--placement", FAR, "--nodes", 4,
+                          "--about", "broadcast", "--sizes", "1M", "--write", folder)  # fmt: skip
+    [use] = [row for row in printed.stdout.splitlines() if row.startswith("use it: ")]
+    show = 'cat "$OMPI_MCA_coll_tuned_dynamic_rules_filename"'
+    shell = subprocess.run(
+        ["sh", "-c", f"{use.removeprefix('use it: ')}; {show}"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert shell.stdout == (tmp_path / folder / "openmpi-rules.conf").read_text()
 
 
 def test_a_map_becomes_a_rank_file_and_a_host_file(tmp_path: Path) -> None:
@@ -458,6 +488,20 @@ def test_a_file_without_mpichs_decisions_is_refused(tmp_path: Path, content: byt
 
     with pytest.raises(InputError, match="contains no decisions of MPICH"):
         mpich.built_in_decisions(library)
+
+
+@pytest.mark.parametrize(
+    "decisions",
+    [{"collective=bcast": DECISIONS["collective=bcast"]}, DECISIONS | {"collective=alltoall": 7}],
+)
+def test_decisions_without_an_operation_are_refused(
+    tmp_path: Path, decisions: dict[str, Any]
+) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps(decisions))
+
+    with pytest.raises(InputError, match="has no comm_type=intra of collective=alltoall"):
+        mpich.built_in_decisions(file)
 
 
 @pytest.mark.skipif(not LIBMPICH.exists(), reason="needs Debian's MPICH")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from switchpoint.errors import InputError
 from switchpoint.models.collectives import Where
 from switchpoint.models.compute_rates import MERGE_SORT
 from switchpoint.models.gains import surely_faster
-from switchpoint.models.kernels import Problem
+from switchpoint.models.kernels import Problem, check_ranks
 from switchpoint.models.prediction import Prediction, predict_one
 from switchpoint.models.site_model import SiteModel
 from switchpoint.records.rank_layout import RankLayout
@@ -93,9 +93,13 @@ def best_maps(
 
 
 def _maps(ranks: int, nodes: int) -> list[str]:
-    maps: list[str] = []
-    for each in _every_map("A", ranks, nodes):
-        maps.append(each)
+    """Return each map; a new node has the next letter, so that no two maps are the same."""
+    check_ranks(ranks)
+    if nodes == 1:
+        return ["A" * ranks]
+    maps = ["A"]
+    for _ in range(ranks - 1):
+        maps = [begun + letter for begun in maps for letter in _next_nodes(begun, nodes)]
         if len(maps) > _MOST_MAPS:
             raise InputError(
                 "--nodes",
@@ -105,14 +109,10 @@ def _maps(ranks: int, nodes: int) -> list[str]:
     return maps
 
 
-def _every_map(begun: str, ranks: int, nodes: int) -> Iterator[str]:
-    """Yield each map; a new node has the next letter, so that no two maps are the same."""
-    if len(begun) == ranks:
-        yield begun
-        return
-    used = len(set(begun))
-    for node in range(min(used + 1, nodes)):
-        yield from _every_map(begun + chr(ord("A") + node), ranks, nodes)
+def _next_nodes(begun: str, nodes: int) -> list[str]:
+    """Return the nodes that the next rank may have: those with a rank, and one more."""
+    known = min(len(set(begun)) + 1, nodes)
+    return [chr(ord("A") + node) for node in range(known)]
 
 
 def _predict(

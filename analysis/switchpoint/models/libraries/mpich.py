@@ -42,6 +42,9 @@ _BRUCKS = Algorithm("brucks", MPI_ALLTOALL, "bruck")
 #: The names of the operations in MPICH's files and variables.
 _NAMES = {BROADCAST: "Bcast", EXCHANGE: "Alltoall"}
 
+#: The decisions of an operation within a group of ranks.
+_WITHIN = "comm_type=intra"
+
 #: The beginning of the built-in decisions in the library.
 _BUILT_IN = re.compile(rb'\{"collective=bcast":\{"comm_type=intra":\{"comm_size[^\0]*')
 
@@ -81,30 +84,42 @@ def built_in_decisions(path: Path) -> dict[str, Any]:
     found = _BUILT_IN.search(content) if content.startswith(b"\x7fELF") else None
     try:
         decisions = json.loads(found[0] if found else content)
-    except ValueError:
+    except (ValueError, RecursionError):
         decisions = None
-    if not isinstance(decisions, dict) or "collective=bcast" not in decisions:
+    if not isinstance(decisions, dict) or _key(BROADCAST) not in decisions:
         raise InputError(
             path,
             "contains no decisions of MPICH; give the library of MPICH 4.0 or later, or a JSON file"
             " such as its maint/tuning/coll/mpir/generic.json",
         )
+    for name in _NAMES:
+        own = decisions.get(_key(name))
+        if not isinstance(own, dict) or not isinstance(own.get(_WITHIN), dict):
+            raise InputError(
+                path,
+                f"has no {_WITHIN} of {_key(name)}, without which MPICH aborts; give the library of"
+                " MPICH 4.0 or later",
+            )
     return decisions
+
+
+def _key(operation: str) -> str:
+    return f"collective={_NAMES[operation].lower()}"
 
 
 def with_rules(decisions: dict[str, Any], rules: Rules) -> dict[str, Any]:
     """Return decisions with rules before them: groups and sizes without a rule keep their own."""
     changed = dict(decisions)
     for operation in sorted({name for name, _ in rules}):
-        key = f"collective={_NAMES[operation].lower()}"
-        own = changed[key]["comm_type=intra"]
+        key = _key(operation)
+        own = changed[key][_WITHIN]
         groups: dict[str, Any] = {}
         for ranks in sorted(count for name, count in rules if name == operation):
             if f"comm_size<={ranks - 1}" not in groups:
                 groups[f"comm_size<={ranks - 1}"] = own
             groups[f"comm_size<={ranks}"] = _by_size(operation, rules[operation, ranks], own)
         groups["comm_size=any"] = own
-        changed[key] = changed[key] | {"comm_type=intra": groups}
+        changed[key] = changed[key] | {_WITHIN: groups}
     return changed
 
 

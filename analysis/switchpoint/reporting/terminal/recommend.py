@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -41,7 +42,9 @@ def print_written(written: Sequence[Path]) -> None:
         console.print(safe_text(str(path)), soft_wrap=True)
     for path in written:
         if path.suffix == ".env":
-            console.print(safe_text(f"use it: set -a; . {path}; set +a"), soft_wrap=True)
+            # A shell looks for a name without a slash in PATH.
+            file = shlex.quote(str(path) if "/" in str(path) else f"./{path}")
+            console.print(safe_text(f"use it: set -a; . {file}; set +a"), soft_wrap=True)
     if not written:
         console.print("no file was written: the recommendations change nothing in the library")
 
