@@ -372,6 +372,27 @@ def test_the_compute_rate_of_another_environment_is_named(model: SiteModel) -> N
     assert any("the compute rate is that of clang" in note for note in predicted(slower)["notes"])
 
 
+def test_the_compute_rate_is_that_of_the_links_own_mpi(model: SiteModel) -> None:
+    [rate] = model.compute_rates
+    slower = rate.model_copy(
+        update={"mpi": "MPICH 4.0.2", "environ": "mpich",
+                "time_us": rate.time_us.model_copy(update={"value": 1.0})}
+    )  # fmt: skip
+
+    def predicted(*rates: ComputeRate) -> dict[str, Any]:
+        rated = model.model_copy(update={"compute_rates": list(rates)})
+        return one(
+            predict(rated, "mergesort", placement=NEAR, modes=["tree"], ranks=3,
+                    sizes_bytes=[200_000])
+        )  # fmt: skip
+
+    assert predicted(slower, rate)["time_us"] == predicted(rate)["time_us"]
+    assert not any("compute rate is" in note for note in predicted(slower, rate)["notes"])
+    assert "the compute rate is that of batch, mpich, MPICH 4.0.2" in predicted(slower)["notes"]
+    unknown = rate.model_copy(update={"mpi": None, "environ": None, "partition": None})
+    assert not any("compute rate is" in note for note in predicted(unknown)["notes"])
+
+
 def test_ranks_are_divided_over_the_nodes_of_the_placement(model: SiteModel) -> None:
     found = one(predict(model, "broadcast", placement=HOSTS, modes=["repeated"], ranks=4,
                         sizes_bytes=[1024]))  # fmt: skip

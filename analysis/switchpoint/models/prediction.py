@@ -21,7 +21,7 @@ from switchpoint.models.kernels import (
 )
 from switchpoint.models.links import BOUNDS, Link, Place, curve_of, link_of
 from switchpoint.models.simulation import Span, simulate
-from switchpoint.models.site_model import ComputeRate, SiteModel
+from switchpoint.models.site_model import ComputeRate, Curve, SiteModel
 from switchpoint.models.site_network import SiteNetwork
 from switchpoint.records.rank_layout import RankLayout, nodes_of_map
 
@@ -135,7 +135,7 @@ def predict_one(
 ) -> Prediction:
     """Predict one point whose ranks are somewhere; parameters and errors as of `predict`."""
     links = _links(model, problem, place, layout, within)
-    rate, notes = _rate(model, problem, place)
+    rate, notes = _rate(model, problem, place, links[1].alone)
     times: dict[str, float] = {}
     spans: list[Span] = []
     for bound in BOUNDS:
@@ -166,7 +166,7 @@ def times_by_curve(
         this curve's repeats make likely, while all others are as fitted.
     """
     links = _links(model, problem, place, layout, within)
-    rate, _ = _rate(model, problem, place)
+    rate, _ = _rate(model, problem, place, links[1].alone)
     curves = {
         (curve.placement, curve.mode)
         for link in links for curve in (link.alone, link.stream) if curve is not None
@@ -256,17 +256,20 @@ def _links(
     return link_of(model, near), between
 
 
-def _rate(model: SiteModel, problem: Problem, place: Place) -> tuple[ComputeRate | None, list[str]]:
-    """Return the compute rate of a kernel, of the same MPI and environment if the model has it."""
+def _rate(
+    model: SiteModel, problem: Problem, place: Place, curve: Curve
+) -> tuple[ComputeRate | None, list[str]]:
+    """Return the compute rate of a kernel: that of the link's curve, or the one most like it."""
     rates = [
         rate for rate in model.compute_rates
         if rate.kernel == problem.kernel and place.partition in (None, rate.partition)
     ]  # fmt: skip
-    same = [rate for rate in rates if place.mpi in (None, rate.mpi)]
-    exact = [rate for rate in same if place.environ in (None, rate.environ) or not rate.environ]
     if rates:
-        rate = (exact or same or rates)[0]
-        return rate, [] if exact else [f"the compute rate is that of {rate.environ}, {rate.mpi}"]
+        rate = min(rates, key=lambda one: _differs(one, curve))
+        if not any(_differs(rate, curve)):
+            return rate, []
+        names = [name for name in (rate.partition, rate.environ, rate.mpi) if name]
+        return rate, [f"the compute rate is that of {', '.join(names)}"]
     if problem.kernel == MERGE_SORT:
         raise InputError(
             model.source,
@@ -275,6 +278,15 @@ def _rate(model: SiteModel, problem: Problem, place: Place) -> tuple[ComputeRate
     if problem.kernel == RING:
         return None, ["the ring's task was not calibrated; it is taken to take as long as it says"]
     return None, []
+
+
+def _differs(rate: ComputeRate, curve: Curve) -> list[bool]:
+    """Return whether a rate surely has another MPI, environment or partition than a curve."""
+    return [
+        None not in (of_rate := getattr(rate, name), of_curve := getattr(curve, name))
+        and of_rate != of_curve
+        for name in ("mpi", "environ", "partition")
+    ]
 
 
 def _bounded(rate: ComputeRate | None, bound: str) -> float:
