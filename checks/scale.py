@@ -17,6 +17,7 @@ from reframe.core.builtins import (
     variable,
 )
 from reframe.core.exceptions import ReframeError, SanityError
+from reframe.core.logging import getlogger
 from switchpoint.errors import InputError
 from switchpoint.models.links import Place, curve_of
 from switchpoint.models.simgrid import (
@@ -25,6 +26,7 @@ from switchpoint.models.simgrid import (
     links_of,
     one_word,
     platform,
+    platform_notes,
     simulated_name,
 )
 from switchpoint.models.site_model import load_model
@@ -48,6 +50,9 @@ MOST_BUFFER_BYTES = 1 << 30
 
 #: What an exchange moves in weak scaling (from each rank) and in strong scaling (altogether).
 WEAK_BYTES, STRONG_BYTES = 64 << 10, 4 << 20
+
+#: What was said of the links: the same for every test of a session.
+TOLD = set()
 
 
 class SimulatedMixin(rfm.RegressionTestPlugin):
@@ -105,10 +110,13 @@ class SimulatedMixin(rfm.RegressionTestPlugin):
             model = load_model(self.site_model)
         except InputError as error:
             raise ReframeError(printable(str(error))) from None
+        sizes = self.sizes_bytes or self.sizes_of()
         try:
             curve = curve_of(model, place, "send")
             hosts = self.hosts_of(curve)
             text = platform(model, place, hosts, self.within, self.topology)
+            within = self.within if hosts < self.ranks else None
+            self.tell(platform_notes(model, place, within, sizes))
         except InputError as error:
             options = "-S link_placement, link_mpi, link_environ and within"
             problem = printable(str(error))
@@ -118,7 +126,6 @@ class SimulatedMixin(rfm.RegressionTestPlugin):
         Path(self.stagedir, "hosts").write_text("".join(lines), encoding="utf-8")
         self.executable = shlex.quote(self.build.program(self.kernel))
         self.keep_files = ["simulated.record", "platform.xml"]
-        sizes = self.sizes_bytes or self.sizes_of()
         self.executable_opts = [
             f"--mode={','.join(self.modes)}",
             f"--sizes={','.join(map(str, sizes))}",
@@ -129,6 +136,13 @@ class SimulatedMixin(rfm.RegressionTestPlugin):
                 for name, value in self.labels(model, curve).items()
             ),
         ]
+
+    def tell(self, notes):
+        """Warn of what limits the simulations, once in a session."""
+        for note in notes:
+            if note not in TOLD:
+                TOLD.add(note)
+                getlogger().warning(printable(f"{self.site_model}: {note}"))
 
     def labels(self, model, curve):
         """Labels of the record. No other site has its name, so nothing takes it for measured.

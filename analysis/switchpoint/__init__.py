@@ -11,6 +11,7 @@ from typing import Any
 _HOMES = {
     "InputError": "errors",
     "Measurements": "tables.measurements",
+    "Place": "models.links",
     "Record": "records.record",
     "RecordError": "errors",
     "Store": "store.store",
@@ -27,6 +28,7 @@ _HOMES = {
     "compare_with": "models.gaps",
     "fit_model": "models.fitting",
     "load_model": "models.site_model",
+    "platform": "models.simgrid",
     "predict": "models.prediction",
     "recommend": "models.recommend",
     "write_advice": "models.advice_files",

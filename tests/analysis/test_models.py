@@ -15,10 +15,12 @@ from conftest import RECORDS
 from switchpoint import (
     InputError,
     Measurements,
+    Place,
     Store,
     compare_with,
     fit_model,
     load_model,
+    platform,
     predict,
     read,
     save_model,
@@ -27,9 +29,7 @@ from switchpoint.models.eager_limits import probed_limits
 from switchpoint.models.gaps import prediction_gaps
 from switchpoint.models.kernels import Options
 from switchpoint.models.lines import fit_lines
-from switchpoint.models.links import Place
 from switchpoint.models.loggp import loggp_of
-from switchpoint.models.simgrid import platform
 from switchpoint.models.site_model import ComputeRate, Figure, NotFitted, SiteModel
 from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
 from typer.testing import Result
@@ -414,6 +414,39 @@ def test_an_extrapolated_size_is_flagged(model: SiteModel) -> None:
     assert any("16 MiB is extrapolated" in note for note in found["notes"])
 
 
+def test_an_interval_of_too_few_launches_is_flagged(model: SiteModel) -> None:
+    def notes(fitted: SiteModel) -> list[str]:
+        found = predict(fitted, "pingpong", placement=HOSTS, modes=["send"], sizes_bytes=[64])
+        return list(one(found)["notes"])
+
+    two = fit_model(site(launches=2).measurements())
+    once = Launches().run("pingpong", {("send", 8): 20.0, ("send", 4096): 28.0}).measurements()
+    single = fit_model(Measurements(once.samples[once.samples["pass"] == 0], once.runs))
+
+    assert not any("measured" in note and "launch" in note for note in notes(model))
+    assert f"send on {HOSTS} was measured in 2 launches; its interval is over" in notes(two)[0]
+    assert notes(single)[-2:] == [
+        f"send on {HOSTS} was measured once, which shows no scatter: its interval has no width",
+        f"the line of send on {HOSTS} from 8 B to 4 KiB goes through 2 sizes, which do not show"
+        " its error",
+    ]
+
+
+def test_a_compute_rate_of_one_launch_is_flagged(model: SiteModel) -> None:
+    found = one(predict(model, "mergesort", placement=NEAR, modes=["tree"], ranks=3))
+
+    assert "the compute rate of mergesort was measured in 1 launch; its" in found["notes"][0]
+
+
+def test_a_model_without_a_site_says_with_which_it_is_compared(model: SiteModel) -> None:
+    nowhere = model.model_copy(update={"site": None})
+
+    for known, says in ((nowhere, True), (model, False)):
+        notes = one(compare_with(known, rings(1.0), "ring"))["notes"]
+        note = "the model names no site, and is compared with runs of here"
+        assert (note in notes) == says
+
+
 def changed(model: SiteModel, placement: str, **update: Any) -> SiteModel:
     """Change the curves of a placement."""
     curves = [
@@ -719,6 +752,9 @@ def test_the_platform_has_the_lines_as_factors(
                          "--hosts", 64)  # fmt: skip
 
     assert result.exit_code == 0, result.output
+    assert result.stdout == f"{file}\n"
+    range_of = "was measured from 1 B to 1 MiB; messages of other sizes are extrapolated"
+    assert f"warning: send on {HOSTS} {range_of}" in result.stderr
     root = ET.parse(file).getroot()
     settings = {prop.get("id"): prop.get("value") for prop in root.iter("prop")}
     [cluster] = root.iter("cluster")
@@ -732,6 +768,21 @@ def test_the_platform_has_the_lines_as_factors(
         of_smpi = latency_us * factor + 100_000 / (bandwidth * share)
         assert of_smpi == pytest.approx(segment.time_us(100_000), rel=1e-3)
         assert size == (0 if segment.first_size_bytes == 1 else SWITCH)
+
+
+def test_an_export_is_described_in_json(
+    model: SiteModel, model_file: Path, tmp_path: Path, switchpoint: Run
+) -> None:
+    file = tmp_path / "platform.xml"
+    result = switchpoint("model", "export", model_file, "--placement", HOSTS, "--simgrid", file,
+                         "--hosts", 8, "--topology", "torus", "--json")  # fmt: skip
+    content = json.loads(result.stdout)
+
+    assert (content["platform"], content["hosts"]) == (str(file), 8)
+    assert (content["mpi"], content["environ"], content["topology"]) == (OPEN_MPI, "gcc", "torus")
+    assert len(content["notes"]) == 2
+    loaded = load_model(model_file)
+    assert file.read_text() == platform(loaded, Place(HOSTS), hosts=8, topology="torus")
 
 
 def pairs(text: str | None) -> list[tuple[int, float]]:

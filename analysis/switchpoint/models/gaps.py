@@ -72,7 +72,8 @@ def compare_with(
         One row per measured curve and size: the curve's identity without the run, then
         `COMPARISON_COLUMNS`. `error` is measured over predicted, minus 1; `gap` is True where the
         two intervals have nothing in common, and `looks_like` then says what that suggests. If the
-        model cannot predict a point, `predicted_us` is null and `notes` say why.
+        model cannot predict a point, `predicted_us` is null and `notes` say why. They also say
+        that a model without a site is compared with any site.
 
     Raises
     ------
@@ -104,6 +105,10 @@ def compare_with(
             f"has no mode of {kernel} that can be predicted: {', '.join(modes)}",
         )
     rows = list(_rows(model, kernel, samples, headers, within))
+    if model.site is None:
+        sites = " and ".join(sorted(here["site"].dropna().unique())) or "no named site"
+        note = f"the model names no site, and is compared with runs of {sites}"
+        rows = [row | {"notes": [*row["notes"], note]} for row in rows]
     columns = [name for name in rows[0] if name not in COMPARISON_COLUMNS]
     return pd.DataFrame(rows, columns=[*columns, *COMPARISON_COLUMNS])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from switchpoint.errors import InputError
 from switchpoint.models.network import Cost
-from switchpoint.models.site_model import Curve, Segment, SiteModel
+from switchpoint.models.site_model import ComputeRate, Curve, Segment, SiteModel
 from switchpoint.tables.units import size_text
 
 #: Kinds of numbers to predict with: `value` is the model's own, the others are the fastest and the
@@ -16,6 +16,9 @@ BOUNDS = ("low", "value", "high")
 
 #: A label with more digits is no number of messages.
 _MOST_DIGITS = 18
+
+#: A line through fewer sizes fits them exactly, whatever their errors are.
+_FEW_SIZES = 3
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,14 @@ class Link:
                 f"{name} was measured from {size_text(segment.first_size_bytes)} on;"
                 f" {size_text(size_bytes)} is extrapolated"
             )
+        if few := few_repeats(name, curve):
+            self._note(few)
+        if segment.sizes < _FEW_SIZES:
+            first, last = size_text(segment.first_size_bytes), size_text(segment.last_size_bytes)
+            self._note(
+                f"the line of {name} from {first} to {last} goes through {segment.sizes} sizes,"
+                " which do not show its error"
+            )
         return segment
 
     def _beyond(self, curve: Curve, segment: Segment, size_bytes: int) -> Segment:
@@ -186,6 +197,19 @@ def _time_us(curve: Curve, segment: Segment, size_bytes: int) -> float:
     first = curve.segments[0]
     empty_us = first.start_us.value
     return max(time_us, empty_us if empty_us > 0 else first.time_us(first.first_size_bytes))
+
+
+def few_repeats(name: str, measured: Curve | ComputeRate) -> str | None:
+    """Say that an interval is too narrow, because of too few launches; None if it is not."""
+    if measured.repeats == 1:
+        return f"{name} was measured once, which shows no scatter: its interval has no width"
+    if measured.interval_over == "launches":
+        return None
+    launches = len(measured.runs)
+    return (
+        f"{name} was measured in {launches} launch{'es'[: 2 * (launches != 1)]}; its interval is"
+        " over passes, which agree more than launches do"
+    )
 
 
 def link_of(model: SiteModel, place: Place, mode: str = "send") -> Link:

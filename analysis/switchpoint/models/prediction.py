@@ -19,7 +19,7 @@ from switchpoint.models.kernels import (
     kernel_of,
     pattern_of,
 )
-from switchpoint.models.links import BOUNDS, Link, Place, curve_of, link_of
+from switchpoint.models.links import BOUNDS, Link, Place, curve_of, few_repeats, link_of
 from switchpoint.models.simulation import Span, simulate
 from switchpoint.models.site_model import ComputeRate, Curve, SiteModel
 from switchpoint.models.site_network import SiteNetwork
@@ -266,10 +266,12 @@ def _rate(
     ]  # fmt: skip
     if rates:
         rate = min(rates, key=lambda one: _differs(one, curve))
-        if not any(_differs(rate, curve)):
-            return rate, []
-        names = [name for name in (rate.partition, rate.environ, rate.mpi) if name]
-        return rate, [f"the compute rate is that of {', '.join(names)}"]
+        few = few_repeats(f"the compute rate of {rate.kernel}", rate)
+        notes = [few] if few else []
+        if any(_differs(rate, curve)):
+            names = [name for name in (rate.partition, rate.environ, rate.mpi) if name]
+            notes.append(f"the compute rate is that of {', '.join(names)}")
+        return rate, notes
     if problem.kernel == MERGE_SORT:
         raise InputError(
             model.source,

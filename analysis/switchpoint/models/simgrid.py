@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from xml.sax.saxutils import quoteattr
 
 from switchpoint.errors import InputError
 from switchpoint.models.links import Place, curve_of
 from switchpoint.models.site_model import Curve, Segment, SiteModel
 from switchpoint.printable import printable
+from switchpoint.tables.units import size_text
 
 #: How SimGrid can connect hosts, and into how many factors their number is divided for it.
 TOPOLOGIES = {"star": 0, "fat_tree": 2, "torus": 3, "dragonfly": 4}
@@ -71,8 +73,7 @@ def platform(
         )
     network = _network(topology, hosts)
     latency_us, per_byte_us = _base(curve, model.source)
-    near = curve if within is None else curve_of(model, Place(within, place.mpi, place.environ,
-                                                              place.partition), "send")  # fmt: skip
+    near = _near(model, place, within)
     near_latency_us, near_per_byte_us = _base(near, model.source)
     cores = curve.cores_per_machine or 1
     settings = {
@@ -102,6 +103,45 @@ def platform(
         "</platform>",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+def platform_notes(
+    model: SiteModel,
+    place: Place,
+    within: str | None = "one_node",
+    sizes_bytes: Sequence[int] = (),
+) -> list[str]:
+    """Say which messages on a platform take times that were not measured.
+
+    Parameters
+    ----------
+    model, place, within
+        As of `platform`.
+    sizes_bytes
+        The messages that will be sent; none: any.
+
+    Returns
+    -------
+    list of str
+        A sentence for each link that does not cover them.
+    """
+    notes = []
+    for curve in (curve_of(model, place, "send"), _near(model, place, within)):
+        first, last = curve.segments[0].first_size_bytes, curve.segments[-1].last_size_bytes
+        beyond = [size_text(size) for size in sizes_bytes if not first <= size <= last]
+        if beyond or not sizes_bytes:
+            notes.append(
+                f"send on {curve.placement} was measured from {size_text(first)} to"
+                f" {size_text(last)}; {' and '.join(beyond) or 'messages of other sizes'}"
+                f" {'is' if len(beyond) == 1 else 'are'} extrapolated"
+            )
+    return list(dict.fromkeys(notes))
+
+
+def _near(model: SiteModel, place: Place, within: str | None) -> Curve:
+    """Return the curve of ranks of the same host."""
+    near = place if within is None else dataclasses.replace(place, placement=within)
+    return curve_of(model, near, "send")
 
 
 def one_word(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.exits import show, user_mistakes
 from switchpoint.cli.inputs import load_all, load_from, warn
 from switchpoint.cli.options import Environ, Files, Json, Model, Mpi, Partition, Store, Within
 from switchpoint.cli.verbs.recommend import recommend
@@ -51,7 +51,7 @@ def fit(
             from switchpoint.reporting.terminal.model import print_model
 
             print_model(model)
-            print(output)
+            show(output)
 
 
 @app.command("predict")
@@ -147,16 +147,29 @@ def export(
     environ: Environ = None,
     partition: Partition = None,
     within: Within = "one_node",
+    as_json: Json = False,
 ) -> None:
     """Write MODEL as a platform for SimGrid, with SMPI's factors."""
     with user_mistakes():
-        from switchpoint.models.links import Place
-        from switchpoint.models.simgrid import platform
+        from switchpoint.models.links import Place, curve_of
+        from switchpoint.models.simgrid import platform, platform_notes
         from switchpoint.models.site_model import load_model, write_whole
 
-        place = Place(placement, mpi, environ, partition)
-        write_whole(simgrid, platform(load_model(model), place, hosts, within, topology))
-        print(simgrid)
+        loaded, place = load_model(model), Place(placement, mpi, environ, partition)
+        write_whole(simgrid, platform(loaded, place, hosts, within, topology))
+        notes = platform_notes(loaded, place, within)
+        warn(notes)
+        if as_json:
+            from switchpoint.reporting.json import print_json
+
+            curve = curve_of(loaded, place, "send")
+            print_json({
+                "platform": str(simgrid), "site": loaded.site, "placement": placement,
+                "within": within, "mpi": curve.mpi, "environ": curve.environ,
+                "partition": curve.partition, "hosts": hosts, "topology": topology, "notes": notes,
+            })  # fmt: skip
+        else:
+            show(simgrid)
 
 
 def _compare(model: SiteModel, kernel: str, against: str, within: str, *, as_json: bool) -> None:
