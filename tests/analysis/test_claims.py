@@ -459,7 +459,7 @@ CASES: dict[str, tuple[Callable[[], Site], Callable[[], Site], Callable[[], Site
         lambda: applications(Site(), 1.5, fft=0.8, jpeg=1.2),
         lambda: applications(Site(), 1.0, fft=1.1, jpeg=1.2),
     ),
-    "004.7": (
+    "004.9": (
         lambda: applications(Site(), 1.5, fft=1.1, jpeg=1.3, psrs=1.3, backpropagation=1.6),
         lambda: applications(Site(), 1.5, fft=1.4, jpeg=1.3, psrs=1.3, backpropagation=1.6),
         lambda: applications(Site(), 1.5, fft=1.1, jpeg=1.3),
@@ -516,6 +516,22 @@ def test_a_prediction_is_not_judged_by_ranks_that_share_cores() -> None:
 
     assert found["verdict"] == "not testable here"
     assert "more ranks than cores" in found["reason"]
+
+
+def test_a_stranger_s_run_with_an_impossible_option_is_left_out_of_predictions() -> None:
+    """The run of the broadcasts has it, then another run as well, which counts."""
+    site = predicted_trees(1.0)
+    bad = list(site.runs)[-1]
+    times = {
+        (sample["mode"], sample["size_bytes"]): sample["time_us"]
+        for sample in site.samples if sample["run_id"] == bad
+    }  # fmt: skip
+    header = json.loads(site.runs[bad]["header"]) | {"arguments": ["broadcast", "--segment=x"]}
+    site.runs[bad]["header"] = json.dumps(header)
+    alone = row(site, "004.9")
+    both = row(site.run("broadcast", times, ranks=4), "004.9")
+
+    assert (alone["verdict"], both["verdict"]) == ("not testable here", "holds")
 
 
 def test_nothing_measured_leaves_every_claim_open() -> None:

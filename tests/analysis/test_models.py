@@ -368,7 +368,7 @@ def test_the_compute_rate_of_another_environment_is_named(model: SiteModel) -> N
         return one(found)
 
     assert predicted(slower, rate)["time_us"] == predicted(rate)["time_us"]
-    assert not any("compute rate" in note for note in predicted(slower, rate)["notes"])
+    assert not any("compute rate is" in note for note in predicted(slower, rate)["notes"])
     assert any("the compute rate is that of clang" in note for note in predicted(slower)["notes"])
 
 
@@ -730,6 +730,25 @@ def test_the_command_compares_with_a_store(
     [point] = content["points"]
     assert point["measured_us"] > point["predicted_us"]
     assert [finding["kind"] for finding in content["findings"]] == ["prediction_gap"]
+
+
+def test_a_run_with_an_option_that_no_kernel_takes_is_left_out_with_a_warning(
+    model_file: Path, tmp_path: Path, switchpoint: Run
+) -> None:
+    times = {("alternate", 4000): 5000.0}
+    bad = Launches().run("ring", times, arguments=["--grain=x"])
+    good = Launches().run("ring", times, arguments=["--grain=x"]).run(
+        "ring", times, arguments=["--grain=10000"]
+    )  # fmt: skip
+    for name, launches in (("bad", bad), ("good", good)):
+        Store(tmp_path / name).add(launches.measurements())
+    words = ["model", "predict", model_file, "ring", "--against"]
+    result = switchpoint(*words, tmp_path / "good", "--json")
+
+    assert result.exit_code == 0, result.output
+    assert len(json.loads(result.stdout)["points"]) == 1
+    assert "warning: run 00000000 has the option grain 'x', which no kernel" in result.stderr
+    assert_refused(switchpoint(*words, tmp_path / "bad"), "has the option grain 'x'")
 
 
 def test_another_sites_store_is_refused(model_file: Path, tmp_path: Path, switchpoint: Run) -> None:

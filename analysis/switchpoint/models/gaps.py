@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -12,8 +13,8 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.models.kernel_arguments import options_of
-from switchpoint.models.kernels import Problem, kernel_of
+from switchpoint.models.kernel_arguments import options_by_run
+from switchpoint.models.kernels import Options, Problem, kernel_of
 from switchpoint.models.links import Place
 from switchpoint.models.prediction import WITHIN, Prediction, predict_one
 from switchpoint.models.repeats import interval, pass_medians, repeats_by
@@ -73,12 +74,13 @@ def compare_with(
         `COMPARISON_COLUMNS`. `error` is measured over predicted, minus 1; `gap` is True where the
         two intervals have nothing in common, and `looks_like` then says what that suggests. If the
         model cannot predict a point, `predicted_us` is null and `notes` say why. They also say
-        that a model without a site is compared with any site.
+        that a model without a site is compared with any site. A run with an option that no kernel
+        takes is left out (`kernel_arguments.options_by_run` names it).
 
     Raises
     ------
     InputError
-        If there is no run of the kernel at the model's site.
+        If there is no run of the kernel at the model's site, or none with possible options.
     """
     modes = kernel_of(kernel).modes
     runs = measurements.runs
@@ -93,9 +95,13 @@ def compare_with(
             f"is a model of site '{model.site}', but {os.fspath(source)} has runs of {others};"
             " use that site's model",
         )
+    options, left_out = options_by_run(dataclasses.replace(measurements, runs=here))
+    if not options:
+        raise InputError(os.fspath(source), left_out[0])
     headers = {
         str(run_id): json.loads(header)
         for run_id, header in zip(here["run_id"], here["header"], strict=True)
+        if str(run_id) in options
     }
     samples = measurements.samples
     samples = samples[samples["run_id"].isin(set(headers)) & samples["mode"].isin(modes)]
@@ -104,7 +110,7 @@ def compare_with(
             os.fspath(source),
             f"has no mode of {kernel} that can be predicted: {', '.join(modes)}",
         )
-    rows = list(_rows(model, kernel, samples, headers, within))
+    rows = list(_rows(model, kernel, samples, headers, options, within))
     if model.site is None:
         sites = " and ".join(sorted(here["site"].dropna().unique())) or "no named site"
         note = f"the model names no site, and is compared with runs of {sites}"
@@ -144,6 +150,7 @@ def _rows(
     kernel: str,
     samples: pd.DataFrame,
     headers: Mapping[str, dict[str, Any]],
+    options: Mapping[str, Options],
     within: str,
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each curve and size."""
@@ -151,7 +158,6 @@ def _rows(
     passes = pass_medians(samples, identity)
     layouts = {run_id: layout_of(header) for run_id, header in headers.items()}
     # Curves also differ in where their ranks ran, and in options that are not among the labels.
-    options = {run_id: options_of(header) for run_id, header in headers.items()}
     run_ids = passes["run_id"].astype("str")
     passes = passes.assign(_map=run_ids.map(lambda run: layouts[run].process_map),
                            _options=run_ids.map(lambda run: str(options[run])))  # fmt: skip

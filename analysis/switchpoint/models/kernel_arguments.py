@@ -10,6 +10,7 @@ from typing import Any
 from switchpoint.errors import InputError
 from switchpoint.limits import COUNT
 from switchpoint.models.kernels import Options
+from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import bytes_of
 
 _NAMES = [field.name for field in dataclasses.fields(Options)]
@@ -33,6 +34,34 @@ def options_of(header: Mapping[str, Any]) -> Options:
     if windows := header.get("plan", {}).get("windows"):
         known["window"] = _recorded("window", str(next(iter(windows.values()))))
     return Options(**known)
+
+
+def options_by_run(measurements: Measurements) -> tuple[dict[str, Options], list[str]]:
+    """Return the options of each run, and warnings of runs whose options cannot be.
+
+    Parameters
+    ----------
+    measurements
+        Runs of any kernels; those that are no run records count as without options.
+
+    Returns
+    -------
+    tuple
+        The options by run ID; and a warning for each run that has an option that no kernel takes,
+        as a stranger's record may.
+    """
+    found: dict[str, Options] = {}
+    warnings = []
+    for run_id in measurements.runs["run_id"].astype("str"):
+        header, _ = measurements.facts(run_id)
+        try:
+            found[run_id] = options_of(header)
+        except InputError as error:
+            warnings.append(
+                f"run {run_id[:8]} {error.problem}; it is left out of comparisons with predictions"
+                " and simulations"
+            )
+    return found, warnings
 
 
 def _recorded(name: str, text: str) -> Any:

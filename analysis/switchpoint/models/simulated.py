@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from switchpoint.models.kernel_arguments import options_of
+from switchpoint.models.kernel_arguments import options_by_run, options_of
 from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_by
 from switchpoint.models.simgrid import LINKS_OF, links_of, one_word, simulated_name
 from switchpoint.records.rank_layout import layout_of
@@ -37,12 +37,16 @@ def beside_measured(measurements: Measurements) -> pd.DataFrame:
         each node and the same options, on the links of the same environment. If a point was
         simulated several times, the last one counts. `measured_us` is the median over launches,
         with its 95 % interval (over passes, if there are fewer than three launches); `error` is
-        the measured time over the simulated one, minus 1.
+        the measured time over the simulated one, minus 1. A run with an option that no kernel
+        takes is left out (`left_out_of_simulated` names it).
     """
     samples = measurements.samples
-    if LINKS_OF not in samples or samples.empty:
+    if not _has_simulated(measurements):
         return pd.DataFrame(columns=COLUMNS)
+    samples = samples[samples["run_id"].isin(options_by_run(measurements)[0])]
     is_simulated = samples[LINKS_OF].notna()
+    if not is_simulated.any():
+        return pd.DataFrame(columns=COLUMNS)
     simulated_us = _simulated_us(samples[is_simulated], measurements)
     kernels = set(samples.loc[is_simulated, "kernel"])
     candidates = samples[~is_simulated & samples["kernel"].isin(kernels)]
@@ -64,6 +68,15 @@ def beside_measured(measurements: Measurements) -> pd.DataFrame:
                 }
             )  # fmt: skip
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def left_out_of_simulated(measurements: Measurements) -> list[str]:
+    """Return a warning for each run that `beside_measured` leaves out because of its options."""
+    return options_by_run(measurements)[1] if _has_simulated(measurements) else []
+
+
+def _has_simulated(measurements: Measurements) -> bool:
+    return LINKS_OF in measurements.samples and not measurements.samples.empty
 
 
 class _Key(NamedTuple):

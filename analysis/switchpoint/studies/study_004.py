@@ -8,8 +8,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from switchpoint.errors import InputError
 from switchpoint.models.kernel_arguments import options_of
-from switchpoint.models.kernels import Problem
+from switchpoint.models.kernels import Options, Problem
 from switchpoint.records.rank_layout import layout_of
 from switchpoint.studies.applications import (
     PLACEMENTS,
@@ -176,16 +177,29 @@ def _trees_are_predicted(data: Data) -> Iterator[Evidence]:
     rows = most_ranks(uncrowded(data.at(_BROADCAST)))
     ranks = int(rows["ranks"].iloc[0])
     _require_trees(ranks)
-    rows = rows[rows["mode"].isin(("binary_ack", "two_level_ack"))]
+    options = _options_by_run(data)
+    rows = rows[rows["mode"].isin(("binary_ack", "two_level_ack")) & rows["run_id"].isin(options)]
     measured = []
     for (placement, mode, size), part in rows.groupby(["placement", "mode", "size_bytes"]):
-        header = data.facts.loc[part["run_id"].iloc[0], "header"]
+        run_id = part["run_id"].iloc[0]
+        header = data.facts.loc[run_id, "header"]
         point = point_of(part, f"{mode} of {size_text(_bytes(size))} by {ranks} ranks, {placement}")
-        problem = Problem(_BROADCAST, str(mode), ranks, _bytes(size), options_of(header))
+        problem = Problem(_BROADCAST, str(mode), ranks, _bytes(size), options[run_id])
         measured.append(Predictable(point, problem, layout_of(header), str(placement)))
     if not measured:
         raise NotTestableError("no broadcast along the trees binary_ack and two_level_ack")
     yield from predicted_within(data, measured, _PREDICTED_WITHIN)
+
+
+def _options_by_run(data: Data) -> dict[Hashable, Options]:
+    """Return the options of each run; without those that have one that no kernel takes."""
+    known = {}
+    for run_id, header in data.facts["header"].items():
+        try:
+            known[run_id] = options_of(header)
+        except InputError:  # the command warns of it
+            continue
+    return known
 
 
 def _group_of_most(data: Data) -> pd.DataFrame:

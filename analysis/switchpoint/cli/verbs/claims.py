@@ -25,10 +25,11 @@ def command(
     """Test the claims of the five studies with the runs of FILEs or all runs of the store."""
     with user_mistakes():
         measurements = load_all(files, store, since=since, until=until)
+        from switchpoint.models.kernel_arguments import options_by_run
         from switchpoint.studies.claims import claims, efficiencies
 
         found = claims(measurements, study)
-        warn(measurements.warnings)
+        warn([*measurements.warnings, *options_by_run(measurements)[1]])
         if as_json:
             from switchpoint.reporting.json import claims_as_json, print_json
 

@@ -176,9 +176,10 @@ def _compare(model: SiteModel, kernel: str, against: str, within: str, *, as_jso
     """Print predictions beside measurements."""
     measurements = load_from(against)
     from switchpoint.models.gaps import compare_with
+    from switchpoint.models.kernel_arguments import options_by_run
 
     comparison = compare_with(model, measurements, kernel, within, against)
-    warn(measurements.warnings)
+    warn([*measurements.warnings, *options_by_run(measurements)[1]])
     if as_json:
         from switchpoint.reporting.json import beside_measured_as_json, print_json
 

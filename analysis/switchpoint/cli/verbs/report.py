@@ -27,10 +27,11 @@ def command(
     """Write HTML pages that work offline, from FILEs or the store's newest runs."""
     with user_mistakes():
         measurements = load(files, store, since=since, until=until)
+        from switchpoint.models.simulated import left_out_of_simulated
         from switchpoint.reporting.pages.report import report
 
         page = report(measurements, output, store=store_of(files, store))
-        warn(measurements.warnings)
+        warn([*measurements.warnings, *left_out_of_simulated(measurements)])
         if as_json:
             from switchpoint.reporting.json import print_json
 
