@@ -459,7 +459,7 @@ CASES: dict[str, tuple[Callable[[], Site], Callable[[], Site], Callable[[], Site
         lambda: applications(Site(), 1.5, fft=0.8, jpeg=1.2),
         lambda: applications(Site(), 1.0, fft=1.1, jpeg=1.2),
     ),
-    "004.9": (
+    "004.7": (
         lambda: applications(Site(), 1.5, fft=1.1, jpeg=1.3, psrs=1.3, backpropagation=1.6),
         lambda: applications(Site(), 1.5, fft=1.4, jpeg=1.3, psrs=1.3, backpropagation=1.6),
         lambda: applications(Site(), 1.5, fft=1.1, jpeg=1.3),

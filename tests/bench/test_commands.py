@@ -20,6 +20,7 @@ BENCH = ROOT / "bench"
 SMALL = {
     "load_record.py 5000": "samples/s",
     "detect_speed.py 2": "ms a curve",
+    "model_speed.py 64": "slowest of",
     "import_speed.py 6": "all formats",
     "testbed_cycle.py 1": "down",
     "check_overhead.py 1": "a check costs",
