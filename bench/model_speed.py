@@ -139,8 +139,8 @@ def main(curves: int) -> None:
     took = time.perf_counter() - start
     segments = sum(len(curve.segments) for curve in model.curves)
     print(
-        f"fit of {len(model.curves):,} curves in {LAUNCHES} launches, {len(site.samples):,} samples:"
-        f" {took:.1f} s on {len(os.sched_getaffinity(0))} cores, {segments:,} segments"
+        f"fit of {len(model.curves):,} curves in {LAUNCHES} launches, {len(site.samples):,}"
+        f" samples: {took:.1f} s on {len(os.sched_getaffinity(0))} cores, {segments:,} segments"
     )
     every = list(predictions(model))
     slowest, name = max(every)

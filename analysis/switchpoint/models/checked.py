@@ -130,9 +130,7 @@ def _labelled(
     return chosen
 
 
-def _of_rules(
-    samples: pd.DataFrame, digest: str, source: str
-) -> tuple[pd.DataFrame, list[str]]:
+def _of_rules(samples: pd.DataFrame, digest: str, source: str) -> tuple[pd.DataFrame, list[str]]:
     """Leave out runs with other rules; say so, or refuse if no others are left."""
     none = pd.Series(index=samples.index, dtype=object)
     digests = samples.get(DIGEST_LABEL, none).astype("object")

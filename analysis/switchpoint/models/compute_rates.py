@@ -61,7 +61,7 @@ def compute_rates(measurements: Measurements) -> tuple[list[ComputeRate], list[s
         works = np.isfinite(part["work"]) & (part["work"] > 0)
         if not works.all():
             notes.append(
-                f"the compute rate of {kernel} is without {(~works).sum()} of {len(works)} points"
+                f"the compute rate of {kernel} leaves out {(~works).sum()} of {len(works)} points,"
                 " at which there is nothing to compute; measure larger ones"
             )
         units = part[works].assign(time_us=part["time_us"] / part["work"])

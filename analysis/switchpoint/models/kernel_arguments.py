@@ -69,7 +69,8 @@ def _recorded(name: str, text: str) -> Any:
     try:
         return _value(name, text)
     except ValueError:
-        raise InputError("a run", f"has the option {name} '{text}', which no kernel takes") from None
+        problem = f"has the option {name} '{text}', which no kernel takes"
+        raise InputError("a run", problem) from None
 
 
 def options_from(words: Sequence[str]) -> Options:
