@@ -388,7 +388,7 @@ def test_the_compute_rate_is_that_of_the_links_own_mpi(model: SiteModel) -> None
 
     assert predicted(slower, rate)["time_us"] == predicted(rate)["time_us"]
     assert not any("compute rate is" in note for note in predicted(slower, rate)["notes"])
-    assert "the compute rate is that of batch, mpich, MPICH 4.0.2" in predicted(slower)["notes"]
+    assert "the compute rate is that of mpich, MPICH 4.0.2, batch" in predicted(slower)["notes"]
     unknown = rate.model_copy(update={"mpi": None, "environ": None, "partition": None})
     assert not any("compute rate is" in note for note in predicted(unknown)["notes"])
 

@@ -109,9 +109,10 @@ def test_intervals_that_come_from_the_same_links_do_not_hide_who_is_faster() -> 
 def test_advice_has_a_gain_where_lines_are_negative_below_their_sizes() -> None:
     curves = []
     for mode in ("send", "stream"):
-        made = line(FAR, mode, -100, 0.08)
+        made = line(FAR, mode, 1, 0.08)
         [segment] = made.segments
-        late = segment.model_copy(update={"first_size_bytes": 4096})
+        below = {"first_size_bytes": 4096, "start_us": Figure(value=-100)}
+        late = segment.model_copy(update=below)
         curves.append(made.model_copy(update={"segments": [late]}))
     found = on_four(site(*curves), 1, 64, 1024, about=[BROADCAST, EXCHANGE])
 
@@ -272,8 +273,7 @@ REFUSED = [
     (["--placement", FAR, "--ranks", ","], "names no number"),
     (["--placement", FAR, "--ranks", "100000000"], "100,000,000 are more than the 1,000,000"),
     (
-        ["--placement", FAR, "--own-kernels", "--ranks", "2000", "--about", "exchange"]
-        + ["--sizes", "64"],
+        ["--placement", FAR, "--own-kernels", "--ranks=2000", "--about=exchange", "--sizes=64"],
         "these are 3,998,000 messages",
     ),
     (["--placement", NEAR, "--nodes", "4"], "4 does not suit placement 'one_node'"),

@@ -47,9 +47,7 @@ def write_advice(
         If a file cannot be written, or there are fewer hosts than nodes.
     """
     folder = Path(folder)
-    files = _library_files(
-        recommendation.library, recommendation.algorithms, folder, mpich_library
-    )
+    files = _library_files(recommendation.library, recommendation.algorithms, folder, mpich_library)
     for advice in recommendation.maps:
         if advice.best_map is not None and advice.winner == "several nodes":
             files |= map_files(advice.best_map, hosts)

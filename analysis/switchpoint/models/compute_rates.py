@@ -64,7 +64,8 @@ def compute_rates(measurements: Measurements) -> tuple[list[ComputeRate], list[s
                 f"the compute rate of {kernel} leaves out {(~works).sum()} of {len(works)} points,"
                 " at which there is nothing to compute; measure larger ones"
             )
-        units = part[works].assign(time_us=part["time_us"] / part["work"])
+        units = part[works]
+        units = units.assign(time_us=units["time_us"] / units["work"])
         rates += [_rate(kernel, *one, starts) for one in repeats_by(units, _PLACE)]
     return rates, notes
 

@@ -272,7 +272,7 @@ def _suits_exchange(problem: Problem) -> str | None:
 
 
 def _suits_merge_sort(problem: Problem) -> str | None:
-    if problem.mode == "serial":
+    if problem.mode == "serial" and not problem.options.tree:
         return None
     parents = _parents(problem)
     if len(parents) != problem.ranks - 1:

@@ -269,7 +269,7 @@ def _rate(
         few = few_repeats(f"the compute rate of {rate.kernel}", rate)
         notes = [few] if few else []
         if any(_differs(rate, curve)):
-            names = [name for name in (rate.partition, rate.environ, rate.mpi) if name]
+            names = [name for name in (rate.environ, rate.mpi, rate.partition) if name]
             notes.append(f"the compute rate is that of {', '.join(names)}")
         return rate, notes
     if problem.kernel == MERGE_SORT:

@@ -128,9 +128,7 @@ def recommend(
     # Curves of the other placement are those of the same MPI.
     where = Place(placement, curve.mpi, place.get("environ"), place.get("partition"))
     count = nodes or curve.nodes
-    found = Recommendation(
-        model.site, curve.mpi, placement, count, library, environ=curve.environ
-    )
+    found = Recommendation(model.site, curve.mpi, placement, count, library, environ=curve.environ)
     if known is None and not own_kernels and {BROADCAST, EXCHANGE} & set(about):
         found.notes.append(
             f"the algorithms of {curve.mpi or 'this MPI'} are not described here; these are those"

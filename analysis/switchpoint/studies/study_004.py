@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -195,10 +196,8 @@ def _options_by_run(data: Data) -> dict[Hashable, Options]:
     """Return the options of each run; without those that have one that no kernel takes."""
     known = {}
     for run_id, header in data.facts["header"].items():
-        try:
+        with suppress(InputError):  # the command warns of it
             known[run_id] = options_of(header)
-        except InputError:  # the command warns of it
-            continue
     return known
 
 
