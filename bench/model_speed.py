@@ -88,7 +88,7 @@ def site_of(curves: int) -> Measurements:
 def facts_of(run: Run) -> dict[str, Any]:
     """Return what the table of runs says of a run besides its labels."""
     ranks = [
-        {"host": node, "boot_id": node, "cores_online": 64, "rank": rank}
+        {"host": node, "boot_id": node, "cores_online": 64, "cpus_allowed": [0], "rank": rank}
         for rank, node in enumerate(run.process_map)
     ]
     header = {"ranks": ranks, "mpi": {"library": run.labels["mpi"]}, "arguments": []}

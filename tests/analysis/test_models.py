@@ -580,7 +580,7 @@ def test_a_stream_without_a_number_of_messages_in_its_window_is_flagged(model: S
                             ranks=2, sizes_bytes=[64]))  # fmt: skip
 
         assert found["time_us"] > 0
-        assert "which is no number" in "".join(found["notes"])
+        assert "which is not a number" in "".join(found["notes"])
 
 
 def test_a_record_without_cores_has_an_unknown_number_of_them() -> None:

@@ -13,11 +13,18 @@ from switchpoint.models.patterns import library_broadcast, library_exchange
 from switchpoint.models.patterns.merge_sort import merge_sort
 from switchpoint.models.patterns.pairs import echo, exchange, ping_pong, stream
 from switchpoint.models.patterns.pattern import Pattern
-from switchpoint.models.patterns.ring import STEPS, ring
-from switchpoint.models.patterns.trees import children_of
-
-#: More would be simulated for minutes.
-_MOST_MESSAGES = 1_000_000
+from switchpoint.models.patterns.ring import ring
+from switchpoint.models.refusals import (
+    check_ranks,
+    parents_of_sort,
+    suits_broadcast,
+    suits_exchange,
+    suits_library_broadcast,
+    suits_library_exchange,
+    suits_merge_sort,
+    suits_pair,
+    suits_ring,
+)
 
 #: What the library does in it is its own choice.
 LIBRARY = "library"
@@ -146,14 +153,6 @@ def check_mode(kernel: str, mode: str) -> None:
         raise InputError("--mode", f"'{mode}' of {kernel} {why}; use one of {', '.join(modes)}")
 
 
-def check_ranks(ranks: int) -> None:
-    """Raise InputError if there are more ranks than can be simulated, before they are placed."""
-    if ranks > _MOST_MESSAGES:
-        raise InputError(
-            "--ranks", f"{ranks:,} are more than the {_MOST_MESSAGES:,} that can be simulated"
-        )
-
-
 def _pair(problem: Problem, _rate_us: float) -> Pattern:
     if problem.mode.endswith("stream"):
         return stream(problem.size_bytes, problem.options.window)
@@ -194,96 +193,10 @@ def _library_exchange(problem: Problem, _rate_us: float) -> Pattern:
 
 
 def _merge_sort(problem: Problem, rate_us: float) -> Pattern:
-    parents = () if problem.mode == "serial" else _parents(problem)
+    parents = () if problem.mode == "serial" else parents_of_sort(problem)
     pattern = merge_sort(problem.size_bytes, parents, rate_us)
     idle: list[Sequence[object]] = [[] for _ in range(problem.ranks - len(pattern.programs))]
     return Pattern([*pattern.programs, *idle], ends_at_root=True)  # type: ignore[list-item]
-
-
-def _parents(problem: Problem) -> Sequence[int]:
-    return problem.options.tree or [(rank - 1) // 2 for rank in range(1, problem.ranks)]
-
-
-def _suits_pair(problem: Problem) -> str | None:
-    if problem.ranks != 2:
-        return f"has 2 ranks, not {problem.ranks}"
-    if problem.mode.endswith("stream"):
-        return _too_many(problem.options.window + 1, "a smaller --option window")
-    return None
-
-
-def _suits_ring(problem: Problem) -> str | None:
-    if problem.mode == "alternate" and problem.ranks % 2:
-        return f"alternate needs an even number of ranks, not {problem.ranks}; use sendrecv"
-    return _too_many(STEPS * problem.ranks)
-
-
-def _too_many(messages: int, option: str = "") -> str | None:
-    """Refuse what would be simulated for minutes; name the option that makes fewer messages."""
-    if messages <= _MOST_MESSAGES:
-        return None
-    option = f"{option}, " if option else ""
-    return (
-        f"these are {messages:,} messages, more than {_MOST_MESSAGES:,}; use {option}fewer ranks or"
-        " smaller sizes"
-    )
-
-
-def _segments(problem: Problem) -> int:
-    return max(-(-problem.size_bytes // problem.options.segment), 1)
-
-
-def _suits_broadcast(problem: Problem) -> str | None:
-    others, mode = problem.ranks - 1, problem.mode
-    if mode == "scatter_allgather":
-        return _too_many(others * problem.ranks)
-    acknowledgements = others if mode.endswith("_ack") else 0
-    if mode.startswith("pipelined"):
-        messages = others * _segments(problem) + acknowledgements
-        return _too_many(messages, "a larger --option segment")
-    return _too_many(others + acknowledgements)
-
-
-def _suits_library_broadcast(problem: Problem) -> str | None:
-    others, mode = problem.ranks - 1, problem.mode
-    if mode == "scatter_allgather_ring":
-        return _too_many(others * (problem.ranks + 1))
-    if mode == "scatter_allgather":
-        return _too_many(others + 2 * problem.ranks * others.bit_length())
-    return _too_many(others * _segments(problem), "a larger --option segment")
-
-
-def _suits_library_exchange(problem: Problem) -> str | None:
-    partners = problem.ranks - 1
-    each = partners.bit_length() if problem.mode == "bruck" else partners
-    return _too_many(problem.ranks * each)
-
-
-def _suits_exchange(problem: Problem) -> str | None:
-    ranks, group = problem.ranks, problem.options.group
-    packets = max(-(-problem.size_bytes // problem.options.packet), 1)
-    if why := _too_many(ranks * (ranks - 1) * packets, "a larger --option packet"):
-        return why
-    if problem.mode == "pairwise" and ranks & (ranks - 1):
-        return f"pairwise needs a power of two of ranks, not {ranks}; use shift"
-    if problem.mode.startswith("group") and ranks % group:
-        return f"groups of {group} do not divide {ranks} ranks; use a divisor with --group"
-    return None
-
-
-def _suits_merge_sort(problem: Problem) -> str | None:
-    if problem.mode == "serial" and not problem.options.tree:
-        return None
-    parents = _parents(problem)
-    if len(parents) != problem.ranks - 1:
-        return f"the tree has {len(parents) + 1} ranks, not {problem.ranks}"
-    for rank, parent in enumerate(parents, start=1):
-        if not 0 <= parent < rank:
-            return (f"the parent of rank {rank} of the tree is {parent}, which is no lower rank;"
-                    " give lower ranks, as with 0,0,1,1,2,2")  # fmt: skip
-    if any(len(own) not in (0, 2) for own in children_of(parents)):
-        return "a rank of the tree has one child, or three; give each two, as with 0,0,1,1,2,2"
-    return None
 
 
 _PAIR_MODES = ["send", "ssend", "isend", "bsend", "rsend", "persistent", "sendrecv", "stream",
@@ -292,16 +205,16 @@ _KIB = 1024
 _SIZES = [1, _KIB, 8 * _KIB, 64 * _KIB]
 
 KERNELS = {
-    "pingpong": Kernel(_PAIR_MODES, _SIZES, 2, _pair, _suits_pair),
-    "echo": Kernel(["mpi"], _SIZES, 2, lambda problem, _: echo(problem.size_bytes), _suits_pair),
-    RING: Kernel(["alternate", "sendrecv", "serial"], [4, 4000, 40000], 2, _ring, _suits_ring),
-    "broadcast": Kernel(broadcasts.MODES, _SIZES, 4, _broadcast, _suits_broadcast),
-    "alltoall": Kernel(exchanges.MODES, _SIZES, 4, _exchange, _suits_exchange),
+    "pingpong": Kernel(_PAIR_MODES, _SIZES, 2, _pair, suits_pair),
+    "echo": Kernel(["mpi"], _SIZES, 2, lambda problem, _: echo(problem.size_bytes), suits_pair),
+    RING: Kernel(["alternate", "sendrecv", "serial"], [4, 4000, 40000], 2, _ring, suits_ring),
+    "broadcast": Kernel(broadcasts.MODES, _SIZES, 4, _broadcast, suits_broadcast),
+    "alltoall": Kernel(exchanges.MODES, _SIZES, 4, _exchange, suits_exchange),
     MPI_BCAST: Kernel(
-        library_broadcast.MODES, _SIZES, 4, _library_broadcast, _suits_library_broadcast
+        library_broadcast.MODES, _SIZES, 4, _library_broadcast, suits_library_broadcast
     ),
     MPI_ALLTOALL: Kernel(
-        library_exchange.MODES, _SIZES, 4, _library_exchange, _suits_library_exchange
+        library_exchange.MODES, _SIZES, 4, _library_exchange, suits_library_exchange
     ),
-    MERGE_SORT: Kernel(["tree", "serial"], [200_000], 7, _merge_sort, _suits_merge_sort),
+    MERGE_SORT: Kernel(["tree", "serial"], [200_000], 7, _merge_sort, suits_merge_sort),
 }

@@ -14,7 +14,7 @@ from switchpoint.tables.units import size_text
 #: slowest times that the repeats of the curves make likely.
 BOUNDS = ("low", "value", "high")
 
-#: A label with more digits is no number of messages.
+#: A label with more digits is not a number of messages.
 _MOST_DIGITS = 18
 
 #: A line through fewer sizes fits them exactly, whatever their errors are.
@@ -113,7 +113,7 @@ class Link:
         if text.isdecimal() and len(text) <= _MOST_DIGITS:
             return int(text)
         self._note(
-            f"{stream.mode} on {stream.placement} has windows of '{text}' messages, which is no"
+            f"{stream.mode} on {stream.placement} has windows of '{text}' messages, which is not a"
             " number; its last latency and its reply count as gaps"
         )
         return 0

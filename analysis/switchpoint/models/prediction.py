@@ -15,11 +15,11 @@ from switchpoint.models.kernels import (
     Options,
     Problem,
     check_mode,
-    check_ranks,
     kernel_of,
     pattern_of,
 )
 from switchpoint.models.links import BOUNDS, Link, Place, curve_of, few_repeats, link_of
+from switchpoint.models.refusals import check_ranks
 from switchpoint.models.simulation import Span, simulate
 from switchpoint.models.site_model import ComputeRate, Curve, SiteModel
 from switchpoint.models.site_network import SiteNetwork

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from switchpoint.errors import InputError
 from switchpoint.models.collectives import Advice, Where, advise
 from switchpoint.models.grains import GrainAdvice, break_even_grains
-from switchpoint.models.kernels import check_ranks
 from switchpoint.models.libraries.library import BROADCAST, EXCHANGE, Library
 from switchpoint.models.libraries.mpich import MPICH
 from switchpoint.models.libraries.open_mpi import OPEN_MPI
 from switchpoint.models.libraries.own_kernels import OWN_KERNELS
 from switchpoint.models.links import Place, curve_of
 from switchpoint.models.prediction import WITHIN
+from switchpoint.models.refusals import check_ranks
 from switchpoint.models.site_model import Curve, SiteModel
 from switchpoint.models.sort_maps import MapAdvice, best_maps
 from switchpoint.records.rank_layout import RankLayout

@@ -48,7 +48,7 @@ class RankLayout:
 def layout_of(header: Mapping[str, Any]) -> RankLayout:
     """Read from a record's header where its ranks ran. An empty header has no ranks.
 
-    A number of cores below 1 is no number of cores: nothing is known.
+    Fewer cores than 1 are not possible: then nothing is known.
     """
     ranks = header.get("ranks", [])
     cores = [rank["cores_online"] for rank in ranks if (rank.get("cores_online") or 0) >= 1]
