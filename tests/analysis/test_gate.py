@@ -19,7 +19,7 @@ from conftest import write_record
 from switchpoint import InputError, Measurements, Store, accept, gate, import_files
 from switchpoint.history import by_curve
 from switchpoint.history import gate as gates
-from switchpoint.history import nights as nights_of
+from switchpoint.history import nights as selection
 from switchpoint.history.gate import Verdict
 from switchpoint.history.policy import Policy
 from switchpoint.store.compaction import compact
@@ -386,7 +386,7 @@ def test_joined_batches_are_judged_as_they_were_stored(tmp_path: Path, last: lis
 def test_an_accepted_clock_stays_accepted_in_later_nights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nights_of, "_now_utc", lambda: "2027-01-01T00:00:00.000000Z")
+    monkeypatch.setattr(selection, "now_utc", lambda: "2027-01-01T00:00:00.000000Z")
     store = Store(tmp_path / "store")
     add_nights(store, [0, 1, 2, 9])
     add_nights(store, [3])

@@ -13,18 +13,14 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.history.kinds import ACCEPTED, CHANGES, CONFIRMED, GATE_COLUMNS
+from switchpoint.history.kinds import ACCEPTED, CHANGES, CONFIRMED
 from switchpoint.store.store import Store
-from switchpoint.tables.columns import none_for_nulls
 
 #: Columns of findings that the store keeps as JSON text.
-_NESTED = ["shared", "curves", "what_changed"]
-
-#: What each fact that changed has.
-_FACT = {"fact", "before", "now"}
+NESTED = ["shared", "curves", "what_changed"]
 
 #: What each finding of the gate has.
-_NEEDED = ["finding_id", "kind", "session", "sentence", "curves"]
+NEEDED = ["finding_id", "kind", "session", "sentence", "curves"]
 
 #: Findings of the same kind and metric are the same if at least this share of the curves is.
 _SAME_CURVES = 0.8
@@ -151,39 +147,8 @@ def keep(store: Store, findings: pd.DataFrame) -> None:
     """Store findings; one that is stored already is not stored again."""
     if findings.empty:
         return
-    nested = {name: [json.dumps(value) for value in findings[name]] for name in _NESTED}
+    nested = {name: [json.dumps(value) for value in findings[name]] for name in NESTED}
     store.keep_findings(findings.assign(**nested))
-
-
-def kept(store: Store, session: str) -> list[dict[str, Any]]:
-    """Return the findings of a session as rows of `GATE_COLUMNS`, each as it was stored last.
-
-    What the gate cannot have written is left out.
-    """
-    table = store.findings(session=session)
-    if table.empty or not {*_NEEDED, "time_utc", "state", "fails"} <= {*table}:
-        return []
-    table = table.dropna(subset=[*_NEEDED, "state", "fails"]).reindex(columns=GATE_COLUMNS)
-    newest = table.drop_duplicates("finding_id", keep="last")
-    effects = newest[["effect", "low", "high"]].apply(pd.to_numeric, errors="coerce").astype(float)
-    rows = none_for_nulls(newest).to_dict("records")
-    found = []
-    for row, effect in zip(rows, effects.to_dict("records"), strict=True):
-        try:
-            nested = {name: json.loads(row[name]) for name in _NESTED}
-        except (TypeError, ValueError):
-            continue
-        if _is_sound(nested):
-            found.append({**row, **nested, **effect, "fails": bool(row["fails"])})
-    return found
-
-
-def _is_sound(nested: Mapping[str, Any]) -> bool:
-    """Whether the nested columns of a finding have the types that the gate gives them."""
-    lists = [nested["curves"], nested["what_changed"]]
-    entries = all(isinstance(own, list) and all(isinstance(one, dict) for one in own)
-                  for own in lists)  # fmt: skip
-    return entries and all({*one} >= _FACT for one in nested["what_changed"])
 
 
 def read(store: Store) -> tuple[list[Acceptance], list[str]]:
@@ -210,9 +175,9 @@ def confirmed(store: Store) -> dict[str, list[str]]:
     Curves are told by `identity_text`.
     """
     table = store.findings()
-    if table.empty or not {*_NEEDED, "state"} <= {*table}:
+    if table.empty or not {*NEEDED, "state"} <= {*table}:
         return {}
-    table = table.dropna(subset=[*_NEEDED, "state"])
+    table = table.dropna(subset=[*NEEDED, "state"])
     accepted_too = set(table.loc[table["state"] == ACCEPTED, "finding_id"])
     rows = table[(table["state"] == CONFIRMED) & table["kind"].isin(CHANGES)]
     found: dict[str, list[str]] = {}
@@ -250,9 +215,9 @@ def _find(store: Store, finding: str) -> dict[Any, Any]:
     table = store.findings()
     if table.empty:
         raise InputError(store.url, "contains no finding; run `switchpoint gate` first")
-    if missing := [name for name in _NEEDED if name not in table]:
+    if missing := [name for name in NEEDED if name not in table]:
         raise InputError(store.url, f"contains no finding of the gate: none has a {missing[0]}")
-    table = table.dropna(subset=_NEEDED)
+    table = table.dropna(subset=NEEDED)
     rows = table[table["finding_id"].astype(str).str.startswith(finding)]
     if not finding or rows.empty:
         raise InputError(

@@ -66,8 +66,7 @@ class Confirmation:
     causes : list of str
         What the change goes away without.
     fails : bool
-        Whether the finding still fails: it recurs, or it was not measured, or it is not sure
-        whether it recurs and what was seen again looks more like the change than like none.
+        Whether the finding still fails, see `_still_fails`.
     """
 
     finding_id: str
@@ -223,9 +222,8 @@ def _seen(lab: _Laboratory, suspect: Suspect) -> tuple[Outcome, Difference] | tu
 def _still_fails(outcome: Outcome, seen: Difference, suspect: Suspect) -> bool:
     """Return whether a change that was measured again still fails.
 
-    One that is not sure fails if at least half of it was seen again on average, or if the interval
-    excludes 0. Otherwise no change is as good an explanation, and scatter alone would fail a
-    loaded machine every night.
+    One that is not sure does unless no change is the better explanation: scatter alone must not
+    fail a loaded machine every night.
     """
     if outcome is not Outcome.UNSURE:
         return outcome is Outcome.RECURS

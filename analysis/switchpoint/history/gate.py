@@ -16,6 +16,7 @@ from switchpoint.history import absences, accepted, changes, presence, values
 from switchpoint.history.by_curve import by_curve
 from switchpoint.history.circumstances import facts_of_runs
 from switchpoint.history.kept import known_boundaries, parameters_of_launches
+from switchpoint.history.kept_findings import kept_findings
 from switchpoint.history.kinds import ACCEPTED, GATE_COLUMNS
 from switchpoint.history.night import Night
 from switchpoint.history.nights import Nights
@@ -185,7 +186,7 @@ def as_kept(store: Store, verdict: Verdict) -> Verdict:
 
     That gate may have had another policy, the results of checks, and the launches of `--confirm`.
     """
-    rows = accepted.kept(store, verdict.session)
+    rows = kept_findings(store, verdict.session)
     if not rows:
         # A session without findings has parameters only. The first night has neither.
         parameters = store.parameters(["session"], session=verdict.session)

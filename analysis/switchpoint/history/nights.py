@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 
 import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.history.accepted import confirmed as confirmed_changes
-from switchpoint.history.policy import Maintenance, maintenance_at
+from switchpoint.history.left_out import now_utc, of_the_future, usual
+from switchpoint.history.policy import Maintenance
 from switchpoint.store.batches import UNDATED, batch_of, in_batches
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
@@ -127,26 +127,25 @@ def select_nights(
         If there is no such session.
     """
     for read in _reading_back(store, session, site):
-        earlier = _usual(read.earlier, read.starts, maintenance)
+        earlier = usual(read.earlier, read.starts, maintenance)
         if len(earlier) > history:  # the oldest one may have begun before what was read
             break
     starts, own = read.starts, read.own
-    earlier = earlier or _usual(read.renamed, starts, maintenance)
+    earlier = earlier or usual(read.renamed, starts, maintenance)
     chosen = [*earlier[-history:], read.judged]
     number = {name: night for night, name in enumerate(chosen)}
     runs = read.runs[read.runs["session"].isin(chosen) & read.runs["site"].isin(own["site"])]
     stored_before = read.last_batch[starts.index] < own[STORED_AS].min()
     later = starts[starts > starts[read.judged]]
     later = later[later.index.isin(read.alike["session"])]
-    future = later > _now_utc()
-    later, ahead = later[~future], later[future]
+    later, ahead = later[later <= now_utc()], later[later > now_utc()]
     back = later[stored_before[later.index]]
     return Nights(
         runs.assign(night=runs["session"].map(number)).reset_index(drop=True),
         chosen,
         [str(starts[name]) for name in chosen],
         [str(name) for name in back.index],
-        [*read.damaged, *_of_the_future(ahead)],
+        [*read.damaged, *of_the_future(ahead)],
         confirmed_changes(store),
         None if later.empty else str(later.min()),
         frozenset(read.runs["site"].dropna()),
@@ -171,14 +170,6 @@ def no_session(store: Store, session: str, names: Sequence[str]) -> NoSession:
     newest = ", ".join(map(str, names[-_NAMED:]))
     problem = f"the store {store.url} has no session '{session}'; the newest are {newest}"
     return NoSession("--session", problem)
-
-
-def _usual(
-    sessions: Iterable[str], starts: pd.Series[str], maintenance: Sequence[Maintenance]
-) -> list[str]:
-    """Return the sessions outside of maintenance, oldest first."""
-    usual = [one for one in sessions if maintenance_at(str(starts[one]), maintenance) is None]
-    return sorted(usual, key=lambda name: str(starts[name]))
 
 
 @dataclass(frozen=True)
@@ -241,22 +232,6 @@ class _Read:
         """Return the sessions of some runs that began before the judged one."""
         start = self.starts[self.judged]
         return [name for name in runs["session"].unique() if self.starts[name] < start]
-
-
-def _of_the_future(starts: pd.Series[str]) -> list[str]:
-    """Say in one sentence which sessions do not count, because their start is yet to come."""
-    if starts.empty:
-        return []
-    names = ", ".join(f"`{name}`" for name in starts.index[:_NAMED])
-    more = f" and {len(starts) - _NAMED} more" if len(starts) > _NAMED else ""
-    return [
-        f"sessions in the future do not count: {names}{more}, from {str(starts.min())[:10]} on; the"
-        " clock that dated them was ahead"
-    ]
-
-
-def _now_utc() -> str:
-    return f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
 def _reading_back(store: Store, session: str | None, site: str | None) -> Iterator[_Read]:
