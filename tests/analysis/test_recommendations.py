@@ -106,6 +106,25 @@ def test_intervals_that_come_from_the_same_links_do_not_hide_who_is_faster() -> 
     assert advice.verdict == USE
 
 
+def test_an_interval_contains_its_time_where_faster_links_cost_time() -> None:
+    """A burst of the link makes single messages faster than those of a stream."""
+    curves = []
+    for mode, start_us, per_byte_us, bounds in (
+        ("send", 8.9, 0.0245, (0.76, 1.32)),
+        ("stream", 6.6, 0.083, (0.95, 1.03)),
+        ("bistream", 3.2, 0.0415, (0.72, 1.04)),
+    ):
+        made = line(FAR, mode, start_us, per_byte_us)
+        [segment] = made.segments
+        least, most = bounds
+        spread = {"least_over_line": least, "most_over_line": most}
+        curves.append(made.model_copy(update={"segments": [segment.model_copy(update=spread)]}))
+    found = on_four(site(*curves), 512, 1024, about=[EXCHANGE])
+
+    for one in (advice.best_us for advice in found):
+        assert one.low_us <= one.time_us <= one.high_us
+
+
 def test_advice_has_a_gain_where_lines_are_negative_below_their_sizes() -> None:
     curves = []
     for mode in ("send", "stream"):

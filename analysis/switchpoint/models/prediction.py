@@ -151,7 +151,9 @@ def predict_one(
     if len(set(layout.nodes)) > 1 and problem.ranks > 2 and links[1].bistream is None:
         notes.append("no bistream was measured; both directions of a link are taken as independent")
     notes += dict.fromkeys([*links[0].notes, *links[1].notes])
-    return Prediction(times["value"], times["low"], times["high"], notes, spans, links[1].alone.mpi)
+    # Faster links may turn an order round, and then the whole may take longer.
+    low_us, high_us = min(times.values()), max(times.values())
+    return Prediction(times["value"], low_us, high_us, notes, spans, links[1].alone.mpi)
 
 
 def times_by_curve(
