@@ -7,11 +7,20 @@ from collections.abc import Callable
 
 import pytest
 from switchpoint.models.operations import (
+    Compute,
     Program,
     Receive,
     Send,
     StartReceive,
     StartSend,
+)
+from switchpoint.models.patterns.applications import (
+    STREAM_BYTES,
+    backpropagation,
+    fft,
+    jpeg,
+    psrs,
+    voting,
 )
 from switchpoint.models.patterns.broadcast import MODES as BROADCASTS
 from switchpoint.models.patterns.broadcast import broadcast
@@ -27,6 +36,7 @@ from switchpoint.models.patterns.library_trees import (
     chains,
     knomial,
 )
+from switchpoint.models.patterns.linear_equations import linear
 from switchpoint.models.patterns.merge_sort import counts_of, merge_sort
 from switchpoint.models.patterns.trees import TREES, binary, children_of, parents_of, two_level
 from switchpoint.studies.study_000 import bytes_over_network
@@ -217,3 +227,81 @@ def test_a_librarys_exchange_receives_what_it_sends(mode: str, ranks: int) -> No
         assert total == 100 * ranks * bits
     else:
         assert total == 100 * ranks * (ranks - 1)
+
+
+# The applications.
+
+COMPLEX = 16  # bytes of a complex number
+
+#: What each pattern sends in all: by ranks p, in bytes, as the C source has it.
+APPLICATIONS: dict[str, tuple[Callable[[int], list[Program]], Callable[[int], int]]] = {
+    "everywhere": (
+        lambda p: voting("everywhere", p, 96, 1.0).programs,
+        lambda p: p * (p - 1) * 96,
+    ),
+    "shares": (
+        lambda p: voting("shares", p, 96, 1.0).programs,
+        lambda p: 2 * (p - 1) * 96,  # the complete exchange, then every share to all others
+    ),
+    "jpeg": (
+        lambda p: jpeg(p, 12 * 4096, 1.0).programs,
+        lambda p: (p - 1) * (12 // p * (4096 + 8 + STREAM_BYTES) + 8),
+    ),
+    "backpropagation": (
+        lambda p: backpropagation(p, 12 * 256, 1.0, hidden=2, epochs=3).programs,
+        lambda p: (p - 1) * (12 // p * 256 + 3 * 2 * 8 * (2 * 25 + 8 * 3)),
+    ),
+    "psrs": (
+        lambda p: psrs(p, 4 * 144, 1.0).programs,
+        lambda p: (p - 1) * (2 * 4 * 144 // p + 4 * p + 4 * (p - 1) + p * (8 + 576 // p**2) + 8),
+    ),
+    "fft": (
+        lambda p: fft(p, COMPLEX * 12**2, 1.0).programs,
+        lambda p: (p - 1) * COMPLEX * 144 * 4 // p,  # there, two transpositions, and back
+    ),
+    "lu": (
+        lambda p: linear("lu", p, 8 * 12**2, 1.0, block=1).programs,
+        lambda p: (p - 1) * (8 * 144 // p + 8 * 144 + 4 * 12),
+    ),
+    "inv": (
+        lambda p: linear("inv", p, 8 * 12**2, 1.0, block=1).programs,
+        lambda p: (p - 1) * (2 * 8 * 144 // p + 8 * 144 + 4 * 12),
+    ),
+    "mult": (
+        lambda p: linear("mult", p, 8 * 12**2, 1.0).programs,
+        lambda p: (p - 1) * (2 * 8 * 144 // p + 8 * 144),
+    ),
+}
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_an_application_sends_what_its_source_does(name: str, ranks: int) -> None:
+    pattern, expected = APPLICATIONS[name]
+    programs = pattern(ranks)
+
+    assert sum(size for _, _, size in sent(programs)) == expected(ranks)
+    assert received(programs) == Counter((a, b) for a, b, _ in sent(programs))
+
+
+def computed(programs: list[Program]) -> list[float]:
+    """Return what each rank computes."""
+    return [sum(one.us for one in program if isinstance(one, Compute)) for program in programs]
+
+
+@pytest.mark.parametrize("block", [1, 5, 32])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_lu_factors_have_as_many_multiply_adds_in_any_blocks(ranks: int, block: int) -> None:
+    programs = linear("lu", ranks, 8 * 24**2, 1.0, block).programs
+
+    assert sum(computed(programs)) == pytest.approx(24**3 / 3)
+
+
+def test_ranks_share_the_work_of_an_application() -> None:
+    assert computed(voting("everywhere", 3, 96, 1.0).programs) == [36, 36, 36]
+    assert computed(voting("shares", 3, 80, 1.0).programs) == [12, 9, 9]
+    assert computed(jpeg(2, 3 * 4096, 1.0).programs) == [2, 1]
+    # 16 keys are sorted in 16 * 4, those of two ranks in 8 * 3 and then merged; rank 0 sorts 2^2.
+    assert computed(psrs(1, 64, 1.0).programs) == [64]
+    assert computed(psrs(2, 64, 1.0).programs) == [24 + 8 + 8, 24 + 8]
+    assert computed(fft(1, COMPLEX * 8**2, 1.0).programs) == [64 * 6]

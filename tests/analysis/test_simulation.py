@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from switchpoint.models.efficiency import LITERATURE, WORD_BYTES, break_even_us, efficiency
 from switchpoint.models.network import Cost
 from switchpoint.models.operations import Compute, Program, Receive, Send, StartSend, Wait
+from switchpoint.models.patterns.applications import (
+    STREAM_BYTES,
+    backpropagation,
+    fft,
+    jpeg,
+    psrs,
+    voting,
+)
 from switchpoint.models.patterns.broadcast import broadcast
 from switchpoint.models.patterns.complete_exchange import complete_exchange
 from switchpoint.models.patterns.library_broadcast import library_broadcast
+from switchpoint.models.patterns.linear_equations import linear
 from switchpoint.models.patterns.merge_sort import merge_sort
 from switchpoint.models.patterns.pairs import ping_pong, stream
 from switchpoint.models.patterns.pattern import Pattern
@@ -275,4 +285,81 @@ def test_a_started_send_leaves_the_rank_free() -> None:
 
     assert simulate(programs, Flat(per_byte_us=1, rendezvous=True)).end_us == pytest.approx(
         [10, 10]
+    )
+
+
+# The applications on two ranks; a byte takes 1 us, and a message 10 us more, unless told.
+
+
+def of_two(pattern: Callable[..., Pattern], *arguments: Any, **options: Any) -> float:
+    return time_us(pattern(*arguments, **options), Flat(per_byte_us=1.0, latency_us=10.0))
+
+
+def test_votes_travel_to_the_other_rank_and_are_counted() -> None:
+    # Each ballot goes to the other rank; rank 1 sends its own as soon as that of rank 0 is there.
+    assert of_two(voting, "everywhere", 2, 800, 5.0) == pytest.approx(2 * 810 + 2 * 100 * 5)
+    # Halves are exchanged at once, counted, and sent to the other rank one after the other.
+    assert of_two(voting, "shares", 2, 800, 5.0) == pytest.approx(410 + 2 * 50 * 5 + 2 * 410)
+    assert of_two(voting, "serial", 2, 800, 5.0) == pytest.approx(2 * 100 * 5)
+
+
+def test_blocks_travel_to_rank_1_and_their_streams_back() -> None:
+    there, compress, back = 2 * 4096 + 10, 2 * 30.0, 2 * 8 + 8 + 2 * STREAM_BYTES + 10
+
+    assert of_two(jpeg, 2, 4 * 4096, 30.0) == pytest.approx(there + compress + back)
+
+
+def test_each_epoch_takes_the_weights_to_rank_1_and_its_gradient_back() -> None:
+    weights = 8 * (3 * 25 + 8 * 4) + 10
+
+    # While rank 1 receives its patterns, the weights queue behind them.
+    assert of_two(backpropagation, 2, 4 * 256, 7.0, hidden=3, epochs=1) == pytest.approx(
+        512 + weights + 2 * 3 * 7 + weights
+    )
+    assert of_two(backpropagation, 2, 4 * 256, 7.0, hidden=3, epochs=5) == pytest.approx(
+        512 + 5 * (weights + 2 * 3 * 7 + weights)
+    )
+
+
+def test_a_sort_by_sampling_waits_for_its_pivots_and_its_runs() -> None:
+    sort, merge, pivots = 128 * 7, 128, 4 * 2
+    keys = 4 * 128
+
+    # Rank 0 gets the samples when rank 1 has sorted, and sends it one pivot. Then lengths and
+    # halves go both ways at once.
+    assert of_two(psrs, 2, 4 * 256, 1.0) == pytest.approx(
+        keys + 10 + sort + (4 * 2 + 10) + pivots + (4 + 10)
+        + (8 + 10) + (keys / 2 + 10) + merge + 8 + keys + 10
+    )  # fmt: skip
+
+
+def test_a_transform_is_transposed_twice() -> None:
+    n, unit = 16, 0.5
+    half, quarter = 16 * n * n // 2, 16 * n * n // 4
+    rows = n * n / 2 * 4 * unit
+    assert of_two(fft, 2, 16 * n * n, unit) == pytest.approx(
+        half + 10 + 2 * (rows + quarter + 10) + half + 10
+    )
+
+
+def test_a_product_waits_for_the_left_matrix() -> None:
+    n, unit = 16, 0.5
+    matrix = 8 * n * n
+
+    assert of_two(linear, "mult", 2, matrix, unit) == pytest.approx(
+        matrix / 2 + matrix + 10 + n**3 / 2 * unit + matrix / 2 + 10
+    )
+
+
+def test_each_block_of_columns_is_factored_by_its_owner_and_broadcast() -> None:
+    """Two blocks of half the columns: rank 0 factors the first one, rank 1 the second one."""
+    n, width, unit = 16, 8, 0.5
+    matrix, panel = 8 * n * n, (16 * 64 / 2 - 512 / 6) * unit
+    update, last = width * (32 + 8 * 8) * unit, (8 * 64 / 2 - 512 / 6) * unit
+
+    # The second block is sent first; the pivots follow a block at once.
+    first = max(matrix / 2, panel) + matrix / 2 + 4 * width + 10
+    second = matrix / 2 + 4 * width + 10
+    assert of_two(linear, "lu", 2, matrix, unit, block=width) == pytest.approx(
+        first + update + last + second
     )

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from switchpoint.models.collectives import Where
-from switchpoint.models.compute_rates import RING
 from switchpoint.models.efficiency import break_even_us
-from switchpoint.models.kernels import Options, Problem
+from switchpoint.models.kernels import RING, Options, Problem
 from switchpoint.models.prediction import predict_one
 from switchpoint.models.site_model import SiteModel
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from switchpoint.errors import InputError
-from switchpoint.models.compute_rates import MERGE_SORT, RING
+from switchpoint.models.applications import APPLICATIONS, QUALITY, pattern_of_application
 from switchpoint.models.patterns import broadcast as broadcasts
 from switchpoint.models.patterns import complete_exchange as exchanges
 from switchpoint.models.patterns import library_broadcast, library_exchange
@@ -17,6 +17,7 @@ from switchpoint.models.patterns.ring import ring
 from switchpoint.models.refusals import (
     check_ranks,
     parents_of_sort,
+    suits_application,
     suits_broadcast,
     suits_exchange,
     suits_library_broadcast,
@@ -28,6 +29,9 @@ from switchpoint.models.refusals import (
 
 #: What the library does in it is its own choice.
 LIBRARY = "library"
+
+#: The other kernels that compute, besides the applications.
+MERGE_SORT, RING = "mergesort", "ring"
 
 #: The algorithms of MPI libraries themselves; no kernel of ours has them.
 MPI_BCAST, MPI_ALLTOALL = "mpi_bcast", "mpi_alltoall"
@@ -54,6 +58,8 @@ class Options:
         other rank).
     tree : tuple of int
         `mergesort`: the parents of ranks 1, 2, ...; empty: rank r has (r - 1) / 2.
+    quality, hidden, epochs, block : int
+        Those of `jpeg`; of `backpropagation`; and of `linear`.
     """
 
     window: int = 64
@@ -65,6 +71,10 @@ class Options:
     group: int = 2
     send_window: int = 0
     tree: tuple[int, ...] = ()
+    quality: int = QUALITY
+    hidden: int = 32
+    epochs: int = 4
+    block: int = 32
 
 
 @dataclass(frozen=True)
@@ -130,7 +140,7 @@ def pattern_of(problem: Problem, rate_us: float) -> Pattern:
     """
     kernel = kernel_of(problem.kernel)
     check_mode(problem.kernel, problem.mode)
-    if problem.ranks < (1 if problem.kernel == MERGE_SORT else 2):
+    if problem.ranks < (1 if problem.kernel in (MERGE_SORT, *APPLICATIONS) else 2):
         raise InputError("--ranks", f"{problem.kernel} needs more than {problem.ranks}")
     check_ranks(problem.ranks)
     if why := kernel.refuse(problem):
@@ -217,4 +227,10 @@ KERNELS = {
         library_exchange.MODES, _SIZES, 4, _library_exchange, suits_library_exchange
     ),
     MERGE_SORT: Kernel(["tree", "serial"], [200_000], 7, _merge_sort, suits_merge_sort),
+    **{
+        name: Kernel(
+            list(one.rated_by), one.sizes_bytes, 2, pattern_of_application, suits_application
+        )
+        for name, one in APPLICATIONS.items()
+    },
 }

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.models.compute_rates import MERGE_SORT, RING
+from switchpoint.models.applications import assumption_of
+from switchpoint.models.chosen_rates import bounded, rate_of
 from switchpoint.models.kernels import (
     Options,
     Problem,
@@ -18,10 +18,10 @@ from switchpoint.models.kernels import (
     kernel_of,
     pattern_of,
 )
-from switchpoint.models.links import BOUNDS, Link, Place, curve_of, few_repeats, link_of
+from switchpoint.models.links import BOUNDS, Link, Place, curve_of, link_of
 from switchpoint.models.refusals import check_ranks
 from switchpoint.models.simulation import Span, simulate
-from switchpoint.models.site_model import ComputeRate, Curve, SiteModel
+from switchpoint.models.site_model import SiteModel
 from switchpoint.models.site_network import SiteNetwork
 from switchpoint.records.rank_layout import RankLayout, nodes_of_map
 
@@ -135,13 +135,14 @@ def predict_one(
 ) -> Prediction:
     """Predict one point whose ranks are somewhere; parameters and errors as of `predict`."""
     links = _links(model, problem, place, layout, within)
-    rate, notes = _rate(model, problem, place, links[1].alone)
+    rate, notes = rate_of(model, problem, place, links[1].alone)
+    notes += [assumed] if (assumed := assumption_of(problem)) else []
     times: dict[str, float] = {}
     spans: list[Span] = []
     for bound in BOUNDS:
         near, far = (dataclasses.replace(link, bound=bound, _costs={}) for link in links)
         network = SiteNetwork(layout, near, far)
-        times[bound], found = _simulated(problem, _bounded(rate, bound), network)
+        times[bound], found = _simulated(problem, bounded(rate, bound), network)
         spans = found if bound == "value" else spans
     if layout.crowded:
         notes.append(
@@ -168,7 +169,7 @@ def times_by_curve(
         this curve's repeats make likely, while all others are as fitted.
     """
     links = _links(model, problem, place, layout, within)
-    rate, _ = _rate(model, problem, place, links[1].alone)
+    rate, _ = rate_of(model, problem, place, links[1].alone)
     curves = {
         (curve.placement, curve.mode)
         for link in links for curve in (link.alone, link.stream) if curve is not None
@@ -185,7 +186,7 @@ def times_by_curve(
                 for link in links
             )  # fmt: skip
             network = SiteNetwork(layout, near, far)
-            ends.append(_simulated(problem, _bounded(rate, "value"), network)[0])
+            ends.append(_simulated(problem, bounded(rate, "value"), network)[0])
         found[placement, mode] = (ends[0], ends[1])
     return found
 
@@ -256,45 +257,3 @@ def _links(
         return between, between
     near = dataclasses.replace(place, placement=within)
     return link_of(model, near), between
-
-
-def _rate(
-    model: SiteModel, problem: Problem, place: Place, curve: Curve
-) -> tuple[ComputeRate | None, list[str]]:
-    """Return the compute rate of a kernel: that of the link's curve, or the one most like it."""
-    rates = [
-        rate for rate in model.compute_rates
-        if rate.kernel == problem.kernel and place.partition in (None, rate.partition)
-    ]  # fmt: skip
-    if rates:
-        rate = min(rates, key=lambda one: _differs(one, curve))
-        few = few_repeats(f"the compute rate of {rate.kernel}", rate)
-        notes = [few] if few else []
-        if any(_differs(rate, curve)):
-            names = [name for name in (rate.environ, rate.mpi, rate.partition) if name]
-            notes.append(f"the compute rate is that of {', '.join(names)}")
-        return rate, notes
-    if problem.kernel == MERGE_SORT:
-        raise InputError(
-            model.source,
-            "has no compute rate of mergesort; run the check MergeSortAlone, import and fit again",
-        )
-    if problem.kernel == RING:
-        return None, ["the ring's task was not calibrated; it is taken to take as long as it says"]
-    return None, []
-
-
-def _differs(rate: ComputeRate, curve: Curve) -> list[bool]:
-    """Return whether a rate surely has another MPI, environment or partition than a curve."""
-    return [
-        None not in (of_rate := getattr(rate, name), of_curve := getattr(curve, name))
-        and of_rate != of_curve
-        for name in ("mpi", "environ", "partition")
-    ]
-
-
-def _bounded(rate: ComputeRate | None, bound: str) -> float:
-    if rate is None:
-        return 1.0
-    chosen: Any = getattr(rate.time_us, bound)
-    return float(rate.time_us.value if chosen is None else chosen)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from switchpoint.errors import InputError
+from switchpoint.models.applications import APPLICATIONS
 from switchpoint.models.patterns.ring import STEPS
 from switchpoint.models.patterns.trees import children_of
 
@@ -95,6 +96,14 @@ def suits_exchange(problem: Problem) -> str | None:
     if problem.mode.startswith("group") and ranks % group:
         return f"groups of {group} do not divide {ranks} ranks; use a divisor with --group"
     return None
+
+
+def suits_application(problem: Problem) -> str | None:
+    """Return why an application cannot be predicted; None if it can."""
+    application = APPLICATIONS[problem.kernel]
+    return application.refuse(problem) or _too_many(
+        application.messages(problem), application.fewer
+    )
 
 
 def suits_merge_sort(problem: Problem) -> str | None:

@@ -120,6 +120,8 @@ class ComputeRate(_Measured):
     """How fast a core works in a kernel."""
 
     kernel: str
+    #: The mode that was measured, where the modes of a kernel have rates of their own.
+    mode: str | None = None
     #: What `time_us` is the time of.
     work: str
     time_us: Figure

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from switchpoint.errors import InputError
 from switchpoint.models.collectives import Where
-from switchpoint.models.compute_rates import MERGE_SORT
 from switchpoint.models.gains import surely_faster
-from switchpoint.models.kernels import Problem
+from switchpoint.models.kernels import MERGE_SORT, Problem
 from switchpoint.models.prediction import Prediction, predict_one
 from switchpoint.models.refusals import check_ranks
 from switchpoint.models.site_model import SiteModel

@@ -37,8 +37,9 @@ def print_model(model: SiteModel) -> None:
         console.print(safe_text("LogGP", style="bold"))
         show_table(console, _loggp(model))
     for rate in model.compute_rates:
+        name = f"{rate.kernel}, {rate.mode}" if rate.mode else rate.kernel
         console.print(
-            safe_text(f"{rate.kernel}: {_figure(rate.time_us)} us for {rate.work}"), soft_wrap=True
+            safe_text(f"{name}: {_figure(rate.time_us)} us for {rate.work}"), soft_wrap=True
         )
 
 
