@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from switchpoint import Measurements, fit_model, predict
+from switchpoint.models.applications import APPLICATIONS
 from switchpoint.models.kernels import KERNELS, Problem
 from switchpoint.models.site_model import SiteModel
 from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
@@ -67,6 +68,15 @@ def runs_of(partition: str, modes: int) -> Iterator[Run]:
             sort_us = 0.004 * numbers * np.log2(numbers)
             sort = labels | {"kernel": "mergesort", "placement": NEAR}
             yield Run(sort, "A", ["tree"], 4 * numbers.astype(int), sort_us)
+            yield from applications_of(labels)
+
+
+def applications_of(labels: dict[str, str]) -> Iterator[Run]:
+    """Give the runs on one rank without which no application is predicted."""
+    for name, application in APPLICATIONS.items():
+        sizes = np.array(application.sizes_bytes)
+        alone = labels | {"kernel": name, "placement": NEAR}
+        yield Run(alone, "A", sorted(set(application.rated_by.values())), sizes, 1e-3 * sizes)
 
 
 def site_of(curves: int) -> Measurements:
