@@ -566,13 +566,13 @@ class TheSweep(InAFolder):
         record = self.measured(
             PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "200000",
             *("--pass-time", "3600000", "--samples", "1000", "--passes", "1"),
-            *("--time-budget", "2"),
+            *("--time-budget", "4"),
         )  # fmt: skip
-        self.assertLess(time.monotonic() - start_s, 10)
+        self.assertLess(time.monotonic() - start_s, 20)
         self.assertIs(record.footer["shortened"], True)
         (point,) = record.footer["points"]
         self.assertEqual((point["passes"], point["count"]), (1, len(record.rows)))
-        self.assertIn(len(record.rows), range(2, 10))
+        self.assertIn(len(record.rows), range(1, 21))  # 4 s have room for 20; other work for fewer
 
     def test_a_first_visit_that_the_time_budget_does_not_cover_is_not_begun(self):
         start_s = time.monotonic()
@@ -580,7 +580,7 @@ class TheSweep(InAFolder):
             PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "60000000",
             "--time-budget", "5",
         )  # fmt: skip
-        self.assertLess(time.monotonic() - start_s, 10)
+        self.assertLess(time.monotonic() - start_s, 20)
         self.assertIs(record.footer["shortened"], True)
         self.assertEqual(record.rows, [])
 
