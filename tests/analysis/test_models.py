@@ -18,6 +18,7 @@ from switchpoint import (
     Place,
     Store,
     compare_with,
+    detect,
     fit_model,
     load_model,
     platform,
@@ -184,6 +185,15 @@ def test_too_few_launches_say_that_intervals_are_over_passes() -> None:
     fitted = curve(fit_model(site(launches=1).measurements()), HOSTS)
 
     assert (fitted.interval_over, fitted.repeats) == ("passes", 4)
+
+
+def test_findings_that_are_known_make_the_same_model() -> None:
+    found = site().measurements()
+
+    made = [fit_model(found), fit_model(found, findings=detect(found))]
+
+    told = [one.model_dump(exclude={"made_utc"}) for one in made]
+    assert told[0] == told[1]
 
 
 def test_a_robust_line_ignores_a_wrong_size() -> None:

@@ -21,6 +21,7 @@ from switchpoint import (
 )
 from switchpoint.models.advice_files import rules_digests
 from switchpoint.models.collectives import KEEP, UNKNOWN, USE, Advice, rules_of
+from switchpoint.models.crossovers import crossovers
 from switchpoint.models.efficiency import LITERATURE, WORD_BYTES
 from switchpoint.models.libraries import mpich
 from switchpoint.models.libraries.library import BROADCAST, EXCHANGE, Group
@@ -681,3 +682,31 @@ def test_launches_of_one_side_are_refused() -> None:
 
     with pytest.raises(InputError, match="has no runs with the label rules=recommended"):
         check_advice(advised(), one_side)
+
+
+# Crossover maps.
+
+
+def test_a_crossover_map_has_the_fastest_algorithm_of_each_size_and_group() -> None:
+    cells = crossovers(SLOW, BROADCAST, placement=FAR, groups=(2, 8), sizes_bytes=(64, MIB))
+
+    found = {(row["ranks"], row["size_bytes"]): row for row in cells.to_dict("records")}
+    assert sorted(found) == [(2, 64), (2, MIB), (8, 64), (8, MIB)]
+    # Seven messages with gaps of 10 us, or two levels of fewer, are faster than three of 50 us.
+    short = found[8, 64]
+    assert {short["fastest"], short["as_good"]} == {"two_level", "repeated"}
+    assert (found[8, MIB]["fastest"], found[8, MIB]["segment_bytes"]) == ("pipelined", MIB // 16)
+    assert found[2, MIB]["as_good"] != ""  # all send one message
+    for row in found.values():
+        assert row["low_us"] <= row["time_us"] <= row["high_us"]
+
+
+def test_the_sizes_of_a_crossover_map_are_measured_ones() -> None:
+    cells = crossovers(SLOW, BROADCAST, placement=FAR, groups=(2,))
+
+    assert cells["size_bytes"].tolist() == [4**power for power in range(3, 11)]
+
+
+def test_a_crossover_map_of_another_placement_is_refused() -> None:
+    with pytest.raises(InputError, match="has no placement 'moon'"):
+        crossovers(SLOW, BROADCAST, placement="moon")

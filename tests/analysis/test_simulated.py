@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from switchpoint import compare, read_files
 from switchpoint.errors import InputError
+from switchpoint.models.scaling import scaling
 from switchpoint.models.simulated import beside_measured, left_out_of_simulated
 from switchpoint.tables.measurements import Measurements
 from typer.testing import Result
@@ -97,3 +98,42 @@ def test_measured_runs_alone_have_nothing_beside_them() -> None:
 def test_a_simulated_site_is_never_compared_with_the_measured_one() -> None:
     with pytest.raises(InputError):
         compare(str(MEASURED), str(SIMULATED))
+
+
+# Scaling.
+
+
+def by_ranks(tmp_path: Path, ranks: int, slower: float, start_utc: str) -> Path:
+    """Copy the simulation as if it had more ranks, which take longer."""
+    header, columns, *rows, footer = gzip.decompress(SIMULATED.read_bytes()).decode().splitlines()
+    told, end = json.loads(header), json.loads(footer)
+    told |= {"run_id": f"{ranks:016x}{int(slower * 100):016x}", "start_utc": start_utc}
+    for table in (told, end):
+        table["ranks"] = [table["ranks"][0] | {"rank": rank} for rank in range(ranks)]
+    for rank in told["ranks"]:
+        rank["host"] = f"host{rank['rank']}"
+    place = columns.split(",").index("time_us")
+    cells = [row.split(",") for row in rows]
+    for row in cells:
+        row[place] = str(float(row[place]) * slower)
+    path = tmp_path / f"{told['run_id']}.record"
+    lines = [json.dumps(told), columns, *(",".join(row) for row in cells), json.dumps(end)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_broadcasts_of_the_same_message_scale_weakly(tmp_path: Path) -> None:
+    older = by_ranks(tmp_path, 4, 5.0, "2026-11-22T10:00:00.000000Z")
+    newer = by_ranks(tmp_path, 4, 2.0, "2026-11-22T23:00:00.000000Z")
+
+    found = scaling(read(SIMULATED, newer, older))
+
+    assert set(found["scaling"]) == {"weak"}
+    assert found.loc[found["ranks"] == 2, "efficiency"].tolist() == [1.0] * 40
+    assert found.loc[found["ranks"] == 4, "efficiency"].tolist() == pytest.approx([0.5] * 40)
+    assert {"1 KiB a rank", "64 KiB a rank"} <= set(found["moved"])
+
+
+def test_one_number_of_ranks_does_not_scale() -> None:
+    assert scaling(read(SIMULATED)).empty
+    assert scaling(read(MEASURED)).empty

@@ -12,6 +12,9 @@ from switchpoint.tables.sweeps import Floats
 
 WORD_BYTES = 4
 
+#: Ping-pong sizes for the fit of a link: those of the study's messages.
+FIT_BYTES = (WORD_BYTES, 64 * 1024)
+
 
 @dataclass(frozen=True)
 class Link:

@@ -44,6 +44,7 @@ def fit_model(
     measurements: Measurements,
     site: str | None = None,
     made_from: str | os.PathLike[str] = "measurements",
+    findings: pd.DataFrame | None = None,
 ) -> SiteModel:
     """Fit the curves of a site.
 
@@ -56,6 +57,8 @@ def fit_model(
         The site; it may be omitted if the measurements have one.
     made_from
         The store or file, for the model's provenance and for messages.
+    findings
+        As from `detect`, of at least these curves; they are found if they are not given.
 
     Returns
     -------
@@ -71,7 +74,7 @@ def fit_model(
     """
     source = os.fspath(made_from)
     here = _of_site(measurements, site, source)
-    curves = _curves(_of_kernel(here, KERNEL), probed_limits(here))
+    curves = _curves(_of_kernel(here, KERNEL), probed_limits(here), findings)
     if not any(curve.segments for curve in curves):
         reasons = [one.reason for curve in curves for one in curve.not_fitted]
         why = f": {reasons[0]}" if reasons else ""
@@ -120,14 +123,19 @@ def _of_runs(measurements: Measurements, chosen: pd.Series[bool]) -> Measurement
     return dataclasses.replace(measurements, samples=samples, runs=runs)
 
 
-def _curves(measurements: Measurements, probed: dict[tuple[Any, ...], Limit]) -> list[Curve]:
+def _curves(
+    measurements: Measurements,
+    probed: dict[tuple[Any, ...], Limit],
+    findings: pd.DataFrame | None,
+) -> list[Curve]:
     """Fit each curve, over all of its launches."""
     if measurements.samples.empty:
         return []
     identity = identity_columns(measurements.samples)
     same = [name for name in identity if name != "run_id"]
     passes = pass_medians(measurements.samples, identity)
-    boundaries = boundaries_of(find_in_curves(measurements), same)
+    found = find_in_curves(measurements) if findings is None else findings
+    boundaries = boundaries_of(found, same)
     starts = dict(zip(measurements.runs["run_id"], measurements.runs["start_utc"], strict=True))
     known: dict[str, tuple[RankLayout, Limit | None]] = {}
     curves = []

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.models.efficiency import LITERATURE, WORD_BYTES, Link, efficiency, fit_link
+from switchpoint.models.efficiency import (
+    FIT_BYTES,
+    LITERATURE,
+    WORD_BYTES,
+    Link,
+    efficiency,
+    fit_link,
+)
 from switchpoint.studies.claim import Claim
 from switchpoint.studies.evidence import (
     SAME,
@@ -41,9 +48,6 @@ EFFICIENCY_COLUMNS = [
     "placement", "ranks", "words", "task_us", "serial", "speedup", "efficiency", "low", "high",
     "start_us", "word_us", "predicted", "predicted_literature", "crowded",
 ]  # fmt: skip
-
-#: Ping-pong sizes for the fit of a link: those of the study's messages.
-_FIT_BYTES = (WORD_BYTES, 64 * 1024)
 
 
 def parallel_efficiency(data: Data) -> pd.DataFrame:
@@ -226,7 +230,7 @@ def _predicted(link: Link, task_us: float, ranks: int, words: int, serial: float
 
 def _link(data: Data, placement: str) -> Link:
     rows = data.at("pingpong", mode="send", placement=placement)
-    rows = rows[rows["size_bytes"].between(*_FIT_BYTES)]
+    rows = rows[rows["size_bytes"].between(*FIT_BYTES)]
     times = rows.groupby("size_bytes")["time_us"].median()
     if len(times) < 3:
         raise NotTestableError(
