@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.models.compute_rates import RING
 from switchpoint.models.efficiency import (
     FIT_BYTES,
     WORD_BYTES,
@@ -21,6 +20,7 @@ from switchpoint.models.efficiency import (
 )
 from switchpoint.models.fitting import KERNEL
 from switchpoint.models.kernel_arguments import options_of
+from switchpoint.models.kernels import RING
 from switchpoint.models.links import Place
 from switchpoint.records.rank_layout import layout_of
 from switchpoint.tables.measurements import Measurements

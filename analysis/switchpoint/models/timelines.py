@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.models.compute_rates import MERGE_SORT
 from switchpoint.models.kernel_arguments import options_of
-from switchpoint.models.kernels import Problem
+from switchpoint.models.kernels import MERGE_SORT, Problem
 from switchpoint.models.links import Place
 from switchpoint.models.prediction import WITHIN, predict_one
 from switchpoint.models.site_model import SiteModel
-from switchpoint.records.activity import activity_table
+from switchpoint.records.activity import activity_problem, activity_table
 from switchpoint.records.rank_layout import RankLayout, layout_of
 from switchpoint.tables.columns import none_for_nulls
 from switchpoint.tables.measurements import Measurements, facts_of
@@ -32,7 +31,7 @@ class Timelines:
         Where it ran.
     layout : RankLayout
         Its ranks.
-    hosts : list of str
+    hosts : dict
         The host of each rank.
     size_bytes : int
         The array.
@@ -43,7 +42,7 @@ class Timelines:
     run_id: str
     place: Place
     layout: RankLayout
-    hosts: list[str]
+    hosts: dict[int, str]
     size_bytes: int
     predicted: pd.DataFrame
     measured: pd.DataFrame
@@ -78,8 +77,10 @@ def sort_timelines(
     newest_first = sorts.sort_values("start_utc", ascending=False, kind="stable")
     for run in none_for_nulls(newest_first).to_dict("records"):
         header, footer = facts_of(run)
+        if footer is None or activity_problem(footer, header):
+            continue
         layout = layout_of(header)
-        activity = activity_table(footer or {})
+        activity = activity_table(footer)
         activity = activity[activity["mode"] == "tree"]
         if len(layout.nodes) > 1 and not activity.empty:
             break
@@ -93,7 +94,7 @@ def sort_timelines(
         raise InputError(model.source, "predicts no activity of this sort; its array is too short")
     predicted = pd.DataFrame([dataclasses.asdict(span) for span in spans])
     return Timelines(
-        run["run_id"], place, layout, [str(rank.get("host")) for rank in header["ranks"]],
+        run["run_id"], place, layout, {rank["rank"]: str(rank["host"]) for rank in header["ranks"]},
         size_bytes, predicted.assign(mode="tree", size_bytes=size_bytes),
         activity[activity["size_bytes"] == size_bytes],
     )  # fmt: skip

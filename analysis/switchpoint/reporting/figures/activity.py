@@ -1,4 +1,4 @@
-"""Draws what each rank did at which time."""
+"""Draws what each rank did at which time, as measured, or predicted above measured."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import pandas as pd
 from switchpoint.reporting.figures.figure import (
     COLOURS,
     INK,
-    MODEBAR,
-    NO_COLOUR,
     Figure,
     axis,
     literal,
     no_template,
+    plain_layout,
 )
 from switchpoint.tables.units import significant, size_text
 
@@ -37,20 +36,64 @@ def draw_activity(name: str, title: str, activity: pd.DataFrame, hosts: dict[int
     hosts
         Host name of each rank.
     """
-    ranks = sorted(activity["rank"].unique())
-    rows = {rank: f"{rank} on {literal(hosts[rank])}" for rank in ranks}
+    rows = _rows(activity, hosts)
     data: list[dict[str, Any]] = []
     shown: list[str] = []
     for _, point in activity.groupby(["mode", "size_bytes"], sort=False):
         point_name = f"{point['mode'].iloc[0]}, {size_text(point['size_bytes'].iloc[0])}"
-        data += _activity_traces(point, rows, visible=not shown)
+        visible = {"visible": not shown}
+        data += [trace | visible for trace in _activity_traces(point, rows)]
         shown += [point_name] * (len(data) - len(shown))
     return Figure(name, title, data, _activity_layout(rows, shown))
 
 
-def _activity_traces(
-    point: pd.DataFrame, rows: dict[int, str], visible: bool
-) -> list[dict[str, Any]]:
+def draw_timelines(
+    name: str, title: str, predicted: pd.DataFrame, measured: pd.DataFrame, hosts: dict[int, str]
+) -> Figure:
+    """Draw what each rank does as predicted, and below it as measured, on the same time axis.
+
+    Parameters
+    ----------
+    name, title
+        Of the figure.
+    predicted, measured
+        `rank`, `phase`, `start_us`, `end_us` of one point; not empty.
+    hosts
+        Host name of each rank.
+    """
+    rows = _rows(pd.concat([predicted, measured]), hosts)
+    data: list[dict[str, Any]] = []
+    named: set[str] = set()
+    for activity, panel in ((predicted, "y"), (measured, "y2")):
+        for trace in _activity_traces(activity, rows):
+            in_legend = {"showlegend": trace["name"] not in named, "legendgroup": trace["name"]}
+            data.append(trace | in_legend | {"yaxis": panel})
+            named.add(trace["name"])
+    ends = (table["end_us"].max() / 1000 for table in (predicted, measured))
+    layout = _layout(2 * (70 + 26 * len(rows)) + 150) | {
+        "xaxis": axis() | {
+            "title": {"text": "Time / ms"}, "anchor": "y2", "range": [0, 1.02 * max(ends)],
+        },
+        "yaxis": _rank_axis(rows, [0.54, 1]),
+        "yaxis2": _rank_axis(rows, [0, 0.46]),
+        "annotations": [
+            {"text": f"<b>{words}</b>", "xref": "paper", "yref": "paper", "x": 0, "y": top,
+             "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+            for words, top in (("Predicted", 1), ("Measured", 0.46))
+        ],
+    }  # fmt: skip
+    layout["margin"] |= {"b": 110}  # the legend has two lines on a narrow screen
+    layout["legend"] |= {"y": 0, "yref": "container", "yanchor": "bottom"}
+    return Figure(name, title, data, layout)
+
+
+def _rows(activity: pd.DataFrame, hosts: dict[int, str]) -> dict[int, str]:
+    """Return the name of each rank's row."""
+    ranks = sorted(activity["rank"].unique())
+    return {rank: f"{rank} on {literal(hosts[rank])}" for rank in ranks}
+
+
+def _activity_traces(point: pd.DataFrame, rows: dict[int, str]) -> list[dict[str, Any]]:
     colours = dict(_ACTIVITIES)
     spare = iter(COLOURS)
     traces = []
@@ -65,7 +108,6 @@ def _activity_traces(
                 "type": "bar",
                 "orientation": "h",
                 "name": literal(phase),
-                "visible": visible,
                 "y": spans["rank"].map(rows).tolist(),
                 "x": (length / 1000).tolist(),
                 "base": (spans["start_us"] / 1000).tolist(),
@@ -81,25 +123,9 @@ def _activity_traces(
 def _activity_layout(rows: dict[int, str], shown: list[str]) -> dict[str, Any]:
     """Return axes and a menu of the points. `shown` names the point of each trace."""
     points = list(dict.fromkeys(shown))
-    return {
-        "height": 170 + 30 * len(rows),
-        "margin": {"l": 110, "r": 15, "t": 50, "b": 90},
-        "paper_bgcolor": NO_COLOUR,
-        "plot_bgcolor": NO_COLOUR,
-        "font": {"family": "system-ui, 'Liberation Sans', sans-serif", "size": 13, "color": INK},
-        "barmode": "overlay",
-        "bargap": 0.25,
-        "hovermode": "closest",
-        "modebar": MODEBAR,
-        "legend": {"orientation": "h", "y": -0.25, "x": 0, "traceorder": "normal"},
+    return _layout(170 + 30 * len(rows)) | {
         "xaxis": axis() | {"title": {"text": "Time since the repetition began / ms"}},
-        "yaxis": axis() | {
-            "type": "category",
-            "categoryorder": "array",
-            "categoryarray": list(rows.values())[::-1],
-            "title": {"text": "Rank"},
-            "showgrid": False,
-        },
+        "yaxis": _rank_axis(rows, [0, 1]) | {"title": {"text": "Rank"}},
         "updatemenus": [
             {
                 "type": "dropdown", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom",
@@ -114,3 +140,24 @@ def _activity_layout(rows: dict[int, str], shown: list[str]) -> dict[str, Any]:
             }
         ],
     }  # fmt: skip
+
+
+def _layout(height: int) -> dict[str, Any]:
+    return plain_layout() | {
+        "height": height,
+        "margin": {"l": 110, "r": 15, "t": 50, "b": 90},
+        "barmode": "overlay",
+        "bargap": 0.25,
+        "legend": {"orientation": "h", "y": -0.25, "x": 0, "traceorder": "normal"},
+    }
+
+
+def _rank_axis(rows: dict[int, str], domain: list[float]) -> dict[str, Any]:
+    """Return an axis with a row for each rank, the first on top."""
+    return axis() | {
+        "type": "category",
+        "domain": domain,
+        "categoryorder": "array",
+        "categoryarray": list(rows.values())[::-1],
+        "showgrid": False,
+    }

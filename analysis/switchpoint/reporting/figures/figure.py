@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,12 @@ FAINT_GRID = "#f0f0f0"
 #: What replaces these colours where the reader prefers dark pages.
 DARK = {INK: "#e8e8e8", _GRID: "#4a4a4a", FAINT_GRID: "#2a2a2a", "#e0e0e0": "#5a5a5a"}
 
+#: An axis of more decades has a label for each.
+_FEW_DECADES = 3
+
+#: Where the largest value is fewer times the smallest one, the axis has labels within a decade.
+_FEW_TIMES = 5
+
 #: Shows the page's own colour.
 NO_COLOUR = "rgba(0,0,0,0)"
 
@@ -28,6 +35,17 @@ MODEBAR = {"bgcolor": NO_COLOUR, "color": "#888", "activecolor": "#0072B2"}
 
 #: A name in a legend has at most so many characters, to leave room for the plot.
 _MOST_CHARACTERS = 72
+
+
+def plain_layout() -> dict[str, Any]:
+    """Return what the layouts of figures have in common: the page's own colours and its font."""
+    return {
+        "paper_bgcolor": NO_COLOUR,
+        "plot_bgcolor": NO_COLOUR,
+        "font": {"family": "system-ui, 'Liberation Sans', sans-serif", "size": 13, "color": INK},
+        "hovermode": "closest",
+        "modebar": MODEBAR,
+    }
 
 
 @dataclass
@@ -62,6 +80,16 @@ def size_ticks(smallest: float, largest: float, most: int) -> list[int]:
     first, last = int(np.floor(np.log2(smallest))), int(np.ceil(np.log2(largest)))
     step = max(1, int(np.ceil((last - first + 1) / most)))
     return [2**power for power in range(first - first % step, last + 1, step) if power >= 0]
+
+
+def value_ticks(smallest: float, largest: float) -> dict[str, Any]:
+    """Return labels of a logarithmic axis of values: decades, and more if there are few."""
+    first, last = math.floor(math.log10(smallest)), math.ceil(math.log10(largest))
+    steps = [1.0] if last - first > _FEW_DECADES else [1.0, 2.0, 5.0]
+    if largest < _FEW_TIMES * smallest:
+        steps = [1.0, 1.5, 2.0, 3.0, 5.0, 7.0]
+    ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
+    return {"tickvals": ticks, "ticktext": [f"{tick:,.10g}" for tick in ticks]}
 
 
 def axis() -> dict[str, Any]:

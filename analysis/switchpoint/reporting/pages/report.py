@@ -19,6 +19,9 @@ from switchpoint.reporting.pages.lists import finding_list, search
 from switchpoint.reporting.pages.overview import overview
 from switchpoint.reporting.pages.page import Page
 from switchpoint.reporting.pages.places import site_pages
+from switchpoint.reporting.pages.prediction_parts import site_parts
+from switchpoint.reporting.pages.predictions import PATH as PREDICTIONS
+from switchpoint.reporting.pages.predictions import predictions, site_sections
 from switchpoint.reporting.pages.rendering import assets, files_of
 from switchpoint.reporting.pages.runs import RunPart, run_list, run_page, run_parts
 from switchpoint.reporting.pages.writing import write_report
@@ -30,6 +33,7 @@ _MENU = {
     "index.html": "Overview",
     "findings.html": "Findings",
     "comparison.html": "Comparison",
+    PREDICTIONS: "Predictions",
     "history.html": "History",
     "runs.html": "Runs",
     "search.html": "Search",
@@ -67,7 +71,8 @@ def report(
     contents = Contents.of(measurements, findings, store)
     target = Path(folder)
     lists = [page for page in _lists(contents) if page is not None]
-    menu = [(path, title) for path, title in _MENU.items() if path in {p.path for p in lists}]
+    existing = {PREDICTIONS, *(page.path for page in lists)}
+    menu = [(path, title) for path, title in _MENU.items() if path in existing]
     try:
         write_report(target, _files(contents, lists, menu))
     except OSError as error:
@@ -85,6 +90,8 @@ def _files(
     with workers(worthwhile=len(contents.runs) >= _WORTH_A_POOL) as apply:
         for files in apply(functools.partial(_files_of_run, menu), run_parts(contents)):
             yield from files
+        of_sites = [one for own in apply(site_sections, site_parts(contents)) for one in own]
+    yield from files_of(predictions(contents, of_sites), menu)
     for page in (*kernel_pages(contents), *site_pages(contents), *reversed(lists)):
         yield from files_of(page, menu)
 
