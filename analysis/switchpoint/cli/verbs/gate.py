@@ -67,7 +67,7 @@ def command(
         bool,
         typer.Option(
             "--confirm",
-            help="Measure suspected changes again; only what recurs fails. Submits jobs on the"
+            help="Measure suspected changes again; what is gone passes. Submits jobs on the"
             " site.",
         ),
     ] = False,
