@@ -367,8 +367,11 @@ def test_a_clock_that_went_back_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("last", [[26, 27, 28, 29, 30], [26, 27, 29, 30, 28]])
-def test_joined_batches_are_judged_as_they_were_stored(tmp_path: Path, last: list[int]) -> None:
+def test_joined_batches_are_judged_as_they_were_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: list[int]
+) -> None:
     """The nights are of November and December; joined, those of a month are one batch."""
+    monkeypatch.setattr(selection, "now_utc", lambda: "2027-01-01T00:00:00.000000Z")
     store = Store(tmp_path / "store")
     for night in last:
         add_nights(store, [night])
