@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -223,6 +224,16 @@ def test_the_compute_rate_is_the_time_of_one_merged_number(model: SiteModel) -> 
 
     assert rate.kernel == "mergesort"
     assert rate.time_us.value == pytest.approx(0.004, rel=0.05)
+
+
+def test_runs_without_a_label_of_their_partition_are_calibrated() -> None:
+    sort = {("tree", 200_000): 50_000 * np.log2(50_000) * 0.004}
+    made = site(launches=3).run("mergesort", sort, NEAR, "A").measurements()
+    bare = dataclasses.replace(made, samples=made.samples.drop(columns=["partition", "environ"]))
+
+    [rate] = fit_model(bare).compute_rates
+
+    assert (rate.kernel, rate.partition, rate.environ) == ("mergesort", None, None)
 
 
 def test_loggp_has_the_latency_and_the_gap(model: SiteModel) -> None:

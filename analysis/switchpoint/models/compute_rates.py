@@ -74,6 +74,7 @@ def compute_rates(measurements: Measurements) -> tuple[list[ComputeRate], list[s
         units = part[works]
         units = units.assign(time_us=units["time_us"] / units["work"])
         keys = [*_PLACE, "mode"] if kernel in APPLICATIONS else _PLACE
+        keys = [name for name in keys if name in units]  # labels may be missing
         rates += [_rate(kernel, *one, starts) for one in repeats_by(units, keys)]
     return rates, notes
 

@@ -67,8 +67,7 @@ def command(
         bool,
         typer.Option(
             "--confirm",
-            help="Measure suspected changes again; what is gone passes. Submits jobs on the"
-            " site.",
+            help="Measure suspected changes again; what is gone passes. Submits jobs on the site.",
         ),
     ] = False,
     budget: Annotated[
