@@ -54,6 +54,10 @@ JSON_DIGITS = 20
 LABELS = 256
 NAME_CHARACTERS = 2**14
 
+#: Characters of a folder's name with the site of single values in it, written as in a URL. File
+#: systems have 255.
+FOLDER_CHARACTERS = 200
+
 #: Message sizes and repetitions are below this: no address space has more bytes, and sums of
 #: several stay in 64 bits.
 COUNT = 2**62

@@ -129,6 +129,20 @@ def test_what_is_no_number_is_no_value(tmp_path: Path, value: str) -> None:
     assert read(path).single_values["value"].tolist() == [202.5]
 
 
+def test_a_site_that_can_name_no_folder_costs_its_own_file(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    write_log(tmp_path / "logs", 2)
+    path = write_log(tmp_path / "logs", 1, "Long.log")
+    path.write_text(path.read_text().replace("|alpha|", f"|{'ä' * 90}|"))
+
+    result = switchpoint("import", tmp_path / "logs", "--store", tmp_path / "store")
+
+    assert result.exit_code == 0
+    assert "Long.log: site is a folder's name of 540 characters; at most 200 do" in result.stderr
+    assert len(Store(tmp_path / "store").single_values()) == 2
+
+
 def test_a_log_without_any_value_is_skipped(switchpoint: Run, tmp_path: Path) -> None:
     path = write_log(tmp_path / "logs", 1)
     path.write_text(path.read_text().replace("|GB/s|", "||"))

@@ -13,11 +13,19 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 
-from switchpoint.limits import COLUMNS, COUNT, LONGEST_US, NAME_CHARACTERS, SHORTEST_US
+from switchpoint.limits import (
+    COLUMNS,
+    COUNT,
+    FOLDER_CHARACTERS,
+    LONGEST_US,
+    NAME_CHARACTERS,
+    SHORTEST_US,
+)
 from switchpoint.strict_json import parse_json
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
@@ -168,7 +176,17 @@ def _of_values(values: list[dict[Hashable, Any]]) -> Iterator[str]:
         for name in _NUMBERS:
             if not (math.isfinite(value[name]) if name == "value" else _is_limit(value[name])):
                 yield f"{name} is {value[name]}, which is not a finite number"
-        yield from _of_row(value, [name for name in VALUE_COLUMNS if name not in _NUMBERS])
+        texts = [*_of_row(value, [name for name in VALUE_COLUMNS if name not in _NUMBERS])]
+        yield from texts or _of_site(value["site"])
+
+
+def _of_site(site: object) -> Iterator[str]:
+    """Find the site of a value that cannot name a folder of the store."""
+    characters = len(quote(site, safe="")) if isinstance(site, str) else 0
+    if characters > FOLDER_CHARACTERS:
+        yield (
+            f"site is a folder's name of {characters:,} characters; at most {FOLDER_CHARACTERS} do"
+        )
 
 
 def _is_limit(number: Any) -> bool:
