@@ -278,6 +278,13 @@ def test_a_wrong_header_field_is_named(
     assert str(caught.value).endswith("; measure again")
 
 
+def test_a_record_names_its_kernel(tmp_path: Path) -> None:
+    path = write_record(tmp_path / "nameless.record", kernel={"version": "1.0"})
+
+    with pytest.raises(RecordError, match=r"header field 'kernel\.name' is missing"):
+        read_facts(path)
+
+
 def test_fields_that_a_header_does_not_have_yet_or_any_more_are_no_error(tmp_path: Path) -> None:
     path = write_record(tmp_path / "old.record", mpi={}, kernel={"name": "a"}, plan={"later": [1]})
 

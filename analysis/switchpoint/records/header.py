@@ -42,7 +42,7 @@ Time = Annotated[str, AfterValidator(_time)]
 
 
 class _Kernel(Part):
-    name: str | None = None
+    name: str
     pattern: str | None = None
     version: str | None = None
     git_commit: str | None = None
