@@ -315,6 +315,21 @@ def test_tests_that_run_all_day_have_a_night_for_each_day(tmp_path: Path) -> Non
     assert (verdict.nights, verdict.fails) == (len(STEADY), True)
 
 
+def test_a_day_of_maintenance_does_not_divide_other_days_anew(tmp_path: Path) -> None:
+    """Tests that run all day: a night lasts from one morning to the next."""
+    store = Store(tmp_path / "store")
+    for hour in range(7, 31, 6):
+        values = [*STEADY[:4], 150.0, *STEADY[5:], 150.0]
+        import_files([log(tmp_path / f"{hour}", values, first=start_of(0, hour))], store)
+    day = date.fromisoformat(sorted(store.single_values()["time_utc"].astype(str))[16][:10])
+    window = {"from": day, "until": day, "reason": "new fans"}
+
+    verdict = gate(store, policy=Policy.model_validate({"maintenance": [window]}))
+
+    assert (verdict.session, verdict.nights) == (gate(store).session, len(STEADY) - 1)
+    assert [*verdict.findings["kind"]] == ["regression"]
+
+
 @pytest.mark.parametrize("now", [0.0, -1.0])
 def test_a_value_that_is_no_longer_positive_is_missing(tmp_path: Path, now: float) -> None:
     store = Store(tmp_path / "store")

@@ -86,8 +86,8 @@ class Acceptance:
             return any(unknown) or bool(0 <= row["effect"] / self.effect <= _MOST_OF_EFFECT)
         if not frozenset(map(identity_text, row["curves"])) <= self.curves:
             return False
-        if any(unknown):
-            return all(unknown)
+        if any(unknown):  # earlier versions accepted all that is missing, without a measure
+            return unknown[0]
         return bool(row["effect"] >= self.effect)
 
 

@@ -131,7 +131,8 @@ def select_nights(
         if len(earlier) > history:  # the oldest one may have begun before what was read
             break
     starts, own = read.starts, read.own
-    earlier = earlier or usual(read.renamed, starts, maintenance)
+    if not read.earlier:
+        earlier = usual(read.renamed, starts, maintenance)
     chosen = [*earlier[-history:], read.judged]
     number = {name: night for night, name in enumerate(chosen)}
     runs = read.runs[read.runs["session"].isin(chosen) & read.runs["site"].isin(own["site"])]

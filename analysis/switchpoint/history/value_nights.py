@@ -91,7 +91,7 @@ def calendar(
         found = _without_runs(store, values, None, history, maintenance)
         warned = replace(found.nights, warnings=[*nights.warnings, told])
         return replace(found, nights=warned)
-    return _with_runs(nights, _usual(values, nights.starts_utc[-1], maintenance), history)
+    return _with_runs(nights, values, history, maintenance)
 
 
 def _nights_of_runs(
@@ -164,15 +164,9 @@ def _own_nights(values: pd.DataFrame) -> tuple[Indices, list[str], list[str]]:
     return begins, names, starts
 
 
-def _usual(
-    values: pd.DataFrame, judged_utc: str, maintenance: Sequence[Maintenance]
-) -> pd.DataFrame:
-    """Leave out the values in maintenance windows before the judged night."""
-    if not maintenance:
-        return values
-    times = _texts(values, np.arange(len(values)))
-    usual = [time >= judged_utc or maintenance_at(time, maintenance) is None for time in times]
-    return values[np.array(usual, dtype=bool)].reset_index(drop=True)
+def _usual(starts: Sequence[str], maintenance: Sequence[Maintenance]) -> npt.NDArray[np.bool_]:
+    """Return which nights did not begin in a maintenance window."""
+    return np.array([maintenance_at(start, maintenance) is None for start in starts], dtype=bool)
 
 
 def _without_runs(
@@ -183,28 +177,29 @@ def _without_runs(
     maintenance: Sequence[Maintenance],
 ) -> Calendar:
     """Return the nights of the values by themselves."""
-    _, names, starts = _own_nights(values)
+    begins, names, starts = _own_nights(values)
     if session is not None and session not in names:
         raise no_session(store, session, names)
-    judged_utc = starts[-1] if session is None else starts[names.index(session)]
-    values = _usual(values, judged_utc, maintenance)
-    begins, names, starts = _own_nights(values)
-    last = starts.index(judged_utc) + 1
-    first = max(last - 1 - history, 0)
-    night = np.searchsorted(begins, np.arange(len(values)), side="right") - 1
-    inside = (night >= first) & (night < last)
+    last = len(names) - 1 if session is None else names.index(session)
+    earlier = np.flatnonzero(_usual(starts[:last], maintenance))
+    chosen = [*earlier[max(len(earlier) - history, 0) :].tolist(), last]
+    number = np.full(len(starts), -1)
+    number[chosen] = np.arange(len(chosen))
+    night = number[np.searchsorted(begins, np.arange(len(values)), side="right") - 1]
     nights = Nights(
         pd.DataFrame(columns=["run_id", "night", "session", "complete"]),
-        names[first:last],
-        starts[first:last],
+        [names[one] for one in chosen],
+        [starts[one] for one in chosen],
         [],
         [],
-        until_utc=starts[last] if last < len(starts) else None,
+        until_utc=starts[last + 1] if last + 1 < len(starts) else None,
     )
-    return Calendar(nights, _numbered(values, inside, night - first), nights.starts_utc)
+    return Calendar(nights, _numbered(values, night >= 0, night), nights.starts_utc)
 
 
-def _with_runs(nights: Nights, values: pd.DataFrame, history: int) -> Calendar:
+def _with_runs(
+    nights: Nights, values: pd.DataFrame, history: int, maintenance: Sequence[Maintenance]
+) -> Calendar:
     """Return the nights of the runs, and between them those of values that are near no run."""
     hours, tonight = _hours(values), nights.tonight
     first, last = _spans(nights)
@@ -214,7 +209,11 @@ def _with_runs(nights: Nights, values: pd.DataFrame, history: int) -> Calendar:
     night = _nearest(hours, np.append(first, later), np.append(last, later))
     apart = np.flatnonzero((night < 0) & (hours < first[tonight]))
     begins = _begins(hours[apart])
-    night[apart] = tonight + np.searchsorted(begins, np.arange(len(apart)), side="right")
+    usual = _usual(_texts(values, apart[begins]), maintenance)
+    own = np.searchsorted(begins, np.arange(len(apart)), side="right") - 1
+    number = np.where(usual, tonight + np.cumsum(usual), -1)
+    night[apart] = number[own] if len(apart) else -1
+    begins = begins[usual]
     night[(night > tonight) & (hours >= first[tonight])] = -1  # of a later session
     # Both kinds of nights are numbered in the order of time; tonight is the last.
     order = np.argsort(np.append(first, hours[apart[begins]]), kind="stable")
