@@ -23,11 +23,7 @@ ERROR = 1.29
 
 def surely_faster(better: Prediction, other: Prediction) -> bool:
     """Return whether the gain is more than the errors of predictions at each bound."""
-    bounds = (
-        (better.low_us, other.low_us),
-        (better.time_us, other.time_us),
-        (better.high_us, other.high_us),
-    )
+    bounds = zip(better.at_bounds_us, other.at_bounds_us, strict=True)
     return min(other_us / max(better_us, 1e-9) for better_us, other_us in bounds) > LEAST_GAIN
 
 

@@ -43,8 +43,11 @@ class Prediction:
     time_us : float
         As the kernel defines it, in microseconds.
     low_us, high_us : float
-        The same with the fastest and the slowest times that the repeats of the model's curves make
-        likely (95 %).
+        The least and the most of it with the fastest, own and slowest times that the repeats of the
+        model's curves make likely (95 %).
+    at_bounds_us : tuple of float
+        It with each of these, in the order of `links.BOUNDS`. Faster links may turn an order round,
+        and then the whole may take longer.
     notes : list of str
         What limits it, such as a size beyond those measured.
     spans : list of Span
@@ -59,6 +62,7 @@ class Prediction:
     notes: list[str]
     spans: list[Span]
     mpi: str | None
+    at_bounds_us: tuple[float, ...]
 
 
 def predict(
@@ -152,9 +156,11 @@ def predict_one(
     if len(set(layout.nodes)) > 1 and problem.ranks > 2 and links[1].bistream is None:
         notes.append("no bistream was measured; both directions of a link are taken as independent")
     notes += dict.fromkeys([*links[0].notes, *links[1].notes])
-    # Faster links may turn an order round, and then the whole may take longer.
-    low_us, high_us = min(times.values()), max(times.values())
-    return Prediction(times["value"], low_us, high_us, notes, spans, links[1].alone.mpi)
+    at_bounds_us = tuple(times[bound] for bound in BOUNDS)
+    return Prediction(
+        times["value"], min(at_bounds_us), max(at_bounds_us), notes, spans, links[1].alone.mpi,
+        at_bounds_us,
+    )  # fmt: skip
 
 
 def times_by_curve(
