@@ -233,6 +233,35 @@ def test_a_sort_without_a_calibration_says_which_run_is_missing(
     assert "run the check MergeSortAlone" in row[8]
 
 
+def test_a_strange_record_costs_only_its_own_points(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    large = {("repeated", 1024): 100.0}
+    strange = write_run(tmp_path, "ring", {("alternate", 4): 1e4}, "AB", "--grain=x", placement=FAR)
+    files = [
+        *whole_site(tmp_path), strange,
+        write_run(tmp_path, "broadcast", large, "A" * 128, placement=FAR, ranks="128"),
+    ]  # fmt: skip
+
+    page = opened_page(browser, report_of(files, tmp_path))
+
+    assert "t_start" in words_of(page, "planes-testbed")
+    [_, points] = plot_of(page, "predicted-broadcast-testbed")["traces"]
+    assert len(points["x"]) == 4
+
+
+def test_runs_without_a_placement_have_a_page(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    times = {("send", 1 << bit): 20.0 + 0.002 * (1 << bit) for bit in range(21)}
+    files = [
+        write_run(tmp_path, "pingpong", times, "AB"),
+        write_run(tmp_path, "broadcast", {("repeated", 1024): 22.0}, "AB"),
+    ]
+
+    page = opened_page(browser, report_of(files, tmp_path))
+
+    assert "predicted" in words_of(page, "against-testbed")
+
+
 def test_each_site_has_its_own_pictures_and_hostile_names_are_text(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:

@@ -40,7 +40,7 @@ def rate_of(
     rates = [
         rate for rate in model.compute_rates
         if (rate.kernel, rate.mode) == (problem.kernel, mode)
-        and place.partition in (None, rate.partition)
+        and (place.partition is None or rate.partition in (None, place.partition))
     ]  # fmt: skip
     if rates:
         rate = min(rates, key=lambda one: _differs(one, curve))

@@ -51,8 +51,9 @@ def fit_model(
     Parameters
     ----------
     measurements
-        Runs of the kernel `pingpong`, and for compute rates of `mergesort` and `ring`. Each run is
-        a launch; from three launches of a curve on, intervals are over launches.
+        Runs of the kernel `pingpong`, and for compute rates of `mergesort`, `ring` and the
+        applications. Each run is a launch; from three launches of a curve on, intervals are over
+        launches.
     site
         The site; it may be omitted if the measurements have one.
     made_from

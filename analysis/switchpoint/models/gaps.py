@@ -166,7 +166,7 @@ def _rows(
     for values, repeats in repeats_by(passes, keys):
         named = {name: values[name] for name in same}
         run_id = repeats.runs[0]
-        place = Place(str(named["placement"]), named.get("mpi"), named.get("environ"),
+        place = Place(str(named.get("placement")), named.get("mpi"), named.get("environ"),
                       named.get("partition"))  # fmt: skip
         layout = layouts[run_id]
         medians = repeats.medians_us()

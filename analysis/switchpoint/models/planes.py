@@ -63,7 +63,8 @@ def link_at(measurements: Measurements, place: Place) -> Link:
     Raises
     ------
     InputError
-        If its mode `send` was not measured at two sizes of the study's messages.
+        If its mode `send` was not measured at two sizes of the study's messages, or their line
+        begins below 0.
     """
     samples = _at(measurements.samples, place, KERNEL)
     first, last = FIT_BYTES
@@ -75,7 +76,13 @@ def link_at(measurements: Measurements, place: Place) -> Link:
             f"has fewer than two sizes from {first} B to {last // 1024} KiB; measure with"
             " `make measure TAG=sweep`",
         )
-    return fit_link(medians.index.to_numpy(dtype=float), medians.to_numpy(dtype=float))
+    link = fit_link(medians.index.to_numpy(dtype=float), medians.to_numpy(dtype=float))
+    if link.start_us <= 0:
+        raise InputError(
+            f"the ping-pong on {place.placement}",
+            "has a line that begins below 0; measure smaller sizes",
+        )
+    return link
 
 
 def efficiency_planes(
@@ -117,7 +124,10 @@ def measured_efficiency(measurements: Measurements, place: Place, link: Link) ->
     rows = []
     for run_id, own in samples.groupby("run_id", observed=True):
         header, _ = measurements.facts(str(run_id))
-        options, layout = options_of(header), layout_of(header)
+        try:
+            options, layout = options_of(header), layout_of(header)
+        except InputError:  # a stranger's record; its other runs count
+            continue
         if options.serial or len(layout.nodes) < 2:
             continue
         times: dict[Any, float] = (
@@ -127,16 +137,15 @@ def measured_efficiency(measurements: Measurements, place: Place, link: Link) ->
             task_us = times.get(("serial", size), options.grain)
             if mode != "serial" and task_us > 0:
                 words, share = size // WORD_BYTES, task_us / (len(layout.nodes) * time_us)
-                rows.append(
-                    (len(layout.nodes), words, options.grain, layout.crowded, task_us, share)
-                )
+                place_and_task = len(layout.nodes), words, options.grain, layout.crowded
+                rows.append((*place_and_task, task_us, share, run_id))
     if not rows:
         return pd.DataFrame(columns=MEASURED_COLUMNS)
     keys = ["ranks", "words", "grain_us", "crowded"]
-    table = pd.DataFrame(rows, columns=[*keys, "task_us", "efficiency"])
+    table = pd.DataFrame(rows, columns=[*keys, "task_us", "efficiency", "run_id"])
     found = table.groupby(keys).agg(
         task_us=("task_us", "median"), efficiency=("efficiency", "median"),
-        launches=("efficiency", "size"),
+        launches=("run_id", "nunique"),
     ).reset_index()  # fmt: skip
     found["predicted"] = [
         efficiency(task_us, ranks, link.exchange_us(ranks, words))

@@ -29,8 +29,9 @@ def scaling(measurements: Measurements) -> pd.DataFrame:
     Parameters
     ----------
     measurements
-        A run is simulated if it has the label `LINKS_OF`, as those of the checks `Scale` and
-        `SimulatedTwin` do. Of several simulations of a point the last one counts.
+        A run is simulated if it has the label `LINKS_OF`. Runs with several ranks on a host, as the
+        check `SimulatedTwin` may have, are on another network and do not count. Of several
+        simulations of a point the last one counts.
 
     Returns
     -------
@@ -70,12 +71,12 @@ def _facts(measurements: Measurements, wanted: set[Any]) -> Iterator[dict[str, A
     for run in runs[runs["run_id"].isin(wanted)].to_dict("records"):
         header, _ = measurements.facts(str(run["run_id"]))
         labels = header.get("labels", {})
-        ranks = len(layout_of(header).nodes)
-        if ranks:
+        nodes = layout_of(header).nodes
+        if nodes and len(set(nodes)) == len(nodes):
             yield {
                 "run_id": run["run_id"], "site": run["site"], "placement": run["placement"],
                 "kernel": run["kernel"], "links_of": labels.get(LINKS_OF),
-                "topology": labels.get("topology"), "ranks": ranks,
+                "topology": labels.get("topology"), "ranks": len(nodes),
             }  # fmt: skip
 
 

@@ -77,7 +77,12 @@ def sort_timelines(
     newest_first = sorts.sort_values("start_utc", ascending=False, kind="stable")
     for run in none_for_nulls(newest_first).to_dict("records"):
         header, footer = facts_of(run)
-        if footer is None or activity_problem(footer, header):
+        ranks = [rank["rank"] for rank in header.get("ranks", [])]
+        if footer is None or activity_problem(footer, header) or ranks != [*range(len(ranks))]:
+            continue
+        try:
+            options = options_of(header)
+        except InputError:  # a stranger's record; an older sort will do
             continue
         layout = layout_of(header)
         activity = activity_table(footer)
@@ -88,7 +93,7 @@ def sort_timelines(
         return None
     size_bytes = int(activity["size_bytes"].max())
     place = Place(str(run["placement"]), run["mpi"], run["environ"], run["partition"])
-    problem = Problem(MERGE_SORT, "tree", len(layout.nodes), size_bytes, options_of(header))
+    problem = Problem(MERGE_SORT, "tree", len(layout.nodes), size_bytes, options)
     spans = predict_one(model, problem, place, layout, within).spans
     if not spans:
         raise InputError(model.source, "predicts no activity of this sort; its array is too short")

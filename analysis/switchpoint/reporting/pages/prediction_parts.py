@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from switchpoint.errors import InputError
 from switchpoint.models.fitting import KERNEL
 from switchpoint.models.kernels import KERNELS
 from switchpoint.models.links import Place
@@ -104,6 +105,28 @@ def _of_ping_pongs(findings: pd.DataFrame, run_ids: set[Any]) -> pd.DataFrame | 
     return findings[here & findings["mode"].isin(_LINK_MODES)]
 
 
+class Attempts:
+    """What fails for one kernel or place is left out, unless it fails for all of them."""
+
+    def __init__(self) -> None:
+        self._errors: list[InputError] = []
+
+    def __enter__(self) -> None:
+        """Begin an attempt."""
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        """Keep the error of an attempt that failed."""
+        if isinstance(error, InputError):
+            self._errors.append(error)
+            return True
+        return False
+
+    def require(self, made: Sized) -> None:
+        """Raise the first error if nothing was made."""
+        if self._errors and not made:
+            raise self._errors[0]
+
+
 def places_of(model: SiteModel, most: int, *, between_nodes: bool) -> list[Place]:
     """Return where the messages of at most so many MPIs take longest, between nodes or within."""
     far: dict[tuple[str | None, ...], tuple[float, Curve]] = {}
@@ -137,9 +160,10 @@ def few_points(measurements: Measurements, kernel: str) -> Measurements:
     curves = heads.drop_duplicates("_curve")
     turn = curves.groupby(places, dropna=False, observed=True).cumcount()
     heads["_turn"] = heads["_curve"].map(dict(zip(curves["_curve"], turn, strict=True)))
-    heads = heads.sort_values(["_turn", "_point"], kind="stable").head(_MOST_POINTS)
-    cost = heads["run_id"].astype(str).map(ranks).astype(float) ** 2
-    kept = heads.loc[(cost.cumsum() <= _MOST_COST).to_numpy(), "_point"]
+    heads["_cost"] = heads["run_id"].astype(str).map(ranks).astype(float) ** 2
+    heads = heads.sort_values(["_turn", "_cost", "_point"], kind="stable")
+    heads = heads[heads["_cost"] <= _MOST_COST].head(_MOST_POINTS)
+    kept = heads.loc[(heads["_cost"].cumsum() <= _MOST_COST).to_numpy(), "_point"]
     return dataclasses.replace(measurements, samples=samples[point.isin(set(kept))], runs=runs)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from switchpoint.reporting.figures.scaling import draw_scaling
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.page import Page, Plot, Section, Table, address
 from switchpoint.reporting.pages.prediction_parts import (
+    Attempts,
     SitePart,
     few_points,
     places_of,
@@ -150,10 +152,13 @@ def _against(made: _Made, model: SiteModel) -> tuple[list[Plot], list[Table]]:
     """Show predicted against measured times of each kernel, and their errors."""
     measured = set(made.measurements.runs["kernel"])
     compared = {}
+    attempts = Attempts()
     for kernel in [name for name in KERNELS if name in measured and name != KERNEL]:
         few = few_points(made.measurements, kernel)
         if len(few.samples):  # otherwise none of its modes can be predicted
-            compared[kernel] = compare_with(model, few, kernel)
+            with attempts:
+                compared[kernel] = compare_with(model, few, kernel)
+    attempts.require(compared)
     if not compared:
         raise _MissingError(
             "No kernel that can be predicted was measured by at most 64 ranks, such as broadcasts,"
@@ -191,16 +196,19 @@ def _timelines(made: _Made, model: SiteModel) -> tuple[list[Plot], list[Table]]:
 def _crossovers(made: _Made, model: SiteModel) -> tuple[list[Plot], list[Table]]:
     """Show which algorithm is predicted fastest by size and group."""
     plots, tables = [], []
-    for place in places_of(model, made.most_places, between_nodes=True):
-        for operation in (BROADCAST, EXCHANGE):
+    attempts = Attempts()
+    places = places_of(model, made.most_places, between_nodes=True)
+    for place, operation in itertools.product(places, (BROADCAST, EXCHANGE)):
+        with attempts:
             cells = crossovers(
                 model, operation, placement=place.placement, mpi=place.mpi,
                 environ=place.environ, partition=place.partition,
             )  # fmt: skip
-            title = f"{operation.capitalize()}, {_where(place)}"
-            figure = draw_crossovers(made.name(operation, _where(place)), title, cells)
+            title = f"{operation.capitalize()}, {_where(place, places)}"
+            figure = draw_crossovers(made.name(operation, *_words_of(place)), title, cells)
             plots.append(Plot(figure.name, figure, cells))
             tables.append(cell_table(f"{figure.name}-table", title, cells))
+    attempts.require(plots)
     if not plots:
         raise _MissingError(
             "No ping-pong between nodes was measured; measure one of a placement on two nodes"
@@ -211,19 +219,23 @@ def _crossovers(made: _Made, model: SiteModel) -> tuple[list[Plot], list[Table]]
 def _planes(made: _Made, model: SiteModel) -> tuple[list[Plot], list[Table]]:
     """Show the efficiency over ranks, grain and message length."""
     plots, tables = [], []
-    for place in _far_or_near(model, made.most_places):
-        where = _where(place)
-        link = link_at(made.measurements, place)
-        planes = efficiency_planes(link)
-        measured = measured_efficiency(made.measurements, place, link)
-        title = (
-            f"{where}: t_start = {significant(link.start_us)} µs,"
-            f" t_w = {significant(link.word_us)} µs a word"
-        )
-        figure = draw_planes(made.name("plane", where), title, planes, measured)
-        plots.append(Plot(figure.name, figure, _plane_values(planes)))
-        tables.append(break_even_table(f"{figure.name}-table", where, link))
-        tables += ring_tables(f"{figure.name}-measured", where, measured)
+    attempts = Attempts()
+    places = _far_or_near(model, made.most_places)
+    for place in places:
+        where = _where(place, places)
+        with attempts:
+            link = link_at(made.measurements, place)
+            planes = efficiency_planes(link)
+            measured = measured_efficiency(made.measurements, place, link)
+            title = (
+                f"{where}: t_start = {significant(link.start_us)} µs,"
+                f" t_w = {significant(link.word_us)} µs a word"
+            )
+            figure = draw_planes(made.name("plane", *_words_of(place)), title, planes, measured)
+            plots.append(Plot(figure.name, figure, _plane_values(planes)))
+            tables.append(break_even_table(f"{figure.name}-table", where, link))
+            tables += ring_tables(f"{figure.name}-measured", where, measured)
+    attempts.require(plots)
     return plots, tables
 
 
@@ -260,5 +272,12 @@ def _scaling(contents: Contents) -> Section:
     return Section("scaling", "Scaling", words, plots, "", tables, stays=True)
 
 
-def _where(place: Place) -> str:
-    return ", ".join(filter(None, [place.mpi or place.environ, place.placement]))
+def _words_of(place: Place) -> tuple[str | None, ...]:
+    return place.mpi, place.environ, place.partition, place.placement
+
+
+def _where(place: Place, others: Sequence[Place] = ()) -> str:
+    """Name a place; only if another one has the same name, with its environment and partition."""
+    name = ", ".join(filter(None, [place.mpi or place.environ, place.placement]))
+    same = [other for other in others if other != place and _where(other) == name]
+    return ", ".join(dict.fromkeys(filter(None, _words_of(place)))) if same else name
