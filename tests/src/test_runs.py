@@ -457,7 +457,7 @@ class TheSweep(InAFolder):
                 TEST_KERNELS / "pingpong_fake_counters", *arguments, "--sizes", size
             )
             counted[size] = [rank["mpi_counters"] for rank in record.footer["ranks"]]
-        self.assertGreater(min(own["eager_sends"] for own in counted["8"]), 10)
+        self.assertGreater(min(own["eager_sends"] for own in counted["8"]), 0)
         self.assertEqual([own["eager_sends"] for own in counted["2000"]], [0, 0])
 
     def test_what_the_library_does_not_count_is_refused(self):
