@@ -20,6 +20,7 @@ from test_runs import (
     InAFolder,
     Record,
     assert_each_refused,
+    of_time,
     run,
     together,
 )
@@ -118,6 +119,7 @@ class TheApplications(InAFolder):
                 self.assertEqual(record.footer["verification"]["bytes_moved"], 0)
                 self.assertGreater(record.footer["verification"]["checks"], 0)
 
+    @of_time
     def test_the_time_on_one_rank_does_not_grow_with_the_ranks_that_wait_for_it(self):
         program = TEST_KERNELS / "backpropagation_slow_sign"
         for start in ("agreed", "barrier"):
@@ -128,8 +130,7 @@ class TheApplications(InAFolder):
             )
             for mode in ("serial", "one_rank"):
                 times = [float(row["time_us"]) for row in record.rows if row["mode"] == mode]
-                with self.subTest(start=start, mode=mode):
-                    self.assertLess(min(times), 9000)  # to wake the others takes as long
+                self.assertLess(min(times), 9000)  # to wake the others takes as long
 
     def test_a_rank_that_sorts_holds_its_share_and_not_all_keys(self):
         size = 8 << 20
@@ -154,7 +155,7 @@ class TheApplications(InAFolder):
                 *(MPIEXEC, "-n", "4", sys.executable, "-c", watched, folder, KERNELS / "psrs"),
                 *("--mode", "parallel", "--sizes", sizes, "--warmup", "0", *ONE_SAMPLE),
             ],
-            env=ENVIRONMENT, capture_output=True, text=True, timeout=60,
+            env=ENVIRONMENT, capture_output=True, text=True, timeout=100,
         )  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
         peaks = sorted(int(path.read_text()) for path in folder.iterdir())

@@ -8,6 +8,7 @@ ctest runs this with whatever Python there is.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -16,6 +17,7 @@ import shutil
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -64,7 +66,7 @@ def run(program: Path, *arguments: str, ranks: int = 2, **environment: str):
         capture_output=True,
         encoding="utf-8",
         errors="surrogateescape",
-        timeout=60,
+        timeout=100,
     )
 
 
@@ -84,7 +86,7 @@ def assert_each_refused(test: unittest.TestCase, program: Path, *cases: tuple[li
 
     def start(case):
         return subprocess.run(
-            [program, *case[0]], env=ENVIRONMENT, capture_output=True, text=True, timeout=60
+            [program, *case[0]], env=ENVIRONMENT, capture_output=True, text=True, timeout=100
         )
 
     for (arguments, words), done in zip(cases, together(start, cases), strict=True):
@@ -92,6 +94,25 @@ def assert_each_refused(test: unittest.TestCase, program: Path, *cases: tuple[li
             test.assertEqual((done.returncode, done.stdout), (2, ""))
             (line,) = done.stderr.splitlines()
             test.assertIn(words, line)
+
+
+def of_time(test: Callable) -> Callable:
+    """Let a test that judges measured times try again, twice at most.
+
+    Another process may take a core from a rank at any moment, which changes a time once; a defect
+    changes it in every attempt. What such a test finds it must raise: a `subTest` would keep it.
+    """
+
+    @functools.wraps(test)
+    def tried(self):
+        for _ in range(2):
+            try:
+                return test(self)
+            except AssertionError as error:  # noqa: PERF203
+                print(f"{self.id()} is tried again: {error}", file=sys.stderr)
+        return test(self)
+
+    return tried
 
 
 def most_in_flight(test: unittest.TestCase, program: Path, *arguments: str) -> dict:
@@ -439,6 +460,7 @@ class TheSweep(InAFolder):
         )  # fmt: skip
         self.assertEqual([(r["pass"], r["sample"]) for r in record.rows], [(p, "0") for p in "012"])
 
+    @of_time
     def test_context_switches_of_the_timed_blocks_are_counted(self):
         record = self.measured(
             PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "3",
@@ -489,6 +511,7 @@ class TheSweep(InAFolder):
                 self.assertIsNone(table["ranges"][-1]["last_bytes"])
         self.assertNotIn("UCX_PROTO_INFO", record.header["mpi"]["environment"])
 
+    @of_time
     def test_a_pause_before_each_block_is_no_part_of_its_time(self):
         record = self.measured(
             PINGPONG, "--mode", "send", "--sizes", "8", "--block-time", "0", "--passes", "2",
@@ -501,6 +524,7 @@ class TheSweep(InAFolder):
         self.assertGreaterEqual((end - start).total_seconds(), 6 * 0.03)
         self.assertLess(min(float(row["time_us"]) for row in record.rows), 15000)
 
+    @of_time
     def test_a_point_is_measured_until_its_median_is_known_well_enough(self):
         record = self.measured(
             PINGPONG, "--mode", "send,stream", "--sizes", "1,64K", "--block-time", "0",
@@ -542,6 +566,7 @@ class TheSweep(InAFolder):
         self.assertEqual({point["passes"] for point in record.footer["points"]}, {4})
         self.assertNotIn("--point-time", done.stdout)
 
+    @of_time
     def test_a_time_budget_ends_a_sweep_with_a_whole_record(self):
         record = self.measured(
             PINGPONG, "--mode", "send,ssend", "--sizes", "8", "--block-time", "20",
@@ -561,6 +586,7 @@ class TheSweep(InAFolder):
         self.assertIs(record.footer["shortened"], True)
         self.assertIn(record.footer["points"][0]["passes"], [1, 2])
 
+    @of_time
     def test_a_first_visit_has_as_many_blocks_as_the_time_budget_has_room_for(self):
         start_s = time.monotonic()
         record = self.measured(
@@ -574,6 +600,7 @@ class TheSweep(InAFolder):
         self.assertEqual((point["passes"], point["count"]), (1, len(record.rows)))
         self.assertIn(len(record.rows), range(1, 21))  # 4 s have room for 20; other work for fewer
 
+    @of_time
     def test_a_first_visit_that_the_time_budget_does_not_cover_is_not_begun(self):
         start_s = time.monotonic()
         record = self.measured(
@@ -617,6 +644,7 @@ class TheSweep(InAFolder):
         self.assertEqual(record.header["plan"]["windows"], {"stream": 64})
         self.assertEqual(record.footer["verification"]["checks"], 3 * (2 + 64))
 
+    @of_time
     def test_buffers_that_take_turns_are_all_verified(self):
         # A page for each copy of 1 byte, 18 pages of 4 KiB for 70,000: powers of two of copies.
         copies = {1: 256, 70000: 16}
@@ -685,13 +713,14 @@ class OtherKernels(InAFolder):
                     capture_output=True,
                     text=True,
                     env=ENVIRONMENT | {"SLURM_STEP_NUM_TASKS": "2"},
-                    timeout=60,
+                    timeout=100,
                 )
                 self.assertEqual(done.returncode, 2, done.stderr)
                 (line,) = said(program, done)
                 self.assertIn("started as 2 jobs of one rank, not as one job", line)
                 self.assertIn("--mpi=pmix or --mpi=pmi2", line)
 
+    @of_time
     def test_a_slow_moment_during_calibration_leaves_no_short_blocks_behind(self):
         record = self.measured(
             EXCHANGE, "--mode", "hiccup", "--sizes", "8", "--passes", "3", "--samples", "3",
@@ -787,6 +816,7 @@ class TheRing(InAFolder):
             self.assertEqual(float(row["exchange_us"]) == 0, row["mode"] == "serial")
             self.assertLessEqual(float(row["compute_us"]), float(row["time_us"]))
 
+    @of_time
     def test_each_rank_does_its_share_and_the_serial_part_stays_whole(self):
         # By a clock that stands while others have the core: a loaded machine may take it from one
         # mode more often than from another. The ranks do not share that clock, so agree on no time.
@@ -872,6 +902,7 @@ class TheBroadcast(InAFolder):
     # Two ranks wait busily at most, and any machine that builds this has as many cores.
     ONE_CALL = ("--sizes", "8", "--block-time", "0", "--samples", "5", "--passes", "2")
 
+    @of_time
     def test_calls_that_a_rank_starts_late_are_redone(self):
         arguments = ("--mode", "repeated", *self.ONE_CALL, "--start", "agreed")
         arguments += ("--pass-time", "10000")
@@ -885,6 +916,7 @@ class TheBroadcast(InAFolder):
         # From a notice of 20 us, doubled each time, to one of more than 3 ms.
         self.assertGreaterEqual(late.footer["start"]["late_calls"], 7)
 
+    @of_time
     def test_a_block_whose_calls_become_late_ends_before_its_last_call(self):
         """Else a node that becomes busy makes a block of 20 ms last for minutes."""
         record = self.measured(
@@ -895,6 +927,7 @@ class TheBroadcast(InAFolder):
         self.assertEqual(late, {1})
         self.assertEqual(record.footer["verification"]["errors"], 0)
 
+    @of_time
     def test_ranks_that_leave_a_barrier_late_do_not_change_what_starts_at_an_agreed_time(self):
         fastest = {}
         for start in ("agreed", "barrier"):
@@ -950,6 +983,7 @@ class TheBroadcast(InAFolder):
             (point,) = record.footer["points"]
             self.assertLessEqual(point["rank_min_us"], point["rank_max_us"])
 
+    @of_time
     def test_an_acknowledged_broadcast_ends_when_its_root_knows(self):
         record = self.measured(BROADCAST, "--mode", "repeated_ack", *self.ONE_CALL, ranks=3)
         for row in record.rows:
@@ -1074,6 +1108,7 @@ class TheMultiPair(InAFolder):
         self.assertEqual(record.footer["verification"]["checks"], 2 * (7 * 4 + 2 * 2 * 3 + 4 * 3))
         self.assertEqual(record.footer["verification"]["errors"], 0)
 
+    @of_time
     def test_a_stream_counts_the_messages_of_all_pairs(self):
         block_us = 20000
         record = self.measured(
@@ -1132,7 +1167,7 @@ class TheEcho(InAFolder):
                 record = self.measured(ECHO, "--mode", "pvm,pvm_direct", *self.SWEEP, **own)
             finally:
                 subprocess.run(
-                    "pvm", input="halt\n", text=True, capture_output=True, timeout=30, **here
+                    "pvm", input="halt\n", text=True, capture_output=True, timeout=60, **here
                 )
         self.assert_all_arrived(record, 2)
 
@@ -1174,6 +1209,7 @@ class TheMergeSort(InAFolder):
                 self.assertEqual(verification["checks"], 2 * self.NUMBERS)  # in both modes
                 self.assertEqual(verification["errors"], 0)
 
+    @of_time
     def test_the_record_says_what_went_over_the_edges_and_who_did_what_when(self):
         record = self.measured(MERGESORT, "--sizes", "400000", *self.QUICK, ranks=7)
         traffic = {point["mode"]: point["traffic"] for point in record.footer["points"]}
@@ -1202,26 +1238,26 @@ class TheMergeSort(InAFolder):
         self.assertLessEqual(root, tree["length_us"])
         self.assertGreater(root, 0.9 * tree["length_us"])
 
+    @of_time
     def test_nothing_arrives_before_it_is_sent_whose_clock_ever_tells(self):
         # By the clock of the operating system, and by messages where ranks share none.
         for program in (MERGESORT, TEST_KERNELS / "mergesort_own_kernels"):
-            with self.subTest(program=program.name):
-                record = self.measured(
-                    program, "--mode", "tree", "--sizes", "400000", *self.QUICK, ranks=3
-                )
-                (point,) = record.footer["activity"]["points"]
-                exact = program is MERGESORT
-                self.assertEqual(point["clock_error_us"] == 0, exact)
-                within = 2 * point["clock_error_us"]
-                of = {r: [s[1:] for s in point["spans"] if s[0] == r] for r in range(3)}
-                _, send, receive, _ = range(4)
-                sent = [span for span in of[0] if span[0] == send]
-                got = [span for span in of[0] if span[0] == receive]
-                for leaf, down, up in zip((1, 2), sent, got, strict=True):
-                    (arrived,) = [span for span in of[leaf] if span[0] == receive]
-                    (returned,) = [span for span in of[leaf] if span[0] == send]
-                    self.assertGreater(arrived[2], down[1] - within)
-                    self.assertLess(returned[1], up[2] + within)
+            record = self.measured(
+                program, "--mode", "tree", "--sizes", "400000", *self.QUICK, ranks=3
+            )
+            (point,) = record.footer["activity"]["points"]
+            exact = program is MERGESORT
+            self.assertEqual(point["clock_error_us"] == 0, exact)
+            within = 2 * point["clock_error_us"]
+            of = {r: [s[1:] for s in point["spans"] if s[0] == r] for r in range(3)}
+            _, send, receive, _ = range(4)
+            sent = [span for span in of[0] if span[0] == send]
+            got = [span for span in of[0] if span[0] == receive]
+            for leaf, down, up in zip((1, 2), sent, got, strict=True):
+                (arrived,) = [span for span in of[leaf] if span[0] == receive]
+                (returned,) = [span for span in of[leaf] if span[0] == send]
+                self.assertGreater(arrived[2], down[1] - within)
+                self.assertLess(returned[1], up[2] + within)
 
     def test_an_order_that_nobody_made_is_caught(self):
         # What nobody sent is all wrong; what nobody sent again, at the places that were marked.
@@ -1364,21 +1400,22 @@ class TheZoom(InAFolder):
         self.assertIn("ran out of time: --time-budget 1 s", switches[-1]["reason"])
         self.assertGreater(switches[0]["visits"], 0)
 
+    @of_time
     def test_a_time_budget_ends_a_search_that_has_begun(self):
         long_visits = ("--samples", "1000", "--block-time", "200000", "--pass-time", "3600000")
         for arguments in (
             ("--mode", "send", "--brackets", "500-5000", *long_visits),
             ("--mode", "late", "--pause", "400000"),
         ):
-            with self.subTest(arguments=arguments):
-                record = self.measured(ZOOM, *arguments, "--time-budget", "1")
-                self.assertIs(record.footer["shortened"], True)
-                (found,) = record.footer["switches"]
-                self.assertEqual((found["verdict"], found["jump"]), ("unsure", None))
-                self.assertRegex(
-                    found["reason"], "^ran out of time: --time-budget 1 s was over after [1-9]"
-                )
-                self.assertLess(found["time_us"], 4e6)
+            record = self.measured(ZOOM, *arguments, "--time-budget", "1")
+            self.assertIs(record.footer["shortened"], True)
+            (found,) = record.footer["switches"]
+            self.assertEqual((found["verdict"], found["jump"]), ("unsure", None))
+            self.assertRegex(
+                found["reason"], "^ran out of time: --time-budget 1 s was over after [1-9]"
+            )
+            # A first visit alone would take much longer: 1000 samples of 200 ms, or their pauses.
+            self.assertLess(found["time_us"], 4e6)
 
     def test_there_is_room_at_every_size_between_the_ends(self):
         # More copies rotate between the ends than at the ends, and streams have a window.
@@ -1491,7 +1528,7 @@ class BadInput(InAFolder):
         def start(case):
             return subprocess.run(
                 [PINGPONG, "--record", self.path, *case[0]],
-                env=ENVIRONMENT, capture_output=True, text=True, timeout=60,
+                env=ENVIRONMENT, capture_output=True, text=True, timeout=100,
             )  # fmt: skip
 
         for (arguments, words), done in zip(self.TABLE, together(start, self.TABLE), strict=True):
@@ -1512,7 +1549,7 @@ class BadInput(InAFolder):
             with self.subTest(arguments=arguments[0][:20]):
                 done = subprocess.run(
                     [PINGPONG, *arguments],
-                    env=ENVIRONMENT, capture_output=True, text=True, timeout=60,
+                    env=ENVIRONMENT, capture_output=True, text=True, timeout=100,
                 )  # fmt: skip
                 self.assert_refused(done, fix)
                 self.assertIn(dots, done.stderr)
@@ -1586,7 +1623,7 @@ class WhenThingsGoWrong(InAFolder):
                 time.sleep(0.05)
                 rows = partial.read_text().splitlines()[2:] if partial.exists() else []
             job.send_signal(signal.SIGTERM)
-            job.wait(timeout=30)
+            job.wait(timeout=60)
         self.assertFalse(self.path.exists())
         header, columns, *rows = partial.read_text().rpartition("\n")[0].splitlines()
         self.assertEqual(json.loads(header)["columns"], columns.split(","))
@@ -1606,7 +1643,7 @@ class WhenThingsGoWrong(InAFolder):
                 time.sleep(0.05)
                 rows = partial.read_text().splitlines()[2:] if partial.exists() else []
             job.send_signal(signal.SIGTERM)
-            job.wait(timeout=30)
+            job.wait(timeout=60)
         self.assertGreater(len(rows), 0)
         self.assertFalse(self.path.exists())
 
@@ -1631,7 +1668,7 @@ class WhenThingsGoWrong(InAFolder):
             self.assertRegex(printed.read_text(), "\nswitchpoint: complete kernel=pingpong ")
             self.assertEqual(Record(self.path).footer["end"], "switchpoint")
             job.send_signal(signal.SIGTERM)
-            job.wait(timeout=30)
+            job.wait(timeout=60)
 
     def test_messages_that_never_move_are_caught_in_every_mode(self):
         program = TEST_KERNELS / "pingpong_no_transfer"
