@@ -70,7 +70,7 @@ static long prepare(struct session *session, struct point *point, int pass)
     session->visit.blocks = blocks_in_time(session, point);
     if (session->kernel->timeline && point->repetitions == 0) {
         const long most = point->blocks * point->iterations;
-        untimed += timeline_watch(task, mode->run, most, &point->activity);
+        untimed += timeline_watch(task, mode, most, &point->activity);
     }
     /* The first block then follows a repetition, as the others do, not a barrier, which ranks leave
      * one after another, nor a broadcast. Explorations compare points, so that all of theirs are

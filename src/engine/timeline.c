@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "at_root.h"
 #include "clock.h"
 #include "clock_offset.h"
 #include "memory.h"
@@ -17,21 +18,21 @@ struct length {
     int repetition;
 };
 
-static void watch(struct task *task, void (*run)(const struct task *task, long iterations),
-                  struct timeline *timelines, struct length *lengths, double *starts_us, int count);
+static void watch(struct task *task, const struct mode *mode, struct timeline *timelines,
+                  struct length *lengths, double *starts_us, int count);
 static int median_of(struct length *lengths, int count);
 static void gather(const struct task *task, const struct timeline *mine, double start_us,
                    struct activity *activity);
 
-long timeline_watch(struct task *task, void (*run)(const struct task *task, long iterations),
-                    long most, struct activity *activity)
+long timeline_watch(struct task *task, const struct mode *mode, long most,
+                    struct activity *activity)
 {
     struct length lengths[WATCHED_MAX];
     double starts_us[WATCHED_MAX];
     const int count = most < WATCHED_MAX ? (int)(most > 1 ? most : 1) : WATCHED_MAX;
     struct timeline *timelines = allocate((size_t)count, sizeof *timelines);
 
-    watch(task, run, timelines, lengths, starts_us, count);
+    watch(task, mode, timelines, lengths, starts_us, count);
     int median = median_of(lengths, count);
     MPI_CHECK(MPI_Bcast(&median, 1, MPI_INT, 0, task->comm));
     for (int i = 0; task->rank == 0 && i < count; i++) {
@@ -44,15 +45,16 @@ long timeline_watch(struct task *task, void (*run)(const struct task *task, long
     return count;
 }
 
-static void watch(struct task *task, void (*run)(const struct task *task, long iterations),
-                  struct timeline *timelines, struct length *lengths, double *starts_us, int count)
+static void watch(struct task *task, const struct mode *mode, struct timeline *timelines,
+                  struct length *lengths, double *starts_us, int count)
 {
     for (int i = 0; i < count; i++) {
         task->timeline = &timelines[i];
         MPI_CHECK(MPI_Barrier(task->comm));
         starts_us[i] = clock_us();
-        run(task, 1);
+        mode->run(task, 1);
         lengths[i] = (struct length){.us = clock_us() - starts_us[i], .repetition = i};
+        sleep_until_root_ends(mode, task);
     }
     task->timeline = NULL;
 }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "task.h"
+#include "kernel.h"
 
 /* A record keeps the spans of the first ranks, and the first spans of each, so that its size is
  * bounded. */
@@ -31,10 +31,10 @@ struct activity {
     double clock_error_us; /* another rank's clock is off by this at most */
 };
 
-/* Collective. Calls `run` for a few repetitions, at most `most`, each from a barrier of its own,
+/* Collective. Runs a mode for a few repetitions, at most `most`, each from a barrier of its own,
  * and keeps on rank 0 what each rank did in the repetition of median length. Returns how many
  * repetitions it ran. */
-long timeline_watch(struct task *task, void (*run)(const struct task *task, long iterations),
-                    long most, struct activity *activity);
+long timeline_watch(struct task *task, const struct mode *mode, long most,
+                    struct activity *activity);
 
 #endif
