@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from switchpoint import Store
 from switchpoint.cli.command import app
+from switchpoint.store.files import StoreFiles
 from typer.testing import CliRunner, Result
 
 RECORDS = Path(__file__).parent / "records"
@@ -25,6 +28,28 @@ def switchpoint() -> Callable[..., Result]:
         return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
     return run
+
+
+@contextmanager
+def killed_after(steps: int, store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """End the command that is run inside after so many writes and removals in a store."""
+    left = steps
+
+    def counted(act: Callable[..., object]) -> Callable[..., object]:
+        def step(*arguments: object) -> object:
+            nonlocal left
+            if left == 0:
+                raise KeyboardInterrupt
+            left -= 1
+            return act(*arguments)
+
+        return step
+
+    system = store.files.system
+    with monkeypatch.context() as patch:
+        patch.setattr(StoreFiles, "write", counted(StoreFiles.write))
+        patch.setattr(system, "rm_file", counted(system.rm_file))
+        yield
 
 
 def write_record(

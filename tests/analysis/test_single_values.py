@@ -13,9 +13,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import killed_after
 from switchpoint import Store, import_files, read, read_files
 from switchpoint.store.compaction import MOST_BATCHES, compact
-from switchpoint.store.files import StoreFiles
 from switchpoint.tables.columns import VALUE_COLUMNS
 from typer.testing import Result
 
@@ -260,23 +260,8 @@ def test_joining_values_that_is_killed_anywhere_loses_and_repeats_nothing(
     for steps in range(4):
         store = Store(tmp_path / f"store{steps}")
         two_files(store, tmp_path / f"{steps}")
-        left = steps
-
-        def counted(act: Callable[..., object]) -> Callable[..., object]:
-            def step(*arguments: object) -> object:
-                nonlocal left
-                if left == 0:
-                    raise KeyboardInterrupt
-                left -= 1
-                return act(*arguments)
-
-            return step
-
-        with monkeypatch.context() as patch:
-            patch.setattr(StoreFiles, "write", counted(StoreFiles.write))
-            patch.setattr(store.files.system, "rm_file", counted(store.files.system.rm_file))
-            with contextlib.suppress(KeyboardInterrupt):
-                compact(store)
+        with contextlib.suppress(KeyboardInterrupt), killed_after(steps, store, monkeypatch):
+            compact(store)
         assert len(store.single_values()) == 7
         compact(store)
         assert len(store.single_values()) == 7

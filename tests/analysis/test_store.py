@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import write_record
+from conftest import killed_after, write_record
 from switchpoint import InputError, Store, detect, gate, read, summarise
 from switchpoint.importing.lock import unpack
 from switchpoint.store.batches import Encoded, write
@@ -669,27 +669,12 @@ def test_a_compaction_that_is_killed_anywhere_loses_and_repeats_nothing(
     steps = 0
     while True:
         copy = Path(shutil.copytree(url, tmp_path / f"copy{steps}"))
-        left = steps
-
-        def counted(act: Callable[..., object]) -> Callable[..., object]:
-            def step(*arguments: object) -> object:
-                nonlocal left
-                if left == 0:
-                    raise KeyboardInterrupt
-                left -= 1
-                return act(*arguments)
-
-            return step
-
-        with monkeypatch.context() as patch:
-            patch.setattr(StoreFiles, "write", counted(StoreFiles.write))
-            system = Store(copy).files.system
-            patch.setattr(system, "rm_file", counted(system.rm_file))
-            try:
+        try:
+            with killed_after(steps, Store(copy), monkeypatch):
                 compact(Store(copy))
-                done = True
-            except KeyboardInterrupt:
-                done = False
+            done = True
+        except KeyboardInterrupt:
+            done = False
         pd.testing.assert_frame_equal(contents(Store(copy)), before)
         compact(Store(copy))
         pd.testing.assert_frame_equal(contents(Store(copy)), before)

@@ -7,13 +7,14 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timezone
+from datetime import date
 from typing import Any
 
 import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.history.kinds import ACCEPTED, CHANGES, CONFIRMED
+from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
 
 #: Columns of findings that the store keeps as JSON text.
@@ -135,7 +136,7 @@ def accept(
         "state": ACCEPTED,
         "reason": reason.strip(),
         "accepted_by": (by or _user()).strip(),
-        "accepted_utc": f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}",
+        "accepted_utc": now_utc(),
         "accepted_until": last_day,
         "fails": False,
     }

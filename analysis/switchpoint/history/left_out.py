@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timezone
 
 import pandas as pd
 
@@ -31,8 +30,3 @@ def of_the_future(starts: pd.Series[str]) -> list[str]:
         f"sessions in the future do not count: {names}{more}, from {str(starts.min())[:10]} on; the"
         " clock that dated them was ahead"
     ]
-
-
-def now_utc() -> str:
-    """Return the time of now as text (ISO 8601)."""
-    return f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}"

@@ -9,9 +9,10 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.history.accepted import confirmed as confirmed_changes
-from switchpoint.history.left_out import now_utc, of_the_future, usual
+from switchpoint.history.left_out import of_the_future, usual
 from switchpoint.history.policy import Maintenance
 from switchpoint.store.batches import UNDATED, batch_of, in_batches
+from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
 from switchpoint.store.tables import STORED_AS

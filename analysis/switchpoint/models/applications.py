@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from switchpoint.models.patterns import applications as patterns
-from switchpoint.models.patterns.linear_equations import NUMBER_BYTES, linear
+from switchpoint.models.patterns.application_messages import NUMBER_BYTES
+from switchpoint.models.patterns.linear_equations import linear
 from switchpoint.models.patterns.pattern import Pattern
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from switchpoint.models.kernels import Options, Problem, kernel_of
 from switchpoint.models.libraries.library import BROADCAST, EXCHANGE
 from switchpoint.models.libraries.own_kernels import OWN_KERNELS
 from switchpoint.models.links import Place, curve_of
-from switchpoint.models.prediction import WITHIN, Prediction, predict_one
+from switchpoint.models.prediction import WITHIN, Prediction, layout_on, predict_one
 from switchpoint.models.site_model import SiteModel
 from switchpoint.records.rank_layout import RankLayout
 
@@ -86,11 +86,7 @@ def crossovers(
     rows: list[tuple[object, ...]] = []
     failed: list[InputError] = []
     for ranks in groups or GROUPS[operation]:
-        nodes = tuple(range(ranks))
-        # Nodes with a machine of their own stay so; emulated ones share theirs.
-        shared = curve.machines < curve.nodes
-        machines = tuple(node % curve.machines for node in nodes) if shared else nodes
-        layout = RankLayout(nodes, machines, curve.cores_per_machine)
+        layout = layout_on(curve, tuple(range(ranks)))
         for size_bytes in sizes:
             times, missing = _times(
                 model, _problems(operation, ranks, size_bytes), where, layout, within

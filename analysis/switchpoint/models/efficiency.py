@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pandas as pd
+
 from switchpoint.models.lines import fit_lines
 from switchpoint.tables.sweeps import Floats
 
@@ -76,3 +78,20 @@ def fit_link(size_bytes: Floats, time_us: Floats) -> Link:
     """
     start_us, word_us = fit_lines(size_bytes / WORD_BYTES, time_us[None])
     return Link(float(start_us[0]), float(word_us[0]))
+
+
+def link_of_sends(samples: pd.DataFrame, fewest_sizes: int) -> Link | None:
+    """Fit a link to the ping-pong's single messages of the study's sizes.
+
+    Parameters
+    ----------
+    samples
+        `size_bytes` and `time_us` of the mode `send`.
+    fewest_sizes
+        With fewer sizes between `FIT_BYTES` there is no link.
+    """
+    inside = samples[samples["size_bytes"].between(*FIT_BYTES)]
+    times = inside.groupby("size_bytes")["time_us"].median()
+    if len(times) < fewest_sizes:
+        return None
+    return fit_link(times.index.to_numpy(dtype=float), times.to_numpy(dtype=float))

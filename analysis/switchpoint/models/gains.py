@@ -23,8 +23,11 @@ ERROR = 1.29
 
 def surely_faster(better: Prediction, other: Prediction) -> bool:
     """Return whether the gain is more than the errors of predictions at each bound."""
-    bounds = zip(better.at_bounds_us, other.at_bounds_us, strict=True)
-    return min(other_us / max(better_us, 1e-9) for better_us, other_us in bounds) > LEAST_GAIN
+    gains = (
+        other.at_bounds_us[bound] / max(time_us, 1e-9)
+        for bound, time_us in better.at_bounds_us.items()
+    )
+    return min(gains) > LEAST_GAIN
 
 
 def gain_interval(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -52,11 +53,11 @@ def options_by_run(measurements: Measurements) -> tuple[dict[str, Options], list
     """
     found: dict[str, Options] = {}
     warnings = []
-    for run_id in measurements.runs["run_id"].astype("str"):
-        header, _ = measurements.facts(run_id)
+    runs = measurements.runs
+    for run_id, header in zip(runs["run_id"].astype("str"), runs["header"], strict=True):
         try:
-            found[run_id] = options_of(header)
-        except InputError as error:
+            found[run_id] = options_of(json.loads(header) if isinstance(header, str) else {})
+        except InputError as error:  # noqa: PERF203
             warnings.append(
                 f"run {run_id[:8]} {error.problem}; it is left out of comparisons with predictions"
                 " and simulations"

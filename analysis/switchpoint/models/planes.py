@@ -16,7 +16,7 @@ from switchpoint.models.efficiency import (
     Link,
     break_even_us,
     efficiency,
-    fit_link,
+    link_of_sends,
 )
 from switchpoint.models.fitting import KERNEL
 from switchpoint.models.kernel_arguments import options_of
@@ -67,16 +67,14 @@ def link_at(measurements: Measurements, place: Place) -> Link:
         begins below 0.
     """
     samples = _at(measurements.samples, place, KERNEL)
-    first, last = FIT_BYTES
-    inside = (samples["mode"] == "send") & samples["size_bytes"].between(first, last)
-    medians = samples[inside].groupby("size_bytes")["time_us"].median()
-    if len(medians) < 2:
+    link = link_of_sends(samples[samples["mode"] == "send"], 2)
+    if link is None:
+        first, last = FIT_BYTES
         raise InputError(
             f"the ping-pong on {place.placement}",
             f"has fewer than two sizes from {first} B to {last // 1024} KiB; measure with"
             " `make measure TAG=sweep`",
         )
-    link = fit_link(medians.index.to_numpy(dtype=float), medians.to_numpy(dtype=float))
     if link.start_us <= 0:
         raise InputError(
             f"the ping-pong on {place.placement}",

@@ -21,7 +21,7 @@ from switchpoint.models.kernels import (
 from switchpoint.models.links import BOUNDS, Link, Place, curve_of, link_of
 from switchpoint.models.refusals import check_ranks
 from switchpoint.models.simulation import Span, simulate
-from switchpoint.models.site_model import SiteModel
+from switchpoint.models.site_model import Curve, SiteModel
 from switchpoint.models.site_network import SiteNetwork
 from switchpoint.records.rank_layout import RankLayout, nodes_of_map
 
@@ -40,14 +40,10 @@ class Prediction:
 
     Attributes
     ----------
-    time_us : float
-        As the kernel defines it, in microseconds.
-    low_us, high_us : float
-        The least and the most of it with the fastest, own and slowest times that the repeats of the
-        model's curves make likely (95 %).
-    at_bounds_us : tuple of float
-        It with each of these, in the order of `links.BOUNDS`. Faster links may turn an order round,
-        and then the whole may take longer.
+    at_bounds_us : dict
+        The time as the kernel defines it, in microseconds, by each of `links.BOUNDS`: with the
+        fastest, own and slowest times that the repeats of the model's curves make likely (95 %).
+        Faster links may turn an order round, and then the whole may take longer.
     notes : list of str
         What limits it, such as a size beyond those measured.
     spans : list of Span
@@ -56,13 +52,25 @@ class Prediction:
         The MPI of the curves.
     """
 
-    time_us: float
-    low_us: float
-    high_us: float
+    at_bounds_us: dict[str, float]
     notes: list[str]
     spans: list[Span]
     mpi: str | None
-    at_bounds_us: tuple[float, ...]
+
+    @property
+    def time_us(self) -> float:
+        """The time with the model's own links."""
+        return self.at_bounds_us["value"]
+
+    @property
+    def low_us(self) -> float:
+        """The least time."""
+        return min(self.at_bounds_us.values())
+
+    @property
+    def high_us(self) -> float:
+        """The most time."""
+        return max(self.at_bounds_us.values())
 
 
 def predict(
@@ -156,11 +164,7 @@ def predict_one(
     if len(set(layout.nodes)) > 1 and problem.ranks > 2 and links[1].bistream is None:
         notes.append("no bistream was measured; both directions of a link are taken as independent")
     notes += dict.fromkeys([*links[0].notes, *links[1].notes])
-    at_bounds_us = tuple(times[bound] for bound in BOUNDS)
-    return Prediction(
-        times["value"], min(at_bounds_us), max(at_bounds_us), notes, spans, links[1].alone.mpi,
-        at_bounds_us,
-    )  # fmt: skip
+    return Prediction(times, notes, spans, links[1].alone.mpi)
 
 
 def times_by_curve(
@@ -236,8 +240,17 @@ def layout_at(
                 f" '{place.placement}'; use a multiple, or --map",
             )
         of_ranks = tuple(rank * curve.nodes // ranks for rank in range(ranks))
-    machines = tuple(node % curve.machines for node in of_ranks)
-    return RankLayout(of_ranks, machines, curve.cores_per_machine)
+    return layout_on(curve, of_ranks)
+
+
+def layout_on(curve: Curve, of_ranks: tuple[int, ...], cores: int | None = None) -> RankLayout:
+    """Put ranks on nodes like those of a curve, or of the same kind with other `cores`.
+
+    Nodes with a machine of their own stay so; emulated ones share theirs.
+    """
+    own_machines = cores is not None or curve.machines == curve.nodes
+    machines = of_ranks if own_machines else tuple(node % curve.machines for node in of_ranks)
+    return RankLayout(of_ranks, machines, curve.cores_per_machine if cores is None else cores)
 
 
 def _suitable(kernel: str, ranks: int, options: Options) -> list[str]:

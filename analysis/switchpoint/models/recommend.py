@@ -14,11 +14,10 @@ from switchpoint.models.libraries.mpich import MPICH
 from switchpoint.models.libraries.open_mpi import OPEN_MPI
 from switchpoint.models.libraries.own_kernels import OWN_KERNELS
 from switchpoint.models.links import Place, curve_of
-from switchpoint.models.prediction import WITHIN
+from switchpoint.models.prediction import WITHIN, layout_on
 from switchpoint.models.refusals import check_ranks
 from switchpoint.models.site_model import Curve, SiteModel
 from switchpoint.models.sort_maps import MapAdvice, best_maps
-from switchpoint.records.rank_layout import RankLayout
 from switchpoint.tables.mpi_names import mpi_family
 
 #: What can be asked.
@@ -173,12 +172,7 @@ class _Asked:
                 f" was measured on {measured}; choose another --placement",
             )  # fmt: skip
         of_ranks = tuple(rank * self.nodes // ranks for rank in range(ranks))
-        curve = self.curve
-        # Nodes with a machine of their own stay so; emulated ones share theirs.
-        own_machines = self.cores is not None or curve.machines == curve.nodes
-        machines = of_ranks if own_machines else tuple(node % curve.machines for node in of_ranks)
-        cores = curve.cores_per_machine if self.cores is None else self.cores
-        return Where(self.place, RankLayout(of_ranks, machines, cores), self.within)
+        return Where(self.place, layout_on(self.curve, of_ranks, self.cores), self.within)
 
     def message_sizes(self) -> list[int]:
         """Return the sizes to advise on: those asked for, or powers of two that were measured."""

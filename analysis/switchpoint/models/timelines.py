@@ -25,8 +25,6 @@ class Timelines:
 
     Attributes
     ----------
-    run_id : str
-        The run that recorded it.
     place : Place
         Where it ran.
     layout : RankLayout
@@ -39,7 +37,6 @@ class Timelines:
         `mode`, `size_bytes`, `rank`, `phase`, `start_us`, `end_us`.
     """
 
-    run_id: str
     place: Place
     layout: RankLayout
     hosts: dict[int, str]
@@ -99,7 +96,7 @@ def sort_timelines(
         raise InputError(model.source, "predicts no activity of this sort; its array is too short")
     predicted = pd.DataFrame([dataclasses.asdict(span) for span in spans])
     return Timelines(
-        run["run_id"], place, layout, {rank["rank"]: str(rank["host"]) for rank in header["ranks"]},
+        place, layout, {rank["rank"]: str(rank["host"]) for rank in header["ranks"]},
         size_bytes, predicted.assign(mode="tree", size_bytes=size_bytes),
         activity[activity["size_bytes"] == size_bytes],
     )  # fmt: skip

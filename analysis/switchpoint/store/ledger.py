@@ -63,8 +63,7 @@ class Ledger:
         table = table.append_column(ROW, pa.array(_content(table)))
         dated = self._time in table.schema.names
         if not dated:
-            now = f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}"
-            times = pa.array([now] * len(table), pa.string())
+            times = pa.array([now_utc()] * len(table), pa.string())
             table = table.append_column(self._time, times.cast(self._text))
         added, name = 0, batch_name()
         for month, part in _by_month(table, self._time):
@@ -229,3 +228,8 @@ def _by_month(table: pa.Table, time: str) -> Iterator[tuple[str, pa.Table]]:
     months = months.where(dated, UNDATED).reset_index(drop=True)
     for month, part in months.groupby(months):
         yield str(month), table if len(part) == len(months) else table.take(pa.array(part.index))
+
+
+def now_utc() -> str:
+    """Return the time of now as text (ISO 8601)."""
+    return f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}"

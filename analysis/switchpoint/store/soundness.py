@@ -19,7 +19,7 @@ from switchpoint.records.header import header_problem
 from switchpoint.store.tables import OTHER_IDENTITY
 from switchpoint.strict_json import parse_json
 from switchpoint.tables.columns import IDENTITY, RESERVED
-from switchpoint.tables.validity import POINT_RANGES, SAMPLE_RANGES, are_labels, is_start
+from switchpoint.tables.validity import POINT_RANGES, SAMPLE_RANGES, is_start, labels_in
 
 _ID = r"\A[0-9a-f]{32}\z"
 
@@ -73,9 +73,10 @@ def _of_numbers(table: pa.Table, ranges: dict[str, tuple[float, float]]) -> Iter
 def _of_labels(column: pa.ChunkedArray, name: str, taken: Set[str] = frozenset()) -> Iterator[str]:
     """Check JSON objects of texts, none of which has the name of a column that exists."""
     for text in _texts(column):
-        if not are_labels(text):
+        labels = labels_in(text)
+        if labels is None:
             yield f"{name} is not a JSON object of texts"
-        elif there := sorted(taken & parse_json(text).keys()):
+        elif there := sorted(taken & labels.keys()):
             yield f"{name} contains {there[0]}, which is a column of its own"
 
 

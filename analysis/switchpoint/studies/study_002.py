@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.models.efficiency import (
-    FIT_BYTES,
     LITERATURE,
     WORD_BYTES,
     Link,
     efficiency,
-    fit_link,
+    link_of_sends,
 )
 from switchpoint.studies.claim import Claim
 from switchpoint.studies.evidence import (
@@ -230,14 +229,13 @@ def _predicted(link: Link, task_us: float, ranks: int, words: int, serial: float
 
 def _link(data: Data, placement: str) -> Link:
     rows = data.at("pingpong", mode="send", placement=placement)
-    rows = rows[rows["size_bytes"].between(*FIT_BYTES)]
-    times = rows.groupby("size_bytes")["time_us"].median()
-    if len(times) < 3:
+    link = link_of_sends(rows, 3)
+    if link is None:
         raise NotTestableError(
             f"fewer than three ping-pong sizes from 4 B to 64 KiB on {placement}",
             "make measure TAG=sweep",
         )
-    return fit_link(times.index.to_numpy(dtype=float), times.to_numpy(dtype=float))
+    return link
 
 
 def _link_or_none(data: Data, placement: str) -> Link | None:

@@ -209,17 +209,18 @@ def _of_row(row: Mapping[Hashable, Any], names: Iterable[str]) -> Iterator[str]:
     for name in names:
         if not _is_null(row[name]):
             yield from _of_texts(name, [row[name]])
-            if name == "labels" and not are_labels(row[name]):
+            if name == "labels" and labels_in(row[name]) is None:
                 yield "labels are not a JSON object of texts"
 
 
-def are_labels(text: str) -> bool:
-    """Return whether a text is what labels are kept as: a JSON object of texts."""
+def labels_in(text: str) -> dict[str, str] | None:
+    """Return the labels of a text; None if it is not what they are kept as, an object of texts."""
     try:
         value = parse_json(text)
     except ValueError:
-        return False
-    return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
+        return None
+    sound = isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
+    return value if sound else None
 
 
 def _of_texts(name: str, texts: Iterable[object]) -> Iterator[str]:

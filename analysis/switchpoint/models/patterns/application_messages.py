@@ -1,4 +1,4 @@
-"""The messages of the applications, as in src/applications/collectives.c.
+"""The messages of the applications, as in src/applications/collectives.c, and their work.
 
 Each function adds steps to the programs of all ranks.
 """
@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from switchpoint.models.patterns.pattern import Steps
 from switchpoint.models.patterns.trees import binomial, parents_of
 
-#: A length that a rank announces: C's size_t.
+#: A length that a rank announces (C's size_t), and a number (C's double).
 LENGTH_BYTES = 8
+NUMBER_BYTES = 8
 
 
 def shares(items: int, ranks: int) -> list[int]:
@@ -22,6 +23,12 @@ def shares(items: int, ranks: int) -> list[int]:
     """
     each, more = divmod(items, ranks)
     return [each + (rank < more) for rank in range(ranks)]
+
+
+def compute(every: Sequence[Steps], units: Sequence[float], unit_us: float) -> None:
+    """Let each rank compute so many units of work."""
+    for steps, own in zip(every, units, strict=True):
+        steps.compute(own * unit_us)
 
 
 def deal(every: Sequence[Steps], bytes_of: Sequence[int]) -> None:

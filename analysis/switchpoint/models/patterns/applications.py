@@ -11,9 +11,11 @@ import math
 
 from switchpoint.models.patterns.application_messages import (
     LENGTH_BYTES,
+    NUMBER_BYTES,
     announce,
     broadcast,
     collect,
+    compute,
     deal,
     exchange,
     shares,
@@ -30,7 +32,7 @@ BLOCK_BYTES = 4096
 STREAM_BYTES = 731
 
 #: Of `backpropagation`: a network's inputs and outputs, and a number of 8 bytes for each of both.
-INPUTS, OUTPUTS, NUMBER_BYTES = 24, 8, 8
+INPUTS, OUTPUTS = 24, 8
 PATTERN_BYTES = (INPUTS + OUTPUTS) * NUMBER_BYTES
 
 
@@ -57,8 +59,7 @@ def voting(mode: str, ranks: int, size_bytes: int, unit_us: float) -> Pattern:
             broadcast(every, size_bytes, rank)
     else:
         exchange(every, [[VOTE_BYTES * share for share in counted]] * ranks)
-    for steps, count in zip(every, counted, strict=True):
-        steps.compute(ranks * count * unit_us)
+    compute(every, [ranks * count for count in counted], unit_us)
     if mode == "shares":
         for rank, count in enumerate(counted):
             broadcast(every, VOTE_BYTES * count, rank)
@@ -78,8 +79,7 @@ def jpeg(ranks: int, size_bytes: int, unit_us: float) -> Pattern:
     every = [Steps() for _ in range(ranks)]
     blocks = shares(size_bytes // BLOCK_BYTES, ranks)
     deal(every, [BLOCK_BYTES * count for count in blocks])
-    for steps, count in zip(every, blocks, strict=True):
-        steps.compute(count * unit_us)
+    compute(every, blocks, unit_us)
     collect(every, [LENGTH_BYTES * count for count in blocks])
     announce(every)
     collect(every, [STREAM_BYTES * count for count in blocks])
@@ -109,8 +109,7 @@ def backpropagation(
     deal(every, [PATTERN_BYTES * count for count in patterns])
     for _ in range(epochs):
         broadcast(every, weight_bytes)
-        for steps, count in zip(every, patterns, strict=True):
-            steps.compute(count * hidden * unit_us)
+        compute(every, [count * hidden for count in patterns], unit_us)
         collect(every, [weight_bytes] * ranks)
     return Pattern([steps.program for steps in every])
 
@@ -133,16 +132,14 @@ def psrs(ranks: int, size_bytes: int, unit_us: float) -> Pattern:
     parts = [shares(count, ranks) for count in keys]
     arriving = [sum(column) for column in zip(*parts, strict=True)]
     deal(every, [KEY_BYTES * count for count in keys])
-    for steps, count in zip(every, keys, strict=True):
-        steps.compute(_sorting(count) * unit_us)
+    compute(every, [_sorting(count) for count in keys], unit_us)
     collect(every, [KEY_BYTES * ranks] * ranks)
     if ranks > 1:
         every[0].compute(_sorting(ranks * ranks) * unit_us)
     broadcast(every, KEY_BYTES * (ranks - 1))
     exchange(every, [[LENGTH_BYTES] * ranks] * ranks)
     exchange(every, [[KEY_BYTES * count for count in row] for row in parts])
-    for steps, count in zip(every, arriving, strict=True):
-        steps.compute(count * (ranks - 1).bit_length() * unit_us)
+    compute(every, [count * (ranks - 1).bit_length() for count in arriving], unit_us)
     announce(every)
     collect(every, [KEY_BYTES * count for count in arriving])
     return Pattern([steps.program for steps in every])
@@ -169,8 +166,7 @@ def fft(ranks: int, size_bytes: int, unit_us: float) -> Pattern:
     matrix_bytes = [COMPLEX_BYTES * order * count for count in rows]
     deal(every, matrix_bytes)
     for _ in range(2):
-        for steps, count in zip(every, rows, strict=True):
-            steps.compute(count * order * math.log2(order) * unit_us)
+        compute(every, [count * order * math.log2(order) for count in rows], unit_us)
         exchange(every, [[COMPLEX_BYTES * mine * theirs for theirs in rows] for mine in rows])
     collect(every, matrix_bytes)
     return Pattern([steps.program for steps in every])

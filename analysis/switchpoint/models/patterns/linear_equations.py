@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import math
 
-from switchpoint.models.patterns.application_messages import broadcast, collect, deal, shares
+from switchpoint.models.patterns.application_messages import (
+    NUMBER_BYTES,
+    broadcast,
+    collect,
+    compute,
+    deal,
+    shares,
+)
 from switchpoint.models.patterns.pattern import Pattern, Steps
 
-NUMBER_BYTES = 8
 PIVOT_BYTES = 4
 
 
@@ -39,8 +45,7 @@ def linear(problem: str, ranks: int, size_bytes: int, unit_us: float, block: int
         _factorize(every, order, min(block, order), unit_us)
     if problem != "lu":
         # A right side takes n^2 in the product, and so it does in both triangular solutions.
-        for steps, count in zip(every, columns, strict=True):
-            steps.compute(count * order * order * unit_us)
+        compute(every, [count * order * order for count in columns], unit_us)
         collect(every, column_bytes)
     return Pattern([steps.program for steps in every])
 
@@ -62,5 +67,4 @@ def _factorize(every: list[Steps], order: int, block: int, unit_us: float) -> No
         broadcast(every, PIVOT_BYTES * width, owner)
         below -= width
         left[owner] -= width
-        for steps, count in zip(every, left, strict=True):
-            steps.compute(count * (width**2 / 2 + below * width) * unit_us)
+        compute(every, [count * (width**2 / 2 + below * width) for count in left], unit_us)

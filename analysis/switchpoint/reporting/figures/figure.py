@@ -28,10 +28,10 @@ _FEW_DECADES = 3
 _FEW_TIMES = 5
 
 #: Shows the page's own colour.
-NO_COLOUR = "rgba(0,0,0,0)"
+_NO_COLOUR = "rgba(0,0,0,0)"
 
 #: The buttons above a figure.
-MODEBAR = {"bgcolor": NO_COLOUR, "color": "#888", "activecolor": "#0072B2"}
+_MODEBAR = {"bgcolor": _NO_COLOUR, "color": "#888", "activecolor": "#0072B2"}
 
 #: A name in a legend has at most so many characters, to leave room for the plot.
 _MOST_CHARACTERS = 72
@@ -40,11 +40,11 @@ _MOST_CHARACTERS = 72
 def plain_layout() -> dict[str, Any]:
     """Return what the layouts of figures have in common: the page's own colours and its font."""
     return {
-        "paper_bgcolor": NO_COLOUR,
-        "plot_bgcolor": NO_COLOUR,
+        "paper_bgcolor": _NO_COLOUR,
+        "plot_bgcolor": _NO_COLOUR,
         "font": {"family": "system-ui, 'Liberation Sans', sans-serif", "size": 13, "color": INK},
         "hovermode": "closest",
-        "modebar": MODEBAR,
+        "modebar": _MODEBAR,
     }
 
 

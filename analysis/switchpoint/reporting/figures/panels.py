@@ -9,12 +9,10 @@ import pandas as pd
 
 from switchpoint.reporting.figures.figure import (
     FAINT_GRID,
-    INK,
-    MODEBAR,
-    NO_COLOUR,
     axis,
     cut,
     literal,
+    plain_layout,
     size_ticks,
 )
 from switchpoint.reporting.figures.metrics import Metric
@@ -41,18 +39,13 @@ def panel_layout(
     legend_height = _ENTRY_HEIGHT * min(names, _MOST_ENTRIES) + 24
     gap = 0.03
     width = (1 - gap * (count - 1)) / count
-    layout: dict[str, Any] = {
+    layout: dict[str, Any] = plain_layout() | {
         "height": _PANEL_HEIGHT + legend_height,
         "margin": {"l": 70, "r": 15, "t": 56, "b": _AXIS_HEIGHT + legend_height},
-        "paper_bgcolor": NO_COLOUR,
-        "plot_bgcolor": NO_COLOUR,
-        "font": {"family": "system-ui, 'Liberation Sans', sans-serif", "size": 13, "color": INK},
         "legend": {
             "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "itemwidth": 50,
             "maxheight": legend_height, "tracegroupgap": 0,
         },
-        "hovermode": "closest",
-        "modebar": MODEBAR,
         "annotations": [],
     }  # fmt: skip
     ticks = size_ticks(

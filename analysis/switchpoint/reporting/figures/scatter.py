@@ -10,13 +10,11 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.reporting.figures.figure import (
-    INK,
-    MODEBAR,
-    NO_COLOUR,
     Figure,
     axis,
     literal,
     no_template,
+    plain_layout,
 )
 from switchpoint.reporting.figures.styles import Styles
 from switchpoint.tables.columns import identity_columns
@@ -104,15 +102,10 @@ def _line(series: str, relative: Any, colour: str, dash: str) -> dict[str, Any]:
 
 def _layout(lines: int) -> dict[str, Any]:
     legend = _ENTRY_HEIGHT * lines + 10
-    return {
+    return plain_layout() | {
         "height": _HEIGHT + legend,
         "margin": {"l": 70, "r": 15, "t": 30, "b": 70 + legend},
-        "paper_bgcolor": NO_COLOUR,
-        "plot_bgcolor": NO_COLOUR,
-        "font": {"family": "system-ui, 'Liberation Sans', sans-serif", "size": 13, "color": INK},
         "legend": {"yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "itemwidth": 50},
-        "hovermode": "closest",
-        "modebar": MODEBAR,
         "xaxis": axis()
         | {
             "type": "log",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.reporting.figures.figure import COLOURS, INK, MODEBAR, NO_COLOUR, Figure, axis
+from switchpoint.reporting.figures.figure import COLOURS, INK, Figure, axis, plain_layout
 
 
 def draw_trend(
@@ -32,14 +32,9 @@ def draw_trend(
         "line": {"color": COLOURS[0]}, "marker": {"size": 7}, "showlegend": False,
         "hovertemplate": "%{x|%Y-%m-%d %H:%M}: %{y:.3f}<extra></extra>",
     }  # fmt: skip
-    layout: dict[str, Any] = {
+    layout: dict[str, Any] = plain_layout() | {
         "height": 300,
         "margin": {"l": 70, "r": 15, "t": 30, "b": 50},
-        "paper_bgcolor": NO_COLOUR,
-        "plot_bgcolor": NO_COLOUR,
-        "font": {"family": "system-ui, 'Liberation Sans', sans-serif", "size": 13, "color": INK},
-        "hovermode": "closest",
-        "modebar": MODEBAR,
         "xaxis": axis() | {"type": "date"},
         "yaxis": axis() | {"title": {"text": "Time relative to all nights"}},
         "shapes": [
