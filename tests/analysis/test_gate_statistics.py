@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from switchpoint import Store, gate
+from switchpoint.history.by_night import LaunchesByNight, launches_by_night
 from switchpoint.history.dates import began
 from switchpoint.history.drift import drift, is_drift
 from switchpoint.history.false_discovery import significant
@@ -31,7 +32,15 @@ def judge(series: np.ndarray) -> Judged:
     """Compare the last night of series that scatter alike."""
     series = np.atleast_2d(series)
     every = np.ones(series.shape, dtype=bool)
-    return compare(Nightly.of(series, every, np.zeros(len(series), dtype=int)))
+    return compare(Nightly(LaunchesByNight.single(series), every, np.zeros(len(series), dtype=int)))
+
+
+def judge_launches(each: np.ndarray) -> Judged:
+    """Compare the last night of similar series; one value for each series, night and launch."""
+    series, night = (index.ravel() for index in np.indices(each.shape)[:2])
+    shape = each.shape[:2]
+    launches = launches_by_night(series, night, each.ravel(), shape)
+    return compare(Nightly(launches, np.ones(shape, dtype=bool), np.zeros(len(each), dtype=int)))
 
 
 def test_students_t_is_close_to_its_tables() -> None:
@@ -75,6 +84,37 @@ def test_what_disturbed_nights_have_shown_before_is_no_surprise() -> None:
 
     assert judge(calm).p[0] < 1e-5
     assert judge(disturbed).p[0] > 0.02
+
+
+def test_launches_that_are_slow_by_chance_are_no_change() -> None:
+    """Three in a hundred are slow, so two of three in about one night of 400."""
+    rng = np.random.default_rng(1)
+    each = rng.normal(0, 0.01, (200, 31, 3))
+    slow = rng.random(each.shape) < 0.03
+    slow[:, -1] = False
+    calm = each.copy()
+    slow[0, -1] = [True, False, True]
+    each[slow] += 0.2
+    calm[0, -1] += [0.2, 0.0, 0.2]
+
+    p = judge_launches(each).p
+    assert 1e-3 < p[0] < 3e-2
+    assert p.min() > 1e-5
+    assert judge_launches(calm).p[0] < 1e-9  # where no launch ever was slow, two are a surprise
+
+
+def test_launches_that_are_all_slow_night_after_night_are_a_change() -> None:
+    rng = np.random.default_rng(2)
+    each = rng.normal(0, 0.01, (200, 31, 3))
+    slow = rng.random(each.shape) < 0.03
+    slow[0] = False
+    each[slow] += 0.2
+    each[0, -1] += 0.2
+    first = judge_launches(each).p[0]
+    each[0, -2] += 0.2
+    second = judge_launches(each).p[0]
+
+    assert second < 1e-6 < first < 1e-3
 
 
 def test_the_false_discovery_rate_holds() -> None:

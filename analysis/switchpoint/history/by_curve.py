@@ -111,10 +111,6 @@ def _joined(parts: Iterable[ByCurve]) -> ByCurve:
         Shapes(**arrays),
         moved,
         Parameters.joined(parameters),
-        LaunchesByNight(
-            np.concatenate([one.nightly for one in rest]),
-            np.concatenate([one.variance for one in rest]),
-            np.concatenate([one.number for one in rest]),
-        ),
+        LaunchesByNight.joined(rest),
         np.concatenate(searched),
     )

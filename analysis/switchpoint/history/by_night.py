@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from switchpoint.history.medians import row_medians
 from switchpoint.tables.curves import median_by
@@ -34,11 +36,48 @@ class LaunchesByNight:
         night does not change. NaN if no night has two launches.
     number : array of int, shape (codes, nights)
         Number of launches.
+    each : array of float, shape (codes, nights, launches)
+        The values themselves, those of a night in the order of its launches; NaN where a night has
+        fewer.
     """
 
     nightly: Floats
     variance: Floats
     number: Indices
+    each: npt.NDArray[np.float32]
+
+    @classmethod
+    def single(cls, nightly: Floats) -> LaunchesByNight:
+        """Return nights of one launch each."""
+        unknown = np.full(len(nightly), np.nan)
+        return cls(
+            nightly,
+            unknown,
+            np.isfinite(nightly).astype(int),
+            nightly[:, :, None].astype(np.float32),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[LaunchesByNight]) -> LaunchesByNight:
+        """Join the codes of several."""
+        most = max((part.each.shape[2] for part in parts), default=0)
+        each = [
+            np.pad(
+                part.each, ((0, 0), (0, 0), (0, most - part.each.shape[2])), constant_values=np.nan
+            )
+            for part in parts
+        ]
+        return cls(
+            np.concatenate([part.nightly for part in parts]),
+            np.concatenate([part.variance for part in parts]),
+            np.concatenate([part.number for part in parts]),
+            np.concatenate(each),
+        )
+
+    def less(self, nightly: Floats) -> LaunchesByNight:
+        """Return them less what is known of each night."""
+        each = (self.each - nightly[:, :, None]).astype(np.float32)
+        return replace(self, nightly=self.nightly - nightly, each=each)
 
 
 def launches_by_night(
@@ -54,12 +93,22 @@ def launches_by_night(
     common.
     """
     nightly = by_night(codes, night, values, shape)
-    number = np.zeros(shape, dtype=int)
-    np.add.at(number, (codes, night), 1)
+    cell = codes * shape[1] + night
+    number = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
     off = values - nightly[codes, night]
     if launch is not None and len(launch):
         _, dense = np.unique(launch, return_inverse=True)
         off -= median_by(dense, off)[dense]
-    squares = np.bincount(codes * shape[1] + night, off**2, minlength=number.size).reshape(shape)
+    squares = np.bincount(cell, off**2, minlength=number.size).reshape(shape)
     variance = np.where(number > 1, squares / np.maximum(number - 1, 1), np.nan)
-    return LaunchesByNight(nightly, row_medians(variance), number)
+    return LaunchesByNight(nightly, row_medians(variance), number, _each(cell, values, number))
+
+
+def _each(cell: Indices, values: Floats, number: Indices) -> npt.NDArray[np.float32]:
+    """Arrange values by cell, those of a cell in their order; half the digits save memory."""
+    order = np.argsort(cell, kind="stable")
+    begins = np.cumsum(number.ravel()) - number.ravel()
+    most = int(number.max(initial=0))
+    each = np.full((number.size, most), np.nan, dtype=np.float32)
+    each[cell[order], np.arange(len(cell)) - begins[cell[order]]] = values[order]
+    return each.reshape(*number.shape, most)

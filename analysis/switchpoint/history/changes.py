@@ -61,10 +61,8 @@ def found(night: Night, curves: ByCurve | None, policy: Policy) -> Iterator[Draf
     usual = np.where(metric == NOISE, _USUAL_SCATTER_OF_NOISE, USUAL_SCATTER)
     stratum = strata(night.curves)
     series = Nightly(
-        parameters.nightly,
-        normal_nights(parameters.nightly, policy.settled_after_nights),
-        parameters.launch_variance,
         parameters.launches,
+        normal_nights(parameters.nightly, policy.settled_after_nights),
         stratum[parameters.table["curve"]] * len(METRICS) + kind,
     )
     judged = compare(series, usual)

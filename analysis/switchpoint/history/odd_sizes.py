@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +63,7 @@ def unexplained(
     shape = (len(shapes.size), points.nights)
     place, night, ratio = shapes.place[used], points.night[used], ratios(points, shapes)[used]
     found = launches_by_night(place, night, ratio, shape, points.launch[used])
-    return replace(found, nightly=found.nightly - _explained(shapes, parameters))
+    return found.less(_explained(shapes, parameters))
 
 
 def odd_sizes(
@@ -86,7 +86,7 @@ def odd_sizes(
     """
     every = np.ones(rest.nightly.shape, dtype=bool)
     strata = stratum[shapes.curve]
-    judged = compare(Nightly(rest.nightly, every, rest.variance, rest.number, strata))
+    judged = compare(Nightly(rest, every, strata))
     odd = significant(judged.p, rate) & (np.abs(judged.effect) >= least)
     low, high = judged.interval()
     return [

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from switchpoint.history.by_night import launches_by_night
+from switchpoint.history.by_night import LaunchesByNight, launches_by_night
 from switchpoint.history.medians import row_medians
 from switchpoint.history.points import Points
 from switchpoint.history.shapes import Shapes
@@ -47,13 +47,9 @@ class Parameters:
     table : DataFrame
         `curve`, `metric`, `segment` as in `Shapes`, `first_size_bytes`, `last_size_bytes`, and
         `smallest_bytes` and `largest_bytes` of the curve's sizes.
-    nightly : array of float, shape (parameters, nights)
-        Median over the launches of a night of the logarithm of the ratio to the history's shape.
-        More is worse: that of bandwidth is the change of time per byte. NaN without a launch.
-    launch_variance : array of float
-        Variance of that logarithm between launches of one night; NaN if no night has two.
-    launches : array of int, shape (parameters, nights)
-        Number of launches.
+    launches : LaunchesByNight
+        The logarithm of the ratio to the history's shape. More is worse: that of bandwidth is the
+        change of time per byte.
     tonight : DataFrame
         One row for each launch of the last night and segment of its curve: `run_id`, `curve`,
         `first_size_bytes`, `last_size_bytes`, `latency_us`, `time_per_byte_us`, and `noise`, the
@@ -61,10 +57,13 @@ class Parameters:
     """
 
     table: pd.DataFrame
-    nightly: Floats
-    launch_variance: Floats
-    launches: Indices
+    launches: LaunchesByNight
     tonight: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @property
+    def nightly(self) -> Floats:
+        """Medians over the launches of each night, shape (parameters, nights)."""
+        return self.launches.nightly
 
     def numbered_from(self, segments: int) -> Parameters:
         """Number the segments from here on; the noise belongs to none."""
@@ -76,9 +75,7 @@ class Parameters:
         """Join several."""
         return cls(
             pd.concat([part.table for part in parts], ignore_index=True),
-            np.concatenate([part.nightly for part in parts]),
-            np.concatenate([part.launch_variance for part in parts]),
-            np.concatenate([part.launches for part in parts]),
+            LaunchesByNight.joined([part.launches for part in parts]),
             pd.concat([part.tonight for part in parts], ignore_index=True),
         )
 
@@ -262,7 +259,8 @@ def _noise(points: Points) -> tuple[Parameters, Floats]:
     typical = row_medians(past)
     scatter = np.full(len(points.launches), np.nan)
     scatter[measured] = np.exp(values)
-    return replace(found, nightly=found.nightly - typical[:, None]), scatter
+    usual = np.broadcast_to(typical[:, None], found.nightly.shape)
+    return replace(found, launches=found.launches.less(usual)), scatter
 
 
 def _sizes(shapes: Shapes) -> pd.DataFrame:
@@ -289,5 +287,4 @@ def _collect(
     table: pd.DataFrame, row: Indices, night: Indices, values: Floats, nights: int
 ) -> Parameters:
     """Arrange the values of launches by night."""
-    found = launches_by_night(row, night, values, (len(table), nights))
-    return Parameters(table, found.nightly, found.variance, found.number)
+    return Parameters(table, launches_by_night(row, night, values, (len(table), nights)))

@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.history.by_night import LaunchesByNight
 from switchpoint.history.medians import row_medians
 from switchpoint.history.pooling import MOST_PRIOR, pooled_variance
+from switchpoint.history.slow_launches import by_chance
 from switchpoint.tables.student import SD_PER_MAD, normal_deviate, probability, t975
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -31,6 +33,9 @@ _LEAST_TONIGHT = 0.5
 
 #: An earlier night was as far off if it shows between these shares of the effect.
 _AS_FAR = 0.8, 2.0
+
+#: What is more probable than this is no change in any case.
+_RARE = 0.05
 
 #: Variance of a median over that of a mean, of normal values.
 MEDIAN_VARIANCE = math.pi / 2
@@ -99,29 +104,25 @@ class Nightly:
 
     Attributes
     ----------
-    values : array of float, shape (series, nights)
-        NaN where there is no value.
+    launches : LaunchesByNight
+        The values of a series' launches, a row each.
     normal : array of bool, shape (series, nights)
         Whether a night is one that the newest are compared with.
-    launch_variance : array of float, shape (series,)
-        Between launches of one night; NaN if not known.
-    launches : array of int, shape (series, nights)
-        Number of launches behind each value.
     stratum : array of int, shape (series,)
         Series with the same number are similar: their scatter is.
+    alike : array of int, shape (series,), optional
+        Series with the same number have launches that are slow as often; by default the stratum.
     """
 
-    values: Floats
+    launches: LaunchesByNight
     normal: npt.NDArray[np.bool_]
-    launch_variance: Floats
-    launches: Indices
     stratum: Indices
+    alike: Indices | None = None
 
-    @classmethod
-    def of(cls, values: Floats, normal: npt.NDArray[np.bool_], stratum: Indices) -> Nightly:
-        """Return series without details."""
-        unknown = np.full(len(values), np.nan)
-        return cls(values, normal, unknown, np.ones(values.shape, dtype=int), stratum)
+    @property
+    def values(self) -> Floats:
+        """The median of each night, shape (series, nights); NaN where there is no value."""
+        return self.launches.nightly
 
     @property
     def baseline(self) -> Floats:
@@ -168,8 +169,7 @@ def _compare(series: Nightly, window: int, usual: Floats | float) -> Judged:
     """Compare the mean of so many newest nights with those before them."""
     past, newest = series.baseline[:, :-window], series.values[:, -window:]
     centre, variance, number = _scatter(past, series.stratum)
-    known = np.isfinite(series.launch_variance)
-    within = np.where(known, series.launch_variance, 0.0)
+    within = np.nan_to_num(series.launches.variance)
     prior, worth = _prior(variance, number, within, series, usual)
     freedom = np.maximum(number - 1, 0)
     with np.errstate(invalid="ignore"):
@@ -178,7 +178,7 @@ def _compare(series: Nightly, window: int, usual: Floats | float) -> Judged:
     moderated = np.maximum(moderated, _LEAST_SCATTER**2)
     alike = (1 + (window - 1) * _alike(past, centre, series.stratum)) / window
     error = moderated * (alike + MEDIAN_VARIANCE / np.maximum(number, 1))
-    error += _fewer_launches(within, series.launches) / window
+    error += _fewer_launches(within, series.launches.number) / window
     complete = np.isfinite(newest).all(axis=1)
     complete &= number >= (1 if window == 1 else _FEWEST_BEFORE)
     effect = np.where(complete, newest.mean(axis=1) - centre, np.nan)
@@ -188,7 +188,27 @@ def _compare(series: Nightly, window: int, usual: Floats | float) -> Judged:
     tonight = (newest[:, -1] - centre) / np.where(effect == 0, 1, effect)
     shows = complete & (tonight >= _LEAST_TONIGHT)
     p = np.maximum(probability(judged.z), _seen_before(past - centre[:, None], effect, window))
-    return replace(judged, p=np.where(shows, p, 1.0))
+    p = np.where(shows, p, 1.0)
+    rare = np.flatnonzero(p <= _RARE)
+    p[rare] = np.maximum(p[rare], _of_slow_launches(series, judged, window, rare))
+    return replace(judged, p=p)
+
+
+def _of_slow_launches(series: Nightly, judged: Judged, window: int, rows: Indices) -> Floats:
+    """Return how probable some effects are if launches are slow as often as in the history."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        off = (series.values[:, :-window] - judged.centre[:, None]) / judged.effect[:, None]
+    # The nights just before may be the same change.
+    newest = np.logical_and.accumulate((off >= _AS_FAR[0])[:, ::-1], axis=1)[:, ::-1]
+    return by_chance(
+        series.launches.each,
+        series.normal[:, :-window] & ~newest,
+        judged.centre,
+        judged.effect,
+        judged.scatter,
+        series.stratum if series.alike is None else series.alike,
+        rows,
+    )
 
 
 def _seen_before(off: Floats, effect: Floats, window: int) -> Floats:
@@ -253,7 +273,7 @@ def _prior(
     """Return the variance that similar series make likely, and its degrees of freedom."""
     usual = np.broadcast_to(np.asarray(usual, dtype=float), variance.shape)
     prior, worth = np.zeros(len(variance)), np.full(len(variance), _USUAL_FREEDOM)
-    mean_launches = np.maximum(series.launches.mean(axis=1), 1)
+    mean_launches = np.maximum(series.launches.number.mean(axis=1), 1)
     for one in np.unique(series.stratum):
         here = series.stratum == one
         # A series whose launches differ much scatters much, which few nights do not show yet.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from switchpoint.history.by_night import LaunchesByNight
 from switchpoint.history.drift import drift, is_gradual
 from switchpoint.history.factors import NODE, Group
 from switchpoint.history.false_discovery import significant
@@ -112,7 +113,7 @@ def change_of(compared: Compared, curves: Indices, metric: str) -> Change | None
     """Measure how much a metric of some curves changed together, significant or not."""
     search = _Search(compared)
     rows = search.rows(curves, metric)
-    return search.together(metric, [rows], [None])[0] if len(rows) else None
+    return search.together(metric, [rows], [{}])[0] if len(rows) else None
 
 
 class _Search:
@@ -177,15 +178,23 @@ class _Search:
         return np.flatnonzero(self._free & (self._metric == metric) & inside[self._curve])
 
     def together(
-        self, metric: str, rows: Sequence[Indices], nodes: Sequence[str | None]
+        self, metric: str, rows: Sequence[Indices], shared: Sequence[Mapping[str, str]]
     ) -> list[Change]:
-        """Compare groups of parameters, each as one, with their history."""
+        """Compare groups of parameters, each as one, with their history.
+
+        Groups that share values of the same factors are alike.
+        """
         series = np.stack([self._mean(some) for some in rows])
         # The nights of a group are compared with each other, so what its curves have in common
         # from night to night is part of its scatter.
         usual = np.array([_TOGETHER * np.median(self._judged.scatter[some]) for some in rows])
         normal = normal_nights(series, self._settled_after)
-        judged = compare(Nightly.of(series, normal, np.arange(len(series))), usual)
+        launches = LaunchesByNight.single(series)
+        launches = replace(launches, each=np.stack([self._mean_launches(some) for some in rows]))
+        alone = np.arange(len(series))
+        kinds: dict[frozenset[str], int] = {}
+        alike = np.array([kinds.setdefault(frozenset(one), len(kinds)) for one in shared])
+        judged = compare(Nightly(launches, normal, alone, alike), usual)
         low, high = judged.interval()
         z = judged.z
         return [
@@ -199,7 +208,7 @@ class _Search:
                 float(z[number]),
                 float(judged.p[number]),
                 series[number],
-                nodes[number],
+                shared[number].get(NODE),
             )
             for number, some in enumerate(rows)
         ]
@@ -220,13 +229,11 @@ class _Search:
 
     def _candidates(self, metric: str) -> list[Change]:
         """Return how each group changed, as far as no change explains its curves yet."""
-        named = [
-            (self.rows(group.curves, metric), group.shared.get(NODE)) for group in self._groups
-        ]
-        named = [(rows, node) for rows, node in named if len(np.unique(self._curve[rows])) > 1]
+        named = [(self.rows(group.curves, metric), group.shared) for group in self._groups]
+        named = [(rows, shared) for rows, shared in named if len(np.unique(self._curve[rows])) > 1]
         if not named:
             return []
-        return self.together(metric, [rows for rows, _ in named], [node for _, node in named])
+        return self.together(metric, [rows for rows, _ in named], [shared for _, shared in named])
 
     def _mean(self, rows: Indices) -> Floats:
         """Return the weighted mean of some parameters in each night, relative to their centres."""
@@ -236,6 +243,13 @@ class _Search:
         total = np.where(weight > 0, off, 0.0) * weight
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(total.sum(axis=0) / weight.sum(axis=0))
+
+    def _mean_launches(self, rows: Indices) -> Floats:
+        """Return the same mean of each launch: the first of each night of all curves, and so on."""
+        each = self._parameters.launches.each[rows] - self._judged.centre[rows][:, None, None]
+        weight = (1 / self._judged.error[rows] ** 2)[:, None, None] * np.isfinite(each)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((np.nan_to_num(each) * weight).sum(axis=0) / weight.sum(axis=0))
 
     def _score(self, change: Change) -> float:
         """Return how much likelier it is that all of a group changed than that none did."""

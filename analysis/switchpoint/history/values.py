@@ -12,7 +12,7 @@ import pandas as pd
 
 from switchpoint.history import dates
 from switchpoint.history.accepted import Acceptance
-from switchpoint.history.by_night import by_night
+from switchpoint.history.by_night import LaunchesByNight, by_night
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import normal_nights
 from switchpoint.history.night import Draft
@@ -72,7 +72,7 @@ def found(
     nightly[np.array(starts_utc) < np.array(begins)[:, None]] = np.nan
     normal = normal_nights(nightly, policy.settled_after_nights)
     strata = pd.factorize(pd.Series([str(row["test"]) for row in rows]))[0]
-    judged = compare(Nightly.of(nightly, normal, strata))
+    judged = compare(Nightly(LaunchesByNight.single(nightly), normal, strata))
     least = math.log1p(policy.minimum_effect.value)
     sure = significant(judged.p, policy.false_discovery_rate)
     for one in np.flatnonzero(sure & (np.abs(judged.effect) >= least)):
