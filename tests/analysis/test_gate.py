@@ -85,6 +85,7 @@ def test_nothing_is_found_where_nothing_changed(tmp_path: Path) -> None:
     verdict = gate(store_of(tmp_path))
 
     assert verdict.findings.empty and not verdict.fails
+    assert [*verdict.findings[verdict.findings["fails"]]] == [*verdict.findings]  # its columns
     assert (verdict.session, verdict.nights, len(verdict.curves)) == ("night-010", LAST, 12)
     assert verdict.warnings == []
 

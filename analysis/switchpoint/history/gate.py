@@ -250,4 +250,4 @@ def _in_order(rows: list[dict[str, Any]]) -> pd.DataFrame:
             -abs(row["effect"]) if math.isfinite(row["effect"]) else 0.0,
         )
     )
-    return pd.DataFrame(rows, columns=GATE_COLUMNS)
+    return pd.DataFrame(rows, columns=GATE_COLUMNS).astype({"fails": bool})
