@@ -531,9 +531,10 @@ def test_a_night_whose_curves_all_have_new_names_is_no_first_night(
     assert not gate(store).fails
 
 
+@pytest.mark.parametrize("site", [None, "there"])
 @pytest.mark.parametrize(("hosts", "kinds"), [(("n7", "n8"), []), (("a1", "a2"), ["wrong_site"])])
 def test_the_first_night_of_another_site_passes_on_hosts_of_its_own(
-    tmp_path: Path, hosts: tuple[str, ...], kinds: list[str]
+    tmp_path: Path, hosts: tuple[str, ...], kinds: list[str], site: str | None
 ) -> None:
     def facts(_night: int, _placement: str, _environ: str) -> Mapping[str, Any]:
         return {"hosts": hosts}
@@ -541,12 +542,12 @@ def test_the_first_night_of_another_site_passes_on_hosts_of_its_own(
     store = store_of(tmp_path, nights=3)
     store.add(renamed(night_of(tmp_path, 4, facts=facts), "site", "there"))
 
-    verdict = gate(store)
+    verdict = gate(store, site=site)
 
     assert verdict.nights == 0 and [*verdict.findings["kind"]] == kinds
     assert verdict.fails == bool(kinds)
     store.add(renamed(night_of(tmp_path, 5, facts=facts), "site", "there"))
-    assert not gate(store).fails
+    assert not gate(store, site=site).fails
 
 
 def test_a_disturbed_night_of_the_history_does_not_hide_a_change(tmp_path: Path) -> None:
