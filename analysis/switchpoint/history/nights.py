@@ -57,6 +57,8 @@ class Nights:
     elsewhere : DataFrame
         If the session is the first of its site: runs of the newest session of each other site that
         measured one of its kernels before.
+    left_out : DataFrame
+        Runs of the earlier sessions that began during maintenance, at the same site.
     """
 
     runs: pd.DataFrame
@@ -68,6 +70,7 @@ class Nights:
     until_utc: str | None = None
     sites: frozenset[str] = frozenset()
     elsewhere: pd.DataFrame = field(default_factory=pd.DataFrame)
+    left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def tonight(self) -> int:
@@ -136,7 +139,10 @@ def select_nights(
         earlier = usual(read.renamed, starts, maintenance)
     chosen = [*earlier[-history:], read.judged]
     number = {name: night for night, name in enumerate(chosen)}
-    runs = read.runs[read.runs["session"].isin(chosen) & read.runs["site"].isin(own["site"])]
+    of_sites = read.runs[read.runs["site"].isin(own["site"])]
+    runs = of_sites[of_sites["session"].isin(chosen)]
+    before = starts[starts < starts[read.judged]].index
+    left_out = before.difference(usual(before, starts, maintenance))
     everywhere = read.runs if site is None or len(chosen) > 1 else _sessions(store.stored()[0])
     stored_before = read.last_batch[starts.index] < own[STORED_AS].min()
     later = starts[starts > starts[read.judged]]
@@ -153,19 +159,8 @@ def select_nights(
         None if later.empty else str(later.min()),
         frozenset(read.runs["site"].dropna()),
         _elsewhere(read, everywhere),
+        of_sites[of_sites["session"].isin(left_out)],
     )
-
-
-def site_of(store: Store, session: str | None) -> str | None:
-    """Return the site of the session to judge; None if it has none, or several.
-
-    Raises
-    ------
-    InputError
-        If there is no such session.
-    """
-    sites = next(_reading_back(store, session, None)).own["site"].dropna().unique()
-    return str(sites[0]) if len(sites) == 1 else None
 
 
 def no_session(store: Store, session: str, names: Sequence[str]) -> NoSession:

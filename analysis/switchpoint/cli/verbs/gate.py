@@ -160,8 +160,8 @@ def _policy_file(
     results: Results, session: str | None, site: str | None, settings: Path | None
 ) -> Path | None:
     """Return the policy beside the site's settings; the site is named, or that of the session."""
-    from switchpoint.history.nights import site_of
     from switchpoint.history.policy import GATE_FILE
+    from switchpoint.history.value_nights import site_of
     from switchpoint.sites.settings_path import named_settings
 
     if settings is not None:
