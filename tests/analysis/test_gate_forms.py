@@ -12,6 +12,7 @@ import pytest
 import yaml
 from conftest import write_record
 from switchpoint import InputError, Store, accept, gate, import_files
+from switchpoint.history.gate import judged_last
 from switchpoint.history.policy import Policy
 from synthetic_nights import FIRST, add_nights, from_night, in_placement
 from typer.testing import Result
@@ -251,6 +252,19 @@ def test_values_of_a_site_without_runs_are_judged_by_themselves(tmp_path: Path) 
         gate(store, site="beta")
     with pytest.raises(InputError, match="has no session 'monday'"):
         gate(store, "monday", site="alpha")
+
+
+def test_a_verdict_on_values_alone_is_shown_as_it_was(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    import_files([log(tmp_path / "logs", [*STEADY, 150.0])], store)
+    lenient = Policy.model_validate({"minimum_effect": {"value": 0.5}})
+
+    assert gate(store, keep=True).fails and judged_last(store).fails
+    gate(store, policy=lenient, keep=True)
+
+    shown = judged_last(store)
+    assert (shown.session, shown.site, shown.nights) == ("2024-03-15", "alpha", len(STEADY))
+    assert shown.findings.empty
 
 
 @pytest.mark.parametrize("runs", [True, False])
