@@ -17,11 +17,12 @@ import pandas as pd
 import pytest
 from conftest import write_record
 from switchpoint import InputError, Measurements, Store, accept, gate, import_files
-from switchpoint.history import by_curve
-from switchpoint.history import gate as gates
+from switchpoint.history import by_curve, kept_verdicts
 from switchpoint.history import nights as selection
-from switchpoint.history.gate import Verdict
+from switchpoint.history.gate import judged_last
 from switchpoint.history.policy import Policy
+from switchpoint.history.trends import trends
+from switchpoint.history.verdict import Verdict
 from switchpoint.store.compaction import compact
 from synthetic_nights import (
     PLACEMENTS,
@@ -469,7 +470,7 @@ def test_what_changed_is_told_as_long_as_a_confirmed_change_lasts(tmp_path: Path
     store = store_of(tmp_path, change, facts=facts)
     before = gate(store, f"night-{LAST - 1:03}")
     assert only(gate(store))["what_changed"] == []
-    gates.kept(store, replace(before, findings=before.findings.assign(state="confirmed")))
+    kept_verdicts.kept(store, replace(before, findings=before.findings.assign(state="confirmed")))
 
     [told] = only(gate(store))["what_changed"]
 
@@ -532,9 +533,10 @@ def test_a_night_whose_curves_all_have_new_names_is_no_first_night(
     assert not gate(store).fails
 
 
+@pytest.mark.parametrize("site", [None, "there"])
 @pytest.mark.parametrize(("hosts", "kinds"), [(("n7", "n8"), []), (("a1", "a2"), ["wrong_site"])])
 def test_the_first_night_of_another_site_passes_on_hosts_of_its_own(
-    tmp_path: Path, hosts: tuple[str, ...], kinds: list[str]
+    tmp_path: Path, hosts: tuple[str, ...], kinds: list[str], site: str | None
 ) -> None:
     def facts(_night: int, _placement: str, _environ: str) -> Mapping[str, Any]:
         return {"hosts": hosts}
@@ -542,12 +544,12 @@ def test_the_first_night_of_another_site_passes_on_hosts_of_its_own(
     store = store_of(tmp_path, nights=3)
     store.add(renamed(night_of(tmp_path, 4, facts=facts), "site", "there"))
 
-    verdict = gate(store)
+    verdict = gate(store, site=site)
 
     assert verdict.nights == 0 and [*verdict.findings["kind"]] == kinds
     assert verdict.fails == bool(kinds)
     store.add(renamed(night_of(tmp_path, 5, facts=facts), "site", "there"))
-    assert not gate(store).fails
+    assert not gate(store, site=site).fails
 
 
 def test_a_disturbed_night_of_the_history_does_not_hide_a_change(tmp_path: Path) -> None:
@@ -571,7 +573,7 @@ def test_a_confirmed_change_that_went_away_is_found_again(
 
     store = store_of(tmp_path, change)
     before = gate(store, "night-004")
-    gates.kept(store, replace(before, findings=before.findings.assign(state=state)))
+    kept_verdicts.kept(store, replace(before, findings=before.findings.assign(state=state)))
 
     assert before.fails
     assert gate(store).fails == found
@@ -796,6 +798,52 @@ def test_no_night_is_compared_with_those_of_maintenance(tmp_path: Path) -> None:
 
     assert gate(store).fails
     assert verdict.findings.empty and verdict.nights == 7
+
+
+def test_trends_leave_out_the_nights_of_maintenance(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    slow = in_placement("two_nodes_two_hosts", latency_us=1.5)
+    alone: dict[str, Any] = {"placements": ["two_nodes_two_hosts"], "modes": ["send"]}
+    add_nights(store, range(7), **alone)
+    add_nights(store, [7, 8, 9], change=slow, **alone)
+
+    verdict = gate(store, policy=MAINTENANCE, keep=True)
+
+    assert only(verdict)["kind"] == "regression"
+    for one in (verdict, judged_last(store)):
+        days = trends(store, one)["night_utc"].str[:10]
+        assert [*days] == [*(f"2026-11-{day:02}" for day in range(1, 8)), "2026-11-10"]
+
+
+def test_findings_of_a_version_that_kept_no_verdict_are_those_that_are_shown(
+    tmp_path: Path,
+) -> None:
+    change = slower("two_nodes_two_hosts", latency_us=1.5)
+    store = store_of(tmp_path, change, placements=["two_nodes_two_hosts"], modes=["send"])
+    findings = gate(store).findings.assign(fails=False)
+    nested = {name: findings[name].map(json.dumps) for name in ("shared", "curves", "what_changed")}
+    store.keep_findings(findings.assign(**nested))
+
+    assert not judged_last(store).fails
+    gate(store, keep=True)
+    assert judged_last(store).fails
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"nights": "many"}, {"warnings": "[1]"}, {"maintenance": '[{"from": 1}]'}]
+)
+def test_a_line_that_is_no_verdict_is_left_out(tmp_path: Path, wrong: dict[str, str]) -> None:
+    store = store_of(tmp_path, nights=2, placements=["one_node"], modes=["send"])
+    gate(store, keep=True)
+    line = store.verdicts().iloc[0].to_dict() | {"judged_utc": "2099-01-01T00:00Z", "nights": 7}
+    foreign = Store(tmp_path / "foreign")
+    foreign.keep_verdicts(pd.DataFrame([line | wrong]))
+    for path in (tmp_path / "foreign/verdicts").rglob("*.parquet"):
+        path.rename(tmp_path / "store/verdicts" / path.parent.name / path.name)
+
+    shown = judged_last(store)
+
+    assert (shown.session, shown.nights) == ("night-002", 2)
 
 
 def test_a_policy_says_what_matters(tmp_path: Path, switchpoint: Run) -> None:

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from conftest import write_record
 from switchpoint import InputError, Store, accept, gate, import_files
+from switchpoint.history.gate import judged_last
 from switchpoint.history.policy import Policy
 from synthetic_nights import FIRST, add_nights, from_night, in_placement
 from typer.testing import Result
@@ -253,6 +254,79 @@ def test_values_of_a_site_without_runs_are_judged_by_themselves(tmp_path: Path) 
         gate(store, "monday", site="alpha")
 
 
+def test_a_verdict_on_values_alone_is_shown_as_it_was(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    import_files([log(tmp_path / "logs", [*STEADY, 150.0])], store)
+    lenient = Policy.model_validate({"minimum_effect": {"value": 0.5}})
+
+    assert gate(store, keep=True).fails and judged_last(store).fails
+    gate(store, policy=lenient, keep=True)
+
+    shown = judged_last(store)
+    assert (shown.session, shown.site, shown.nights) == ("2024-03-15", "alpha", len(STEADY))
+    assert shown.findings.empty
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_values_in_the_future_cost_one_warning(tmp_path: Path, runs: bool) -> None:
+    """The clock of the machine was ahead in one night, by 50 years."""
+    store = Store(tmp_path / "store")
+    if runs:
+        add_nights(store, range(6), launches=2, placements=["one_node"], modes=["send"])
+    ahead = log(tmp_path / "ahead", [150.0], first=start_of(18_000), site="here")
+    import_files([log(tmp_path / "logs", STEADY[:6], first=start_of(0), site="here")], store)
+    import_files([ahead], store)
+
+    verdict = gate(store)
+
+    assert verdict.session == ("night-005" if runs else "2026-11-06")
+    assert verdict.findings.empty
+    [told] = [one for one in verdict.warnings if "in the future" in one]
+    assert "`2076-02-12`, from 2076-02-12 on; the clock that dated them was ahead" in told
+    assert gate(store, "2076-02-12").fails
+
+
+@pytest.fixture
+def two_sites(tmp_path: Path) -> Store:
+    """A store of values: the newest of the site alpha is bad, the site beta ended before."""
+    store = Store(tmp_path / "store")
+    for site, values in (("alpha", [*STEADY, 150.0]), ("beta", STEADY[:8])):
+        import_files([log(tmp_path / site, values, first=start_of(-10), site=site)], store)
+    return store
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_night_of_values_is_of_one_site(two_sites: Store, runs: bool) -> None:
+    if runs:
+        add_nights(two_sites, range(2), placements=["one_node"], modes=["send"])
+
+    named = gate(two_sites, "2026-11-01")
+
+    assert (named.session, named.nights) == ("2026-11-01", len(STEADY))
+    assert [*named.findings["kind"]] == ["regression"]
+    with pytest.raises(InputError, match="alpha, beta have a night '2026-10-27'; name one with"):
+        gate(two_sites, "2026-10-27")
+    if not runs:
+        newest = gate(two_sites)
+        assert newest.findings.to_json() == named.findings.to_json()
+        assert any("values of the site 'beta' are not judged" in one for one in newest.warnings)
+
+
+def test_the_policy_of_the_site_of_values_counts(
+    two_sites: Store, tmp_path: Path, switchpoint: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site-configs/alpha"
+    site.mkdir(parents=True)
+    (site / "settings.py").write_text("site_configuration = {}\n")
+    (site / "gate.yaml").write_text("minimum_effect: {value: 0.5}\n")
+    words = ("gate", "--store", two_sites.url, "--session", "2026-11-01")
+    assert switchpoint(*words).exit_code == 1
+
+    monkeypatch.chdir(tmp_path)
+
+    assert switchpoint(*words).exit_code == 0
+
+
 @pytest.mark.parametrize("hour", [1.5, 2.2, 9.0])
 @pytest.mark.parametrize(("last", "kinds"), [(200.0, []), (150.0, ["regression"])])
 def test_a_value_belongs_to_the_nearest_session(
@@ -376,6 +450,45 @@ def test_values_of_maintenance_are_not_compared(tmp_path: Path) -> None:
     assert gate(store, str(day)).fails and not slow.fails
     assert [*slow.findings["kind"]] == ["regression"]
     assert after.findings.empty and after.nights == len(STEADY)
+
+
+def maintenance(*days: int) -> Policy:
+    """A policy with some days of November 2026 on which the machine was not as usual."""
+    dates = (date(2026, 11, day) for day in days)
+    windows = [{"from": day, "until": day, "reason": "new fans"} for day in dates]
+    return Policy.model_validate({"maintenance": windows})
+
+
+def test_values_near_a_session_of_maintenance_are_no_night_of_their_own(tmp_path: Path) -> None:
+    """A test ran only in two sessions of maintenance, and ended on the evening before."""
+    store = Store(tmp_path / "store")
+    add_nights(store, range(9), launches=2, placements=["one_node"], modes=["send"])
+    import_files([log(tmp_path / "logs", STEADY[:9], first=start_of(0), site="here")], store)
+    for night in (4, 6):
+        path = log(tmp_path / f"{night}", [50.0], first=start_of(night, 19.0), site="here")
+        path.write_text(path.read_text().replace("Stream", "Extra"))
+        import_files([path], store)
+
+    assert [*gate(store).findings["kind"]] == ["missing_value"]
+    assert gate(store, policy=maintenance(6, 8)).findings.empty
+
+
+@pytest.mark.parametrize("result", ["pass", "fail"])
+def test_a_value_of_a_day_of_maintenance_is_not_judged_in_the_night_before(
+    tmp_path: Path, result: str
+) -> None:
+    """Each night has two tests, one of which ends in the morning."""
+    store = Store(tmp_path / "store")
+    import_files([log(tmp_path / "evening", STEADY, first=start_of(0, 20.0))], store)
+    path = log(tmp_path / "morning", STEADY[:9], first=start_of(0, 30.0))
+    last = log(tmp_path / "last", [150.0], result=result, first=start_of(9, 30.0))
+    for one in (path, last):
+        one.write_text(one.read_text().replace("Stream", "Morning"))
+        import_files([one], store)
+
+    assert gate(store).fails
+    verdict = gate(store, policy=maintenance(11))
+    assert verdict.session == "2026-11-10" and verdict.findings.empty
 
 
 def test_single_values_cannot_be_measured_again_and_still_fail(

@@ -145,12 +145,12 @@ def test_a_new_store_has_no_parameters_and_no_findings(store: Store) -> None:
     assert store.findings(since="2026-11-01", site="a").empty
 
 
-@pytest.mark.parametrize("name", ["parameters", "findings"])
+@pytest.mark.parametrize("name", ["parameters", "findings", "verdicts"])
 def test_a_damaged_and_a_foreign_file_cost_themselves(tmp_path: Path, name: str) -> None:
     store = Store(tmp_path / "results")
     for day in (1101, 1102, 1103):
         frame = parameters(day)
-        keep = store.keep_parameters if name == "parameters" else store.keep_findings
+        keep = getattr(store, f"keep_{name}")
         keep(frame.rename(columns={} if name == "parameters" else {"start_utc": "time_utc"}))
     damaged = sorted((tmp_path / "results" / name).rglob("*.parquet"))[1]
     damaged.write_bytes(damaged.read_bytes()[:-100])

@@ -21,7 +21,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from switchpoint import Store, accept, gate, read_files, report
-from switchpoint.history.gate import kept
+from switchpoint.history.kept_verdicts import kept
 from switchpoint.history.policy import Policy
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.history import history
@@ -462,3 +462,6 @@ def test_the_history_shows_what_the_gate_said_and_does_not_judge_again(tmp_path:
     kept(store, replace(verdict, findings=gone))
     words, sentences = words_and_sentences()
     assert words.endswith("1 finding, 0 failing.") and sentences == [*gone["sentence"]]
+
+    gate(store, policy=lenient, keep=True)  # what earlier verdicts said does not count
+    assert words_and_sentences()[0].endswith("0 findings, 0 failing.")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
-    from switchpoint.history.gate import Verdict
     from switchpoint.history.trials import Trial
+    from switchpoint.history.verdict import Verdict
     from switchpoint.store.store import Store
 
 _BUDGET = re.compile(r"(?P<number>\d+)(?P<unit>[smh])")

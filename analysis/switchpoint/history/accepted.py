@@ -17,9 +17,6 @@ from switchpoint.history.kinds import ACCEPTED, CHANGES, CONFIRMED
 from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
 
-#: Columns of findings that the store keeps as JSON text.
-NESTED = ["shared", "curves", "what_changed"]
-
 #: What each finding of the gate has.
 NEEDED = ["finding_id", "kind", "session", "sentence", "curves"]
 
@@ -142,14 +139,6 @@ def accept(
     }
     store.keep_findings(pd.DataFrame([accepted]))
     return accepted
-
-
-def keep(store: Store, findings: pd.DataFrame) -> None:
-    """Store findings; one that is stored already is not stored again."""
-    if findings.empty:
-        return
-    nested = {name: [json.dumps(value) for value in findings[name]] for name in NESTED}
-    store.keep_findings(findings.assign(**nested))
 
 
 def read(store: Store) -> tuple[list[Acceptance], list[str]]:

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from switchpoint.history.gate import Verdict
 from switchpoint.history.kinds import CONFIRMED, SUSPECTED
 from switchpoint.history.parameters import NOISE
 from switchpoint.history.relative_times import Difference, difference, levels, values
@@ -27,6 +26,7 @@ from switchpoint.history.variants import (
     without_nodes,
     without_settings,
 )
+from switchpoint.history.verdict import Verdict
 from switchpoint.importing.reading import read_files
 from switchpoint.tables.curves import summarise
 from switchpoint.tables.sweeps import Floats

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import pandas as pd
 
@@ -16,8 +14,7 @@ from switchpoint.history import absences, accepted, changes, presence, values
 from switchpoint.history.by_curve import by_curve
 from switchpoint.history.circumstances import facts_of_runs
 from switchpoint.history.kept import known_boundaries, parameters_of_launches
-from switchpoint.history.kept_findings import kept_findings
-from switchpoint.history.kinds import ACCEPTED, GATE_COLUMNS
+from switchpoint.history.kept_verdicts import kept, kept_findings, kept_verdict
 from switchpoint.history.night import Night
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import (
@@ -27,50 +24,13 @@ from switchpoint.history.points import (
     since_accepted,
     without_repaired,
 )
-from switchpoint.history.policy import Maintenance, Policy, maintenance_at
+from switchpoint.history.policy import Policy, maintenance_at
 from switchpoint.history.value_nights import calendar
+from switchpoint.history.verdict import Verdict, in_order
 from switchpoint.store.store import Store
 
 #: So many nights are read at once.
 _NIGHTS_AT_ONCE = 8
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the gate says of a session.
-
-    Attributes
-    ----------
-    session, start_utc : str
-        The judged session, and the start of its first run.
-    nights : int
-        The earlier nights that it was compared with.
-    curves : DataFrame
-        The identity of each curve of the session.
-    findings : DataFrame
-        `GATE_COLUMNS`, those that fail first.
-    warnings : list of str
-        What limits the verdict.
-    parameters : DataFrame
-        Latency, time per byte and noise of each launch in each segment of its curve, as the store
-        keeps them; empty for the first night.
-    maintenance : sequence of Maintenance
-        The windows whose nights were left out.
-    """
-
-    session: str
-    start_utc: str
-    nights: int
-    curves: pd.DataFrame
-    findings: pd.DataFrame
-    warnings: list[str] = field(default_factory=list)
-    parameters: pd.DataFrame = field(default_factory=pd.DataFrame)
-    maintenance: Sequence[Maintenance] = ()
-
-    @property
-    def fails(self) -> bool:
-        """Whether a finding fails the gate."""
-        return bool(self.findings["fails"].any())
 
 
 def gate(
@@ -100,8 +60,8 @@ def gate(
     failed_checks
         Name and reason of each check that failed or was skipped.
     keep
-        Store the findings, and the parameters of the session's launches. If the store cannot be
-        written, a warning says so.
+        Store the verdict, its findings, and the parameters of the session's launches. If the store
+        cannot be written, a warning says so.
 
     Returns
     -------
@@ -133,15 +93,13 @@ def gate(
     ]
     rows = [night.finished(finding, policy) for finding in found]
     window = maintenance_at(nights.starts_utc[-1], policy.maintenance)
-    excused = []
-    if window is not None:
-        excused = [f"the session ran during maintenance, so nothing fails ({window})"]
+    excused = [f"the session ran during maintenance, so nothing fails ({window})"] if window else []
     verdict = Verdict(
         night.nights.session,
         night.nights.starts_utc[-1],
         night.nights.tonight,
         night.curves_tonight,
-        _in_order([row | {"fails": False} for row in rows] if window else rows),
+        in_order([row | {"fails": False} for row in rows] if window else rows),
         list(
             dict.fromkeys(
                 [
@@ -155,6 +113,7 @@ def gate(
         ),
         pd.DataFrame() if curves is None else parameters_of_launches(night, curves, known),
         policy.maintenance,
+        chosen.site,
     )
     if keep:
         try:
@@ -164,35 +123,24 @@ def gate(
     return verdict
 
 
-def kept(store: Store, verdict: Verdict) -> None:
-    """Store the findings of a verdict, and the parameters of its launches.
+def judged_last(store: Store) -> Verdict:
+    """Return what the gate said last of the session that was stored last.
 
-    Later gates can do without the parameters, so these cost a warning if they cannot be written.
+    That gate may have had another policy, the results of checks, and the launches of `--confirm`.
+    A session that no gate judged is judged now, by the defaults.
 
     Raises
     ------
     InputError
-        If the findings cannot be written.
+        If there is no session.
     """
-    accepted.keep(store, verdict.findings)
-    try:
-        store.keep_parameters(verdict.parameters)
-    except InputError as error:
-        verdict.warnings.append(f"the parameters of this session were not kept: {error}")
-
-
-def as_kept(store: Store, verdict: Verdict) -> Verdict:
-    """Return a verdict with the findings that an earlier gate stored for the session, if any did.
-
-    That gate may have had another policy, the results of checks, and the launches of `--confirm`.
-    """
-    rows = kept_findings(store, verdict.session)
-    if not rows:
-        # A session without findings has parameters only. The first night has neither.
-        parameters = store.parameters(["session"], session=verdict.session)
-        if parameters.empty:
-            return verdict
-    return replace(verdict, findings=_in_order(rows))
+    session = calendar(store, store.single_values(), None, None, 1).nights.session
+    known = kept_verdict(store, session)
+    if known is not None:
+        return known
+    verdict = gate(store)
+    earlier = kept_findings(store, session, None)
+    return replace(verdict, findings=in_order(earlier)) if earlier else verdict
 
 
 def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[str]]:
@@ -238,16 +186,3 @@ def _facts(store: Store, runs: pd.DataFrame, not_taken: list[str]) -> dict[str, 
     facts = store.facts(since=runs["start_utc"].min(), until=until)
     not_taken += facts.attrs["not_taken"]
     return facts_of_runs(facts[facts["run_id"].isin(runs["run_id"])])
-
-
-def _in_order(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Return findings, those that fail first, then those of most curves."""
-    rows.sort(
-        key=lambda row: (
-            not row["fails"],
-            row["state"] == ACCEPTED,
-            -len(row["curves"]),
-            -abs(row["effect"]) if math.isfinite(row["effect"]) else 0.0,
-        )
-    )
-    return pd.DataFrame(rows, columns=GATE_COLUMNS).astype({"fails": bool})

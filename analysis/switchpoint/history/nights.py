@@ -57,6 +57,8 @@ class Nights:
     elsewhere : DataFrame
         If the session is the first of its site: runs of the newest session of each other site that
         measured one of its kernels before.
+    left_out : DataFrame
+        Runs of the earlier sessions that began during maintenance, at the same site.
     """
 
     runs: pd.DataFrame
@@ -68,6 +70,7 @@ class Nights:
     until_utc: str | None = None
     sites: frozenset[str] = frozenset()
     elsewhere: pd.DataFrame = field(default_factory=pd.DataFrame)
+    left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def tonight(self) -> int:
@@ -136,7 +139,11 @@ def select_nights(
         earlier = usual(read.renamed, starts, maintenance)
     chosen = [*earlier[-history:], read.judged]
     number = {name: night for night, name in enumerate(chosen)}
-    runs = read.runs[read.runs["session"].isin(chosen) & read.runs["site"].isin(own["site"])]
+    of_sites = read.runs[read.runs["site"].isin(own["site"])]
+    runs = of_sites[of_sites["session"].isin(chosen)]
+    before = starts[starts < starts[read.judged]].index
+    left_out = before.difference(usual(before, starts, maintenance))
+    everywhere = read.runs if site is None or len(chosen) > 1 else _sessions(store.stored()[0])
     stored_before = read.last_batch[starts.index] < own[STORED_AS].min()
     later = starts[starts > starts[read.judged]]
     later = later[later.index.isin(read.alike["session"])]
@@ -151,20 +158,9 @@ def select_nights(
         confirmed_changes(store),
         None if later.empty else str(later.min()),
         frozenset(read.runs["site"].dropna()),
-        read.elsewhere,
+        _elsewhere(read, everywhere),
+        of_sites[of_sites["session"].isin(left_out)],
     )
-
-
-def site_of(store: Store, session: str | None) -> str | None:
-    """Return the site of the session to judge; None if it has none, or several.
-
-    Raises
-    ------
-    InputError
-        If there is no such session.
-    """
-    sites = next(_reading_back(store, session, None)).own["site"].dropna().unique()
-    return str(sites[0]) if len(sites) == 1 else None
 
 
 def no_session(store: Store, session: str, names: Sequence[str]) -> NoSession:
@@ -219,21 +215,22 @@ class _Read:
             self.runs[self.runs["site"].isin(sites) & self.runs["kernel"].isin(kernels)]
         )
 
-    @property
-    def elsewhere(self) -> pd.DataFrame:
-        """As `Nights.elsewhere`."""
-        own = self.own
-        before = self.runs[self.runs["session"].isin(self._before(self.runs))]
-        if own["site"].isna().any() or before["site"].isin(own["site"]).any():
-            return before.iloc[:0]
-        alike = before[before["kernel"].isin(own["kernel"]) & before["site"].notna()]
-        newest = alike.sort_values("start_utc").groupby("site", observed=True)["session"].last()
-        return alike[alike["session"].isin(newest)]
-
     def _before(self, runs: pd.DataFrame) -> list[str]:
         """Return the sessions of some runs that began before the judged one."""
         start = self.starts[self.judged]
         return [name for name in runs["session"].unique() if self.starts[name] < start]
+
+
+def _elsewhere(read: _Read, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return those of some runs that are `Nights.elsewhere`."""
+    own = read.own
+    starts = runs["session"].map(runs.groupby("session")["start_utc"].min())
+    before = runs[(starts < read.starts[read.judged]) & (runs["session"] != read.judged)]
+    if own["site"].isna().any() or before["site"].isin(own["site"]).any():
+        return before.iloc[:0]
+    alike = before[before["kernel"].isin(own["kernel"]) & before["site"].notna()]
+    newest = alike.sort_values("start_utc").groupby("site", observed=True)["session"].last()
+    return alike[alike["session"].isin(newest)]
 
 
 def _reading_back(store: Store, session: str | None, site: str | None) -> Iterator[_Read]:

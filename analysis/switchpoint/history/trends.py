@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.history.accepted import identity_text
-from switchpoint.history.gate import Verdict
 from switchpoint.history.kinds import CHANGES
 from switchpoint.history.nights import select_nights
 from switchpoint.history.points import Points, points_of, texts_of
-from switchpoint.history.policy import Policy
+from switchpoint.history.verdict import Verdict
 from switchpoint.store.store import Store
 from switchpoint.tables.sweeps import Floats
 
@@ -26,7 +25,7 @@ def trends(store: Store, verdict: Verdict, most: int = 6) -> pd.DataFrame:
     store
         The store that the verdict judged.
     verdict
-        As from `gate`.
+        As from `gate`, or `judged_last`. The nights are those that it compared.
     most
         The most findings that are followed.
 
@@ -41,7 +40,8 @@ def trends(store: Store, verdict: Verdict, most: int = 6) -> pd.DataFrame:
     followed = changed[changed["curves"].map(len) > 0].head(most)
     rows: list[dict[str, object]] = []
     if len(followed):
-        nights = select_nights(store, verdict.session, None, Policy().history_nights)
+        most_nights = max(verdict.nights, 1)
+        nights = select_nights(store, verdict.session, None, most_nights, verdict.maintenance)
         table = store.curves(since=nights.starts_utc[0])
         points = points_of([table], nights.runs, nights.tonight + 1)
         names = [identity_text(curve) for curve in texts_of(points.curves)]

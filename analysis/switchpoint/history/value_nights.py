@@ -6,24 +6,32 @@ none, such as those of a site without runs, are divided into nights by the pause
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from switchpoint.errors import InputError
+from switchpoint.history.left_out import of_the_future
 from switchpoint.history.nights import Nights, NoSession, no_session, select_nights
 from switchpoint.history.policy import Maintenance, maintenance_at
+from switchpoint.history.value_times import (
+    LONGEST_H,
+    PAUSE_H,
+    begins_of,
+    dated,
+    days_of,
+    hours_of,
+    in_hours,
+    now_h,
+    own_nights,
+    texts_of_times,
+)
+from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
 from switchpoint.tables.sweeps import Floats, Indices
-
-#: A value belongs to no session that is further away, and after such a pause a new night begins.
-#: Half a day: so what people start by day belongs to the night that is nearer.
-_PAUSE_H = 12.0
-
-#: A night without a pause ends after a day, less what rounding costs: tests that run all day.
-_LONGEST_H = 24.0 - 1e-6
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,8 @@ class Calendar:
     nights : Nights
         The judged session and its history. Without runs, they are the nights of the values.
     values : DataFrame
-        Single values (`VALUE_COLUMNS`) with `night`, oldest first.
+        Single values (`VALUE_COLUMNS`), oldest first, with `night` and `excused`: whether the value
+        is of a day of maintenance, and its night is not.
     starts_utc : list of str
         The start of each night of the values, oldest first; the last is judged.
     """
@@ -43,6 +52,14 @@ class Calendar:
     nights: Nights
     values: pd.DataFrame
     starts_utc: list[str]
+
+    @property
+    def site(self) -> str | None:
+        """The site of what is judged; None if it has none, or several."""
+        runs = self.nights.runs_of(self.nights.tonight)
+        tonight = self.values["night"] == len(self.starts_utc) - 1
+        sites = (runs if len(runs) else self.values[tonight])["site"].dropna().unique()
+        return str(sites[0]) if len(sites) == 1 else None
 
 
 def calendar(
@@ -69,29 +86,39 @@ def calendar(
     InputError
         If there is no such session.
     """
-    values = _dated(single)
+    values = dated(single)
     nights = _nights_of_runs(store, values, session, site, history, maintenance)
     if nights is None:
         return _without_runs(store, values, session, history, maintenance)
     own = values["site"].isin(nights.runs["site"]) | values["site"].isna()
-    alone = sorted({*values.loc[~own, "site"]} - nights.sites)
-    others = [
-        f"the single values of the site '{one}' are not judged with the runs of other sites; judge"
-        f" them with --site {one}"
-        for one in alone
-    ]
-    nights = replace(nights, warnings=[*nights.warnings, *others])
+    alone = _not_judged({*values.loc[~own, "site"]} - nights.sites)
     values = values[own].reset_index(drop=True)
-    newer = nights.until_utc is None and (_hours(values) > _end(nights, values)).any()
-    if session is None and newer:
+    after = hours_of(values) > _end(nights, values)
+    ahead = after & (hours_of(values) > now_h())
+    if session is None and nights.until_utc is None and (after & ~ahead).any():
         told = (
             f"the newest runs, of the session {nights.session}, are older than the newest single"
             f" values: only these are judged; judge the runs with --session {nights.session}"
         )
         found = _without_runs(store, values, None, history, maintenance)
-        warned = replace(found.nights, warnings=[*nights.warnings, told])
-        return replace(found, nights=warned)
-    return _with_runs(nights, values, history, maintenance)
+        more = [told, *found.nights.warnings]
+    else:
+        found = _with_runs(nights, values, history, maintenance)
+        _, names, starts = own_nights(values[ahead])
+        more = of_the_future(pd.Series(starts, names, dtype="str"))
+    warned = replace(found.nights, warnings=[*nights.warnings, *alone, *more])
+    return replace(found, nights=warned)
+
+
+def site_of(store: Store, session: str | None) -> str | None:
+    """Return the site of the session to judge; None if it has none, or several.
+
+    Raises
+    ------
+    InputError
+        If there is no such session.
+    """
+    return calendar(store, store.single_values(), session, None, 1).site
 
 
 def _nights_of_runs(
@@ -108,65 +135,49 @@ def _nights_of_runs(
     try:
         return select_nights(store, session, site, history, maintenance)
     except NoSession as error:
-        others = error.source == "--session" and session not in _own_nights(values)[1]
+        names = [name for own in _by_site(values).values() for name in own_nights(own)[1]]
+        others = error.source == "--session" and session not in names
         if values.empty or others:  # runs have other sessions
             raise
     return None
 
 
-def _dated(single: pd.DataFrame) -> pd.DataFrame:
-    """Return the values with a time, in its order."""
-    times = _parsed(single["time_utc"])
-    dated = single.assign(time=times)[times.notna()]
-    return dated.sort_values("time", kind="stable", ignore_index=True)
-
-
-def _parsed(texts: pd.Series[str]) -> pd.Series[pd.Timestamp]:
-    times = pd.to_datetime(texts, format="ISO8601", utc=True, errors="coerce")
-    return times.dt.tz_localize(None)
-
-
-def _hours(values: pd.DataFrame) -> Floats:
-    """Return the time of each value in hours since 1970."""
-    return _in_hours(values["time"])
-
-
-def _in_hours(times: pd.Series[pd.Timestamp]) -> Floats:
-    return times.to_numpy("datetime64[us]").astype(np.int64) / 3.6e9
-
-
-def _texts(values: pd.DataFrame, rows: Indices) -> list[str]:
-    """Return the times of some values as the store writes them."""
-    times = values["time"].to_numpy("datetime64[us]")[rows]
-    return [f"{time}Z" for time in np.datetime_as_string(times, unit="us")]
-
-
-def _begins(hours: Floats) -> Indices:
-    """Return which of some ordered times begin a night."""
-    pauses = np.append(np.flatnonzero(np.diff(hours) >= _PAUSE_H) + 1, len(hours))
-    begins = []
-    at = 0
-    while at < len(hours):
-        begins.append(at)
-        longest = int(np.searchsorted(hours, hours[at] + _LONGEST_H))
-        at = min(int(pauses[np.searchsorted(pauses, at, side="right")]), longest)
-    return np.array(begins, dtype=np.intp)
-
-
-def _own_nights(values: pd.DataFrame) -> tuple[Indices, list[str], list[str]]:
-    """Return which values begin a night, and the names and starts of these nights."""
-    begins = _begins(_hours(values))
-    starts = _texts(values, begins)
-    names = [
-        start[:16] if start[:10] == before[:10] else start[:10]
-        for before, start in zip(["", *starts], starts, strict=False)
+def _not_judged(sites: Iterable[str]) -> list[str]:
+    """Name the sites whose values are left out, one sentence each."""
+    return [
+        f"the single values of the site '{one}' are not judged with those of other sites; judge"
+        f" them with --site {one}"
+        for one in sorted(sites)
     ]
-    return begins, names, starts
 
 
 def _usual(starts: Sequence[str], maintenance: Sequence[Maintenance]) -> npt.NDArray[np.bool_]:
-    """Return which nights did not begin in a maintenance window."""
+    """Return which nights or days did not begin in a maintenance window."""
     return np.array([maintenance_at(start, maintenance) is None for start in starts], dtype=bool)
+
+
+def _by_site(values: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the values of each site, with those that have none."""
+    whose = values["site"]
+    sites = sorted(map(str, whose.dropna().unique()))
+    found = {site: values[whose.isna() | (whose == site)] for site in sites}
+    return found or {"": values}
+
+
+def _site_to_judge(store: Store, values: pd.DataFrame, session: str | None) -> str:
+    """Return the site that has a night of this name, by default that of the newest value."""
+    if session is None:
+        begun = values[hours_of(values) <= now_h()]
+        sites = (begun if len(begun) else values)["site"].dropna()
+        return str(sites.iloc[-1]) if len(sites) else next(iter(_by_site(values)))
+    names = {site: own_nights(own)[1] for site, own in _by_site(values).items()}
+    named = [site for site, own in names.items() if session in own]
+    if not named:
+        raise no_session(store, session, sorted({name for own in names.values() for name in own}))
+    if len(named) > 1:
+        problem = f"the sites {', '.join(named)} have a night '{session}'; name one with --site"
+        raise InputError("--session", problem)
+    return named[0]
 
 
 def _without_runs(
@@ -176,76 +187,100 @@ def _without_runs(
     history: int,
     maintenance: Sequence[Maintenance],
 ) -> Calendar:
-    """Return the nights of the values by themselves."""
-    begins, names, starts = _own_nights(values)
-    if session is not None and session not in names:
-        raise no_session(store, session, names)
-    last = len(names) - 1 if session is None else names.index(session)
+    """Return the nights of the values by themselves: of one site, since each has its own."""
+    site, by_site = _site_to_judge(store, values, session), _by_site(values)
+    others = _not_judged({*by_site} - {site}) if session is None else []
+    values, now = by_site[site], now_utc()
+    begins, names, starts = own_nights(values)
+    begun = sum(start <= now for start in starts) or len(starts)
+    last = begun - 1 if session is None else names.index(session)
     earlier = np.flatnonzero(_usual(starts[:last], maintenance))
     chosen = [*earlier[max(len(earlier) - history, 0) :].tolist(), last]
     number = np.full(len(starts), -1)
     number[chosen] = np.arange(len(chosen))
     night = number[np.searchsorted(begins, np.arange(len(values)), side="right") - 1]
+    later = pd.Series(starts[last + 1 :], names[last + 1 :], dtype="str")
     nights = Nights(
         pd.DataFrame(columns=["run_id", "night", "session", "complete"]),
         [names[one] for one in chosen],
         [starts[one] for one in chosen],
         [],
-        [],
-        until_utc=starts[last + 1] if last + 1 < len(starts) else None,
+        [*others, *of_the_future(later[later > now])],
+        until_utc=next(iter(later[later <= now]), None),
     )
-    return Calendar(nights, _numbered(values, night >= 0, night), nights.starts_utc)
+    told = _numbered(values, night, nights.starts_utc, maintenance)
+    return Calendar(nights, told, nights.starts_utc)
 
 
 def _with_runs(
     nights: Nights, values: pd.DataFrame, history: int, maintenance: Sequence[Maintenance]
 ) -> Calendar:
     """Return the nights of the runs, and between them those of values that are near no run."""
-    hours, tonight = _hours(values), nights.tonight
-    first, last = _spans(nights)
-    last[tonight] = _end(nights, values)
-    after = [] if nights.until_utc is None else [nights.until_utc]
-    later = _in_hours(_parsed(pd.Series(after, dtype="str")))
-    night = _nearest(hours, np.append(first, later), np.append(last, later))
-    apart = np.flatnonzero((night < 0) & (hours < first[tonight]))
-    begins = _begins(hours[apart])
-    usual = _usual(_texts(values, apart[begins]), maintenance)
+    hours, tonight = hours_of(values), nights.tonight
+    first, last, whose = _sessions(nights, values)
+    nearest = _nearest(hours, first, last)
+    night = np.append(whose, -1)[nearest]
+    first = first[whose >= 0]
+    apart = np.flatnonzero((nearest < 0) & (hours < first[tonight]))
+    begins = begins_of(hours[apart])
+    usual = _usual(texts_of_times(values, apart[begins]), maintenance)
     own = np.searchsorted(begins, np.arange(len(apart)), side="right") - 1
     number = np.where(usual, tonight + np.cumsum(usual), -1)
     night[apart] = number[own] if len(apart) else -1
     begins = begins[usual]
-    night[(night > tonight) & (hours >= first[tonight])] = -1  # of a later session
     # Both kinds of nights are numbered in the order of time; tonight is the last.
     order = np.argsort(np.append(first, hours[apart[begins]]), kind="stable")
     number = np.argsort(order) - max(len(order) - 1 - history, 0)
-    texts = [*nights.starts_utc, *_texts(values, apart[begins])]
+    texts = [*nights.starts_utc, *texts_of_times(values, apart[begins])]
     starts = [texts[one] for one in order][-1 - history :]
-    number = np.append(number, -1)[night]
-    return Calendar(nights, _numbered(values, number >= 0, number), starts)
+    night = np.append(number, -1)[night]
+    return Calendar(nights, _numbered(values, night, starts, maintenance), starts)
 
 
-def _numbered(values: pd.DataFrame, taken: npt.NDArray[np.bool_], night: Indices) -> pd.DataFrame:
-    """Return the taken values with the numbers of their nights."""
-    return values[taken].assign(night=night[taken]).drop(columns="time").reset_index(drop=True)
+def _numbered(
+    values: pd.DataFrame, night: Indices, starts_utc: list[str], maintenance: Sequence[Maintenance]
+) -> pd.DataFrame:
+    """Return the values that have a night, as `Calendar.values`."""
+    values, night = values[night >= 0], night[night >= 0]
+    days, which = days_of(hours_of(values))
+    excused = ~_usual(days, maintenance)[which] & _usual(starts_utc, maintenance)[night]
+    found = values.assign(night=night, excused=excused)
+    return found.drop(columns="time").reset_index(drop=True)
 
 
-def _spans(nights: Nights) -> tuple[Floats, Floats]:
-    """Return the first and last start of each session's runs, in hours."""
-    newest = nights.runs.groupby("night")["start_utc"].max()
-    first = _in_hours(_parsed(pd.Series(nights.starts_utc)))
-    last = _in_hours(_parsed(newest))
-    of_a_day = (newest.str.len() == len("2026-11-20")).to_numpy()  # at any time of that day
-    return first, last + _LONGEST_H * of_a_day
+def _sessions(nights: Nights, values: pd.DataFrame) -> tuple[Floats, Floats, Indices]:
+    """Return begin and end of all sessions of runs in their order, and the number of each night.
+
+    The number of a session that does not count, because of maintenance or as a later one, is -1.
+    """
+    tonight, later = nights.tonight, [nights.until_utc] if nights.until_utc else []
+    newest = [*nights.runs.groupby("night")["start_utc"].max()]
+    first = [*nights.starts_utc]
+    if len(nights.left_out):
+        left_out = nights.left_out.groupby("session")["start_utc"]
+        first, newest = [*first, *left_out.min()], [*newest, *left_out.max()]
+    begins = in_hours([*first, *later])
+    ends = _ends([*newest, *later])
+    ends[tonight] = _end(nights, values)
+    number = np.where(np.arange(len(begins)) <= tonight, np.arange(len(begins)), -1)
+    order = np.argsort(begins, kind="stable")
+    return begins[order], ends[order], number[order]
+
+
+def _ends(newest: list[str]) -> Floats:
+    """Return when sessions ended, in hours, from the newest start of the runs of each."""
+    of_a_day = np.array([len(one) == len("2026-11-20") for one in newest])  # any time of that day
+    return in_hours(newest) + LONGEST_H * of_a_day
 
 
 def _end(nights: Nights, values: pd.DataFrame) -> float:
     """Return when the judged session ended: values may go on for a day, without a pause."""
-    last = float(_spans(nights)[1][-1])
+    last = float(_ends([nights.runs_of(nights.tonight)["start_utc"].max()])[0])
     if nights.until_utc is not None:
         return last
-    hours = _hours(values)
-    chain = np.append(last, hours[(hours > last) & (hours < last + _LONGEST_H)])
-    pauses = np.flatnonzero(np.diff(chain) > _PAUSE_H)
+    hours = hours_of(values)
+    chain = np.append(last, hours[(hours > last) & (hours < last + LONGEST_H)])
+    pauses = np.flatnonzero(np.diff(chain) > PAUSE_H)
     return float(chain[pauses[0]] if len(pauses) else chain[-1])
 
 
@@ -255,4 +290,4 @@ def _nearest(hours: Floats, first: Floats, last: Floats) -> Indices:
     since = np.maximum(hours - np.append(last, -np.inf)[before], 0.0)
     until = np.append(first, np.inf)[before + 1] - hours
     nearest = np.where(since <= until, before, before + 1)
-    return np.where(np.minimum(since, until) <= _PAUSE_H, nearest, -1)
+    return np.where(np.minimum(since, until) <= PAUSE_H, nearest, -1)

@@ -38,7 +38,7 @@ def found(
     Parameters
     ----------
     values
-        Single values with `night`, as from `calendar`.
+        `Calendar.values`.
     starts_utc
         The start of each night, oldest first.
     policy
@@ -53,13 +53,14 @@ def found(
     series = grouped.ngroup().to_numpy()
     rows = values.groupby(series).last().to_dict("records")
     nights = len(starts_utc)
-    yield from _failed(values[night == nights - 1])
+    excused = values["excused"].to_numpy()
+    yield from _failed(values[(night == nights - 1) & ~excused])
     if nights < 2:
         return
-    usable = (values["value"] > 0).to_numpy()
+    usable = (values["value"] > 0).to_numpy() & ~excused
     # Some series are 0 or less on any night; of the others it means that nothing was measured.
-    usual = np.isin(series, series[~usable & (night < nights - 1)])
-    there = usable | usual
+    usual = np.isin(series, series[~usable & ~excused & (night < nights - 1)])
+    there = np.where(excused, night == nights - 1, usable | usual)  # excused is not missing
     for one in missing_values(series[there], night[there], nights):
         words = f"the value {rows[one]['variable']} of `{rows[one]['test']}` is missing"
         if (series[night == nights - 1] == one).any():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from switchpoint.comparison.compare import Comparison
     from switchpoint.explanation.plan import Plan
-    from switchpoint.history.gate import Verdict
+    from switchpoint.history.verdict import Verdict
     from switchpoint.reproduction.differences import Difference
     from switchpoint.reproduction.recipe import Recipe
     from switchpoint.sites.doctor import Fact

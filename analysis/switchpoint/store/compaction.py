@@ -34,7 +34,7 @@ from switchpoint.store.wanted import Wanted
 LARGE_BYTES = 2**26
 
 #: An import joins the batches of a month if there are more small ones: a year of nights with many
-#: imports stays below 1,200 files.
+#: imports and gates stays below 1,500 files.
 MOST_BATCHES = 16
 
 

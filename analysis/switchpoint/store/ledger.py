@@ -1,4 +1,4 @@
-"""A table to which rows are only added: parameters of curves, and findings.
+"""A table to which rows are only added: parameters of curves, findings, or verdicts of the gate.
 
 Its columns may grow: each file has those of its rows, and a reader gets all of them. A row counts
 once, whoever adds it again.
@@ -188,6 +188,7 @@ def ledgers(files: StoreFiles) -> dict[str, Ledger]:
     return {
         "parameters": Ledger(files, "parameters", "start_utc", TEXT),
         "findings": Ledger(files, "findings", "time_utc", pa.string()),
+        "verdicts": Ledger(files, "verdicts", "time_utc", pa.string()),
     }
 
 

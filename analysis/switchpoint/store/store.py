@@ -25,7 +25,7 @@ from switchpoint.store.steady import steady
 from switchpoint.store.stored_runs import StoredRuns, with_batches
 from switchpoint.store.tables import RUNS, SLIM, unpacked, unpacked_points
 from switchpoint.store.values import keep_values, read_values
-from switchpoint.store.wanted import Query, Wanted
+from switchpoint.store.wanted import Query, Wanted, divided
 from switchpoint.tables.builds import tell_builds
 from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
 from switchpoint.tables.measurements import Measurements, concat, no_samples
@@ -120,6 +120,11 @@ class Store:
         return self.ledgers["findings"].keep(findings)
 
     @steady
+    def keep_verdicts(self, verdicts: pd.DataFrame) -> int:
+        """Store new rows of what gates said of sessions, as `keep_findings`."""
+        return self.ledgers["verdicts"].keep(verdicts)
+
+    @steady
     def single_values(self, **wanted: Query) -> pd.DataFrame:
         """Read the single values (`VALUE_COLUMNS`), oldest first."""
         return read_values(self.files, **wanted)
@@ -136,6 +141,11 @@ class Store:
     def findings(self, **wanted: Query) -> pd.DataFrame:
         """Read the stored findings, in the order of `time_utc`, with the columns of all rows."""
         return self.ledgers["findings"].read(wanted)
+
+    @steady
+    def verdicts(self, **wanted: Query) -> pd.DataFrame:
+        """Read what gates said of sessions, in the order of `time_utc`."""
+        return self.ledgers["verdicts"].read(wanted)
 
     def runs(self, **wanted: Query) -> pd.DataFrame:
         """Read the runs table, oldest first: `RUN_COLUMNS` without the large ones."""
@@ -161,7 +171,7 @@ class Store:
 
         Values of `mode` select samples, all others select runs. Parquet applies both filters.
         """
-        of_runs, of_rows = _divided(wanted)
+        of_runs, of_rows = divided(wanted)
         stored, damaged = self.stored(**of_runs)
         return self._measurements(stored.runs, damaged, of_rows, stored)
 
@@ -172,7 +182,7 @@ class Store:
         A run without a session is one by itself. If a run repeats another run, that run is read as
         well, so that both can be compared. `wanted` is as for `read`.
         """
-        of_runs, of_rows = _divided(wanted)
+        of_runs, of_rows = divided(wanted)
         stored, damaged = self.stored(**of_runs)
         return self._measurements(stored.newest(sessions), damaged, of_rows, stored)
 
@@ -182,7 +192,7 @@ class Store:
 
         Besides the identity of its curve, a point has these columns, or all.
         """
-        of_runs, of_rows = _divided(wanted)
+        of_runs, of_rows = divided(wanted)
         stored, damaged = self.stored(**of_runs)
         shown = columns or CURVE_COLUMNS
         table, lost = stored.rows(
@@ -196,7 +206,7 @@ class Store:
 
         Of so many of the newest sessions of every curve, as `latest`, or of all runs.
         """
-        of_runs, of_rows = _divided(wanted)
+        of_runs, of_rows = divided(wanted)
         stored, damaged = self.stored(**of_runs)
         runs = stored.runs if sessions is None else stored.newest(sessions)
         return self._measurements(runs, damaged, of_rows, stored, "curves")
@@ -280,13 +290,6 @@ class Store:
             before = FirstLayout(self.files, older).runs(names)[0]
             runs = pd.concat([runs, before.assign(batch=None)])
         return runs[runs["run_id"].notna()]
-
-
-def _divided(wanted: dict[str, Query]) -> tuple[dict[str, Query], Any]:
-    """Divide a query into one of runs, and Arrow's filter of their rows."""
-    mode = {name: value for name, value in wanted.items() if name == "mode"}
-    of_runs = {name: value for name, value in wanted.items() if name != "mode"}
-    return of_runs, Wanted.of(mode).condition(["mode"])
 
 
 def _told(table: pd.DataFrame, not_taken: list[str]) -> pd.DataFrame:

@@ -103,6 +103,13 @@ class Wanted:
         return ds.field(name)
 
 
+def divided(query: Mapping[str, Query]) -> tuple[dict[str, Query], Any]:
+    """Divide a query into one of runs, and Arrow's filter of their rows."""
+    mode = {name: value for name, value in query.items() if name == "mode"}
+    of_runs = {name: value for name, value in query.items() if name != "mode"}
+    return of_runs, Wanted.of(mode).condition(["mode"])
+
+
 def both(*terms: Any) -> Any:
     """Join Arrow's filter expressions; None restricts nothing."""
     joined = None

@@ -16,7 +16,7 @@ from switchpoint.cli.options import Json, Scheduler, Store
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
-    from switchpoint.history.gate import Verdict
+    from switchpoint.history.verdict import Verdict
     from switchpoint.store.store import Store as Results
 
 
@@ -112,7 +112,8 @@ def command(
     """Compare a session with the nights before it. Exit with 1 if something is worse or missing."""
     with user_mistakes():
         from switchpoint.cli.confirming import measured_again, seconds_of
-        from switchpoint.history.gate import gate, kept
+        from switchpoint.history.gate import gate
+        from switchpoint.history.kept_verdicts import kept
         from switchpoint.history.policy import Policy, load_policy
         from switchpoint.history.presence import failures_of_report
         from switchpoint.store.store import Store
@@ -160,8 +161,8 @@ def _policy_file(
     results: Results, session: str | None, site: str | None, settings: Path | None
 ) -> Path | None:
     """Return the policy beside the site's settings; the site is named, or that of the session."""
-    from switchpoint.history.nights import site_of
     from switchpoint.history.policy import GATE_FILE
+    from switchpoint.history.value_nights import site_of
     from switchpoint.sites.settings_path import named_settings
 
     if settings is not None:

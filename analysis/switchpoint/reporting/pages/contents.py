@@ -18,8 +18,9 @@ from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
 from switchpoint.explanation.notes import note
 from switchpoint.explanation.switches import explain
-from switchpoint.history.gate import Verdict, as_kept, gate
+from switchpoint.history.gate import judged_last
 from switchpoint.history.trends import trends
+from switchpoint.history.verdict import Verdict
 from switchpoint.models.simgrid import LINKS_OF
 from switchpoint.models.simulated import beside_measured
 from switchpoint.reporting.pages.page import address
@@ -49,7 +50,7 @@ class Contents:
     curves : DataFrame
         As from `summarise`.
     verdict : Verdict or None
-        What the gate says of the newest session of the store.
+        As from `judged_last`.
     accepted : DataFrame
         The accepted findings of the store, newest first.
     trends : DataFrame
@@ -170,12 +171,12 @@ def run_path(run_id: str) -> str:
 
 
 def _history(store: Store) -> dict[str, Any]:
-    """Return what the gate says, or said, of the newest session, what was accepted, and the trends.
+    """Return what the gate said of the newest session, what was accepted, and the trends.
 
     A store without a session has no history; this is no error of a report.
     """
     try:
-        verdict = as_kept(store, gate(store))
+        verdict = judged_last(store)
     except InputError:
         return {}
     found = {"verdict": verdict, "trends": trends(store, verdict)}

@@ -12,7 +12,7 @@ from switchpoint.reporting.terminal.tables import SafeConsole, safe_text
 from switchpoint.reporting.terminal.words import counted
 
 if TYPE_CHECKING:
-    from switchpoint.history.gate import Verdict
+    from switchpoint.history.verdict import Verdict
 
 #: The most facts printed below a finding. --json has all of them.
 _FACTS = 3
