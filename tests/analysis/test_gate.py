@@ -91,6 +91,24 @@ def test_nothing_is_found_where_nothing_changed(tmp_path: Path) -> None:
     assert verdict.warnings == []
 
 
+def test_curves_that_become_much_slower_by_different_factors_are_one_finding(
+    tmp_path: Path,
+) -> None:
+    """As on a throttled node, whose time slices cost one mode more than another."""
+    factors = {"send": {"openmpi": 20.0, "mpich": 7.0}, "ssend": {"openmpi": 1.6, "mpich": 1.5}}
+
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement != "two_nodes_two_hosts" or curve.night < LAST:
+            return truth
+        return replace(truth, latency_us=truth.latency_us * factors[curve.mode][curve.environ])
+
+    verdict = gate(store_of(tmp_path, change))
+
+    failing = verdict.findings[verdict.findings["fails"]]
+    assert [len(curves) for curves in failing["curves"]] == [4]
+    assert failing["metric"].tolist() == ["latency"]
+
+
 def test_a_higher_latency_of_one_placement_is_one_finding(tmp_path: Path) -> None:
     store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.12))
 

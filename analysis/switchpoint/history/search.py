@@ -27,6 +27,10 @@ _MOST_EVIDENCE = 8.0
 #: Of a group's members, at least this share must have moved.
 _LEAST_SHARE = 0.6
 
+#: Members that changed by at least half of this much, as a logarithm, changed together, even if the
+#: group changed by more: a slow node makes one mode twice as slow, and another twenty times.
+_LARGE = 0.4
+
 #: Members that scatter independently scatter less together. Before there is a history, it is
 #: assumed that they scatter together by this share of what one does.
 _TOGETHER = 0.7
@@ -254,7 +258,9 @@ class _Search:
     def _score(self, change: Change) -> float:
         """Return how much likelier it is that all of a group changed than that none did."""
         own, error = self._judged.effect[change.rows], self._judged.error[change.rows]
-        ratio = (own**2 - (own - change.effect) ** 2) / (2 * error**2)
+        effect = np.clip(change.effect, -_LARGE, _LARGE)
+        own = np.clip(own, -_LARGE, _LARGE)
+        ratio = (own**2 - (own - effect) ** 2) / (2 * error**2)
         if np.mean(ratio > 0) < _LEAST_SHARE:
             return 0.0
         return float(np.clip(ratio, -_MOST_EVIDENCE, _MOST_EVIDENCE).sum())
