@@ -204,6 +204,14 @@ def test_a_cliff_before_the_last_size_is_a_step_if_repeats_agree_on_it() -> None
     assert found["confidence"] <= 0.5
 
 
+def test_a_cliff_before_the_last_size_is_sure_if_another_launch_shows_it() -> None:
+    time = (2 + 3e-4 * OCTAVES) * np.where(np.arange(len(OCTAVES)) == len(OCTAVES) - 1, 14, 1)
+    found = two_launches(time, time)
+
+    assert [(one["kind"], one["size_bytes"]) for one in found] == [("step", OCTAVES[-1])]
+    assert found[0]["confidence"] > 0.8
+
+
 def two_launches(first: np.ndarray, second: np.ndarray) -> list[dict[str, object]]:
     """What is found in the first of two launches of one curve on powers of two."""
     runs = zip("ab", (first, second), (22, 23), strict=True)

@@ -45,7 +45,7 @@ _POSSIBLE = 0.1
 #: What noise leaves open over several sizes.
 _SOMEWHERE = "the noise hides at which of these sizes; measure them again with more passes"
 
-#: A single size at an end that no known step makes so slow is a step with at most this confidence.
+#: A last size that no known step makes so slow is a step with at most this confidence.
 _AS_LIKELY_ODD = 0.5
 
 #: The lines beside a cliff that no bracket contains are those of this many sizes.
@@ -97,7 +97,7 @@ def boundaries(
     """Describe the boundaries of a curve that are probable and large enough, and all cliffs.
 
     Two boundaries around a single size, beside which the lines agree, are no boundaries: the size
-    is odd. These are returned too.
+    is odd. These are returned too. `recurs` says where another launch jumps as well.
     """
     judged = [*_probable(table, divisions)]
     reported = np.zeros(len(table.size), dtype=bool)
@@ -110,7 +110,7 @@ def boundaries(
     odd = [one for one in odd if not recurs[one.place]]
     around = {place for one in odd for place in (one.place, one.place + 1)}
     return [
-        _described(table, one, has_repeats=has_repeats)
+        _described(table, one, recurs=bool(recurs[one.bracket.last]), has_repeats=has_repeats)
         for one in judged
         if one.bracket.last not in around
     ], odd
@@ -231,8 +231,10 @@ def _where_lines_jump(table: PieceTable, left: Piece, bracket: Bracket) -> float
     return float(table.size[left[1] if left[0] == left[1] else bracket.last])
 
 
-def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[str, Any]:
-    """Convert a boundary to a finding."""
+def _described(
+    table: PieceTable, judged: Judged, *, recurs: bool, has_repeats: bool
+) -> dict[str, Any]:
+    """Convert a boundary to a finding; `recurs` says whether another launch jumps there too."""
     left, right = judged.left, judged.right
     last_before = int(table.size[judged.bracket.first - 1])
     first_after = float(table.size[judged.bracket.last])
@@ -246,8 +248,8 @@ def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[
         "posterior": judged.bracket.probability,
         "bend": judged.bend,
     }
-    at_end = left == (0, 0) or right == (len(table.size) - 1,) * 2
-    if at_end:
+    is_last = right == (len(table.size) - 1,) * 2
+    if left == (0, 0) or is_last:
         evidence["caveat"] = _ONE_SIZE.format("before" if left == (0, 0) else "after")
     elif _POSSIBLE <= judged.bend <= 1 - _POSSIBLE:
         evidence["caveat"] = _EITHER_KIND.format(last_before, int(first_after))
@@ -261,7 +263,7 @@ def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[
         "evidence": evidence,
     }
     sure = confidence(features(finding, has_repeats=has_repeats))
-    if at_end and 1 + judged.magnitude > LARGEST_STEP_OF_ONE_SIZE:
+    if is_last and not recurs and 1 + judged.magnitude > LARGEST_STEP_OF_ONE_SIZE:
         sure = min(sure, _AS_LIKELY_ODD)
     return finding | {"confidence": sure}
 
