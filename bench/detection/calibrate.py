@@ -31,6 +31,10 @@ from labelled import Curve, Witnesses, curves, launches, pool, unseen
 DATA = Path(confidence.__file__).with_name("confidence.yaml")
 BINS = [0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1]
 
+#: Better odds or a larger effect never make a finding less sure. Without this limit a large effect
+#: would: what disturbs several sizes in a row on a busy machine is larger than most steps.
+NEVER_NEGATIVE = ("log_odds", "log_effect", "log_errors")
+
 
 def judged(every: list[Curve]) -> pd.DataFrame:
     """Return every boundary that is reported, its features, and whether it is right.
@@ -63,12 +67,23 @@ def is_right(curve: Curve, finding: dict[str, Any], witnesses: Witnesses) -> boo
 
 
 def fit(table: pd.DataFrame) -> dict[str, float]:
+    """Logistic regression whose weights of the evidence (`NEVER_NEGATIVE`) are at least 0."""
+    names = [name for name in table if name not in {"file", "held_out", "right"}]
+    free = list(names)
+    while True:
+        weights = logistic(table, free)
+        against = [name for name in free if name in NEVER_NEGATIVE and weights[name] < 0]
+        if not against:
+            return {name: weights.get(name, 0.0) for name in names}
+        free.remove(min(against, key=lambda name: weights[name]))
+
+
+def logistic(table: pd.DataFrame, names: list[str]) -> dict[str, float]:
     """Logistic regression by Newton's steps, with a slight ridge.
 
     Each file counts the same, with repeats and without: most machines are not as quiet as the one
     with the most curves.
     """
-    names = [name for name in table if name not in {"file", "held_out", "right"}]
     x, y = table[names].to_numpy(dtype=float), table["right"].to_numpy(dtype=float)
     alike = table.groupby(["file", "no_repeats"])["right"].transform("size").to_numpy(dtype=float)
     counts = 1 / alike * len(table) / (1 / alike).sum()

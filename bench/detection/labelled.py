@@ -122,6 +122,8 @@ class Curve:
         Relative change of time that the switch makes, without any detector, and by how much the
         logarithms of the curve's times differ from those of curves with other limits, from size to
         size (`set_effects`); NaN in controls.
+    by_recipe : bool
+        Whether `grid` is a recipe.
     recording : str
         The file whose curves are its witnesses; empty: those of `TOGETHER`.
     """
@@ -136,6 +138,7 @@ class Curve:
     error: Floats
     effect: float = field(default=np.nan)
     scatter: float = field(default=np.nan)
+    by_recipe: bool = False
     recording: str = ""
 
     @cached_property
@@ -187,8 +190,13 @@ class Curve:
         return 0 < self.first_byte <= self.size[around]
 
     def change(self, low: float, high: float) -> float:
-        """Return its own of `changes` in a bracket."""
-        return float(changes(self.size, self.time[None, :], low, high)[0])
+        """Return its own of `changes` in a bracket, without its switch if that lies elsewhere."""
+        alike = np.ones(len(self.size), dtype=bool)
+        if high < self.first_byte:
+            alike = self.size < self.first_byte
+        elif 0 < self.first_byte <= low:
+            alike = self.size >= self.first_byte
+        return float(changes(self.size[alike], self.time[None, alike], low, high)[0])
 
     @property
     def paced(self) -> bool:
@@ -201,7 +209,7 @@ class Curve:
 
         Of other files, half of the curves: launches of one curve are in the same half.
         """
-        if self.grid not in GRIDS:
+        if self.by_recipe:
             name = f"{self.transport} {self.grid} {self.limit}"
             return hashlib.sha1(name.encode()).digest()[0] % 2 == 1
         limits = [6000, 16384, 20000, 50000, 131072, 262144]
@@ -259,6 +267,7 @@ def _read(path: Path, passes: int | None = None) -> Iterator[Curve]:
             limit=int(known["limit"]),
             launch=int(known["launch"]),
             grid=str(known.get("recipe", "")),
+            by_recipe="recipe" in known,
             first_byte=int(known["first_byte"]),
             size=part["size_bytes"].to_numpy(dtype=float),
             time=time,

@@ -183,13 +183,33 @@ def test_a_single_size_at_the_end_is_reported_with_its_doubt() -> None:
         assert ("caveat" in found["evidence"]) == (first == len(THIRDS) - 1)
 
 
-@pytest.mark.parametrize("place", [0, len(THIRDS) - 1])
-def test_a_single_size_at_an_end_that_no_step_makes_so_slow_is_an_outlier(place: int) -> None:
+@pytest.mark.parametrize(("place", "repeats"), [(0, 5), (0, 1), (len(THIRDS) - 1, 1)])
+def test_a_single_size_at_an_end_that_no_step_makes_so_slow_is_an_outlier(
+    place: int, repeats: int
+) -> None:
     time = (2 + 3e-4 * THIRDS) * np.where(np.arange(len(THIRDS)) == place, 14, 1)
-    [found] = detect(curve_table(THIRDS, time, 0.02, 21)).to_dict("records")
+    [found] = detect(curve_table(THIRDS, time, 0.02, 21, repeats)).to_dict("records")
 
     assert (found["kind"], found["size_bytes"]) == ("outlier", THIRDS[place])
     assert 12 < found["magnitude"] < 14
+
+
+def test_a_cliff_before_the_last_size_is_a_step_if_repeats_agree_on_it() -> None:
+    time = (2 + 3e-4 * THIRDS) * np.where(np.arange(len(THIRDS)) == len(THIRDS) - 1, 14, 1)
+    [found] = detect(curve_table(THIRDS, time, 0.02, 21)).to_dict("records")
+
+    assert (found["kind"], found["size_bytes"]) == ("step", THIRDS[-1])
+    assert 12 < found["magnitude"] < 14
+    assert found["evidence"]["caveat"].startswith("only one size lies after it")
+    assert found["confidence"] <= 0.5
+
+
+def test_a_cliff_before_the_last_size_is_sure_if_another_launch_shows_it() -> None:
+    time = (2 + 3e-4 * OCTAVES) * np.where(np.arange(len(OCTAVES)) == len(OCTAVES) - 1, 14, 1)
+    found = two_launches(time, time)
+
+    assert [(one["kind"], one["size_bytes"]) for one in found] == [("step", OCTAVES[-1])]
+    assert found[0]["confidence"] > 0.8
 
 
 def two_launches(first: np.ndarray, second: np.ndarray) -> list[dict[str, object]]:
@@ -207,12 +227,74 @@ def test_a_size_that_looks_odd_is_a_step_if_the_time_jumps_there_in_another_laun
     line = 6 + 7e-4 * OCTAVES
     odd = line * np.where(OCTAVES == 65536, 1.9, 1)
     jump = line * np.where(OCTAVES >= 65536, 1.9, 1)
-    alone, disturbed, confirmed = (two_launches(odd, other) for other in (odd, line, jump))
+    disturbed, recurs, confirmed = (two_launches(odd, other) for other in (line, odd, jump))
 
-    for found in (alone, disturbed):
-        assert [(one["kind"], one["size_bytes"]) for one in found] == [("outlier", 65536)]
+    assert [(one["kind"], one["size_bytes"]) for one in disturbed] == [("outlier", 65536)]
+    assert [(one["kind"], one["size_bytes"]) for one in recurs] == [
+        ("step", 65536), ("step", 131072),
+    ]  # fmt: skip
     assert ("step", 65536) in [(one["kind"], one["size_bytes"]) for one in confirmed]
     assert "outlier" not in [one["kind"] for one in confirmed]
+
+
+@pytest.mark.parametrize("place", [2, len(THIRDS) - 3])
+def test_a_step_beside_an_odd_size_is_reported_around_it(place: int) -> None:
+    time = (2 + 3e-4 * THIRDS) * np.where(np.arange(len(THIRDS)) > place, 1.3, 1)
+    time[place] *= 2.2
+
+    odd, step = detect(curve_table(THIRDS, time, 0.01, 24)).to_dict("records")
+
+    assert (odd["kind"], odd["size_bytes"]) == ("outlier", THIRDS[place])
+    assert step["kind"] == "step"
+    assert (step["last_size_before"], step["size_bytes"]) == (THIRDS[place - 1], THIRDS[place + 1])
+
+
+def test_a_single_size_that_is_off_by_as_little_as_a_step_is_reported() -> None:
+    time = (2 + 3e-4 * THIRDS) * np.where(np.arange(len(THIRDS)) == 30, 1.12, 1)
+
+    [found] = detect(curve_table(THIRDS, time, 0.005, 25)).to_dict("records")
+
+    assert (found["kind"], found["size_bytes"]) == ("outlier", THIRDS[30])
+    assert found["magnitude"] == pytest.approx(0.12, abs=0.02)
+
+
+def test_a_jump_is_not_the_slope_that_explains_the_next_jump() -> None:
+    # Recorded between two nodes of one host on powers of two with three repeats: median times in
+    # microseconds and their relative errors in percent.
+    time = [6.02, 6.06, 6.11, 6.08, 6.08, 6.08, 6.11, 6.14, 6.18, 6.17, 6.19, 9.88, 10.17, 10.52,
+            10.88, 12.31, 49.51, 176.47, 156.66, 273.22, 510.36]  # fmt: skip
+    error = [1.2, 0.3, 2.2, 0.5, 0.8, 2.0, 0.5, 1.5, 1.7, 2.3, 0.7, 0.9, 0.6, 3.4, 0.9, 1.7, 5.5,
+             10.0, 10.2, 0.5, 1.3]  # fmt: skip
+
+    (found,) = detect_launches(OCTAVES[:21], [(np.array(time), np.array(error) / 100)])
+
+    steps = [one["size_bytes"] for one in found if one["kind"] == "step"]
+    assert {65536, 131072} <= set(steps)
+
+
+def test_a_boundary_that_many_sizes_cannot_place_is_reported_between_them() -> None:
+    size = np.linspace(1000, 100_000, 400).astype(int)
+    time = (2 + 3e-4 * size) * np.where(size > 50_000, 1.08, 1)
+    wide = 0
+    for seed in range(10):
+        found = detect(curve_table(size, time, 0.12, seed, 3)).to_dict("records")
+        assert all(one["last_size_before"] < 54_000 and one["size_bytes"] > 46_000 for one in found)
+        assert len(found) <= 1
+        for one in found:
+            first, last = np.searchsorted(size, [one["last_size_before"], one["size_bytes"]])
+            wide += int(last - first > 9)
+    assert wide >= 6
+
+
+def test_a_wide_bracket_says_that_the_noise_hides_the_place() -> None:
+    # The level of one of two sizes is uncertain, so that the step lies somewhere beside both.
+    time = (2 + 1e-6 * OCTAVES) * np.where(OCTAVES >= 4096, 1.5, 1)
+    error = np.where((OCTAVES == 2048) | (OCTAVES == 4096), 0.5, 0.01)
+
+    ((found,),) = detect_launches(OCTAVES, [(time, error)])
+
+    assert (found["last_size_before"], found["size_bytes"]) == (2048, 8192)
+    assert "noise" in found["evidence"]["caveat"]
 
 
 def test_a_jump_is_a_step_if_lines_that_meet_would_have_the_same_slope() -> None:
@@ -241,6 +323,15 @@ def test_a_table_without_repeats_is_less_sure() -> None:
 
     assert once["size_bytes"].tolist() == often["size_bytes"].tolist() == [65536]
     assert once["confidence"][0] < often["confidence"][0] - 0.05
+
+
+def test_a_larger_step_is_no_less_sure() -> None:
+    sure = []
+    for height in (0.08, 0.2, 0.6, 2.0):
+        time = (2 + 3e-4 * THIRDS) * np.where(THIRDS >= 4096, 1 + height, 1)
+        [found] = detect(curve_table(THIRDS, time, 0.005, 26, 10)).to_dict("records")
+        sure.append(found["confidence"])
+    assert sure == sorted(sure)
 
 
 def test_a_step_that_cannot_be_placed_is_reported_with_the_bracket_that_can() -> None:

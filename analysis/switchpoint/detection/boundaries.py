@@ -16,7 +16,13 @@ import numpy.typing as npt
 from switchpoint.detection.bends import Bend, bend
 from switchpoint.detection.cliffs import cliffs
 from switchpoint.detection.confidence import confidence, features
-from switchpoint.detection.divisions import MOST_PLACES, Divisions
+from switchpoint.detection.divisions import Divisions
+from switchpoint.detection.odd_sizes import (
+    LARGEST_STEP_OF_ONE_SIZE,
+    Odd,
+    odd_between,
+    odd_end,
+)
 from switchpoint.detection.segments import Piece, PieceTable
 
 #: Effects smaller than this are not reported: relative change of time.
@@ -36,9 +42,11 @@ _EITHER_KIND = (
 )
 _POSSIBLE = 0.1
 
-#: A single size at an end that takes more than this many times as long was disturbed: the largest
-#: step that a setting makes in the labelled curves with repeats multiplies the time by 5.7.
-_LARGEST_STEP_OF_ONE_SIZE = 6.0
+#: What noise leaves open over several sizes.
+_SOMEWHERE = "the noise hides at which of these sizes; measure them again with more passes"
+
+#: A last size that no known step makes so slow is a step with at most this confidence.
+_AS_LIKELY_ODD = 0.5
 
 #: The lines beside a cliff that no bracket contains are those of this many sizes.
 _SIZES_BESIDE_CLIFF = 3
@@ -83,78 +91,43 @@ class Judged:
     bend: float
 
 
-@dataclass(frozen=True)
-class Odd:
-    """A single size that is off, between lines that agree.
-
-    Attributes
-    ----------
-    place : int
-        Index of the size.
-    change, errors : float
-        How far it is off, relative and in standard errors.
-    """
-
-    place: int
-    change: float
-    errors: float
-
-
 def boundaries(
-    table: PieceTable, divisions: Divisions, *, may_be_odd: npt.NDArray[np.bool_], has_repeats: bool
+    table: PieceTable, divisions: Divisions, *, recurs: npt.NDArray[np.bool_], has_repeats: bool
 ) -> tuple[list[dict[str, Any]], list[Odd]]:
     """Describe the boundaries of a curve that are probable and large enough, and all cliffs.
 
     Two boundaries around a single size, beside which the lines agree, are no boundaries: the size
-    is odd. These are returned too.
+    is odd. These are returned too. `recurs` says where another launch jumps as well.
     """
     judged = [*_probable(table, divisions)]
-    for place in cliffs(table.size, table.time, table.noise):
-        if not any(one.bracket.first <= place <= one.bracket.last for one in judged):
-            judged.append(_cliff(table, divisions, place))
+    reported = np.zeros(len(table.size), dtype=bool)
+    for one in judged:
+        reported[one.bracket.first : one.bracket.last + 1] = True
+    missed = cliffs(table.size, table.time, table.noise, reported)
+    judged += [_cliff(table, divisions, place) for place in missed]
     judged.sort(key=lambda one: one.bracket.first)
-    odd = [found for pair in itertools.pairwise(judged) if (found := _odd_size(table, *pair))]
-    odd += [found for one in judged if (found := _odd_end(table, one))]
-    odd = [one for one in odd if may_be_odd[one.place]]
+    odd = [*_odd_sizes(table, judged, has_repeats=has_repeats)]
+    odd = [one for one in odd if not recurs[one.place]]
     around = {place for one in odd for place in (one.place, one.place + 1)}
     return [
-        _described(table, one, has_repeats=has_repeats)
+        _described(table, one, recurs=bool(recurs[one.bracket.last]), has_repeats=has_repeats)
         for one in judged
         if one.bracket.last not in around
     ], odd
 
 
-def _odd_size(table: PieceTable, rise: Judged, fall: Judged) -> Odd | None:
-    """Return the single size between two boundaries, if the lines beside it agree."""
-    place = rise.bracket.last
-    if not (rise.bracket.first == place and fall.bracket.first == fall.bracket.last == place + 1):
-        return None
-    size, time = float(table.size[place]), float(table.time[place])
-    before, before_error = table.line(rise.left, size)
-    after, after_error = table.line(fall.right, size)
-    nearer = min(abs(time - before), abs(time - after))
-    if (time > before) != (time > after) or abs(before - after) >= nearer / 2:
-        return None
-    usual = (before + after) / 2
-    error = np.hypot(table.noise[place] * usual, max(before_error, after_error))
-    return Odd(place, time / usual - 1, nearer / float(error))
-
-
-def _odd_end(table: PieceTable, judged: Judged) -> Odd | None:
-    """Return the single size at an end of the curve, if no step makes it so much slower."""
-    last = len(table.size) - 1
-    if judged.left == (0, 0):
-        place, line = 0, judged.right
-    elif judged.right == (last, last):
-        place, line = last, judged.left
-    else:
-        return None
-    usual, error = table.line(line, float(table.size[place]))
-    change = float(table.time[place]) / usual - 1
-    if change + 1 <= _LARGEST_STEP_OF_ONE_SIZE:
-        return None
-    error = float(np.hypot(table.noise[place] * usual, error))
-    return Odd(place, change, change * usual / error)
+def _odd_sizes(table: PieceTable, judged: list[Judged], *, has_repeats: bool) -> Iterator[Odd]:
+    """Yield the single sizes that are off between boundaries, and before or after them."""
+    for rise, fall in itertools.pairwise(judged):
+        place = rise.bracket.last
+        alone = rise.bracket.first == place and fall.bracket.first == fall.bracket.last == place + 1
+        if alone and (found := odd_between(table, rise.left, place, fall.right)):
+            yield found
+    for one in judged:
+        # What repeats agree on can be a step, if messages take longer after it.
+        may_be_step = has_repeats and one.magnitude > 0
+        if not may_be_step and (found := odd_end(table, one.left, one.right)):
+            yield found
 
 
 def _probable(table: PieceTable, divisions: Divisions) -> Iterator[Judged]:
@@ -169,11 +142,16 @@ def _probable(table: PieceTable, divisions: Divisions) -> Iterator[Judged]:
 
 
 def brackets(divisions: Divisions) -> list[Bracket]:
-    """Choose the smallest brackets that contain a boundary; no two have a place in common."""
+    """Choose the smallest brackets that contain a boundary; no two have a place in common.
+
+    They are as wide as they have to be: a boundary that is somewhere is never left out.
+    """
     n = len(divisions.here)
-    free = np.ones(n, dtype=bool)
+    free = np.r_[False, np.ones(n - 1, dtype=bool)]
     chosen: list[Bracket] = []
-    for width in range(1, min(MOST_PLACES, n - 1) + 1):
+    for width in range(1, n):
+        if not _any_left(divisions, free, width):
+            break
         probable = divisions.within(width)
         enough = np.flatnonzero(probable >= LEAST_PROBABILITY)
         for start in enough[np.argsort(-probable[enough], kind="stable")].tolist():
@@ -182,6 +160,14 @@ def brackets(divisions: Divisions) -> list[Bracket]:
                 free[places] = False
                 chosen.append(Bracket(start + 1, start + width, float(probable[start])))
     return sorted(chosen, key=lambda bracket: bracket.first)
+
+
+def _any_left(divisions: Divisions, free: npt.NDArray[np.bool_], width: int) -> bool:
+    """Say whether any so many free neighbouring places or more contain a boundary together."""
+    edges = np.flatnonzero(np.diff(free, prepend=False, append=False))
+    first, last = edges[::2], edges[1::2] - 1
+    wide = last - first + 1 >= width
+    return bool((divisions.between(first, last)[wide] >= LEAST_PROBABILITY).any())
 
 
 def _judge(table: PieceTable, bracket: Bracket, left: Piece, right: Piece) -> Judged | None:
@@ -245,9 +231,12 @@ def _where_lines_jump(table: PieceTable, left: Piece, bracket: Bracket) -> float
     return float(table.size[left[1] if left[0] == left[1] else bracket.last])
 
 
-def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[str, Any]:
-    """Convert a boundary to a finding."""
+def _described(
+    table: PieceTable, judged: Judged, *, recurs: bool, has_repeats: bool
+) -> dict[str, Any]:
+    """Convert a boundary to a finding; `recurs` says whether another launch jumps there too."""
     left, right = judged.left, judged.right
+    last_before = int(table.size[judged.bracket.first - 1])
     first_after = float(table.size[judged.bracket.last])
     where = _where_lines_jump(table, left, judged.bracket)
     evidence = {
@@ -259,20 +248,24 @@ def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[
         "posterior": judged.bracket.probability,
         "bend": judged.bend,
     }
-    if left == (0, 0) or right == (len(table.size) - 1,) * 2:
+    is_last = right == (len(table.size) - 1,) * 2
+    if left == (0, 0) or is_last:
         evidence["caveat"] = _ONE_SIZE.format("before" if left == (0, 0) else "after")
     elif _POSSIBLE <= judged.bend <= 1 - _POSSIBLE:
-        last = int(table.size[judged.bracket.first - 1])
-        evidence["caveat"] = _EITHER_KIND.format(last, int(first_after))
+        evidence["caveat"] = _EITHER_KIND.format(last_before, int(first_after))
+    elif judged.bracket.last > judged.bracket.first and first_after > 2 * last_before:
+        evidence["caveat"] = _SOMEWHERE
     finding = {
         "kind": judged.kind,
         "size_bytes": int(first_after),
-        "last_size_before": int(table.size[judged.bracket.first - 1]),
+        "last_size_before": last_before,
         "magnitude": judged.magnitude,
         "evidence": evidence,
     }
-    found = features(finding, has_repeats=has_repeats)
-    return finding | {"confidence": confidence(found)}
+    sure = confidence(features(finding, has_repeats=has_repeats))
+    if is_last and not recurs and 1 + judged.magnitude > LARGEST_STEP_OF_ONE_SIZE:
+        sure = min(sure, _AS_LIKELY_ODD)
+    return finding | {"confidence": sure}
 
 
 def _line_as_words(table: PieceTable, piece: Piece) -> dict[str, float]:

@@ -7,6 +7,7 @@ reported by itself: nothing that anyone sees in the table of times may be missin
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -18,38 +19,53 @@ SMALLEST_CLIFF = 0.5
 _ERRORS = 4.5
 
 
-def cliffs(size: Floats, time: Floats, noise: Floats) -> list[int]:
+def cliffs(size: Floats, time: Floats, noise: Floats, reported: npt.NDArray[np.bool_]) -> list[int]:
     """Find the first size after each cliff.
 
     Parameters
     ----------
     size, time, noise : array of float, shape (n,)
         Bytes, ascending, each once; microseconds; relative standard errors.
+    reported : array of bool, shape (n,)
+        Whether a reported bracket contains the place just before each size.
 
     Returns
     -------
     list of int
         Indices. A slope explains what the steeper side of the gap would add over the gap. A side
         is the line to the nearest size that is at least half a gap away: sizes a byte apart tell
-        nothing of the slope.
+        nothing of the slope. If a boundary lies between the two, the side is the next line beyond
+        it: what another jump adds is no slope.
     """
     last = len(size) - 1
     gap = np.diff(size)
     before, after = np.arange(last), np.arange(1, last + 1)
     left = np.searchsorted(size, size[before] - gap / 2, side="right") - 1
     right = np.searchsorted(size, size[after] + gap / 2)
-    slope = np.maximum(
-        np.where(left >= 0, _slope(size, time, np.maximum(left, 0), before), 0.0),
-        np.where(right <= last, _slope(size, time, after, np.minimum(right, last)), 0.0),
-    )
-    above = time[after] / (time[before] + np.maximum(slope, 0.0) * gap)
+    boundaries = np.cumsum(reported, dtype=np.intp)
+    from_left = _slopes(size, time, left, before, boundaries)
+    from_right = _slopes(size, time, after, right, boundaries)[::-1]
+    slope = np.maximum(_nearest(from_left), _nearest(from_right)[::-1])
+    above = time[after] / (time[before] + slope * gap)
     below = time[before] / time[after]
     change = np.maximum(above, below)
     error = np.hypot(noise[before], noise[after])
-    found = (change >= 1 + SMALLEST_CLIFF) & (np.log(change) >= _ERRORS * error)
+    found = (change >= 1 + SMALLEST_CLIFF) & (np.log(change) >= _ERRORS * error) & ~reported[after]
     return [int(place) for place in after[found]]
 
 
-def _slope(size: Floats, time: Floats, first: Indices, last: Indices) -> Floats:
-    """Return the slopes between pairs of sizes; of a size with itself 0."""
-    return (time[last] - time[first]) / np.maximum(size[last] - size[first], 1.0)
+def _slopes(
+    size: Floats, time: Floats, first: Indices, last: Indices, boundaries: Indices
+) -> Floats:
+    """Return the slopes between pairs of sizes; NaN across a boundary and beyond the ends."""
+    first_there, last_there = np.maximum(first, 0), np.minimum(last, len(size) - 1)
+    slope = (time[last_there] - time[first_there]) / (size[last_there] - size[first_there] + 1e-9)
+    known = (first_there < last_there) & (boundaries[first_there] == boundaries[last_there])
+    known &= (first_there == first) & (last_there == last)
+    return np.where(known, slope, np.nan)
+
+
+def _nearest(slope: Floats) -> Floats:
+    """Return for each place the slope there or the last known one before it; not below 0."""
+    place = np.maximum.accumulate(np.where(np.isnan(slope), -1, np.arange(len(slope))))
+    return np.where(place < 0, 0.0, np.maximum(slope[place], 0.0))

@@ -6,14 +6,11 @@ probability counts all divisions, with the same pieces and the same prices.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from switchpoint.tables.sweeps import Floats
-
-#: A boundary can be asked for within at most so many places.
-MOST_PLACES = 9
+from switchpoint.tables.sweeps import Floats, Indices
 
 
 class Divisions:
@@ -54,31 +51,51 @@ class Divisions:
         self.total = float(best[n] + np.log(before[n]))
         self.here = before[:n] * after[:n] / before[n]
         self.here[0] = 0.0
-        # By index: the probability of a boundary there whose piece has more than so many sizes.
-        self._longer = np.tile(self.here, (MOST_PLACES, 1))
-        for more in range(1, min(MOST_PLACES, n)):
-            # Pieces of `more` sizes, by their first.
-            these = np.diagonal(pieces, more - 1) * before[: n + 1 - more] * after[more:]
-            self._longer[more:, : n + 1 - more] -= these / before[n]
+        # The probability of each piece, and then of any piece that begins at the row's size or
+        # before it, and ends at the column's size or after it.
+        pieces *= before[:n, None] / before[n]
+        pieces *= after[1:]
+        np.cumsum(pieces, axis=0, out=pieces)
+        from_the_end = pieces[:, ::-1]
+        np.cumsum(from_the_end, axis=1, out=from_the_end)
+        self._undivided = pieces
 
     @classmethod
-    def averaged(cls, parts: Sequence[Divisions], weights: Floats) -> Divisions:
-        """Return the mean of the divisions of one curve under several assumptions."""
-        mean = cls.__new__(cls)
-        mean.total = float(np.logaddexp.reduce([part.total for part in parts]))
-        mean.here = sum(weight * part.here for part, weight in zip(parts, weights, strict=True))
-        mean._longer = sum(
-            weight * part._longer for part, weight in zip(parts, weights, strict=True)
-        )
+    def averaged(cls, parts: Iterable[Divisions], before: Floats) -> Divisions:
+        """Return the mean of the divisions of one curve under several assumptions.
+
+        Parameters
+        ----------
+        parts
+            One for each assumption. They are large, so no two are needed at once.
+        before : array of float
+            Logarithm of the odds of each assumption before the data.
+        """
+        several = iter(parts)
+        mean = next(several)
+        mean.total += before[0]
+        for part, odds in zip(several, before[1:], strict=True):
+            total = part.total + odds
+            both = np.logaddexp(mean.total, total)
+            share = np.exp(total - both)
+            for one, other in ((mean.here, part.here), (mean._undivided, part._undivided)):
+                one *= 1 - share
+                other *= share
+                one += other
+            mean.total = float(both)
         return mean
+
+    def between(self, first: Indices, last: Indices) -> Floats:
+        """Return the probability of a boundary at one of some neighbouring places.
+
+        Each place is named by the index of the size after it; both ends are included.
+        """
+        return np.asarray(np.maximum(1 - self._undivided[first - 1, last], 0.0))
 
     def within(self, width: int) -> Floats:
         """Return the probability of a boundary within `width` places, by the first of them.
 
-        The first entry is that of the places before the sizes of index 1 to `width`, at most
-        `MOST_PLACES`.
+        The first entry is that of the places before the sizes of index 1 to `width`.
         """
-        # The last boundary within them is at one of the places, and its piece reaches their end.
-        n = len(self.here)
-        last = [self._longer[more, width - more : n - more] for more in range(width)]
-        return np.asarray(np.maximum(np.sum(last, axis=0), 0.0))
+        first = np.arange(1, len(self.here) - width + 1)
+        return self.between(first, first + width - 1)

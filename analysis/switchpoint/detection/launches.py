@@ -12,7 +12,8 @@ import numpy.typing as npt
 from switchpoint.detection.boundaries import boundaries
 from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.noise import point_noise
-from switchpoint.detection.outliers import outliers
+from switchpoint.detection.odd_sizes import Odd
+from switchpoint.detection.outliers import large, outliers
 from switchpoint.detection.segments import PieceTable
 from switchpoint.tables.sweeps import Floats
 
@@ -75,8 +76,8 @@ def detect_launches(
         some = np.linspace(0, len(size) - 1, MOST_SIZES).round().astype(int)
         return detect_launches(size[some], [(time[some], error[some]) for time, error in launches])
     noises = [point_noise(size, time, error) for time, error in launches]
-    stays = _jumps_that_stay(launches, noises)
-    for (_, change, errors), elsewhere in zip(noises, stays, strict=True):
+    recurs = _jumps_elsewhere(launches, noises)
+    for (_, change, errors), elsewhere in zip(noises, recurs, strict=True):
         change[elsewhere], errors[elsewhere] = 0.0, 0.0
     weighed = [
         _Weighed(
@@ -84,25 +85,24 @@ def detect_launches(
         )
         for (time, error), (noise, change, _) in zip(launches, noises, strict=True)
     ]
-    steps = []
-    for one, divisions, noise, elsewhere in zip(
-        weighed, _divisions(weighed, len(size)), noises, stays, strict=True
-    ):
-        found, odd = boundaries(
-            one.table(), divisions, may_be_odd=~elsewhere, has_repeats=one.has_repeats
-        )
-        for size_off in odd:
-            noise[1][size_off.place], noise[2][size_off.place] = size_off.change, size_off.errors
+    steps, odd = [], []
+    for one, odds, elsewhere in zip(weighed, _odds(weighed, len(size)), recurs, strict=True):
+        found, off = one.boundaries(odds, elsewhere)
+        if off:
+            # Boundaries beside an odd size are those of the curve without it.
+            found, more = one.without(off).boundaries(odds, elsewhere)
+            off += more
         steps.append(found)
+        odd.append(off)
     shown = Counter(finding["size_bytes"] for one in steps for finding in one)
     for finding in itertools.chain(*steps):
         finding["evidence"]["launches"] = shown[finding["size_bytes"]]
     return [
         sorted(
-            found + outliers(size, change, errors, float(np.median(noise))),
+            found + outliers(size, [*off, *large(change, errors)], float(np.median(noise))),
             key=lambda finding: int(finding["size_bytes"]),
         )
-        for found, (noise, change, errors) in zip(steps, noises, strict=True)
+        for found, off, (noise, change, errors) in zip(steps, odd, noises, strict=True)
     ]
 
 
@@ -114,14 +114,34 @@ class _Weighed:
     """
 
     def __init__(self, size: Floats, time: Floats, noise: Floats, *, has_repeats: bool) -> None:
-        self.has_repeats = has_repeats
+        self._has_repeats = has_repeats
         self._size, self._time, self._noise = size, time, noise
         self._factors = _KNOWN if has_repeats else _UNKNOWN
         self._kept: dict[float, PieceTable] = {}
         logs = np.log(self._factors)
         self._before = -len(size) * logs - 0.5 * (logs / _UNSURE) ** 2
 
-    def table(self, factor: float = 1.0) -> PieceTable:
+    def without(self, odd: list[Odd]) -> _Weighed:
+        """Return the same where odd sizes have the deviation that they show as noise."""
+        noise = self._noise.copy()
+        for one in odd:
+            noise[one.place] = max(noise[one.place], abs(one.change))
+        return _Weighed(self._size, self._time, noise, has_repeats=self._has_repeats)
+
+    def boundaries(
+        self, odds: Floats, recurs: npt.NDArray[np.bool_]
+    ) -> tuple[list[dict[str, Any]], list[Odd]]:
+        """Find the boundaries and the odd sizes, with these odds of a boundary before the data."""
+        return boundaries(
+            self._table(), self.divide(odds), recurs=recurs, has_repeats=self._has_repeats
+        )
+
+    def divide(self, odds: Floats) -> Divisions:
+        """Divide the curve, with these odds of a boundary before its data."""
+        parts = (Divisions(self._table(factor).evidence, odds) for factor in self._factors)
+        return Divisions.averaged(parts, self._before)
+
+    def _table(self, factor: float = 1.0) -> PieceTable:
         """Return the evidence with this times the noise; that of a long curve is not kept."""
         if factor in self._kept:
             return self._kept[factor]
@@ -130,18 +150,9 @@ class _Weighed:
             self._kept[factor] = table
         return table
 
-    def divide(self, odds: Floats) -> Divisions:
-        """Divide the curve, with these odds of a boundary before its data."""
-        parts = [Divisions(self.table(factor).evidence, odds) for factor in self._factors]
-        if len(parts) == 1:
-            return parts[0]
-        weight = np.array([part.total for part in parts]) + self._before
-        weight = np.exp(weight - weight.max())
-        return Divisions.averaged(parts, weight / weight.sum())
 
-
-def _divisions(launches: list[_Weighed], sizes: int) -> list[Divisions]:
-    """Divide each launch, with what the others show as the odds before its own data.
+def _odds(launches: list[_Weighed], sizes: int) -> list[Floats]:
+    """Return the odds of a boundary at each place in each launch, before its own data.
 
     First each launch is divided by itself. What the data of the others add to the odds of a
     boundary at a place adds up. Others that show nothing there take nothing away, because launches
@@ -149,26 +160,22 @@ def _divisions(launches: list[_Weighed], sizes: int) -> list[Divisions]:
     """
     rare = min(_BOUNDARIES_A_CURVE / sizes, 0.5)
     alone = np.full(sizes, _log_odds(np.array(rare)))
-    divisions = [one.divide(alone) for one in launches]
     if len(launches) == 1:
-        return divisions
-    added = [_log_odds(np.clip(part.here, 1e-6, 1 - 1e-6)) - alone for part in divisions]
+        return [alone]
+    here = [one.divide(alone).here for one in launches]
+    added = [_log_odds(np.clip(one, 1e-6, 1 - 1e-6)) - alone for one in here]
     total = np.sum(added, axis=0)
-    found = []
-    for one, own in zip(launches, added, strict=True):
-        elsewhere = alone + np.maximum(total - own, 0)
-        recurs = _RECURS / (1 + np.exp(-elsewhere))
-        found.append(one.divide(_log_odds(rare + (1 - rare) * recurs)))
-    return found
+    recurs = [_RECURS / (1 + np.exp(-alone - np.maximum(total - own, 0))) for own in added]
+    return [_log_odds(rare + (1 - rare) * probable) for probable in recurs]
 
 
-def _jumps_that_stay(
+def _jumps_elsewhere(
     launches: list[tuple[Floats, Floats]], noises: list[tuple[Floats, Floats, Floats]]
 ) -> list[npt.NDArray[np.bool_]]:
-    """Say of each size of each launch whether another launch jumps there and stays.
+    """Say of each size of each launch whether another launch jumps there as well.
 
-    The jump is in the same direction and at least half as large, and the size is no outlier in the
-    other launch. So it is none here either: what disturbs a single size does not recur.
+    The jump is in the same direction and at least half as large. So the size is no outlier: what
+    disturbs a single size does not recur.
     """
     if len(launches) == 1:
         return [np.zeros(len(launches[0][0]), dtype=bool)]
@@ -177,11 +184,10 @@ def _jumps_that_stay(
     jumps, error = np.zeros_like(logs), np.ones_like(logs)
     jumps[:, 1:] = np.diff(logs)
     error[:, 1:] = np.hypot(noise[:, 1:], noise[:, :-1])
-    jumps_and_stays = np.abs(jumps) >= _ERRORS * error
-    jumps_and_stays &= np.array([change == 0 for _, change, _ in noises])
+    certain = np.abs(jumps) >= _ERRORS * error
     found = []
     for launch, own in enumerate(jumps):
-        alike = (jumps * np.sign(own) >= np.abs(own) / 2) & jumps_and_stays
+        alike = (jumps * np.sign(own) >= np.abs(own) / 2) & certain
         alike[launch] = False
         found.append(alike.any(axis=0))
     return found

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.detection.odd_sizes import Odd
 from switchpoint.tables.sweeps import Floats
 
 #: Smaller changes of a single size are not reported, relative.
-SMALLEST_OUTLIER = 0.2
+SMALLEST_OUTLIER = 0.05
 
 #: Three neighbours on a line are this far from it in one case of 16,000.
 _LARGEST_MISFIT = 16.0
@@ -58,18 +59,25 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     return change, errors
 
 
-def outliers(size: Floats, change: Floats, errors: Floats, noise: float) -> list[dict[str, Any]]:
-    """Convert the result of `off_alone` to findings."""
+def large(change: Floats, errors: Floats) -> list[Odd]:
+    """Return the sizes of `off_alone` that are off by enough to be reported."""
+    places = np.flatnonzero(np.abs(change) >= SMALLEST_OUTLIER).tolist()
+    return [Odd(place, float(change[place]), float(errors[place])) for place in places]
+
+
+def outliers(size: Floats, odd: list[Odd], noise: float) -> list[dict[str, Any]]:
+    """Convert sizes that are off alone to findings."""
+    by_place = {one.place: one for one in odd}
     return [
         {
             "kind": "outlier",
             "size_bytes": int(size[place]),
             "last_size_before": int(size[place - 1]),
-            "magnitude": float(change[place]),
-            "confidence": sure_of_none_in(len(size), float(errors[place])),
-            "evidence": {"standard_errors": float(errors[place]), "noise": noise},
+            "magnitude": one.change,
+            "confidence": sure_of_none_in(len(size), one.errors),
+            "evidence": {"standard_errors": one.errors, "noise": noise},
         }
-        for place in np.flatnonzero(np.abs(change) >= SMALLEST_OUTLIER)
+        for place, one in by_place.items()
     ]
 
 

@@ -48,7 +48,8 @@ KINDS = {
             " `sizes` behind the lines, `posterior` (the probability of a boundary in this"
             " bracket), `bend` (the probability that the lines meet and the time does not jump),"
             " how many `launches` of the curve show it, and a `caveat` if only one size lies before"
-            " or after it, or if the sizes are too far apart to tell a step from a change of slope",
+            " or after it, if the sizes are too far apart to tell a step from a change of slope, or"
+            " if the noise hides the place",
             is_boundary=True,
         ),
         Kind(
@@ -59,8 +60,8 @@ KINDS = {
         ),
         Kind(
             "outlier",
-            "one size differs by 20 % or more and by five standard errors, while the three"
-            " neighbours on either side agree",
+            "one size differs by 5 % or more, while the sizes on either side agree: by five"
+            " standard errors from three neighbours on either side, or between two boundaries",
             "`standard_errors`, `noise`",
         ),
         Kind(

@@ -1,0 +1,60 @@
+"""Tells single sizes that are off alone from steps, once the lines beside them are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from switchpoint.detection.segments import Piece, PieceTable
+
+#: A single size at an end that takes more than this many times as long was probably disturbed: the
+#: largest step that a setting makes in the labelled curves with repeats multiplies the time by 5.7.
+LARGEST_STEP_OF_ONE_SIZE = 6.0
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A single size that is off, between lines that agree.
+
+    Attributes
+    ----------
+    place : int
+        Index of the size.
+    change, errors : float
+        How far it is off, relative and in standard errors.
+    """
+
+    place: int
+    change: float
+    errors: float
+
+
+def odd_between(table: PieceTable, left: Piece, place: int, right: Piece) -> Odd | None:
+    """Return the single size between two pieces, if their lines agree."""
+    size, time = float(table.size[place]), float(table.time[place])
+    before, before_error = table.line(left, size)
+    after, after_error = table.line(right, size)
+    nearer = min(abs(time - before), abs(time - after))
+    if (time > before) != (time > after) or abs(before - after) >= nearer / 2:
+        return None
+    usual = (before + after) / 2
+    error = np.hypot(table.noise[place] * usual, max(before_error, after_error))
+    return Odd(place, time / usual - 1, nearer / float(error))
+
+
+def odd_end(table: PieceTable, left: Piece, right: Piece) -> Odd | None:
+    """Return the single size at an end of the curve, if no step makes it so much slower."""
+    last = len(table.size) - 1
+    if left == (0, 0):
+        place, line = 0, right
+    elif right == (last, last):
+        place, line = last, left
+    else:
+        return None
+    usual, error = table.line(line, float(table.size[place]))
+    change = float(table.time[place]) / usual - 1
+    if change + 1 <= LARGEST_STEP_OF_ONE_SIZE:
+        return None
+    error = float(np.hypot(table.noise[place] * usual, error))
+    return Odd(place, change, change * usual / error)
