@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from switchpoint.history.by_night import LaunchesByNight
 from switchpoint.history.drift import drift, is_gradual
@@ -241,19 +243,19 @@ class _Search:
 
     def _mean(self, rows: Indices) -> Floats:
         """Return the weighted mean of some parameters in each night, relative to their centres."""
-        nightly = self._parameters.nightly[rows]
-        off = nightly - self._judged.centre[rows][:, None]
-        weight = np.where(np.isfinite(off), (1 / self._judged.error[rows] ** 2)[:, None], 0.0)
-        total = np.where(weight > 0, off, 0.0) * weight
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(total.sum(axis=0) / weight.sum(axis=0))
+        return self._weighted(self._parameters.nightly, rows)
 
     def _mean_launches(self, rows: Indices) -> Floats:
         """Return the same mean of each launch: the first of each night of all curves, and so on."""
-        each = self._parameters.launches.each[rows] - self._judged.centre[rows][:, None, None]
-        weight = (1 / self._judged.error[rows] ** 2)[:, None, None] * np.isfinite(each)
+        return self._weighted(self._parameters.launches.each, rows)
+
+    def _weighted(self, values: npt.NDArray[np.floating[Any]], rows: Indices) -> Floats:
+        one_each = (-1, *[1] * (values.ndim - 1))
+        off = values[rows] - self._judged.centre[rows].reshape(one_each)
+        there = np.isfinite(off)
+        weight = np.where(there, (1 / self._judged.error[rows] ** 2).reshape(one_each), 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((np.nan_to_num(each) * weight).sum(axis=0) / weight.sum(axis=0))
+            return np.asarray((np.where(there, off, 0.0) * weight).sum(axis=0) / weight.sum(axis=0))
 
     def _score(self, change: Change) -> float:
         """Return how much likelier it is that all of a group changed than that none did."""
