@@ -1,14 +1,16 @@
 """Answer study 001 with our own runs: write docs/studies/001.md and its figures.
 
 Reads records of `reframe -t explain` and `reframe -n PingPongNear64K`, from the store or from
-FILES. Measures on its own testbed how the kernel's copy affects the curve at 64 KiB. The study's
-numbers come from its text. Needs Debian's chromium for the figures.
-Usage: ``.venv/bin/python bench/study_001.py [FILES...]``
+FILES. Measures on its own testbed how the kernel's copy affects the curve at 64 KiB, and what
+turns the order of placements round. The study's numbers come from its text. Needs Debian's
+chromium for the figures.
+Usage: ``.venv/bin/python bench/study_001.py [--name NAME] [--launches N] [--docs FOLDER]
+[FILES...]``
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -27,9 +29,6 @@ from switchpoint.reporting.figures.figure import Figure
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.units import percent, significant
 
-PAGE = ROOT / "docs/studies/001.md"
-IMAGES = ROOT / "docs/images"
-
 #: Study 001's table: latency in microseconds.
 STUDY_US = {
     "one_node": {"send": 0.295, "ssend": 0.583},
@@ -46,7 +45,6 @@ MODES = ["send", "ssend"]
 LIMIT_BYTES, LAST_EAGER_BYTES = (64 << 10) + 56, 64 << 10
 BRACKET = (LAST_EAGER_BYTES - 31, LAST_EAGER_BYTES + 32)
 COPIES = {"cma": "by the kernel, once", "none": "through a shared buffer, twice"}
-LAUNCHES = 7
 
 INTRODUCTION = """\
 # Study 001: why does the curve switch at 64 KB?
@@ -99,6 +97,7 @@ def latency_table(curves: pd.DataFrame) -> str:
         index="placement", columns=["mpi", "mode"], values="time_us", observed=True
     )
     libraries = list(dict.fromkeys(ours.columns.get_level_values("mpi")))
+    ours = ours.reindex(columns=pd.MultiIndex.from_product([libraries, MODES]))
     head = ["placement", "study: Send", "Ssend", "ratio"]
     for library in libraries:
         head += [f"{library}: Send", "Ssend", "ratio"]
@@ -172,7 +171,8 @@ def answer(jumps: pd.DataFrame) -> str:
     for *words, last, paused, change in jumps.itertuples(index=False):
         lines.append(f"| {' | '.join(words)} | {last:,} | {paused} | {percent(change)} |")
     send = jumps[jumps["mode"] == "send"]
-    up = send[(send["placement"] == "one_node") & (send["throughput"] > 0)]
+    memory = send[send["placement"] == "one_node"]
+    up = memory[memory["throughput"] > 0]
     down = send[(send["placement"] == "one_node_network") & (send["throughput"] < 0)]
     if len(up) and len(down):
         lines.append(
@@ -180,6 +180,13 @@ def answer(jumps: pd.DataFrame) -> str:
             " KiB, throughput rises through shared memory and falls over the network path of one"
             " node. Timing shows the jumps. The late receiver shows that the eager protocol ends"
             " there. Changing the setting shows that it is the cause."
+        )
+    elif len(memory) and len(down):
+        lines.append(
+            "\nSo one limit explains both jumps of the study: where the eager protocol ends at 64"
+            " KiB, throughput changes through shared memory and over the network path of one node."
+            " Through shared memory it falls on this machine, and rises in the study. The next"
+            " table says why."
         )
     elif len(down):
         lines.append(
@@ -230,9 +237,16 @@ def between_hosts(near: pd.DataFrame, jumps: pd.DataFrame) -> str:
     )
 
 
-def copies() -> str:
-    """Why shared memory is faster above the limit: the same byte with and without one copy."""
+def copies(launches: int) -> str:
+    """Why shared memory changes at its limit: the same byte with and without one copy."""
     lines = [
+        "Why does throughput change through shared memory? Above the limit the kernel copies a"
+        " message once, from one process to the other. Up to it the message goes through a buffer"
+        " between them, which takes two copies. Which of these is faster depends on the machine:"
+        " the kernel has to be entered and to look up the pages of the other process, and two"
+        f" copies through a small buffer may stay in the cache. This table has {launches} launches"
+        f" of each in turn, with Open MPI's limit at {LIMIT_BYTES:,} B, and with the single copy"
+        " allowed or not:\n",
         f"| large messages are copied | runs with a jump at {LAST_EAGER_BYTES:,} B | throughput "
         f"from {BRACKET[0]:,} to {BRACKET[1]:,} B or across that jump: median, least, most |",
         "|---|---|---|",
@@ -240,7 +254,7 @@ def copies() -> str:
     with testbed() as name, tempfile.TemporaryDirectory(dir=ROOT) as folder:
         found = [
             (mechanism, search_near_64k(name, mechanism, Path(folder)))
-            for _ in range(LAUNCHES)
+            for _ in range(launches)
             for mechanism in COPIES
         ]
     for mechanism, words in COPIES.items():
@@ -270,15 +284,15 @@ def search_near_64k(name: str, mechanism: str, folder: Path) -> dict[str, Any]:
     return dict(footer["switches"][0])
 
 
-def order_of_placements() -> str:
+def order_of_placements(launches: int) -> str:
     """What makes nodes of one host slower than nodes of two: each thing changed by itself."""
-    measured = placement_order.measure(LAUNCHES)
+    measured = placement_order.measure(launches)
     turned = ", ".join(f"*{name}*" for name in placement_order.turned_round(measured))
     return (
         "## Two nodes of one host, slower than two hosts\n\nIn the study, 8 B take 152 us between"
         " two nodes of one host and 102 us between two hosts, at all times of day, and it cannot"
         " say why. Its nodes are virtual machines: those of one host share its cores. Here one"
-        f" thing is changed at a time, with {LAUNCHES} launches of each case in turn; half round"
+        f" thing is changed at a time, with {launches} launches of each case in turn; half round"
         " trips of 8 B in microseconds, means over blocks of 100 ms, because the study takes means"
         f" too ({placement_order.MPI_NAME}; medians of the launches, ratios with their 95 %"
         " interval; the last four columns are what the records of one host show):\n\n"
@@ -292,7 +306,7 @@ def order_of_placements() -> str:
     )
 
 
-def save(figures: list[tuple[str, Figure]]) -> None:
+def save(figures: list[tuple[str, Figure]], images: Path) -> None:
     """Draw figures with Plotly in a browser and write them as SVG."""
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
@@ -313,7 +327,7 @@ def save(figures: list[tuple[str, Figure]]) -> None:
                 figure.layout,
             )
             text = driver.execute_script("return decodeURIComponent(arguments[0])", url)
-            (IMAGES / f"study-001-{name}.svg").write_text(text.partition(",")[2], encoding="utf-8")
+            (images / f"study-{name}.svg").write_text(text.partition(",")[2], encoding="utf-8")
     driver.quit()
 
 
@@ -323,9 +337,23 @@ def bandwidth_figures(
     """Throughput against size for Send and Ssend, with a panel per MPI."""
     named = []
     for mode in MODES:
-        drawn = draw(curves[curves["mode"] == mode], findings[findings["mode"] == mode])
+        own = curves[curves["mode"] == mode]
+        # One place and kernel: the title of each figure names them, and not each of its curves.
+        told = [
+            name
+            for name in ("site", "partition", "kernel", "mode")
+            if name in own and len(set(own[name])) == 1
+        ]
+        title = ", ".join(own[name].iloc[0] for name in told)
+        drawn = draw(f"{title}: ", own, findings[findings["mode"] == mode], told)
         named += [(f"{part}-{mode}", figure) for figure in drawn if "bandwidth" in figure.title]
     return named
+
+
+def shown(named: tuple[str, Figure]) -> str:
+    """Return the line of a page that shows a saved figure."""
+    name, figure = named
+    return f"![{figure.title}](../images/study-{name}.svg)\n"
 
 
 def of_check(measurements: Measurements, check: str) -> set[Any]:
@@ -334,12 +362,16 @@ def of_check(measurements: Measurements, check: str) -> set[Any]:
     return set(measurements.runs.loc[labels.str.contains(f'"check": "{check}"'), "run_id"])
 
 
-def main(files: list[str]) -> None:
+def main(files: list[str], launches: int, docs: Path, name: str) -> None:
     """Write the page and its figures."""
     measurements = read_files(files).measurements if files else Store().latest()
     assert measurements is not None, "none of the files is a record"
-    sweep_runs = of_check(measurements, "PingPongSweep")
+    page, images = docs / f"studies/{name}.md", docs / "images"
+    for folder in (page.parent, images):
+        folder.mkdir(parents=True, exist_ok=True)
     near_runs = of_check(measurements, "PingPongNear64K")
+    runs = measurements.runs
+    sweep_runs = set(runs.loc[runs["kernel"] == "pingpong", "run_id"]) - near_runs
     curves = summarise(measurements)
     findings = detect(measurements)
     findings = findings[findings["run_id"].isin(sweep_runs)]
@@ -351,24 +383,23 @@ def main(files: list[str]) -> None:
     sweeps = curves[curves["run_id"].isin(sweep_runs)]
     jumps = jumps_near(measurements)
     near = curves[curves["run_id"].isin(near_runs) & curves["size_bytes"].between(*NEAR)]
-    figures = bandwidth_figures(sweeps, noted, "all")
-    figures += bandwidth_figures(near, noted[noted["run_id"].isin(near_runs)], "near")
-    save(figures)
-
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    images = {
-        name: f"![{figure.title}](../images/study-001-{name}.svg)" for name, figure in figures
-    }
+    everywhere = bandwidth_figures(sweeps, noted, f"{name}-all")
+    close = bandwidth_figures(near, noted[noted["run_id"].isin(near_runs)], f"{name}-near")
+    save(everywhere + close, images)
+    others = [
+        f"[{one.stem}]({one.name})" for one in sorted(page.parent.glob("001*.md")) if one != page
+    ]
     sections = [
         INTRODUCTION,
+        f"The same on another machine: {', '.join(others)}.\n" if others else "",
         conditions(measurements),
         "## Latency\n\nHalf a round trip of 8 B in microseconds, medians. The study does not say "
         "which size it used, or whether it divided by two.\n",
         latency_table(sweeps) + "\n",
         "## Throughput\n",
-        *(f"{images[name]}\n" for name in images if name.startswith("all")),
+        *map(shown, everywhere),
         "From 48 to 80 KiB with longer blocks (`-n PingPongNear64K`):\n" if near_runs else "",
-        *(f"{images[name]}\n" for name in images if name.startswith("near")),
+        *map(shown, close),
         "## The switches, to the byte\n\nThe late receiver proves a *protocol switch*, or changing "
         "its setting does ([how](../reference/findings.md)). The column throughput is its change "
         "at this byte.\n",
@@ -378,22 +409,24 @@ def main(files: list[str]) -> None:
         "## At 64 KB\n\nEvery jump between 48 and 80 KiB that a bisection located to the byte, and "
         "the setting that was changed for it:\n",
         answer(jumps) + "\n",
-        "Why is shared memory faster above the limit? Above it the kernel copies a message once, "
-        "from one process to the other. Up to it the message goes through a buffer between them. "
-        f"This table has {LAUNCHES} launches of each in turn, with Open MPI's limit at "
-        f"{LIMIT_BYTES:,} B, and with the single copy allowed or not:\n",
-        copies() + "\n",
+        copies(launches) + "\n",
         between_hosts(near, jumps),
-        order_of_placements(),
+        order_of_placements(launches),
         "## What remains open\n\n"
         "- The study does not name its MPI library, so we cannot name the setting of its runs.\n"
         "- No setting of the catalogue predicts these steps, which are above 30 % or located to "
         "the byte:\n",
         switch_table(open_ones) + "\n" if len(open_ones) else "(none)\n",
     ]
-    PAGE.write_text("\n".join(section for section in sections if section), encoding="utf-8")
-    print(PAGE)
+    page.write_text("\n".join(section for section in sections if section), encoding="utf-8")
+    print(page)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", help="records; without them the store `results`")
+    parser.add_argument("--name", default="001", help="of the page, for a second machine")
+    parser.add_argument("--launches", type=int, default=7, help="of each case on its own testbed")
+    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="where to write")
+    given = parser.parse_args()
+    main(given.files, given.launches, given.docs, given.name)

@@ -58,6 +58,7 @@ class Reason(Enum):
     NO_VALUES = "log without values", "logs without values"
     LINK = "link to a folder", "links to folders"
     SPECIAL = "pipe, socket or device", "pipes, sockets or devices"
+    STORE = "store (give it with --store)", "stores (give them with --store)"
 
 
 class NotRecognisedError(InputError):

@@ -253,6 +253,19 @@ def test_a_folder_is_walked_and_what_is_no_result_is_left_out(tmp_path: Path) ->
     ]
 
 
+def test_a_store_in_place_of_files_is_named_with_the_option_for_it(tmp_path: Path) -> None:
+    curve = written(tmp_path, "size_bytes,time_us\n8,1\n")
+    import_files([curve], Store(tmp_path / "results"))
+
+    store = tmp_path / "results"
+    [failure] = read_files([store]).failures
+    assert str(failure) == f"{store}: is a store; give it with --store {store}"
+    gathered = read_files([tmp_path])
+    assert gathered.measurements is not None and len(gathered.measurements.samples) == 1
+    [failure] = gathered.failures
+    assert "is a store" in str(failure)
+
+
 @pytest.mark.parametrize("kept", ["run.record", "osu_latency.out"])
 def test_what_a_job_printed_is_no_measurement_where_its_check_kept_the_curve(
     tmp_path: Path, kept: str

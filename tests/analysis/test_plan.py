@@ -69,19 +69,23 @@ def test_brackets_beyond_the_default_sizes_come_with_sizes_that_hold_them(switch
     assert "--sizes" not in switchpoint("plan", ZOOM).stdout
 
 
-def test_a_plan_says_which_steps_it_leaves_out(switchpoint: Run, tmp_path: Path) -> None:
+def test_a_plan_says_which_steps_it_leaves_out_and_none_that_a_setting_may_cause(
+    switchpoint: Run, tmp_path: Path
+) -> None:
     header, columns = gzip.decompress(SWEEP.read_bytes()).decode().splitlines()[:2]
+    limit_bytes = 65480  # the smallest of all steps is here
     rows = [
-        f"send,{256 * (place + 1)},{turn},0,10,{2.0 ** (place // 8)}"
+        f"send,{size},{turn},0,10,{2 ** min(size // 2048, 14) * (1 + 0.2 * (size > limit_bytes))}"
         for turn in range(5)
-        for place in range(72)
+        for size in range(256, 80_000, 256)
     ]
     record = tmp_path / "many-steps.record"
     record.write_text("\n".join([header, columns, *rows]) + "\n")
 
     result = switchpoint("plan", record)
 
-    assert "send: of 8 steps only the 6 largest are searched" in result.stderr
+    assert "send: of 15 steps only 12 are searched, those with suspects" in result.stderr
+    assert f"send:{limit_bytes - 8}-" in result.stdout
     assert result.exit_code == 0
 
 

@@ -36,13 +36,14 @@ SMALL = {
     "gate/year.py 8 3 2 {}": "night    2: ",
     "largest_inputs.py NetPIPE": "| NetPIPE |",
     "report_speed.py 6": "index.html",
+    "study_001.py --launches 1 --docs {} tests/analysis/records/mpich-memory.record.gz"
+    " tests/analysis/records/openmpi-network-limit-65536.record.gz": "001.md",
 }
 
 #: Those that need what is not installed here, or that write what the documentation quotes.
 ELSEWHERE = {
     "pingpong_peers.py",  # OSU's programs
     "osu_peers.py",  # the same
-    "study_001.py",  # writes docs/studies/001.md, from half an hour of runs
     "mpi_libraries.py",  # test_mpi_libraries.py
     "detection/calibrate.py",
     "detection/record.py",  # records for half an hour

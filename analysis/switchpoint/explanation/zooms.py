@@ -38,8 +38,8 @@ _CHANGED = re.compile(r"[A-Za-z_]\w*=\d{1,15}", re.ASCII)
 #: Bytes on either side of a predicted or known switch that a search includes.
 BESIDE_BYTES = 8
 
-#: The number of brackets of one mode that are searched, the largest steps first.
-_MOST_BRACKETS = 6
+#: The number of steps of one mode that are searched: those with suspects first, then the largest.
+_MOST_BRACKETS = 12
 
 #: An intervention moves a switch up by this factor. The new size is neither a power of two nor a
 #: multiple of a page, so nothing else switches there.
@@ -107,17 +107,20 @@ def brackets_to_search(findings: pd.DataFrame, modes: list[str]) -> list[tuple[s
 def brackets_left_out(findings: pd.DataFrame, modes: list[str]) -> list[str]:
     """Say of each mode how many jumps `brackets_to_search` leaves out, in one sentence each."""
     return [
-        f"{mode}: of {len(of_mode)} steps only the {_MOST_BRACKETS} largest are searched; for the"
-        " others, give their sizes to zoom as --brackets"
+        f"{mode}: of {len(of_mode)} steps only {_MOST_BRACKETS} are searched, those with suspects"
+        " and the largest; for the others, give their sizes to zoom as --brackets"
         for mode, of_mode in _jumps(findings, modes).items()
         if len(of_mode) > _MOST_BRACKETS
     ]
 
 
 def _jumps(findings: pd.DataFrame, modes: list[str]) -> dict[str, list[dict[Any, Any]]]:
-    """Return the findings of each mode at which the time may jump, the largest first."""
+    """Return the findings of each mode at which the time may jump, the most important first.
+
+    A step with a suspect is searched however small it is: only a search can tell its cause.
+    """
     jumps = [row for row in findings.to_dict("records") if may_jump(row)]
-    jumps.sort(key=lambda row: abs(relative_jump(row)), reverse=True)
+    jumps.sort(key=lambda row: (bool(row["suspects"]), abs(relative_jump(row))), reverse=True)
     return {mode: [row for row in jumps if row["mode"] == mode] for mode in modes}
 
 

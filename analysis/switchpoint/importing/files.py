@@ -11,6 +11,7 @@ from switchpoint.errors import InputError, NotRecognisedError, Reason
 from switchpoint.importing import labels
 from switchpoint.importing.layout import PathPattern, names_by_pattern
 from switchpoint.spack.lock import NAME as LOCK
+from switchpoint.store.mark import MARK
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ def find_files(
 ) -> Files:
     """Replace each folder by the files below it, sorted by name.
 
-    Hidden files and folders, links to folders, and files that are read together with another file
-    are skipped.
+    Hidden files and folders, links to folders, stores, and files that are read together with
+    another file are skipped.
 
     Parameters
     ----------
@@ -91,6 +92,14 @@ def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterat
 
     names_left_out = {path.name for path in left_out}
     for folder, folders, names in os.walk(root, onerror=refuse):
+        if MARK in names:
+            failures.append(
+                NotRecognisedError(
+                    folder, f"is a store; give it with --store {folder}", Reason.STORE
+                )
+            )
+            folders.clear()
+            continue
         folders[:] = sorted(
             name
             for name in folders

@@ -18,13 +18,13 @@ from switchpoint.reporting.ladders import by_site
 from switchpoint.tables.units import percent, range_text, size_text
 from switchpoint.whole_files import write_whole
 
-#: Widths and heights in pixels.
-_LEFT, _BAR, _RIGHT = 300, 760, 20
-_HEAD, _ROW, _BAR_HEIGHT, _LABEL = 64, 30, 18, 14
+#: Widths and heights in pixels. A name is above its bar, so that a narrow screen shows both.
+_LEFT, _BAR, _RIGHT = 16, 760, 20
+_HEAD, _NAME, _ROW, _BAR_HEIGHT, _LABEL = 64, 16, 30, 18, 14
 _CHARACTER = 6.4  # of a label's text, at its size
 
-#: A name on the left has at most this many characters; the whole is in its tooltip.
-_MOST_CHARACTERS = 44
+#: A name has at most this many characters; the whole is in its tooltip.
+_MOST_CHARACTERS = 110
 
 #: Okabe and Ito's palette; ink on each of them is readable.
 _FILLS = dict(zip(PROTOCOLS, ["#56B4E9", "#009E73", "#E69F00", "#bdbdbd"], strict=True))
@@ -112,8 +112,9 @@ class _Scale:
 def _draw_ladder(
     drawing: ET.Element, scale: _Scale, name: str, rungs: Sequence[Mapping[str, Any]], y: float
 ) -> float:
-    """Draw one bar with the labels of its boundaries below it; return where it ends."""
-    _text(drawing, 8, y + _BAR_HEIGHT - 4, name, "label")
+    """Draw a name, its bar, and the labels of its boundaries below it; return where they end."""
+    _text(drawing, _LEFT, y + _NAME - 4, name, "label")
+    y += _NAME
     for rung in rungs:
         _draw_rung(drawing, scale, rung, y)
     reached: list[float] = []
