@@ -36,6 +36,7 @@ SMALL = {
     "gate/year.py 8 3 2 {}": "night    2: ",
     "largest_inputs.py NetPIPE": "| NetPIPE |",
     "report_speed.py 6": "index.html",
+    "stored_facts.py": "memory",
 }
 
 #: Those that need what is not installed here, or that write what the documentation quotes.
