@@ -12,12 +12,13 @@ import shutil
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from conftest import killed_after, write_record
@@ -26,7 +27,8 @@ from switchpoint.importing.lock import unpack
 from switchpoint.store.batches import Encoded, write
 from switchpoint.store.compaction import compact
 from switchpoint.store.files import StoreFiles
-from switchpoint.store.upkeep import migrate
+from switchpoint.store.tables import SAMPLES, parquet
+from switchpoint.store.upkeep import migrate, prune
 from switchpoint.tables.measurements import Measurements, no_samples
 from typer.testing import Result
 
@@ -624,6 +626,105 @@ def test_runs_of_batches_without_the_time_of_storing_are_sound(
 
     assert switchpoint("store", "verify", "--store", store.url).exit_code == 0
     assert len(store.runs()) == 1
+
+
+# The smallest time of each point.
+
+
+def thinned(path: Path, least: object) -> Path:
+    """Let a record say that it left out samples of each point, the smallest being `least`."""
+    *lines, end = path.read_text().splitlines()
+    points = [
+        {"mode": "send", "size_bytes": size, "count": 24, "kept": 12, "stride": 2, "min_us": least}
+        for size in (8, 64, 512)
+    ]
+    path.write_text("\n".join([*lines, json.dumps(json.loads(end) | {"points": points})]) + "\n")
+    return path
+
+
+def smallest(store: Store) -> pd.Series:
+    points = store.curves().astype({"run_id": str})
+    return points.set_index(["run_id", "size_bytes"])["min_us"].sort_index()
+
+
+def test_the_smallest_time_stays_when_the_samples_are_gone(tmp_path: Path, url: str) -> None:
+    store = Store(url)
+    for number in (1, 2):
+        store.add(read(record(tmp_path, number, start_utc="2026-01-05T10:00:00.000000Z")))
+    samples = store.read().samples.astype({"run_id": str})
+    least = samples.groupby(["run_id", "size_bytes"])["time_us"].min()
+
+    for step in (lambda: None, lambda: compact(store), lambda: prune(store, date(2026, 2, 1))):
+        step()
+        pd.testing.assert_series_equal(smallest(store), least, check_names=False)
+
+
+@pytest.mark.parametrize(
+    ("least", "counts"),
+    [(1.5, True), (2, True), (None, False), ("1", False), (-1.0, False), (1e300, False)],
+)
+def test_the_smallest_time_is_that_of_all_samples_of_a_record_that_kept_some(
+    tmp_path: Path, least: object, counts: bool
+) -> None:
+    found = read(thinned(record(tmp_path, 1), least))
+    store = Store(tmp_path / "results")
+    store.add(found)
+    of_samples = found.samples.groupby("size_bytes")["time_us"].min()
+
+    expected = [least] * 3 if counts else of_samples.tolist()
+    assert smallest(store).tolist() == expected
+    assert summarise(found)["min_us"].tolist() == expected
+    assert summarise(found.samples)["min_us"].tolist() == of_samples.tolist()
+
+
+def older_files(store: Store, table: str, change: Callable[[pa.Table], pa.Table]) -> None:
+    """Change the files of a table to what an older version wrote."""
+    for path in (Path(store.url) / table).rglob("*.parquet"):
+        rows = change(pq.read_table(path, partitioning=None).replace_schema_metadata(None))
+        path.write_bytes(parquet(rows))
+
+
+@pytest.mark.parametrize("pruned", [False, True])
+def test_points_of_older_versions_get_their_smallest_time_when_files_are_joined(
+    tmp_path: Path, switchpoint: Callable[..., Result], pruned: bool
+) -> None:
+    store = Store(tmp_path / "results")
+    for number, least in ((1, 1.5), (2, 2.5)):
+        path = record(tmp_path, number, start_utc="2026-01-05T10:00:00.000000Z")
+        store.add(read(thinned(path, least)))
+    for number in (1, 2):
+        path = tmp_path / f"{number}.csv"
+        path.write_text(f"size_bytes,time_us,net,nodes\n8,{number},ib,2\n8,5,ib,2\n8,3,,\n")
+        store.add(read(path))
+    whole = store.curves()
+    older_files(store, "curves", lambda table: table.drop_columns(["min_us"]))
+    assert store.curves()["min_us"].isna().all()
+    assert switchpoint("store", "verify", "--store", store.url).exit_code == 0
+    if pruned:
+        prune(store, date(2026, 2, 1))
+
+    switchpoint("store", "compact", "--store", store.url)
+
+    pd.testing.assert_frame_equal(_sorted(store.curves()), _sorted(whole))
+
+
+def test_what_an_older_version_took_for_a_name_stays_one(tmp_path: Path) -> None:
+    store = Store(tmp_path / "results")
+    path = tmp_path / "curves.csv"
+    path.write_text("size_bytes,time_us,net\n8,1,ib\n8,2,eth\n")
+    store.add(read(path))
+    place = SAMPLES.get_field_index("other_identity")
+
+    def renamed(table: pa.Table) -> pa.Table:
+        texts = pc.replace_substring(table[place].cast(pa.string()), "net", "min_us")
+        return table.set_column(place, "other_identity", texts.dictionary_encode())
+
+    for table in ("samples", "curves"):
+        older_files(store, table, renamed)
+
+    for points in (store.curves(), summarise(store.read())):
+        named = points.set_index("label_min_us")["min_us"]
+        assert named.to_dict() == {"ib": 1.0, "eth": 2.0}
 
 
 # Upkeep.

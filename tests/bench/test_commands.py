@@ -38,6 +38,7 @@ SMALL = {
     "report_speed.py 6": "index.html",
     "study_001.py --launches 1 --docs {} tests/analysis/records/mpich-memory.record.gz"
     " tests/analysis/records/openmpi-network-limit-65536.record.gz": "001.md",
+    "stored_facts.py": "memory",
 }
 
 #: Those that need what is not installed here, or that write what the documentation quotes.

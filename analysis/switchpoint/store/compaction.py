@@ -25,6 +25,7 @@ from switchpoint.store.batches import (
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.ledger import Ledger
 from switchpoint.store.mark import check_mark
+from switchpoint.store.minima import with_minima
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
 from switchpoint.store.values import values_of, write_values
@@ -209,7 +210,7 @@ def _replace(
         if damaged:
             done.left_out += damaged
             return
-        write(files, encoded, joined_name(group))
+        write(files, with_minima(encoded), joined_name(group))
     _remove(files, group, done)
     done.batches += len(group)
 

@@ -15,6 +15,7 @@ from switchpoint.tables.columns import (
     CURVE_COLUMNS,
     IDENTITY,
     MEASURES,
+    RESERVED,
     RUN_COLUMNS,
     VALUE_COLUMNS,
     identity_columns,
@@ -52,6 +53,12 @@ SLIM = [name for name in RUN_COLUMNS if name not in LARGE]
 #: The batch as which a run was first stored, which begins with the time: joined batches keep it.
 #: Null in the batch of an import, and in what older versions joined: there it is the file's name.
 STORED_AS = "stored_as"
+
+#: The smallest time of a point.
+MINIMUM = "min_us"
+
+#: Columns that files of older versions lack.
+LATER = frozenset([STORED_AS, MINIMUM])
 
 RUNS = pa.schema(
     [
@@ -127,7 +134,9 @@ def unpacked(table: pa.Table, measures: list[str]) -> pd.DataFrame:
     entries = [json.loads(text) for text in other.cat.categories]
     for name in dict.fromkeys(key for entry in entries for key in entry):
         values = pd.Series([entry.get(name) for entry in entries], dtype="object")
-        frame[name] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
+        # It was stored when no column of numbers had this name.
+        column = f"label_{name}" if name in RESERVED else name
+        frame[column] = pd.Categorical(values.reindex(other.cat.codes).to_numpy())
     known = {name for name in frame if name == "run_id" or frame[name].notna().any()}
     identity = [name for name in identity_columns(frame) if name in known]
     return frame[[*identity, *measures]]

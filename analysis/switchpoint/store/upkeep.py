@@ -17,7 +17,7 @@ from switchpoint.store.first_layout import FirstLayout
 from switchpoint.store.ledger import ROW
 from switchpoint.store.mark import set_mark
 from switchpoint.store.store import Store
-from switchpoint.store.tables import STORED_AS
+from switchpoint.store.tables import LATER, STORED_AS
 from switchpoint.tables.columns import RUN_COLUMNS
 from switchpoint.tables.measurements import Measurements
 
@@ -82,7 +82,7 @@ def verify(store: Store) -> list[str]:
     for table, schema in TABLES.items():
         for name in in_batches(files.below(table))[0]:
             if name not in told:
-                wrong += _problem(files, name, {*schema.names} - {STORED_AS})
+                wrong += _problem(files, name, {*schema.names} - LATER)
             if batch_of(name) not in known:
                 wrong.append(f"{name}: a writer was killed; `switchpoint store compact` removes it")
     for ledger in store.ledgers.values():

@@ -47,8 +47,8 @@ RUN_COLUMNS = [
 
 #: Curves: the identity and one row per size.
 CURVE_COLUMNS = [
-    "size_bytes", "time_us", "low_us", "high_us", "mad_us", "error_us", "trimmed_us", "count",
-    "bandwidth_MBps",
+    "size_bytes", "time_us", "low_us", "high_us", "mad_us", "error_us", "trimmed_us", "min_us",
+    "count", "bandwidth_MBps",
 ]  # fmt: skip
 
 #: Single values of other projects' tests, which have no message size: first the columns that

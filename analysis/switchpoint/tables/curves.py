@@ -10,6 +10,7 @@ import pandas as pd
 
 from switchpoint.tables.columns import CURVE_COLUMNS, identity_columns
 from switchpoint.tables.measurements import Measurements, sweeps_of
+from switchpoint.tables.minima import with_told_minima
 from switchpoint.tables.sweeps import Floats, Indices, Sweeps
 
 #: A curve is noisy if the relative standard error of its typical median is at least this.
@@ -45,16 +46,20 @@ def summarise(source: Measurements | pd.DataFrame) -> pd.DataFrame:
         samples or of the passes' medians, whichever is larger, after removing what makes a pass
         slower at all sizes; it is 0 if a single sample leaves it unknown. `trimmed_us`, the mean
         without the best and the worst sample (Hariri et al., study 004), or the mean of at most
-        two samples; `count` of samples; `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
+        two samples; `min_us`, the smallest, also of those that a run record left out; `count` of
+        samples; `bandwidth_MBps` = size_bytes / time_us (10^6 B/s).
         Measurements' `points`, whose samples are not here, come last.
     """
     sweeps = sweeps_of(source)
     empty = pd.DataFrame(columns=[*sweeps.identity, *CURVE_COLUMNS])
     table = summarise_passes(sweeps, compare_passes(sweeps)) if len(sweeps.curve) else empty
-    if not isinstance(source, Measurements) or source.points.empty:
+    if not isinstance(source, Measurements):
         return table
     if table.empty:
-        return source.points
+        return table if source.points.empty else source.points
+    table = with_told_minima(table, source.runs)
+    if source.points.empty:
+        return table
     joined = pd.concat([table, source.points], ignore_index=True)
     return joined[[*identity_columns(joined), *CURVE_COLUMNS]]
 
@@ -142,6 +147,7 @@ def summarise_passes(sweeps: Sweeps, passes: Passes) -> pd.DataFrame:
     columns["mad_us"] = median_by(passes.point, np.abs(time - median[passes.point]))
     columns["error_us"] = np.maximum(within, between) * median
     columns["trimmed_us"] = _mean_within_extremes(sorted_time, starts, counts)
+    columns["min_us"] = sorted_time[starts]
     columns["count"] = counts
     columns["bandwidth_MBps"] = size / median
     return pd.DataFrame(columns, copy=False)

@@ -117,7 +117,7 @@ def curve_plots(
 ) -> list[Plot]:
     """Draw curves with their findings, each figure with the values that it shows."""
     figures = draw(title, curves, findings, told, runs)
-    dropped = {"mad_us", "error_us", "trimmed_us"}
+    dropped = {"mad_us", "error_us", "trimmed_us", "min_us"}
     kept = [name for name in curves if name not in CURVE_COLUMNS]
     values = curves[[*kept, *(name for name in CURVE_COLUMNS if name not in dropped)]]
     return [Plot("curves", figure, values) for figure in figures]
