@@ -1,14 +1,15 @@
 """Measures the store: a night of 5,000 curves, ten million samples, and a year of nights.
 
-Usage: .venv/bin/python bench/gate/store_speed.py [night] [samples] [gate] [year] [large]
+Usage: .venv/bin/python bench/gate/store_speed.py [night] [samples] [gate] [year[=NIGHTS]] [large]
            (default: all but large)
 
 night    a night of 5,000 curves with three launches each is appended; target 30 s
 samples  10 million samples are imported from run records, and searched; target 60 s and 4 GB
 gate     two sessions of 5,000 curves are compared with the 30 nights before; the second uses the
          boundaries that the first one found; target 60 s and 2 GB
-year     365 nights of few curves: files, and whether time and size grow in proportion; writes
-         docs/images/store-growth.svg
+year     365 nights of few curves in which nothing changes, each judged: files, false failures, and
+         whether time and size grow in proportion; writes docs/images/store-growth.svg, but not
+         with another number of nights
 large    nights of 5,000 curves, until it is interrupted
 CPU seconds count, because the machine may have other work. Memory is that of all processes.
 """
@@ -22,16 +23,17 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from switchpoint import Store
+from switchpoint import Store, gate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from synthetic import MODES, PASSES, SIZES, Site
-from year import Night, fill
+from year import Night, fill, files_of
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = ROOT / ".venv/bin/switchpoint"
@@ -41,7 +43,7 @@ CURVES = 5000
 LAUNCHES = 3
 SAMPLES = 10_000_000
 
-#: Few enough for a year in minutes; files do not depend on it.
+#: Few enough for a year in a quarter of an hour; files do not depend on it.
 CURVES_OF_A_YEAR = 80
 NIGHTS = 365
 
@@ -184,26 +186,38 @@ def judge() -> None:
             )
 
 
-def year() -> None:
-    """Fill a store with a year of nights; count files; draw the growth."""
+def year(count: int = NIGHTS) -> None:
+    """Fill a store with nights and judge each of them; count files; draw the growth of a year."""
     with scratch() as folder:
-        nights = []
-        for one in fill(folder / "store", CURVES_OF_A_YEAR, NIGHTS, LAUNCHES, []):
+        store, nights, files = folder / "store", [], 0
+        failed: list[int] = []
+        judging = 0.0
+        for one in fill(store, CURVES_OF_A_YEAR, count, LAUNCHES, []):
             nights.append(one)
+            start = time.process_time()
+            if gate(Store(store), session=f"night-{one.number:04}", keep=True).fails:
+                failed.append(one.number)
+            judging += time.process_time() - start
+            files = max(files, len(files_of(store)))
             if one.number % 30 == 0:
-                print(f"night {one.number}: {one.files} files", flush=True)
-        last = nights[-1]
+                print(f"night {one.number}: {len(files_of(store))} files", flush=True)
+        tables = Counter(path.relative_to(store).parts[0] for path in files_of(store))
+        told = ", ".join(f"{number} in {table}" for table, number in sorted(tables.items()))
+        size = sum(path.stat().st_size for path in files_of(store))
         print(
-            f"{NIGHTS} nights of {CURVES_OF_A_YEAR} curves: {last.files} files, at most"
-            f" {max(one.files for one in nights)}; {last.size_bytes / 1e6:.0f} MB"
+            f"{count} nights of {CURVES_OF_A_YEAR} curves: {tables.total()} files ({told}), at most"
+            f" {files}; {size / 1e6:.0f} MB\n"
+            f"{count} verdicts on nights in which nothing changed: {len(failed)} failed"
+            f"{f' ({failed})' if failed else ''}; {judging / count:.2f} s of CPU each"
         )
         start, cpu = time.perf_counter(), time.process_time()
-        runs = Store(folder / "store").runs(session="night-0300")
+        runs = Store(store).runs(session=f"night-{count // 2:04}")
         print(
             f"runs of one session: {len(runs)} in {time.perf_counter() - start:.2f} s,"
             f" {time.process_time() - cpu:.2f} s of CPU"
         )
-        draw(nights)
+        if count == NIGHTS:
+            draw(nights)
 
 
 def draw(nights: list[Night]) -> None:
@@ -257,5 +271,6 @@ def scratch() -> Iterator[Path]:
 PARTS = {"night": night, "samples": samples, "gate": judge, "year": year, "large": large}
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ["night", "samples", "gate", "year"]:
-        PARTS[name]()
+    for word in sys.argv[1:] or ["night", "samples", "gate", "year"]:
+        name, _, number = word.partition("=")
+        PARTS[name](*([int(number)] if number else []))

@@ -57,9 +57,14 @@ def fill(
         kept.add(measured)
         join_if_many(kept)
         took, used = time.perf_counter() - start, time.process_time() - cpu
-        files = [path for path in store.rglob("*") if path.is_file()]
+        files = files_of(store)
         size = sum(path.stat().st_size for path in files)
         yield Night(number, len(measured.samples), took, used, len(files), size)
+
+
+def files_of(store: Path) -> list[Path]:
+    """Return all files of a store."""
+    return [path for path in store.rglob("*") if path.is_file()]
 
 
 def main(words: list[str]) -> None:

@@ -98,6 +98,7 @@ def add_nights(
     facts: Callable[[int, str, str], Mapping[str, Any]] = lambda night, placement, environ: {},
     sizes: np.ndarray = SIZES,
     passes: int = 5,
+    site: str = "here",
 ) -> None:
     """Add nights to a store: each placement and MPI with some launches of its modes."""
     samples, runs = [], []
@@ -115,7 +116,7 @@ def add_nights(
                         "run_id": run_id,
                         "format": "record",
                         "source": "synthetic",
-                        "site": "here",
+                        "site": site,
                         "date": f"{start:%Y-%m-%d}",
                         "start_utc": f"{start:%Y-%m-%dT%H:%M:%S.%fZ}",
                         "partition": "batch",
@@ -125,7 +126,7 @@ def add_nights(
                         "placement": placement,
                         "session": f"night-{night:03}",
                         "complete": True,
-                        "labels": json.dumps({"site": "here", "placement": placement}),
+                        "labels": json.dumps({"site": site, "placement": placement}),
                     }
                     told = dict(facts(night, placement, environ))
                     runs.append(run | header_of(run, **told))

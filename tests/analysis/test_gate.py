@@ -55,6 +55,12 @@ def only(verdict: Verdict) -> dict[Any, Any]:
     return finding
 
 
+def fails(store: Store) -> bool:
+    """Whether the newest session failed when it was judged last."""
+    [verdict] = judged_last(store)
+    return verdict.fails
+
+
 def night_of(tmp_path: Path, night: int, **more: Any) -> Measurements:
     """Return what one night measured."""
     alone = Store(tmp_path / f"night-{night}")
@@ -828,7 +834,7 @@ def test_trends_leave_out_the_nights_of_maintenance(tmp_path: Path) -> None:
     verdict = gate(store, policy=MAINTENANCE, keep=True)
 
     assert only(verdict)["kind"] == "regression"
-    for one in (verdict, judged_last(store)):
+    for one in (verdict, *judged_last(store)):
         days = trends(store, one)["night_utc"].str[:10]
         assert [*days] == [*(f"2026-11-{day:02}" for day in range(1, 8)), "2026-11-10"]
 
@@ -842,9 +848,9 @@ def test_findings_of_a_version_that_kept_no_verdict_are_those_that_are_shown(
     nested = {name: findings[name].map(json.dumps) for name in ("shared", "curves", "what_changed")}
     store.keep_findings(findings.assign(**nested))
 
-    assert not judged_last(store).fails
+    assert not fails(store)
     gate(store, keep=True)
-    assert judged_last(store).fails
+    assert fails(store)
 
 
 @pytest.mark.parametrize(
@@ -859,9 +865,58 @@ def test_a_line_that_is_no_verdict_is_left_out(tmp_path: Path, wrong: dict[str, 
     for path in (tmp_path / "foreign/verdicts").rglob("*.parquet"):
         path.rename(tmp_path / "store/verdicts" / path.parent.name / path.name)
 
-    shown = judged_last(store)
+    [shown] = judged_last(store)
 
     assert (shown.session, shown.nights) == ("night-002", 2)
+
+
+def test_each_site_of_a_session_keeps_the_verdict_on_it(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    alone: dict[str, Any] = {"placements": ["two_nodes_two_hosts"], "modes": ["send"]}
+    add_nights(store, range(LAST + 1), **alone)
+    slow = slower("two_nodes_two_hosts", latency_us=1.5)
+    add_nights(store, range(LAST + 1), site="there", seed=2, change=slow, **alone)
+    lenient = Policy.model_validate({"minimum_effect": {"latency": 0.9}})
+
+    def said() -> list[tuple[str | None, bool]]:
+        return [(one.site, one.fails) for one in judged_last(store)]
+
+    assert said() == [(None, True)], "no gate judged it, so both sites are judged together"
+    gate(store, site="there", keep=True)
+    assert said() == [("here", False), ("there", True)], "what no gate judged is judged now"
+    gate(store, site="here", keep=True)
+    assert said() == [("here", False), ("there", True)]
+    gate(store, site="there", policy=lenient, keep=True)
+    assert said() == [("here", False), ("there", False)]
+    gate(store, keep=True)
+    assert said() == [(None, True)]
+    gate(store, site="there", policy=lenient, keep=True)
+    assert said() == [(None, False), ("there", False)], "its finding was of this site only"
+
+
+def test_a_verdict_on_all_sites_counts_for_those_that_were_not_judged_alone_since(
+    tmp_path: Path,
+) -> None:
+    store = Store(tmp_path / "store")
+    alone: dict[str, Any] = {"placements": ["two_nodes_two_hosts"], "modes": ["send"]}
+    slow = slower("two_nodes_two_hosts", latency_us=1.5)
+    for seed, site in enumerate(["here", "there"]):
+        add_nights(store, range(LAST + 1), site=site, seed=seed, change=slow, **alone)
+    lenient = Policy.model_validate({"minimum_effect": {"latency": 0.9}})
+    gate(store, site="here", policy=lenient, keep=True)
+
+    gate(store, keep=True)
+    [whole] = judged_last(store)
+    assert (whole.site, whole.fails) == (None, True)
+
+    gate(store, site="there", policy=lenient, keep=True)
+    told = judged_last(store)
+    assert [one.site for one in told] == [None, "there"]
+
+    gate(store, site="here", policy=lenient, keep=True)
+    assert [(one.site, one.fails) for one in judged_last(store)] == [
+        ("here", False), ("there", False)
+    ]  # fmt: skip
 
 
 def test_a_policy_says_what_matters(tmp_path: Path, switchpoint: Run) -> None:

@@ -259,10 +259,10 @@ def test_a_verdict_on_values_alone_is_shown_as_it_was(tmp_path: Path) -> None:
     import_files([log(tmp_path / "logs", [*STEADY, 150.0])], store)
     lenient = Policy.model_validate({"minimum_effect": {"value": 0.5}})
 
-    assert gate(store, keep=True).fails and judged_last(store).fails
+    assert gate(store, keep=True).fails and judged_last(store)[0].fails
     gate(store, policy=lenient, keep=True)
 
-    shown = judged_last(store)
+    [shown] = judged_last(store)
     assert (shown.session, shown.site, shown.nights) == ("2024-03-15", "alpha", len(STEADY))
     assert shown.findings.empty
 

@@ -33,6 +33,7 @@ SMALL = {
     "placement_order.py 1": "another program on each",
     "detection/noise.py 2": "10",
     "detection/score.py --ours": "recall",
+    "gate/store_speed.py year=3": "runs of one session",
     "gate/year.py 8 3 2 {}": "night    2: ",
     "largest_inputs.py NetPIPE": "| NetPIPE |",
     "report_speed.py 6": "index.html",
@@ -50,7 +51,6 @@ ELSEWHERE = {
     "detection/record.py",  # records for half an hour
     "detection/record_unseen.py",  # the same
     "gate/score.py",  # judges histories for minutes
-    "gate/store_speed.py",  # writes what the documentation shows; its parts take minutes
 }
 
 #: What the others are made of.

@@ -25,6 +25,7 @@ from switchpoint.history.kept_verdicts import kept
 from switchpoint.history.policy import Policy
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.history import history
+from switchpoint.reporting.pages.overview import overview
 
 RECORDS = Path(__file__).parents[1] / "analysis" / "records"
 NAMES = (
@@ -447,8 +448,9 @@ def test_the_history_shows_what_the_gate_said_and_does_not_judge_again(tmp_path:
     def words_and_sentences() -> tuple[str, list[str]]:
         contents = Contents.of(store.latest(), store=store)
         page = history(contents)
-        assert page is not None and contents.verdict is not None
-        return page.answer[0], [*contents.verdict.findings["sentence"]]
+        assert page is not None
+        [shown] = contents.verdicts
+        return page.answer[0], [*shown.findings["sentence"]]
 
     assert words_and_sentences()[0].endswith("1 finding, 1 failing.")
 
@@ -465,3 +467,28 @@ def test_the_history_shows_what_the_gate_said_and_does_not_judge_again(tmp_path:
 
     gate(store, policy=lenient, keep=True)  # what earlier verdicts said does not count
     assert words_and_sentences()[0].endswith("0 findings, 0 failing.")
+
+
+def test_the_history_shows_the_verdict_on_each_site(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    slow: Any = from_night(5, in_placement("two_nodes_two_hosts", latency_us=1.3))
+    alone: Any = {"placements": ["two_nodes_two_hosts"], "modes": ["send"]}
+    add_nights(store, range(6), site="beta", seed=2, change=slow, **alone)
+    add_nights(store, range(6), site="alpha", **alone)
+    for site in ("beta", "alpha"):
+        gate(store, site=site, keep=True)
+
+    contents = Contents.of(store.latest(), store=store)
+    page = history(contents)
+
+    assert page is not None
+    assert page.answer == [
+        "Session night-005 at alpha after 5 earlier nights: 0 findings, 0 failing.",
+        "Session night-005 at beta after 5 earlier nights: 1 finding, 1 failing.",
+    ]
+    changes = page.sections[0]
+    [row] = changes.tables[0].rows
+    assert changes.tables[0].headings[0] == "site" and row.cells[0].text == "beta"
+    assert len(changes.plots) == 1
+    words = overview(contents).answer[1]
+    assert "1 finding of the newest session fails: at beta, latency of" in words

@@ -14,7 +14,7 @@ from switchpoint.history import absences, accepted, changes, presence, values
 from switchpoint.history.by_curve import by_curve
 from switchpoint.history.circumstances import facts_of_runs
 from switchpoint.history.kept import known_boundaries, parameters_of_launches
-from switchpoint.history.kept_verdicts import kept, kept_findings, kept_verdict
+from switchpoint.history.kept_verdicts import kept, kept_findings, kept_verdicts
 from switchpoint.history.night import Night
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import (
@@ -123,24 +123,34 @@ def gate(
     return verdict
 
 
-def judged_last(store: Store) -> Verdict:
-    """Return what the gate said last of the session that was stored last.
+def judged_last(store: Store) -> list[Verdict]:
+    """Return what the gate said last of the session that was stored last, of each site.
 
     That gate may have had another policy, the results of checks, and the launches of `--confirm`.
-    A session that no gate judged is judged now, by the defaults.
+    What no gate judged, the session or one of its sites, is judged now, by the defaults.
+
+    Returns
+    -------
+    list of Verdict
+        In the order of the names of their sites. One verdict without a site is of all those that
+        were not judged alone.
 
     Raises
     ------
     InputError
         If there is no session.
     """
-    session = calendar(store, store.single_values(), None, None, 1).nights.session
-    known = kept_verdict(store, session)
-    if known is not None:
-        return known
-    verdict = gate(store)
-    earlier = kept_findings(store, session, None)
-    return replace(verdict, findings=in_order(earlier)) if earlier else verdict
+    chosen = calendar(store, store.single_values(), None, None, 1)
+    session, sites = chosen.nights.session, chosen.sites
+    known = kept_verdicts(store, session, sites)
+    if not known:
+        verdict = gate(store)
+        earlier = kept_findings(store, session, None)
+        return [replace(verdict, findings=in_order(earlier)) if earlier else verdict]
+    judged = {verdict.site for verdict in known}
+    others = [site for site in sites if site not in judged] if None not in judged else []
+    known += [gate(store, session, site=site) for site in others]
+    return sorted(known, key=lambda verdict: verdict.site or "")
 
 
 def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[str]]:

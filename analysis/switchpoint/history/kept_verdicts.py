@@ -7,7 +7,8 @@ at which the gate judged. The line of the verdict comes last: without it the oth
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
@@ -75,33 +76,66 @@ def kept(store: Store, verdict: Verdict) -> None:
         )
 
 
-def kept_verdict(store: Store, session: str) -> Verdict | None:
-    """Return what a gate said last of a session, with what was accepted since; None if none did."""
-    line = _newest_line(store.verdicts(session=session))
-    if line is None:
-        return None
+def kept_verdicts(store: Store, session: str, sites: Collection[str]) -> list[Verdict]:
+    """Return what gates said last of a session, with what was accepted since.
+
+    A gate judges one site, or all sites together. The newest verdict of each site counts; what was
+    said of all sites before counts for those that were not judged alone since.
+
+    Parameters
+    ----------
+    store, session
+        Where they are, and what was judged.
+    sites
+        All sites of the session.
+
+    Returns
+    -------
+    list of Verdict
+        Newest first; empty if no gate judged the session.
+    """
+    found: list[Verdict] = []
+    alone: set[str] = set()
+    for line in _newest_first(store.verdicts(session=session)):
+        if line.site in alone:
+            continue
+        rows = kept_findings(store, session, line.judged_utc)
+        if line.site is None:
+            if not alone or not alone >= {*sites}:
+                rows = [row for row in rows if not _is_of(row, alone)]
+                found.append(_verdict(line, rows))
+            break
+        found.append(_verdict(line, rows))
+        alone.add(line.site)
+    return found
+
+
+def _verdict(line: _Line, rows: list[dict[str, Any]]) -> Verdict:
     return Verdict(
         line.session,
         line.time_utc,
         line.nights,
         pd.DataFrame(),
-        in_order(kept_findings(store, session, line.judged_utc)),
+        in_order(rows),
         line.warnings,
         maintenance=line.maintenance,
         site=line.site,
     )
 
 
-def _newest_line(table: pd.DataFrame) -> _Line | None:
-    """Return the newest line that the gate can have written."""
+def _is_of(row: Mapping[str, Any], sites: Collection[str]) -> bool:
+    """Whether a finding is of some sites only."""
+    told = row["curves"] or [row["shared"]]
+    return all(str(one.get("site")) in sites for one in told)
+
+
+def _newest_first(table: pd.DataFrame) -> Iterator[_Line]:
+    """Yield the lines that the gate can have written."""
     if "judged_utc" not in table:
-        return None
+        return
     for row in reversed(none_for_nulls(table.sort_values("judged_utc")).to_dict("records")):
-        try:
-            return _Line.model_validate(row)
-        except ValidationError:  # noqa: PERF203  any program may add lines
-            continue
-    return None
+        with suppress(ValidationError):  # any program may add lines
+            yield _Line.model_validate(row)
 
 
 def kept_findings(store: Store, session: str, judged_utc: str | None) -> list[dict[str, Any]]:
@@ -138,6 +172,8 @@ def kept_findings(store: Store, session: str, judged_utc: str | None) -> list[di
 
 def _is_sound(nested: Mapping[str, Any]) -> bool:
     """Whether the nested columns of a finding have the types that the gate gives them."""
+    if not isinstance(nested["shared"], dict):
+        return False
     lists = [nested["curves"], nested["what_changed"]]
     entries = all(isinstance(own, list) and all(isinstance(one, dict) for one in own)
                   for own in lists)  # fmt: skip

@@ -41,7 +41,9 @@ def trends(store: Store, verdict: Verdict, most: int = 6) -> pd.DataFrame:
     rows: list[dict[str, object]] = []
     if len(followed):
         most_nights = max(verdict.nights, 1)
-        nights = select_nights(store, verdict.session, None, most_nights, verdict.maintenance)
+        nights = select_nights(
+            store, verdict.session, verdict.site, most_nights, verdict.maintenance
+        )
         table = store.curves(since=nights.starts_utc[0])
         points = points_of([table], nights.runs, nights.tonight + 1)
         names = [identity_text(curve) for curve in texts_of(points.curves)]

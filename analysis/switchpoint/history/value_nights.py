@@ -54,12 +54,17 @@ class Calendar:
     starts_utc: list[str]
 
     @property
-    def site(self) -> str | None:
-        """The site of what is judged; None if it has none, or several."""
+    def sites(self) -> list[str]:
+        """The names of the sites of what is judged."""
         runs = self.nights.runs_of(self.nights.tonight)
         tonight = self.values["night"] == len(self.starts_utc) - 1
-        sites = (runs if len(runs) else self.values[tonight])["site"].dropna().unique()
-        return str(sites[0]) if len(sites) == 1 else None
+        sites = (runs if len(runs) else self.values[tonight])["site"].dropna()
+        return sorted(map(str, sites.unique()))
+
+    @property
+    def site(self) -> str | None:
+        """The site of what is judged; None if it has none, or several."""
+        return self.sites[0] if len(self.sites) == 1 else None
 
 
 def calendar(

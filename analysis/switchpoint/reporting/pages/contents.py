@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from switchpoint.explanation.causes import detect
 from switchpoint.explanation.notes import note
 from switchpoint.explanation.switches import explain
 from switchpoint.history.gate import judged_last
-from switchpoint.history.trends import trends
+from switchpoint.history.trends import TREND_COLUMNS, trends
 from switchpoint.history.verdict import Verdict
 from switchpoint.models.simgrid import LINKS_OF
 from switchpoint.models.simulated import beside_measured
@@ -49,8 +49,8 @@ class Contents:
         As from `ladder`.
     curves : DataFrame
         As from `summarise`.
-    verdict : Verdict or None
-        As from `judged_last`.
+    verdicts : sequence of Verdict
+        As from `judged_last`; empty without an earlier session.
     accepted : DataFrame
         The accepted findings of the store, newest first.
     trends : DataFrame
@@ -62,9 +62,9 @@ class Contents:
     switches: pd.DataFrame
     rungs: pd.DataFrame
     curves: pd.DataFrame
-    verdict: Verdict | None = None
+    verdicts: Sequence[Verdict] = ()
     accepted: pd.DataFrame = field(default_factory=pd.DataFrame)
-    trends: pd.DataFrame = field(default_factory=pd.DataFrame)
+    trends: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TREND_COLUMNS))
 
     @classmethod
     def of(
@@ -176,10 +176,15 @@ def _history(store: Store) -> dict[str, Any]:
     A store without a session has no history; this is no error of a report.
     """
     try:
-        verdict = judged_last(store)
+        verdicts = judged_last(store)
     except InputError:
         return {}
-    found = {"verdict": verdict, "trends": trends(store, verdict)}
+    if not any(verdict.nights for verdict in verdicts):
+        verdicts = []
+    found: dict[str, Any] = {"verdicts": verdicts}
+    followed = [own for verdict in verdicts if len(own := trends(store, verdict))]
+    if followed:
+        found["trends"] = pd.concat(followed, ignore_index=True)
     kept = store.findings()
     if len(kept) and "accepted_utc" in kept:
         accepted = kept[kept["accepted_utc"].notna()]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from switchpoint.history.verdict import Verdict
 from switchpoint.reporting.figures.trend import draw_trend
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.page import Cell, Page, Plot, Row, Section, Table, share, word
@@ -18,29 +19,49 @@ _WORDS = (
 
 def history(contents: Contents) -> Page | None:
     """Return the page, or None if there is no earlier session."""
-    verdict = contents.verdict
-    if verdict is None or not verdict.nights:
+    verdicts = contents.verdicts
+    if not verdicts:
         return None
-    failing = int(verdict.findings["fails"].sum())
-    counted = "1 finding" if len(verdict.findings) == 1 else f"{len(verdict.findings):,} findings"
+    warnings = [
+        f"{verdict.site}: {one}" if len(verdicts) > 1 and verdict.site else one
+        for verdict in verdicts
+        for one in verdict.warnings
+    ]
     return Page(
         "history.html",
         "History",
-        [
-            f"Session {verdict.session} after {verdict.nights:,} earlier nights:"
-            f" {counted}, {failing:,} failing."
-        ],
+        [_said(verdict, contents) for verdict in verdicts],
         sections=[
             Section("changes", "What changed", _WORDS, _plots(contents), "", _changes(contents)),
             Section("accepted", "Accepted", tables=_accepted(contents)),
         ],
-        warnings=verdict.warnings,
+        warnings=[*dict.fromkeys(warnings)],
     )
+
+
+def _said(verdict: Verdict, contents: Contents) -> str:
+    """Write a verdict in one sentence; of several verdicts, with the site."""
+    failing = int(verdict.findings["fails"].sum())
+    counted = "1 finding" if len(verdict.findings) == 1 else f"{len(verdict.findings):,} findings"
+    where = f" at {verdict.site or 'all other sites'}" if len(contents.verdicts) > 1 else ""
+    return (
+        f"Session {verdict.session}{where} after {verdict.nights:,} earlier nights:"
+        f" {counted}, {failing:,} failing."
+    )
+
+
+def _findings(contents: Contents) -> Iterator[tuple[Verdict, dict[Any, Any]]]:
+    """Yield each finding with the verdict that tells it, and each ID once: it is an anchor."""
+    known: set[str] = set()
+    for verdict in contents.verdicts:
+        for row in none_for_nulls(verdict.findings).to_dict("records"):
+            if row["finding_id"] not in known:
+                known.add(row["finding_id"])
+                yield verdict, row
 
 
 def _plots(contents: Contents) -> list[Plot]:
     """Draw what changed over the nights."""
-    assert contents.verdict is not None
     accepted = contents.accepted
     days = (
         dict(zip(accepted["finding_id"], accepted["accepted_utc"], strict=True))
@@ -48,7 +69,7 @@ def _plots(contents: Contents) -> list[Plot]:
         else {}
     )
     plots = []
-    for row in none_for_nulls(contents.verdict.findings).to_dict("records"):
+    for _, row in _findings(contents):
         own = contents.trends[contents.trends["finding_id"] == row["finding_id"]]
         if len(own) > 1:
             kind = str(row["kind"]).replace("_", " ")
@@ -60,20 +81,23 @@ def _plots(contents: Contents) -> list[Plot]:
 
 
 def _changes(contents: Contents) -> list[Table]:
-    assert contents.verdict is not None
-    findings = contents.verdict.findings
-    if findings.empty:
+    several = len(contents.verdicts) > 1
+    rows = [
+        _change(row, [word(verdict.site)] if several else [])
+        for verdict, row in _findings(contents)
+    ]
+    if not rows:
         return []
-    rows = [_change(row) for row in none_for_nulls(findings).to_dict("records")]
     headings = ["finding", "verdict", "kind", "effect", "since", "what", "what else changed"]
-    return [Table("changes-table", headings, rows)]
+    return [Table("changes-table", ["site"] * several + headings, rows)]
 
 
-def _change(row: Mapping[Any, Any]) -> Row:
+def _change(row: Mapping[Any, Any], site: list[Cell]) -> Row:
     state = "fails" if row["fails"] else row["state"]
     facts = [f"{f['fact']}: {f['before']} to {f['now']}" for f in row["what_changed"][:3]]
     return Row(
         [
+            *site,
             Cell(row["finding_id"]),
             Cell(state),
             Cell(str(row["kind"]).replace("_", " ")),

@@ -54,16 +54,25 @@ def _causes(contents: Contents) -> str:
 
 def _changes(contents: Contents) -> str:
     """Say what changed since the last time."""
-    verdict = contents.verdict
-    if verdict is None or not verdict.nights:
+    verdicts = contents.verdicts
+    if not verdicts:
         return "There is no earlier session of the same curves to compare with."
-    since = f"Compared with {_counted(verdict.nights, 'earlier night')}"
-    failing = verdict.findings[verdict.findings["fails"].astype(bool)]
-    if failing.empty:
+    nights = max(verdict.nights for verdict in verdicts)
+    since = f"Compared with {_counted(nights, 'earlier night')}"
+    failing = [
+        (verdict.site, str(sentence).replace("`", ""))
+        for verdict in verdicts
+        for sentence in verdict.findings.loc[verdict.findings["fails"].astype(bool), "sentence"]
+    ]
+    if not failing:
         return f"{since}, nothing became worse."
     fails = "fails" if len(failing) == 1 else "fail"
-    first = str(failing["sentence"].iloc[0]).replace("`", "")
-    return f"{since}, {_counted(len(failing), 'finding')} of the newest session {fails}: {first}."
+    site, first = failing[0]
+    where = f"at {site}, " if len(verdicts) > 1 and site else ""
+    return (
+        f"{since}, {_counted(len(failing), 'finding')} of the newest session {fails}:"
+        f" {where}{first}."
+    )
 
 
 def _worst(contents: Contents) -> str:
