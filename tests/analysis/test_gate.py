@@ -870,6 +870,15 @@ def test_a_line_that_is_no_verdict_is_left_out(tmp_path: Path, wrong: dict[str, 
     assert (shown.session, shown.nights) == ("night-002", 2)
 
 
+def test_nothing_is_missing_in_checks_that_were_run_by_hand(tmp_path: Path) -> None:
+    store = store_of(tmp_path, nights=2, modes=["send"])
+    add_nights(store, [3], placements=["one_node"], modes=["send"])
+
+    assert not fails(store), "no gate was asked to judge these checks as a night"
+    assert gate(store, keep=True).fails
+    assert fails(store)
+
+
 def test_each_site_of_a_session_keeps_the_verdict_on_it(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     alone: dict[str, Any] = {"placements": ["two_nodes_two_hosts"], "modes": ["send"]}

@@ -15,6 +15,7 @@ from switchpoint.history.by_curve import by_curve
 from switchpoint.history.circumstances import facts_of_runs
 from switchpoint.history.kept import known_boundaries, parameters_of_launches
 from switchpoint.history.kept_verdicts import kept, kept_findings, kept_verdicts
+from switchpoint.history.kinds import ABSENCES
 from switchpoint.history.night import Night
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import (
@@ -127,7 +128,8 @@ def judged_last(store: Store) -> list[Verdict]:
     """Return what the gate said last of the session that was stored last, of each site.
 
     That gate may have had another policy, the results of checks, and the launches of `--confirm`.
-    What no gate judged, the session or one of its sites, is judged now, by the defaults.
+    What no gate judged, the session or one of its sites, is judged now, by the defaults. A session
+    that no gate judged may be a few checks that somebody ran by hand, so nothing is missing there.
 
     Returns
     -------
@@ -146,7 +148,10 @@ def judged_last(store: Store) -> list[Verdict]:
     if not known:
         verdict = gate(store)
         earlier = kept_findings(store, session, None)
-        return [replace(verdict, findings=in_order(earlier)) if earlier else verdict]
+        if earlier:
+            return [replace(verdict, findings=in_order(earlier))]
+        present = ~verdict.findings["kind"].isin(ABSENCES)
+        return [replace(verdict, findings=verdict.findings[present])]
     judged = {verdict.site for verdict in known}
     others = [site for site in sites if site not in judged] if None not in judged else []
     known += [gate(store, session, site=site) for site in others]

@@ -22,6 +22,9 @@ KINDS = {
 #: Kinds that compare numbers. The others tell what is missing or cannot be trusted.
 CHANGES = ("regression", "improvement", "moved_switch", "noisier", "slow_drift")
 
+#: Kinds that tell what a session lacks, if it was meant to measure all that earlier nights did.
+ABSENCES = ("missing_curve", "missing_value", "incomplete_session")
+
 #: Kinds that fail the gate unless the site's policy says otherwise.
 FAILING = frozenset({*KINDS} - {"improvement", "noisier"})
 
