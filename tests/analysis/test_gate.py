@@ -755,6 +755,7 @@ def test_the_command_accepts(switchpoint: Run, tmp_path: Path) -> None:
     [
         ("minimum_effect: {latency: fast}", "minimum_effect.latency: input should be a valid"),
         ("minimal: 3", "minimal: does not exist; the fields are minimum_effect"),
+        ("mini.mal: 3", "mini.mal: does not exist; the fields are minimum_effect"),
         ("minimum_effect: {speed: 0.1}", "the fields are latency, bandwidth"),
         ("fails: [slowness]", "'slowness' is not a kind; use some of regression"),
         ("history_nights: [", "is not YAML"),

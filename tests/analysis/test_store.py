@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from conftest import killed_after, write_record
-from switchpoint import InputError, Store, detect, gate, read, summarise
+from switchpoint import InputError, Store, detect, gate, read, read_files, summarise
 from switchpoint.importing.lock import unpack
 from switchpoint.store.batches import Encoded, write
 from switchpoint.store.compaction import compact
@@ -331,6 +331,24 @@ def test_an_impossible_value_that_another_program_wrote_costs_its_file(
     assert warning.startswith(f"{foreign}: is damaged (")
     assert problem in warning
     assert f"{2:032x}" in set(found.samples["run_id"])
+
+
+def test_an_impossible_name_of_one_run_costs_no_other_run(tmp_path: Path) -> None:
+    store = Store(tmp_path / "results")
+    store.add(read_files([record(tmp_path, number) for number in (1, 2)]).measurements)
+    place = SAMPLES.get_field_index("other_identity")
+    for table in ("samples", "curves"):
+        [foreign] = (tmp_path / "results" / table).rglob("*.parquet")
+        rows = pq.read_table(foreign, partitioning=None)
+        texts = [*rows["other_identity"].to_pylist()[:-1], "x"]
+        rows = rows.set_column(place, SAMPLES.field(place), pa.array(texts, SAMPLES.types[place]))
+        pq.write_table(rows.replace_schema_metadata(None), foreign)  # without a seal
+    [first, second] = sorted(store.run_ids())
+
+    assert len(store.read(run_id=first).samples) == 36
+    assert len(store.curves(run_id=first)) == 3
+    [warning] = store.read(run_id=second).not_taken
+    assert "other_identity is not a JSON object of texts" in warning
 
 
 def with_activity(run: dict[str, Any], activity: object) -> str:

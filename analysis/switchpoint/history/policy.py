@@ -106,21 +106,23 @@ def load_policy(path: Path) -> Policy:
         return Policy.model_validate({} if content is None else content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"]))
-        raise InputError(path, _worded(field, first["type"], first["msg"])) from None
+        raise InputError(path, _worded(first["loc"], first["type"], first["msg"])) from None
 
 
-def _worded(field: str, kind: str, message: str) -> str:
+def _worded(place: tuple[int | str, ...], kind: str, message: str) -> str:
+    field = ".".join(map(str, place))
     if kind == "extra_forbidden":
-        return f"{field}: does not exist; the fields are {', '.join(_fields_beside(field))}"
+        return f"{field}: does not exist; the fields are {', '.join(_fields_beside(place))}"
     message = message.removeprefix("Value error, ")
     named = f"{field}: " if field else ""
     return f"{named}{message[0].lower()}{message[1:]}"
 
 
-def _fields_beside(field: str) -> list[str]:
+def _fields_beside(place: tuple[int | str, ...]) -> list[str]:
     """Return the fields of the part that a field is in."""
-    parts: dict[str, type[_Part]] = {"minimum_effect": MinimumEffect, "maintenance": Maintenance}
-    part, _, inner = field.partition(".")
-    fields = (parts[part] if inner else Policy).model_fields
+    parts: dict[int | str, type[_Part]] = {
+        "minimum_effect": MinimumEffect,
+        "maintenance": Maintenance,
+    }
+    fields = (parts[place[0]] if len(place) > 1 else Policy).model_fields
     return [one.alias or name for name, one in fields.items()]

@@ -21,6 +21,7 @@ from switchpoint.tables.columns import (
     identity_columns,
 )
 from switchpoint.tables.measurements import constant
+from switchpoint.tables.validity import labels_in
 
 #: Hive's name for null, which Arrow reads back as null.
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -131,7 +132,8 @@ def unpacked(table: pa.Table, measures: list[str]) -> pd.DataFrame:
     """Return samples or points with pandas' columns, without identity that no run has."""
     frame: pd.DataFrame = table.unify_dictionaries().to_pandas()
     other = frame.pop(OTHER_IDENTITY)
-    entries = [json.loads(text) for text in other.cat.categories]
+    # A category may be the text of rows that were not wanted, and then nothing has checked it.
+    entries = [labels_in(text) or {} for text in other.cat.categories]
     for name in dict.fromkeys(key for entry in entries for key in entry):
         values = pd.Series([entry.get(name) for entry in entries], dtype="object")
         # It was stored when no column of numbers had this name.
