@@ -20,7 +20,13 @@ MARKERS = {
 }
 
 #: Fixtures that give what a test needs.
-FIXTURES = {"browser": "browser", "spack": "spack", "wheel": "build", "project": "build"}
+FIXTURES = {
+    "actionlint": "slow",
+    "browser": "browser",
+    "project": "build",
+    "spack": "spack",
+    "wheel": "build",
+}
 
 #: What one test at a time may have: these are run by one process, beside others that need less.
 ONE_AT_A_TIME = ("browser", "spack")

@@ -33,7 +33,7 @@ from switchpoint import Store, gate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from synthetic import MODES, PASSES, SIZES, Site
-from year import Night, fill, files_of
+from year import Night, files_of, fill
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = ROOT / ".venv/bin/switchpoint"
