@@ -6,7 +6,7 @@ Timing shows a `step` or a `slope_change`. Only a proof makes a step a protocol 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +70,34 @@ class Bracket:
 
 
 @dataclass(frozen=True)
+class Probable:
+    """A boundary that is probable, between two pieces.
+
+    Attributes
+    ----------
+    bracket, left, right
+        Where it is, and the pieces before and after it.
+    meets
+        Whether the lines of the pieces meet, rather than jump, as this launch alone shows.
+    """
+
+    bracket: Bracket
+    left: Piece
+    right: Piece
+    meets: Bend
+
+    @property
+    def have_slopes(self) -> bool:
+        """Whether both pieces have a slope: a single size has none."""
+        return self.left[1] > self.left[0] and self.right[1] > self.right[0]
+
+    def overlaps(self, other: Probable) -> bool:
+        """Whether another one may be at the same place."""
+        mine, its = self.bracket, other.bracket
+        return mine.first <= its.last and its.first <= mine.last
+
+
+@dataclass(frozen=True)
 class Judged:
     """A boundary that is large enough, between two pieces.
 
@@ -92,14 +120,21 @@ class Judged:
 
 
 def boundaries(
-    table: PieceTable, divisions: Divisions, *, recurs: npt.NDArray[np.bool_], has_repeats: bool
+    table: PieceTable,
+    divisions: Divisions,
+    others: Sequence[Probable],
+    *,
+    recurs: npt.NDArray[np.bool_],
+    has_repeats: bool,
 ) -> tuple[list[dict[str, Any]], list[Odd]]:
     """Describe the boundaries of a curve that are probable and large enough, and all cliffs.
 
     Two boundaries around a single size, beside which the lines agree, are no boundaries: the size
-    is odd. These are returned too. `recurs` says where another launch jumps as well.
+    is odd. These are returned too. `others` are the probable boundaries of the other launches, and
+    `recurs` says where one of them jumps as well.
     """
-    judged = [*_probable(table, divisions)]
+    found = [_judge(table, one, others) for one in probable(table, divisions)]
+    judged = [one for one in found if one]
     reported = np.zeros(len(table.size), dtype=bool)
     for one in judged:
         reported[one.bracket.first : one.bracket.last + 1] = True
@@ -130,15 +165,16 @@ def _odd_sizes(table: PieceTable, judged: list[Judged], *, has_repeats: bool) ->
             yield found
 
 
-def _probable(table: PieceTable, divisions: Divisions) -> Iterator[Judged]:
-    """Yield the boundaries that are probable and large enough."""
+def probable(table: PieceTable, divisions: Divisions) -> Iterator[Probable]:
+    """Yield the boundaries that are probable."""
     chosen = brackets(divisions)
     starts = [0, *(bracket.last for bracket in chosen)]
     ends = [*(bracket.first - 1 for bracket in chosen), len(table.size) - 1]
     pieces = itertools.pairwise(zip(starts, ends, strict=True))
     for bracket, (left, right) in zip(chosen, pieces, strict=True):
-        if judged := _judge(table, bracket, left, right):
-            yield judged
+        places = slice(bracket.first, bracket.last + 1)
+        meets = bend(table, left[0], right[1], places, LEAST_PROBABILITY)
+        yield Probable(bracket, left, right, meets)
 
 
 def brackets(divisions: Divisions) -> list[Bracket]:
@@ -170,10 +206,11 @@ def _any_left(divisions: Divisions, free: npt.NDArray[np.bool_], width: int) -> 
     return bool((divisions.between(first, last)[wide] >= LEAST_PROBABILITY).any())
 
 
-def _judge(table: PieceTable, bracket: Bracket, left: Piece, right: Piece) -> Judged | None:
+def _judge(table: PieceTable, one: Probable, others: Sequence[Probable]) -> Judged | None:
     """Judge the boundary between two pieces; None if it is too small."""
-    places = slice(bracket.first, bracket.last + 1)
-    meets = bend(table, left[0], right[1], places, LEAST_PROBABILITY)
+    bracket, left, right = one.bracket, one.left, one.right
+    elsewhere = [other.meets for other in others if other.have_slopes and other.overlaps(one)]
+    meets = one.meets.with_others(elsewhere)
     if meets.probability > 0.5 and (found := _bend(table, bracket, left, right, meets)):
         return found
     jump = _change(table, left, right, _where_lines_jump(table, left, bracket))
