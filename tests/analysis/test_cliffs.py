@@ -381,6 +381,22 @@ def test_a_launch_puts_a_step_where_another_launch_puts_it() -> None:
     assert (131072, 262144) in steps_in(found)
 
 
+def test_two_sizes_between_two_steps_may_hide_another_one_and_the_findings_say_so() -> None:
+    # Recorded over loopback on powers of two: a TCP segment ends at 65,461 B, and the eager limit
+    # is 83,203 B. The time also jumps at the limit, but two sizes always lie on a line.
+    time = [4.52, 4.47, 4.47, 4.49, 4.45, 4.53, 4.44, 4.46, 4.50, 4.49, 4.54, 4.59, 4.95, 5.20,
+            5.64, 6.44, 16.22, 33.64, 43.63, 80.20, 179.44]  # fmt: skip
+    error = [1.2, 0.1, 0.1, 0.6, 0.4, 0.6, 1.0, 0.3, 0.2, 0.7, 0.6, 0.9, 0.0, 0.2, 0.1, 1.0, 0.6,
+             1.6, 0.0, 18.8, 2.3]  # fmt: skip
+
+    (found,) = recorded((time, error))
+
+    assert steps_in(found)[-2:] == [(32768, 65536), (131072, 262144)]
+    for one, side in zip(found[-2:], ("after", "before"), strict=True):
+        assert f"only two sizes lie {side} it" in one["evidence"]["caveat"]
+        assert "between 65,536 and 131,072 B" in one["evidence"]["caveat"]
+
+
 def test_a_table_without_repeats_is_less_sure() -> None:
     time = (2 + 3e-4 * OCTAVES) * np.where(OCTAVES >= 65536, 1.9, 1)
     once, often = (detect(curve_table(OCTAVES, time, 0.005, 17, repeats)) for repeats in (1, 10))

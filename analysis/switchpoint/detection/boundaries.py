@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from switchpoint.detection.bends import Bend, bend
-from switchpoint.detection.cliffs import cliffs
+from switchpoint.detection.cliffs import SMALLEST_CLIFF, cliffs
 from switchpoint.detection.confidence import confidence, features
 from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.odd_sizes import (
@@ -41,6 +41,12 @@ _EITHER_KIND = (
     " {:,} and {:,} B"
 )
 _POSSIBLE = 0.1
+
+#: What two sizes between two boundaries leave open: another step between them looks like a line.
+_TWO_SIZES = (
+    "only two sizes lie {} it up to the next boundary, so that another step between them looks like"
+    " a slope; measure more sizes between {:,} and {:,} B"
+)
 
 #: What noise leaves open over several sizes.
 _SOMEWHERE = "the noise hides at which of these sizes; measure them again with more passes"
@@ -290,6 +296,8 @@ def _described(
         evidence["caveat"] = _ONE_SIZE.format("before" if left == (0, 0) else "after")
     elif _POSSIBLE <= judged.bend <= 1 - _POSSIBLE:
         evidence["caveat"] = _EITHER_KIND.format(last_before, int(first_after))
+    elif hides := _may_hide_a_step(table, judged):
+        evidence["caveat"] = hides
     elif judged.bracket.last > judged.bracket.first and first_after > 2 * last_before:
         evidence["caveat"] = _SOMEWHERE
     finding = {
@@ -303,6 +311,16 @@ def _described(
     if is_last and not recurs and 1 + judged.magnitude > LARGEST_STEP_OF_ONE_SIZE:
         sure = min(sure, _AS_LIKELY_ODD)
     return finding | {"confidence": sure}
+
+
+def _may_hide_a_step(table: PieceTable, judged: Judged) -> str:
+    """Return the caveat of a piece of two sizes that are far apart and differ; empty if none."""
+    for side, (first, last) in (("before", judged.left), ("after", judged.right)):
+        is_inner = 0 < first == last - 1 < len(table.size) - 2
+        far_apart = table.size[last] >= 2 * table.size[first]
+        if is_inner and far_apart and table.time[last] >= (1 + SMALLEST_CLIFF) * table.time[first]:
+            return _TWO_SIZES.format(side, int(table.size[first]), int(table.size[last]))
+    return ""
 
 
 def _line_as_words(table: PieceTable, piece: Piece) -> dict[str, float]:
