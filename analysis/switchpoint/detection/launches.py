@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from switchpoint.detection.boundaries import Probable, boundaries, probable
+from switchpoint.detection.boundaries import boundaries
+from switchpoint.detection.brackets import Probable, probable
 from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.noise import point_noise
 from switchpoint.detection.odd_sizes import Odd
