@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from switchpoint.detection.bends import bend
-from switchpoint.detection.boundaries import LEAST_PROBABILITY
+from switchpoint.detection.brackets import LEAST_PROBABILITY
 from switchpoint.detection.launches import detect_launches
 from switchpoint.detection.noise import point_noise
 from switchpoint.detection.segments import PieceTable

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -315,6 +316,85 @@ def test_a_jump_is_a_step_if_lines_that_meet_would_have_the_same_slope() -> None
     for found in detect_launches(OCTAVES[:21], launches):
         brackets = [(one["last_size_before"], one["size_bytes"], one["kind"]) for one in found]
         assert (16384, 32768, "step") in brackets
+
+
+def recorded(*launches: tuple[list[float], list[float]]) -> list[list[dict[str, Any]]]:
+    """What is found in launches on powers of two: median times, and relative errors in percent."""
+    arrays = [(np.array(time), np.array(error) / 100) for time, error in launches]
+    return detect_launches(OCTAVES[: len(launches[0][0])], arrays)
+
+
+def steps_in(findings: list[dict[str, Any]]) -> list[tuple[int, int]]:
+    """The brackets of the steps."""
+    return [
+        (one["last_size_before"], one["size_bytes"]) for one in findings if one["kind"] == "step"
+    ]
+
+
+def test_where_lines_may_meet_or_jump_a_step_is_named_because_most_boundaries_are() -> None:
+    # Recorded over loopback on powers of two with an eager limit of 98,369 B. The line of the four
+    # last sizes meets the line of the two sizes before them at 97 kB.
+    time = [6.41, 6.40, 6.49, 6.40, 6.50, 6.84, 6.49, 6.48, 6.56, 6.58, 6.52, 7.59, 7.84, 8.52,
+            9.32, 13.31, 26.09, 41.78, 55.75, 88.20, 157.15]  # fmt: skip
+    error = [0.2, 0.3, 1.1, 0.1, 0.0, 10.7, 0.7, 2.9, 0.1, 3.7, 2.7, 0.1, 0.8, 1.1, 2.6, 0.0, 0.0,
+             1.4, 4.1, 1.8, 8.1]  # fmt: skip
+
+    (found,) = recorded((time, error))
+
+    assert (65536, 131072) in steps_in(found)
+    (here,) = [one for one in found if one["size_bytes"] == 131072]
+    assert "measure more sizes between 65,536 and 131,072 B" in here["evidence"]["caveat"]
+
+
+def test_launches_share_whether_the_time_jumps_or_lines_meet() -> None:
+    rng = np.random.default_rng(27)
+    lines_meet = 10 + 1e-4 * np.minimum(THIRDS, 18500) + 6e-4 * np.maximum(THIRDS - 18500, 0)
+    jump = lines_meet * np.where(THIRDS > 18000, 1.3, 1)
+    error = np.full(len(THIRDS), 0.01)
+    unsure, sure = (
+        (time * np.exp(error * rng.standard_normal(len(THIRDS))), error)
+        for time in (lines_meet, jump)
+    )
+
+    ((alone,),) = detect_launches(THIRDS, [unsure])
+    together = detect_launches(THIRDS, [unsure, sure])
+
+    assert alone["kind"] == "slope_change"
+    assert 0.5 < alone["evidence"]["bend"] < 0.9
+    assert [steps_in(found) for found in together] == [[(16384, 20642)]] * 2
+
+
+def test_a_launch_puts_a_step_where_another_launch_puts_it() -> None:
+    # Recorded over loopback on powers of two with an eager limit of 180,000 B. The first launch
+    # shows the switch between 131,072 and 262,144 B, but its noise hides where it begins.
+    noisy = [7.16, 6.96, 7.01, 7.14, 7.17, 7.36, 6.71, 7.01, 7.41, 7.48, 7.27, 8.68, 9.23, 10.27,
+             11.70, 18.07, 29.83, 49.25, 70.81, 110.30, 222.41]  # fmt: skip
+    quiet = [6.07, 6.19, 5.84, 5.64, 5.95, 5.65, 5.67, 6.14, 6.05, 5.71, 6.50, 7.39, 8.07, 8.83,
+             10.29, 16.57, 25.36, 33.25, 63.01, 80.05, 153.12]  # fmt: skip
+    errors = [[4.9, 4.7, 8.2, 4.6, 5.1, 8.1, 6.6, 4.5, 6.2, 6.6, 3.3, 3.5, 1.1, 2.7, 7.6, 7.7, 10.1,
+               9.2, 6.5, 19.5, 26.1],
+              [1.1, 3.7, 2.1, 1.5, 1.5, 2.3, 3.0, 3.5, 0.6, 1.5, 1.7, 2.2, 3.4, 2.0, 1.5, 1.5, 2.2,
+               0.7, 1.5, 2.1, 8.2]]  # fmt: skip
+
+    _, found = recorded((noisy, errors[0]), (quiet, errors[1]))
+
+    assert (131072, 262144) in steps_in(found)
+
+
+def test_two_sizes_between_two_steps_may_hide_another_one_and_the_findings_say_so() -> None:
+    # Recorded over loopback on powers of two: a TCP segment ends at 65,461 B, and the eager limit
+    # is 83,203 B. The time also jumps at the limit, but two sizes always lie on a line.
+    time = [4.52, 4.47, 4.47, 4.49, 4.45, 4.53, 4.44, 4.46, 4.50, 4.49, 4.54, 4.59, 4.95, 5.20,
+            5.64, 6.44, 16.22, 33.64, 43.63, 80.20, 179.44]  # fmt: skip
+    error = [1.2, 0.1, 0.1, 0.6, 0.4, 0.6, 1.0, 0.3, 0.2, 0.7, 0.6, 0.9, 0.0, 0.2, 0.1, 1.0, 0.6,
+             1.6, 0.0, 18.8, 2.3]  # fmt: skip
+
+    (found,) = recorded((time, error))
+
+    assert steps_in(found)[-2:] == [(32768, 65536), (131072, 262144)]
+    for one, side in zip(found[-2:], ("after", "before"), strict=True):
+        assert f"only two sizes lie {side} it" in one["evidence"]["caveat"]
+        assert "between 65,536 and 131,072 B" in one["evidence"]["caveat"]
 
 
 def test_a_table_without_repeats_is_less_sure() -> None:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from switchpoint.detection.segments import LEVEL_RANGE, PieceTable
 from switchpoint.tables.sweeps import Floats, Indices
 
-#: The logarithm of the odds that two lines meet, against a jump, before the data.
-_LOG_ODDS = float(np.log(0.5))
+#: The logarithm of the odds that two lines meet, against a jump, before the data. One boundary in
+#: eight is a bend: this makes the curves of bench/detection/curves.parquet most probable that have
+#: nine sizes an octave, so that they tell a jump from a bend. It needs no labels.
+_LOG_ODDS = float(np.log(0.15))
+
+#: What another launch of the curve says of this changes the logarithm of the odds by no more: in
+#: one launch of ten the time may jump where the lines of another one meet.
+_MOST_OF_ANOTHER = float(np.log(9))
 
 
 @dataclass(frozen=True)
@@ -19,18 +26,33 @@ class Bend:
 
     Attributes
     ----------
-    probability : float
-        That two lines meet, rather than that the time jumps.
+    log_odds : float
+        The logarithm of the odds that two lines meet, rather than that the time jumps.
     first, last : int
         If they meet: indices of the first and the last size that may be the first one after it.
     share : float
         If they meet: the probability that they meet there.
     """
 
-    probability: float
+    log_odds: float
     first: int
     last: int
     share: float
+
+    @property
+    def probability(self) -> float:
+        """The probability that two lines meet, rather than that the time jumps."""
+        return float(0.5 * (1 + np.tanh(self.log_odds / 2)))
+
+    def with_others(self, others: Iterable[Bend]) -> Bend:
+        """Return the same with the odds that other launches of the curve make likely.
+
+        The library and its settings decide whether lines meet or the time jumps, so launches share
+        it. What the data of each launch add to the odds adds up, within limits.
+        """
+        own = [other.log_odds - _LOG_ODDS for other in others]
+        added = float(np.clip(own, -_MOST_OF_ANOTHER, _MOST_OF_ANOTHER).sum())
+        return replace(self, log_odds=self.log_odds + added)
 
 
 def bend(table: PieceTable, first: int, last: int, jumps: slice, least: float) -> Bend:
@@ -52,7 +74,6 @@ def bend(table: PieceTable, first: int, last: int, jumps: slice, least: float) -
     meet = two + _log_odds_of_meeting(table, first, places, last) + _LOG_ODDS
     of_any = float(np.logaddexp.reduce(meet))
     of_jump = float(np.logaddexp.reduce(two[jumps.start - first - 1 : jumps.stop - first - 1]))
-    probability = float(np.exp(of_any - np.logaddexp(of_any, of_jump)))
     share = np.exp(meet - of_any)
     # The smallest bracket: the sum over all places is 1, so there is one.
     sums = np.r_[0.0, np.cumsum(share)]
@@ -62,7 +83,7 @@ def bend(table: PieceTable, first: int, last: int, jumps: slice, least: float) -
         if within[start] >= least:
             break
     before = first + 1 + start
-    return Bend(probability, before, before + width - 1, float(min(within[start], 1.0)))
+    return Bend(of_any - of_jump, before, before + width - 1, float(min(within[start], 1.0)))
 
 
 def _log_odds_of_meeting(table: PieceTable, first: int, places: Indices, last: int) -> Floats:

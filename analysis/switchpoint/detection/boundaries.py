@@ -6,15 +6,16 @@ Timing shows a `step` or a `slope_change`. Only a proof makes a step a protocol 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from switchpoint.detection.bends import Bend, bend
-from switchpoint.detection.cliffs import cliffs
+from switchpoint.detection.bends import Bend
+from switchpoint.detection.brackets import LEAST_PROBABILITY, Bracket, Probable, probable
+from switchpoint.detection.cliffs import SMALLEST_CLIFF, cliffs
 from switchpoint.detection.confidence import confidence, features
 from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.odd_sizes import (
@@ -29,9 +30,6 @@ from switchpoint.detection.segments import Piece, PieceTable
 SMALLEST_STEP = 0.05
 SMALLEST_SLOPE_CHANGE = 0.25
 
-#: A boundary is reported between the fewest sizes that contain it with this probability.
-LEAST_PROBABILITY = 0.7
-
 #: What a single size at an end of the curve leaves open.
 _ONE_SIZE = "only one size lies {} it: a step, or one odd size; measure more sizes there"
 
@@ -42,6 +40,12 @@ _EITHER_KIND = (
 )
 _POSSIBLE = 0.1
 
+#: What two sizes between two boundaries leave open: another step between them looks like a line.
+_TWO_SIZES = (
+    "only two sizes lie {} it up to the next boundary, so that another step between them looks like"
+    " a slope; measure more sizes between {:,} and {:,} B"
+)
+
 #: What noise leaves open over several sizes.
 _SOMEWHERE = "the noise hides at which of these sizes; measure them again with more passes"
 
@@ -50,23 +54,6 @@ _AS_LIKELY_ODD = 0.5
 
 #: The lines beside a cliff that no bracket contains are those of this many sizes.
 _SIZES_BESIDE_CLIFF = 3
-
-
-@dataclass(frozen=True)
-class Bracket:
-    """Neighbouring places that contain a boundary.
-
-    Attributes
-    ----------
-    first, last : int
-        Indices of the first and the last size that may be the first one after the boundary.
-    probability : float
-        That a boundary is there.
-    """
-
-    first: int
-    last: int
-    probability: float
 
 
 @dataclass(frozen=True)
@@ -92,14 +79,21 @@ class Judged:
 
 
 def boundaries(
-    table: PieceTable, divisions: Divisions, *, recurs: npt.NDArray[np.bool_], has_repeats: bool
+    table: PieceTable,
+    divisions: Divisions,
+    others: Sequence[Probable],
+    *,
+    recurs: npt.NDArray[np.bool_],
+    has_repeats: bool,
 ) -> tuple[list[dict[str, Any]], list[Odd]]:
     """Describe the boundaries of a curve that are probable and large enough, and all cliffs.
 
     Two boundaries around a single size, beside which the lines agree, are no boundaries: the size
-    is odd. These are returned too. `recurs` says where another launch jumps as well.
+    is odd. These are returned too. `others` are the probable boundaries of the other launches, and
+    `recurs` says where one of them jumps as well.
     """
-    judged = [*_probable(table, divisions)]
+    found = [_judge(table, one, others) for one in probable(table, divisions)]
+    judged = [one for one in found if one]
     reported = np.zeros(len(table.size), dtype=bool)
     for one in judged:
         reported[one.bracket.first : one.bracket.last + 1] = True
@@ -130,50 +124,11 @@ def _odd_sizes(table: PieceTable, judged: list[Judged], *, has_repeats: bool) ->
             yield found
 
 
-def _probable(table: PieceTable, divisions: Divisions) -> Iterator[Judged]:
-    """Yield the boundaries that are probable and large enough."""
-    chosen = brackets(divisions)
-    starts = [0, *(bracket.last for bracket in chosen)]
-    ends = [*(bracket.first - 1 for bracket in chosen), len(table.size) - 1]
-    pieces = itertools.pairwise(zip(starts, ends, strict=True))
-    for bracket, (left, right) in zip(chosen, pieces, strict=True):
-        if judged := _judge(table, bracket, left, right):
-            yield judged
-
-
-def brackets(divisions: Divisions) -> list[Bracket]:
-    """Choose the smallest brackets that contain a boundary; no two have a place in common.
-
-    They are as wide as they have to be: a boundary that is somewhere is never left out.
-    """
-    n = len(divisions.here)
-    free = np.r_[False, np.ones(n - 1, dtype=bool)]
-    chosen: list[Bracket] = []
-    for width in range(1, n):
-        if not _any_left(divisions, free, width):
-            break
-        probable = divisions.within(width)
-        enough = np.flatnonzero(probable >= LEAST_PROBABILITY)
-        for start in enough[np.argsort(-probable[enough], kind="stable")].tolist():
-            places = slice(start + 1, start + 1 + width)
-            if free[places].all():
-                free[places] = False
-                chosen.append(Bracket(start + 1, start + width, float(probable[start])))
-    return sorted(chosen, key=lambda bracket: bracket.first)
-
-
-def _any_left(divisions: Divisions, free: npt.NDArray[np.bool_], width: int) -> bool:
-    """Say whether any so many free neighbouring places or more contain a boundary together."""
-    edges = np.flatnonzero(np.diff(free, prepend=False, append=False))
-    first, last = edges[::2], edges[1::2] - 1
-    wide = last - first + 1 >= width
-    return bool((divisions.between(first, last)[wide] >= LEAST_PROBABILITY).any())
-
-
-def _judge(table: PieceTable, bracket: Bracket, left: Piece, right: Piece) -> Judged | None:
+def _judge(table: PieceTable, one: Probable, others: Sequence[Probable]) -> Judged | None:
     """Judge the boundary between two pieces; None if it is too small."""
-    places = slice(bracket.first, bracket.last + 1)
-    meets = bend(table, left[0], right[1], places, LEAST_PROBABILITY)
+    bracket, left, right = one.bracket, one.left, one.right
+    elsewhere = [other.meets for other in others if other.have_slopes and other.overlaps(one)]
+    meets = one.meets.with_others(elsewhere)
     if meets.probability > 0.5 and (found := _bend(table, bracket, left, right, meets)):
         return found
     jump = _change(table, left, right, _where_lines_jump(table, left, bracket))
@@ -253,6 +208,8 @@ def _described(
         evidence["caveat"] = _ONE_SIZE.format("before" if left == (0, 0) else "after")
     elif _POSSIBLE <= judged.bend <= 1 - _POSSIBLE:
         evidence["caveat"] = _EITHER_KIND.format(last_before, int(first_after))
+    elif hides := _may_hide_a_step(table, judged):
+        evidence["caveat"] = hides
     elif judged.bracket.last > judged.bracket.first and first_after > 2 * last_before:
         evidence["caveat"] = _SOMEWHERE
     finding = {
@@ -266,6 +223,16 @@ def _described(
     if is_last and not recurs and 1 + judged.magnitude > LARGEST_STEP_OF_ONE_SIZE:
         sure = min(sure, _AS_LIKELY_ODD)
     return finding | {"confidence": sure}
+
+
+def _may_hide_a_step(table: PieceTable, judged: Judged) -> str:
+    """Return the caveat of a piece of two sizes that are far apart and differ; empty if none."""
+    for side, (first, last) in (("before", judged.left), ("after", judged.right)):
+        is_inner = 0 < first == last - 1 < len(table.size) - 2
+        far_apart = table.size[last] >= 2 * table.size[first]
+        if is_inner and far_apart and table.time[last] >= (1 + SMALLEST_CLIFF) * table.time[first]:
+            return _TWO_SIZES.format(side, int(table.size[first]), int(table.size[last]))
+    return ""
 
 
 def _line_as_words(table: PieceTable, piece: Piece) -> dict[str, float]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from switchpoint.detection.boundaries import boundaries
+from switchpoint.detection.brackets import Probable, probable
 from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.noise import point_noise
 from switchpoint.detection.odd_sizes import Odd
@@ -41,9 +42,9 @@ _KNOWN = (1.0,)
 _UNSURE = 0.5
 
 #: A boundary that the other launches of a curve are sure of is in a launch with this probability,
-#: before its own data.
-_RECURS = 0.5
-
+#: before its own data. The pairs of launches in bench/detection are most probable with 0.9 to 0.95;
+#: less, so that what disturbs two launches alike is seldom taken for a boundary.
+_RECURS = 0.8
 
 #: A launch jumps between two sizes if its times differ by this many times their noise.
 _ERRORS = 3.0
@@ -86,11 +87,12 @@ def detect_launches(
         for (time, error), (noise, change, _) in zip(launches, noises, strict=True)
     ]
     steps, odd = [], []
-    for one, odds, elsewhere in zip(weighed, _odds(weighed, len(size)), recurs, strict=True):
-        found, off = one.boundaries(odds, elsewhere)
+    shared = _shared(weighed, len(size))
+    for one, (odds, others), elsewhere in zip(weighed, shared, recurs, strict=True):
+        found, off = one.boundaries(odds, others, elsewhere)
         if off:
             # Boundaries beside an odd size are those of the curve without it.
-            found, more = one.without(off).boundaries(odds, elsewhere)
+            found, more = one.without(off).boundaries(odds, others, elsewhere)
             off += more
         steps.append(found)
         odd.append(off)
@@ -129,12 +131,16 @@ class _Weighed:
         return _Weighed(self._size, self._time, noise, has_repeats=self._has_repeats)
 
     def boundaries(
-        self, odds: Floats, recurs: npt.NDArray[np.bool_]
+        self, odds: Floats, others: list[Probable], recurs: npt.NDArray[np.bool_]
     ) -> tuple[list[dict[str, Any]], list[Odd]]:
-        """Find the boundaries and the odd sizes, with these odds of a boundary before the data."""
+        """Find the boundaries and the odd sizes, with what other launches tell before the data."""
         return boundaries(
-            self._table(), self.divide(odds), recurs=recurs, has_repeats=self._has_repeats
+            self._table(), self.divide(odds), others, recurs=recurs, has_repeats=self._has_repeats
         )
+
+    def probable(self, divisions: Divisions) -> list[Probable]:
+        """Find the boundaries that are probable."""
+        return [*probable(self._table(), divisions)]
 
     def divide(self, odds: Floats) -> Divisions:
         """Divide the curve, with these odds of a boundary before its data."""
@@ -151,22 +157,29 @@ class _Weighed:
         return table
 
 
-def _odds(launches: list[_Weighed], sizes: int) -> list[Floats]:
-    """Return the odds of a boundary at each place in each launch, before its own data.
+def _shared(launches: list[_Weighed], sizes: int) -> list[tuple[Floats, list[Probable]]]:
+    """Return what is known of each launch before its own data: from the others.
 
-    First each launch is divided by itself. What the data of the others add to the odds of a
-    boundary at a place adds up. Others that show nothing there take nothing away, because launches
-    may differ.
+    That is the odds of a boundary at each place, and the probable boundaries of the others. First
+    each launch is divided by itself. What the data of the others add to the odds of a boundary at a
+    place adds up. Others that show nothing there take nothing away, because launches may differ.
     """
     rare = min(_BOUNDARIES_A_CURVE / sizes, 0.5)
     alone = np.full(sizes, _log_odds(np.array(rare)))
     if len(launches) == 1:
-        return [alone]
-    here = [one.divide(alone).here for one in launches]
-    added = [_log_odds(np.clip(one, 1e-6, 1 - 1e-6)) - alone for one in here]
+        return [(alone, [])]
+    added, found = [], []
+    for one in launches:
+        divisions = one.divide(alone)
+        added.append(_log_odds(np.clip(divisions.here, 1e-6, 1 - 1e-6)) - alone)
+        found.append(one.probable(divisions))
     total = np.sum(added, axis=0)
-    recurs = [_RECURS / (1 + np.exp(-alone - np.maximum(total - own, 0))) for own in added]
-    return [_log_odds(rare + (1 - rare) * probable) for probable in recurs]
+    shared = []
+    for number, own in enumerate(added):
+        recurs = _RECURS / (1 + np.exp(-alone - np.maximum(total - own, 0)))
+        others = itertools.chain(*found[:number], *found[number + 1 :])
+        shared.append((_log_odds(rare + (1 - rare) * recurs), [*others]))
+    return shared
 
 
 def _jumps_elsewhere(

@@ -48,8 +48,9 @@ KINDS = {
             " `sizes` behind the lines, `posterior` (the probability of a boundary in this"
             " bracket), `bend` (the probability that the lines meet and the time does not jump),"
             " how many `launches` of the curve show it, and a `caveat` if only one size lies before"
-            " or after it, if the sizes are too far apart to tell a step from a change of slope, or"
-            " if the noise hides the place",
+            " or after it, if the sizes are too far apart to tell a step from a change of slope, if"
+            " another step may hide between two sizes before or after it, or if the noise hides the"
+            " place",
             is_boundary=True,
         ),
         Kind(
