@@ -76,6 +76,24 @@ def test_a_change_under_the_scatter_of_a_night_is_seen_in_several() -> None:
     assert np.median(eighth) < 1e-3 < 1e-2 < np.median(first)
 
 
+def test_a_small_change_is_sure_within_a_week_where_nights_scatter_little() -> None:
+    """What is usual at any site does not make a history of a month less certain."""
+    for seed in range(10):
+        series = np.stack([nights(37, 10 * seed + one, scatter=0.004) for one in range(6)])
+        series[0, 30:] += 0.02
+
+        p = judge(series).p
+
+        assert p[0] < 1e-6 < 1e-3 < p[1:].min()
+
+
+def test_nights_that_are_like_those_before_are_no_change() -> None:
+    """Seven nights are not seven replicates if each is like the one before it."""
+    for seed in range(40):
+        series = np.stack([nights(37, 10 * seed + one, alike=0.8) for one in range(6)])
+        assert judge(series).p.min() > 1e-4
+
+
 def test_what_disturbed_nights_have_shown_before_is_no_surprise() -> None:
     calm = nights(31, 1)
     calm[-1] = 0.3

@@ -24,8 +24,8 @@ from switchpoint.tables.sweeps import Floats, Indices
 #: A night further from the median than this many standard deviations was disturbed. It is left out.
 DISTURBED = 4.0
 
-#: So many newest nights are compared together, if so many nights are before them.
-_WINDOWS = (1, 2, 4, 8)
+#: So many newest nights are compared together, up to a week, if so many nights are before them.
+_WINDOWS = (1, 2, 4, 7)
 _FEWEST_BEFORE = 4
 
 #: Tonight alone must show this share of what the newest nights show together.
@@ -176,8 +176,9 @@ def _compare(series: Nightly, window: int, usual: Floats | float) -> Judged:
         own = np.where(freedom > 0, variance * freedom, 0.0)
     moderated = (prior * worth + own) / (worth + freedom)
     moderated = np.maximum(moderated, _LEAST_SCATTER**2)
-    alike = (1 + (window - 1) * _alike(past, centre, series.stratum)) / window
-    error = moderated * (alike + MEDIAN_VARIANCE / np.maximum(number, 1))
+    alike = _alike(past, centre, series.stratum) if window > 1 else np.zeros(len(past))
+    of_centre = MEDIAN_VARIANCE / np.maximum(number, 1) * (1 + alike) / (1 - alike)
+    error = moderated * (_variance_of_mean(alike, window) + of_centre)
     error += _fewer_launches(within, series.launches.number) / window
     complete = np.isfinite(newest).all(axis=1)
     complete &= number >= (1 if window == 1 else _FEWEST_BEFORE)
@@ -229,8 +230,20 @@ def _seen_before(off: Floats, effect: Floats, window: int) -> Floats:
     return np.asarray((as_far & ~just_before).sum(axis=1) / (nights + 1))
 
 
+def _variance_of_mean(alike: Floats, window: int) -> Floats:
+    """Return the variance of the mean of so many nights over that of one.
+
+    A night is like the one before it, and the less like another the further back that is.
+    """
+    back = np.arange(1, window)
+    return np.asarray((1 + (2 * (1 - back / window) * alike[:, None] ** back).sum(axis=1)) / window)
+
+
 def _alike(past: Floats, centre: Floats, stratum: Indices) -> Floats:
-    """Return how alike neighbouring nights are: the correlation of similar series, at least 0."""
+    """Return how alike neighbouring nights may be: the correlation of similar series, at least 0.
+
+    Few nights do not tell it well, so its standard error is added.
+    """
     off = np.nan_to_num(past - centre[:, None])
     products = (off[:, 1:] * off[:, :-1]).sum(axis=1)
     squares = (off**2).sum(axis=1)
@@ -239,6 +252,7 @@ def _alike(past: Floats, centre: Floats, stratum: Indices) -> Floats:
         here = stratum == one
         total = squares[here].sum()
         found[here] = products[here].sum() / total if total > 0 else 0.0
+        found[here] += 1 / np.sqrt(max(np.isfinite(past[here]).sum(), 1))
     return np.clip(found, 0.0, 0.9)
 
 
@@ -286,7 +300,9 @@ def _prior(
         freedom = float(np.median(number[seen])) - 1
         middle, own = pooled_variance(variance[seen], number[seen] - 1.0)
         # The nights of similar series are the same nights, so few nights of many series are few.
-        prior[here] = (guess * _USUAL_FREEDOM + middle * freedom) / (_USUAL_FREEDOM + freedom)
+        # Variances differ by factors: of their arithmetic mean, the larger one would be all.
+        weight = freedom / (_USUAL_FREEDOM + freedom)
+        prior[here] = guess ** (1 - weight) * middle**weight
         worth[here] = np.clip(own, _LEAST_PRIOR, min(_USUAL_FREEDOM + freedom, MOST_PRIOR))
     return prior, worth
 
