@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.history.autocorrelation import correlation, variance_of_centre, variance_of_mean
 from switchpoint.history.by_night import LaunchesByNight
 from switchpoint.history.medians import row_medians
 from switchpoint.history.pooling import MOST_PRIOR, pooled_variance
@@ -176,9 +177,9 @@ def _compare(series: Nightly, window: int, usual: Floats | float) -> Judged:
         own = np.where(freedom > 0, variance * freedom, 0.0)
     moderated = (prior * worth + own) / (worth + freedom)
     moderated = np.maximum(moderated, _LEAST_SCATTER**2)
-    alike = _alike(past, centre, series.stratum) if window > 1 else np.zeros(len(past))
-    of_centre = MEDIAN_VARIANCE / np.maximum(number, 1) * (1 + alike) / (1 - alike)
-    error = moderated * (_variance_of_mean(alike, window) + of_centre)
+    alike = correlation(past, centre, series.stratum) if window > 1 else np.zeros(len(past))
+    of_centre = MEDIAN_VARIANCE / np.maximum(number, 1) * variance_of_centre(alike)
+    error = moderated * (variance_of_mean(alike, window) + of_centre)
     error += _fewer_launches(within, series.launches.number) / window
     complete = np.isfinite(newest).all(axis=1)
     complete &= number >= (1 if window == 1 else _FEWEST_BEFORE)
@@ -228,32 +229,6 @@ def _seen_before(off: Floats, effect: Floats, window: int) -> Floats:
         as_far = (share >= _AS_FAR[0]) & (share <= _AS_FAR[1])
     just_before = np.logical_and.accumulate(as_far[:, ::-1], axis=1)[:, ::-1]
     return np.asarray((as_far & ~just_before).sum(axis=1) / (nights + 1))
-
-
-def _variance_of_mean(alike: Floats, window: int) -> Floats:
-    """Return the variance of the mean of so many nights over that of one.
-
-    A night is like the one before it, and the less like another the further back that is.
-    """
-    back = np.arange(1, window)
-    return np.asarray((1 + (2 * (1 - back / window) * alike[:, None] ** back).sum(axis=1)) / window)
-
-
-def _alike(past: Floats, centre: Floats, stratum: Indices) -> Floats:
-    """Return how alike neighbouring nights may be: the correlation of similar series, at least 0.
-
-    Few nights do not tell it well, so its standard error is added.
-    """
-    off = np.nan_to_num(past - centre[:, None])
-    products = (off[:, 1:] * off[:, :-1]).sum(axis=1)
-    squares = (off**2).sum(axis=1)
-    found = np.zeros(len(past))
-    for one in np.unique(stratum):
-        here = stratum == one
-        total = squares[here].sum()
-        found[here] = products[here].sum() / total if total > 0 else 0.0
-        found[here] += 1 / np.sqrt(max(np.isfinite(past[here]).sum(), 1))
-    return np.clip(found, 0.0, 0.9)
 
 
 def _scatter(past: Floats, stratum: Indices) -> tuple[Floats, Floats, Indices]:

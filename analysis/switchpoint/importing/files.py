@@ -92,7 +92,7 @@ def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterat
 
     names_left_out = {path.name for path in left_out}
     for folder, folders, names in os.walk(root, onerror=refuse):
-        if MARK in names:
+        if MARK in names and Path(folder, MARK).resolve() not in left_out:
             failures.append(
                 NotRecognisedError(
                     folder, f"is a store; give it with --store {folder}", Reason.STORE
