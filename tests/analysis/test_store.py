@@ -829,6 +829,23 @@ def test_old_samples_go_and_curves_stay(tmp_path: Path, switchpoint: Callable[..
     pd.testing.assert_frame_equal(store.curves(), points)
 
 
+@pytest.mark.parametrize("table", ["curves", "facts"])
+def test_a_file_that_is_gone_is_named_until_its_runs_are_imported_again(
+    table: str, tmp_path: Path, switchpoint: Callable[..., Result]
+) -> None:
+    url, kept = tmp_path / "results", record(tmp_path, 1)
+    Store(url).add(read(kept))
+    [lost] = (url / table).rglob("*.parquet")
+    lost.unlink()
+
+    found = switchpoint("store", "verify", "--store", url)
+
+    assert found.exit_code == 1
+    assert found.stderr == f"switchpoint: {lost}: is missing; import its runs again\n"
+    assert switchpoint("import", kept, "--store", url).exit_code == 0
+    assert switchpoint("store", "verify", "--store", url).exit_code == 0
+
+
 def test_what_a_killed_writer_left_is_found_and_removed(
     tmp_path: Path, switchpoint: Callable[..., Result]
 ) -> None:

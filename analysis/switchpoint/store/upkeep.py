@@ -21,6 +21,9 @@ from switchpoint.store.tables import LATER, STORED_AS
 from switchpoint.tables.columns import RUN_COLUMNS
 from switchpoint.tables.measurements import Measurements
 
+#: The tables that every run has rows in for ever; old samples are removed.
+_LASTING = {"curves", "facts"}
+
 #: Runs of the first layout that are migrated at once.
 _RUNS_AT_ONCE = 500
 
@@ -75,12 +78,18 @@ def migrate(store: Store) -> Upkeep:
 
 def verify(store: Store) -> list[str]:
     """Read every file completely and return what is wrong, one sentence each."""
-    _, wrong = store.stored()
+    stored, wrong = store.stored()
     told = " ".join(wrong)
     files = store.files
     known = {batch_of(name) for name in in_batches(files.below("runs"))[0]}
     for table, schema in TABLES.items():
-        for name in in_batches(files.below(table))[0]:
+        there = in_batches(files.below(table))[0]
+        if table in _LASTING:
+            needed = {path(files, table, batch) for batch in stored.runs["batch"].dropna()}
+            wrong += [
+                f"{name}: is missing; import its runs again" for name in sorted(needed - {*there})
+            ]
+        for name in there:
             if name not in told:
                 wrong += _problem(files, name, {*schema.names} - LATER)
             if batch_of(name) not in known:

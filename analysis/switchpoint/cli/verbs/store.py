@@ -62,7 +62,7 @@ def show(
 
 @app.command("verify")
 def verify(store: Store = "results") -> None:
-    """Read every file completely. Exit with 1 if one is damaged."""
+    """Read every file completely. Exit with 1 if one is damaged or missing."""
     with user_mistakes():
         from switchpoint.store.store import Store
         from switchpoint.store.upkeep import verify
