@@ -47,9 +47,19 @@ def run(
 
 @pytest.fixture(scope="module")
 def nights(cluster, tmp_path_factory):
-    """Two nights without a change, then one with a slow uplink, in one store."""
-    prefix = tmp_path_factory.mktemp("nights")
+    """Two nights without a change, then one with a slow uplink, in one store.
 
+    Work of others during one of the first two nights hides any change, so the nights are measured
+    once more if they are not judged as they should be. A defect recurs.
+    """
+    three = measure_nights(cluster, tmp_path_factory.mktemp("nights"))
+    if [night.exit_code for night in three] == [0, 0, 1]:
+        return three
+    print("the nights are measured again:", *(night.output for night in three), sep="\n")
+    return measure_nights(cluster, tmp_path_factory.mktemp("nights"))
+
+
+def measure_nights(cluster: str, prefix: Path) -> tuple[Session, Session, Session]:
     def night() -> Session:
         session = run(cluster, prefix)
         assert session.testcases, session.output
