@@ -45,7 +45,7 @@ class PlannedBuild(KernelBuild):
 
 
 class Confirm(rfm.RunOnlyRegressionTest, TrialMixin, KernelMixin):
-    """One launch of the plan: the options of the run that it repeats, but fewer sizes."""
+    """One launch of the plan: the options of the run that it repeats, but of many sizes some."""
 
     tags = {"confirm"}
     step_limit_s = 120

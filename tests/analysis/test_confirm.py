@@ -61,6 +61,8 @@ class Cluster:
         By build.
     again : tuple of float
         How much slower each round is that measures again, one after the other.
+    alone : float
+        How much slower it is without some of the sizes.
     """
 
     folder: Path
@@ -76,6 +78,7 @@ class Cluster:
     build: str = ""
     slow_builds: dict[str, float] = field(default_factory=dict)
     again: tuple[float, ...] = (1.0,)
+    alone: float = 1.0
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -119,6 +122,7 @@ class Cluster:
                 "2026-11-28T03:00:00.000000Z",
                 trial["environment"],
                 self.again[trial["number"] % len(self.again)]
+                * (self.alone if {*SIZES} - {*trial["sizes_bytes"]} else 1.0)
                 * self.slow_builds.get(self._build_of(trial, content["locks"]), 1.0),
             )
             for trial in content["trials"]
@@ -234,6 +238,19 @@ def test_a_disturbed_night_does_not_fail_after_it_was_measured_again(cluster: Cl
     assert not found.after.fails
     assert {one.outcome for one in found.confirmations} == {Outcome.GONE}
     assert "not seen again in 3 more launches" in found.after.findings["sentence"].iloc[0]
+
+
+def test_a_size_is_measured_again_among_the_others_of_its_curve(cluster: Cluster) -> None:
+    store = Store(cluster.folder / "results")
+    cluster.nights(store, *range(1, 7))
+    cluster.step_at = SIZES[-1]
+    cluster.nights(store, 7)
+    cluster.step_at, cluster.alone = None, 2.0
+
+    found = judged_session(cluster, store, "night-7")
+
+    assert found.before.fails
+    assert {one.outcome for one in found.confirmations} == {Outcome.GONE}
 
 
 @pytest.mark.parametrize(

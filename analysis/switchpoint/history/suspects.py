@@ -26,8 +26,12 @@ from switchpoint.store.wanted import Query
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
-#: So many jobs stand for all curves of a finding, and so many sizes for all of a curve.
+#: So many jobs stand for all curves of a finding, and so many sizes for all of its sizes.
 _MOST_JOBS, _MOST_SIZES = 2, 12
+
+#: So many sizes of the whole curve are measured with them: what was sent before a message changes
+#: its time. On TCP, messages just above one segment are twice as slow if no other size is sent.
+_MOST_COMPANIONS = 48
 
 #: So many nights before the change say what is usual. Of fewer than so many, the launches tell how
 #: much that scatters.
@@ -104,10 +108,10 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
         return None
     chosen = _representatives(curves)
     metric = str(finding["metric"])
-    table = _points(store, nights, chosen, metric)
+    whole = _points(store, nights, chosen, metric)
     moved = (int(sizes[0]), int(sizes[1])) if metric == "switch" else None
-    wanted = _measured(np.unique(table["size_bytes"]), int(sizes[0]), int(sizes[1]), moved)
-    table = table[table["size_bytes"].isin(wanted)]
+    judged = _judged(np.unique(whole["size_bytes"]), int(sizes[0]), int(sizes[1]), moved)
+    table = whole[whole["size_bytes"].isin(judged)]
     sound = nights.sound(map(identity_text, curves))
     before = _nights_before(nights, sound, finding.get("since_utc"))
     night_of = dict(zip(nights.runs["run_id"], nights.runs["night"], strict=True))
@@ -116,7 +120,7 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
     tonight = by_night.get(nights.tonight)
     if tonight is None or not tonight:
         return None
-    of_tonight = table[table["run_id"].map(night_of) == nights.tonight]
+    of_tonight = whole[whole["run_id"].map(night_of) == nights.tonight]
     trials, now = _trials(store, of_tonight, chosen, usual, tonight, moved)
     if not trials:
         return None
@@ -155,7 +159,7 @@ def _undisturbed(past: pd.Series[float]) -> pd.Series[float]:
     return usual
 
 
-def _measured(there: Indices, first: int, last: int, moved: tuple[int, int] | None) -> Indices:
+def _judged(there: Indices, first: int, last: int, moved: tuple[int, int] | None) -> Indices:
     """Return the sizes of a finding, with some on either side if a switch moved across them."""
     inside = np.flatnonzero((there >= first) & (there <= last))
     if moved is None or not len(inside):
@@ -186,11 +190,13 @@ def _trials(
         known = usual.index[usual.index.get_level_values("job") == job]
         modes = [mode for mode in chosen[job] if mode in known.get_level_values("mode")]
         there = np.unique(known.get_level_values("size_bytes"))
+        measured = np.unique(part.loc[part["mode"].isin(modes), "size_bytes"])
         if own.headers and modes and len(there):
             records.headers.update(own.headers)
             records.locks.update(own.locks)
             worst = _worst(part, usual, slower, own.headers, moved)
-            trials.append(trial_of(own.headers[worst], modes, _thinned(there), own.lock))
+            sizes = {*_thinned(there, _MOST_SIZES), *_thinned(measured, _MOST_COMPANIONS)}
+            trials.append(trial_of(own.headers[worst], modes, sorted(sizes), own.lock))
     return trials, records
 
 
@@ -274,7 +280,7 @@ def _worst(
     return str(change.idxmax()) if len(change) else [*headers][-1]
 
 
-def _thinned(sizes: Indices) -> list[int]:
+def _thinned(sizes: Indices, most: int) -> list[int]:
     """Return some of many sizes, with the first and the last."""
-    places = np.unique(np.linspace(0, len(sizes) - 1, _MOST_SIZES).round().astype(int))
+    places = np.unique(np.linspace(0, len(sizes) - 1, most).round().astype(int))
     return [int(sizes[place]) for place in places]
