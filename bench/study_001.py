@@ -47,7 +47,7 @@ BRACKET = (LAST_EAGER_BYTES - 31, LAST_EAGER_BYTES + 32)
 COPIES = {"cma": "by the kernel, once", "none": "through a shared buffer, twice"}
 
 INTRODUCTION = """\
-# Study 001: why does the curve switch at 64 KB?
+# Study {name}: why does the curve switch at 64 KB?
 
 The study (ping-pong with `MPI_Send` and `MPI_Ssend` on four placements, AGH Krakow) saw throughput
 jump at exactly 64 KB. It rises through shared memory, falls over the network path of one node, and
@@ -63,7 +63,7 @@ $ .venv/bin/switchpoint import output
 $ $CHECKS -n 'PingPongIntervention.*one_node$' -p openmpi -S value=65592
 $ $CHECKS -n 'PingPongIntervention.*one_node$' -p mpich -S setting=UCX_SYSV_FIFO_ELEM_SIZE
 $ .venv/bin/switchpoint import output
-$ .venv/bin/python bench/study_001.py
+$ .venv/bin/python bench/study_001.py{arguments}
 ```
 
 The testbed's nodes are namespaces of one machine. The order of the placements and the sizes of the
@@ -390,7 +390,7 @@ def main(files: list[str], launches: int, docs: Path, name: str) -> None:
         f"[{one.stem}]({one.name})" for one in sorted(page.parent.glob("001*.md")) if one != page
     ]
     sections = [
-        INTRODUCTION,
+        INTRODUCTION.format(name=name, arguments="" if name == "001" else f" --name {name}"),
         f"The same on another machine: {', '.join(others)}.\n" if others else "",
         conditions(measurements),
         "## Latency\n\nHalf a round trip of 8 B in microseconds, medians. The study does not say "
