@@ -11,7 +11,7 @@ gate     two sessions of 5,000 curves are compared with the 30 nights before; th
 year     365 nights of few curves in which nothing changes, each judged: files, false failures, and
          whether time and size grow in proportion; writes docs/images/store-growth.svg, but not
          with another number of nights
-large    nights of 5,000 curves, until it is interrupted
+large    as gate, after a year of nights; takes half an hour and the disk for it
 CPU seconds count, because the machine may have other work. Memory is that of all processes.
 """
 
@@ -171,16 +171,20 @@ def write_records(folder: Path, passes: int) -> int:
     return times.size
 
 
-def judge(sessions: int = 2) -> None:
-    """Compare some sessions with the nights before them."""
-    before = 44  # two months, so that a longer store would not be read any further
+def judge(sessions: int = 2, before: int = 44) -> None:
+    """Compare some sessions with the nights before them; by default these are more than a month."""
     false: dict[str, int] = {}
     with scratch() as folder:
         store = folder / "store"
-        for _ in fill(store, CURVES, before + sessions, LAUNCHES, []):
-            pass
-        for number in range(before, before + sessions):
-            session = f"night-{number:04}"
+        for one in fill(store, CURVES, before + sessions, LAUNCHES, []):
+            if one.number < before:
+                if one.number % 30 == 29:
+                    print(
+                        f"night {one.number}: {one.files} files, {one.size_bytes / 1e6:,.0f} MB",
+                        flush=True,
+                    )
+                continue
+            session = f"night-{one.number:04}"
             told, took, cpu, most = measured("gate", "--store", store, "--session", session)
             print(
                 f"{told.splitlines()[-1]}: {took:.1f} s, {cpu:.1f} s of CPU, at most {most:.0f} MB",
@@ -259,14 +263,8 @@ def draw(nights: list[Night]) -> None:
 
 
 def large() -> None:
-    """Fill a store with nights of 5,000 curves, until it is interrupted."""
-    with scratch() as folder:
-        for one in fill(folder / "store", CURVES, NIGHTS, LAUNCHES, []):
-            print(
-                f"night {one.number}: {one.cpu_seconds:.1f} s of CPU, {one.files} files,"
-                f" {one.size_bytes / 1e6:,.0f} MB",
-                flush=True,
-            )
+    """Compare two sessions with the nights before them, in a store of a year."""
+    judge(before=NIGHTS - 2)
 
 
 @contextmanager
