@@ -266,6 +266,27 @@ def test_a_switch_that_moves_to_the_one_below_is_no_change_of_latency(tmp_path: 
     assert "moved from 64 KiB to 16 KiB (2 curves)" in found["sentence"]
 
 
+class SlowAsAWhole(Truth):
+    """A curve whose first sizes take half as long again, as those after the switch did before."""
+
+    def times(self, sizes: Any) -> Any:
+        """Times in microseconds."""
+        return 1.5 * super().times(sizes)
+
+
+def test_a_curve_that_is_slower_as_a_whole_has_not_moved_its_switch(tmp_path: Path) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if (curve.placement, curve.environ) != ("two_nodes_one_host", "openmpi"):
+            return truth
+        jumps = replace(truth, jump_us=0.5 * truth.latency_us, switch=16384)
+        return SlowAsAWhole(**vars(jumps)) if curve.night == LAST else jumps
+
+    found = only(gate(store_of(tmp_path, change)))
+
+    assert (found["kind"], len(found["curves"])) == ("regression", 2)
+    assert "switch" not in found["sentence"]
+
+
 class Loaded(Truth):
     """On a machine that other work uses: sizes are slow at random, and not the same in launches."""
 

@@ -39,7 +39,8 @@ _EVIDENCE_OF_SEGMENT = 3.0
 _SURE = 5.0
 
 #: Just beyond the new place, sizes are as before: they moved at most this share of the others. If
-#: no size is left there, only a jump of this much is told from a change of latency or bandwidth.
+#: no size is left there, only a jump of this much is told from a change of latency or bandwidth,
+#: and those beyond the old place are as before: launches may be slow as a whole.
 _MOST_BEYOND = 0.5
 _LARGE_JUMP = 0.25
 
@@ -275,9 +276,14 @@ class _Curve:
         """Whether the sizes beyond the new place are as before."""
         down = places[-1] < start
         beyond, end = (places[0] - 1, places[0]) if down else (places[-1] + 1, places[-1])
-        if not 0 <= beyond < len(self.level) or np.isnan(self.level[beyond]):
-            return bool(abs(np.nanmedian(self.level[places])) >= _LARGE_JUMP)
-        return bool(abs(self.level[beyond]) <= _MOST_BEYOND * abs(self.level[end]))
+        if 0 <= beyond < len(self.level) and not np.isnan(self.level[beyond]):
+            return bool(abs(self.level[beyond]) <= _MOST_BEYOND * abs(self.level[end]))
+        effect = abs(np.nanmedian(self.level[places]))
+        segment = self.shapes.segment[self.first : self.last]
+        other = self.level[segment == segment[start if down else start - 1]]
+        known = other[np.isfinite(other)]
+        as_before = len(known) and abs(np.median(known)) <= _MOST_BEYOND * effect
+        return bool(effect >= _LARGE_JUMP and as_before)
 
 
 def _best_run(gain: Floats) -> tuple[int, float]:
