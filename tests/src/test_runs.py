@@ -611,6 +611,7 @@ class TheSweep(InAFolder):
         self.assertIs(record.footer["shortened"], True)
         self.assertEqual(record.rows, [])
 
+    @of_time  # a point that other work made slow is not warmed up
     def test_every_block_finds_its_buffers_as_the_repetition_before_left_them(self):
         # All but a few bytes that are wrong so that nothing from before passes for a transfer.
         record = self.measured(
