@@ -342,7 +342,7 @@ def bandwidth_figures(
         told = [
             name
             for name in ("site", "partition", "kernel", "mode")
-            if name in own and own[name].notna().all() and own[name].nunique() == 1
+            if name in own and len(own[name].unique()) == 1 and own[name].notna().all()
         ]
         title = ", ".join(own[name].iloc[0] for name in told)
         drawn = draw(f"{title}: ", own, findings[findings["mode"] == mode], told)

@@ -21,10 +21,13 @@ import pandas as pd
 from switchpoint import Measurements
 from switchpoint.tables.columns import RUN_COLUMNS
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "detection"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "detection"))
 from record import launches as recorded_launches
 
 Floats = npt.NDArray[np.float64]
+
+#: A transport, and the number of a pair of nodes.
+Curve = tuple[str, int]
 
 CURVES = Path(__file__).resolve().parents[1] / "detection" / "curves.parquet"
 
@@ -155,7 +158,7 @@ class Truth:
     kind: str
     effect: float
     night: int
-    curves: frozenset[tuple[str, int]]
+    curves: frozenset[Curve]
 
 
 @dataclass
@@ -172,11 +175,11 @@ class History:
         """Whether nobody looks at it while tuning: a third, by the seed."""
         return random.Random(self.seed).random() < 1 / 3
 
-    def curves(self) -> list[tuple[str, int]]:
+    def curves(self) -> list[Curve]:
         """Every curve: a transport and a pair of nodes."""
         return list(itertools.product(transports(), range(self.pairs)))
 
-    def times_us(self, curve: tuple[str, int]) -> Floats:
+    def times_us(self, curve: Curve) -> Floats:
         """Return times by night, launch, pass and size."""
         transport = transports()[curve[0]]
         rng = np.random.default_rng([self.seed, *map(ord, curve[0]), curve[1]])
@@ -185,10 +188,11 @@ class History:
         chosen = (starts[:, None] + np.arange(BLOCK)).ravel()[:wanted] % len(transport.noise)
         noise = transport.noise[chosen] * (self.noise / transport.scatter)
         noise = noise.reshape(NIGHTS, LAUNCHES, *noise.shape[1:])
-        return np.asarray(self._typical(transport, curve)[:, None, None, :] * np.exp(noise))
+        return np.asarray(self.typical_us(curve)[:, None, None, :] * np.exp(noise))
 
-    def _typical(self, transport: Transport, curve: tuple[str, int]) -> Floats:
+    def typical_us(self, curve: Curve) -> Floats:
         """Return the times without noise by night and size."""
+        transport = transports()[curve[0]]
         size, latency = transport.size, transport.before[0]
         lines = np.empty((NIGHTS, len(size)))
         for night in range(NIGHTS):

@@ -36,8 +36,9 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from ideal import finds
 from peers import FIRST, PEERS
-from recorded import NIGHTS, PAIRS, History, Truth, histories, session, transports
+from recorded import NIGHTS, PAIRS, Curve, History, Truth, histories, session, transports
 
 HERE = Path(__file__).resolve().parent
 UV = HERE.parents[1] / ".venv/bin/uv"
@@ -53,8 +54,6 @@ MONTH = 5000 * 30
 
 #: Peers see so many changed curves of a history, and so many others.
 CURVES_OF_PEERS = 8
-
-Curve = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -206,6 +205,20 @@ def _share(hits: list[Hit], kind: str) -> str:
     return f"{np.mean(found):.0%} of {len(found)}" if found else "-"
 
 
+def ideal(every: list[History]) -> str:
+    """One line about what a test could find that knows each change but for whether it is there."""
+    found: dict[str, list[bool]] = {"latency": [], "bandwidth": []}
+    for history in every:
+        for truth in history.truths:
+            if truth.kind in found:
+                known = finds(history, truth, PATIENCE, 1 / MONTH)
+                found[truth.kind] += [known] * len(truth.curves)
+    told = " and ".join(
+        f"{np.mean(hits):.0%} of {len(hits)} ({name})" for name, hits in found.items()
+    )
+    return f"a test that knows when, where and how these curves changed finds {told}"
+
+
 def main() -> None:
     """Print the table."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -241,6 +254,8 @@ def main() -> None:
         print(row("Switchpoint", found, every), flush=True)
     for name in [] if given.ours else PEERS:
         print(row(name, peer(name, every), every), flush=True)
+    if not given.peers:
+        print(f"\n{ideal(every)}")
 
 
 if __name__ == "__main__":

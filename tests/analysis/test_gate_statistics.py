@@ -135,6 +135,29 @@ def test_launches_that_are_all_slow_night_after_night_are_a_change() -> None:
     assert second < 1e-6 < first < 1e-3
 
 
+def test_a_change_no_larger_than_what_launches_differ_by_is_sure_within_a_week() -> None:
+    """Launches are 4 % faster or slower, by the toss of a coin; then they are 5 % slower."""
+    rng = np.random.default_rng(3)
+    each = rng.choice([-0.04, 0.04], (60, 37, 3)) + rng.normal(0, 0.003, (60, 37, 3))
+    each[:6, 30:] += 0.05
+
+    p = judge_launches(each).p
+
+    assert np.sort(p[:6])[4] < 1e-3  # one of them may be no slower tonight
+    assert p[6:].min() > 1e-3
+
+
+def test_a_night_with_one_launch_far_off_is_near_the_others() -> None:
+    rng = np.random.default_rng(4)
+    each = rng.normal(0, 0.01, (1, 31, 3))
+    each[0, -1] = [0.0, 0.01, 0.8]
+
+    series, night = (index.ravel() for index in np.indices(each.shape)[:2])
+    nightly = launches_by_night(series, night, each.ravel(), each.shape[:2]).nightly
+
+    assert abs(nightly[0, -1]) < 0.02
+
+
 def test_the_false_discovery_rate_holds() -> None:
     quiet = np.linspace(0.001, 1, 1000)
     assert not significant(quiet, 0.01).any()

@@ -34,6 +34,7 @@ SMALL = {
     "detection/noise.py 2": "10",
     "detection/score.py --ours": "recall",
     "gate/store_speed.py year=3": "runs of one session",
+    "gate/score.py --ours --pairs 1 1": "| Switchpoint |",
     "gate/year.py 8 3 2 {}": "night    2: ",
     "largest_inputs.py NetPIPE": "| NetPIPE |",
     "report_speed.py 6": "index.html",
@@ -50,13 +51,12 @@ ELSEWHERE = {
     "detection/calibrate.py",
     "detection/record.py",  # records for half an hour
     "detection/record_unseen.py",  # the same
-    "gate/score.py",  # judges histories for minutes
 }
 
 #: What the others are made of.
 PARTS = {
     *("on_testbed.py", "ratios.py", "detection/labelled.py", "detection/peers.py"),
-    *("gate/peers.py", "gate/recorded.py", "gate/synthetic.py"),
+    *("gate/ideal.py", "gate/peers.py", "gate/recorded.py", "gate/synthetic.py"),
 }
 
 #: Words in the source of a benchmark that needs more than one core.

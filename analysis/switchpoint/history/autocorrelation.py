@@ -28,6 +28,8 @@ def correlation(past: Floats, centre: Floats, stratum: Indices) -> Floats:
         Series with the same number are similar.
     """
     off = np.nan_to_num(past - centre[:, None])
+    length = np.sqrt((off**2).sum(axis=1, keepdims=True))
+    off /= np.where(length > 0, length, 1)  # series count alike, however much they scatter
     products = (off[:, 1:] * off[:, :-1]).sum(axis=1)
     squares = (off**2).sum(axis=1)
     found = np.zeros(len(past))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.history.centres import near
 from switchpoint.history.medians import row_medians
 from switchpoint.tables.curves import median_by
 from switchpoint.tables.sweeps import Floats, Indices
@@ -30,7 +31,8 @@ class LaunchesByNight:
     Attributes
     ----------
     nightly : array of float, shape (codes, nights)
-        Median over the launches of a night; NaN without a launch.
+        The centre of the launches of a night, or their median if it scatters less in the nights
+        before tonight; NaN without a launch.
     variance : array of float, shape (codes,)
         Between launches of a typical night: the median over nights, which a single disturbed
         night does not change. NaN if no night has two launches.
@@ -92,16 +94,31 @@ def launches_by_night(
     With the launch of each value, the variance is without what all values of a launch have in
     common.
     """
-    nightly = by_night(codes, night, values, shape)
+    middle = by_night(codes, night, values, shape)
     cell = codes * shape[1] + night
     number = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
-    off = values - nightly[codes, night]
+    off = values - middle[codes, night]
+    variance = _variance(cell, off, number)
+    counted = near(off, np.sqrt(variance)[codes])
+    sums = np.bincount(cell, counted, minlength=number.size).reshape(shape)
+    nightly = _steadier(middle, middle + sums / np.maximum(number, 1))
     if launch is not None and len(launch):
         _, dense = np.unique(launch, return_inverse=True)
-        off -= median_by(dense, off)[dense]
-    squares = np.bincount(cell, off**2, minlength=number.size).reshape(shape)
-    variance = np.where(number > 1, squares / np.maximum(number - 1, 1), np.nan)
-    return LaunchesByNight(nightly, row_medians(variance), number, _each(cell, values, number))
+        variance = _variance(cell, off - median_by(dense, off)[dense], number)
+    return LaunchesByNight(nightly, variance, number, _each(cell, values, number))
+
+
+def _steadier(ones: Floats, others: Floats) -> Floats:
+    """Choose for each row the nights that differ less from night to night; tonight has no say."""
+    steps = [np.abs(np.diff(nightly[:, :-1], axis=1)) for nightly in (ones, others)]
+    less = np.nansum(steps[1], axis=1) < np.nansum(steps[0], axis=1)
+    return np.where(less[:, None], others, ones)
+
+
+def _variance(cell: Indices, off: Floats, number: Indices) -> Floats:
+    """Return the variance of launches in a typical night by how far they are from its middle."""
+    squares = np.bincount(cell, off**2, minlength=number.size).reshape(number.shape)
+    return row_medians(np.where(number > 1, squares / np.maximum(number - 1, 1), np.nan))
 
 
 def _each(cell: Indices, values: Floats, number: Indices) -> npt.NDArray[np.float32]:

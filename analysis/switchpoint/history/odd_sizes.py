@@ -40,6 +40,15 @@ class OddSizes:
     low: float
     high: float
 
+    def beside_switch(self, shapes: Shapes) -> bool:
+        """Whether this is one size at an end of its segment, where a switch may have moved."""
+        if len(self.places) > 1:
+            return False
+        [place] = self.places
+        around = slice(max(place - 1, 0), place + 2)
+        own = shapes.segment[around][shapes.curve[around] == self.curve]
+        return len(np.unique(own)) > 1
+
 
 def unexplained(
     points: Points, shapes: Shapes, parameters: Parameters, left_out: npt.NDArray[np.bool_]

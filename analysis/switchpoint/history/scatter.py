@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from switchpoint.history.autocorrelation import correlation, variance_of_centre, variance_of_mean
 from switchpoint.history.by_night import LaunchesByNight
+from switchpoint.history.centres import CENTRE_VARIANCE, near
 from switchpoint.history.medians import row_medians
 from switchpoint.history.pooling import MOST_PRIOR, pooled_variance
 from switchpoint.history.slow_launches import by_chance
@@ -112,7 +113,8 @@ class Nightly:
     stratum : array of int, shape (series,)
         Series with the same number are similar: their scatter is.
     alike : array of int, shape (series,), optional
-        Series with the same number have launches that are slow as often; by default the stratum.
+        Series with the same number have launches that are slow as often, and nights that are as
+        much like the night before; by default the stratum.
     """
 
     launches: LaunchesByNight
@@ -122,8 +124,13 @@ class Nightly:
 
     @property
     def values(self) -> Floats:
-        """The median of each night, shape (series, nights); NaN where there is no value."""
+        """The value of each night, shape (series, nights); NaN where there is none."""
         return self.launches.nightly
+
+    @property
+    def similar(self) -> Indices:
+        """What is `alike`, or else the stratum."""
+        return self.stratum if self.alike is None else self.alike
 
     @property
     def baseline(self) -> Floats:
@@ -177,8 +184,8 @@ def _compare(series: Nightly, window: int, usual: Floats | float) -> Judged:
         own = np.where(freedom > 0, variance * freedom, 0.0)
     moderated = (prior * worth + own) / (worth + freedom)
     moderated = np.maximum(moderated, _LEAST_SCATTER**2)
-    alike = correlation(past, centre, series.stratum) if window > 1 else np.zeros(len(past))
-    of_centre = MEDIAN_VARIANCE / np.maximum(number, 1) * variance_of_centre(alike)
+    alike = correlation(past, centre, series.similar) if window > 1 else np.zeros(len(past))
+    of_centre = CENTRE_VARIANCE / np.maximum(number, 1) * variance_of_centre(alike)
     error = moderated * (variance_of_mean(alike, window) + of_centre)
     error += _fewer_launches(within, series.launches.number) / window
     complete = np.isfinite(newest).all(axis=1)
@@ -208,7 +215,7 @@ def _of_slow_launches(series: Nightly, judged: Judged, window: int, rows: Indice
         judged.centre,
         judged.effect,
         judged.scatter,
-        series.stratum if series.alike is None else series.alike,
+        series.similar,
         rows,
     )
 
@@ -245,7 +252,9 @@ def _scatter(past: Floats, stratum: Indices) -> tuple[Floats, Floats, Indices]:
     kept = np.isfinite(past) & (off <= DISTURBED * scale[:, None])
     number = kept.sum(axis=1)
     clean = np.where(kept, past, np.nan)
-    centre = row_medians(clean)
+    middle = row_medians(clean)
+    sums = np.nansum(near(clean - middle[:, None], scale[:, None]), axis=1)
+    centre = middle + sums / np.maximum(number, 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of rows with less than two nights
         variance = np.nanvar(clean, axis=1, ddof=1) if past.size else centre
