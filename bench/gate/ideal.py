@@ -1,6 +1,6 @@
-"""What a test could find at best: one that knows all but whether a change is there.
+"""What a test finds that knows all of a change but whether it is there.
 
-It knows of each change the curves, the night and the kind, and how much the noise of these curves
+It knows the curves, the night and the kind of each change, and how much the noise of these curves
 scatters; no site knows any of this. It looks at the launches' medians at all sizes, weighted by the
 change over the variance there, and compares the mean of the 1 to 7 newest nights with that of the
 30 nights before. It is as strict as one false finding a month of 5,000 curves demands, if its

@@ -11,9 +11,12 @@ from switchpoint import Store, gate
 from switchpoint.history.by_night import LaunchesByNight, launches_by_night
 from switchpoint.history.dates import began
 from switchpoint.history.drift import drift, is_drift
+from switchpoint.history.factors import Group
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import levels, normal_nights
+from switchpoint.history.relatives import joined, relatives
 from switchpoint.history.scatter import Judged, Nightly, compare
+from switchpoint.history.search import Change
 from switchpoint.tables.student import normal_deviate, t975
 from synthetic_nights import Curve, Truth, add_nights
 
@@ -156,6 +159,24 @@ def test_a_night_with_one_launch_far_off_is_near_the_others() -> None:
     nightly = launches_by_night(series, night, each.ravel(), each.shape[:2]).nightly
 
     assert abs(nightly[0, -1]) < 0.02
+
+
+def test_curves_that_changed_like_a_group_are_told_with_it() -> None:
+    groups = [
+        Group({"mpi": "openmpi"}, np.array([0, 1, 5])),
+        Group({"nodes": "b1"}, np.arange(5)),
+        Group({"mpi": "openmpi", "nodes": "b1"}, np.array([0, 1])),
+    ]
+    effect = np.array([0.10, 0.10, 0.06, 0.06, 0.02, 0.10])
+    p = np.array([1e-9, 1e-9, 1e-3, 0.2, 1e-3, 0.03])  # the last one is the only other openmpi
+    judged = Judged(0 * p, effect, 0 * p + 0.02, 0 * p + 0.02, 0 * p + 30, p)
+    own = np.array([0, 1])
+    change = Change("latency", own, own, 0.1, 0.08, 0.12, 6.0, 1e-9, p, groups[2].shared)
+
+    rows = relatives(change, groups, judged, lambda curves: np.setdiff1d(curves, own))
+    assert rows.tolist() == [2, 5]
+    assert joined(change, rows[:1], rows[:1], groups).shared == {"nodes": "b1"}
+    assert joined(change, rows, rows, groups).shared == {}
 
 
 def test_the_false_discovery_rate_holds() -> None:

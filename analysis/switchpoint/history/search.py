@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from switchpoint.history.factors import NODE, Group
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import normal_nights
 from switchpoint.history.parameters import Parameters
+from switchpoint.history.relatives import joined, relatives
 from switchpoint.history.scatter import Judged, Nightly, compare
 from switchpoint.tables.student import probability
 from switchpoint.tables.sweeps import Floats, Indices
@@ -84,8 +86,8 @@ class Change:
         The effect as a normal deviate, and its probability by chance.
     series : array of float
         The same ratio in each night.
-    node : str or None
-        The node that all of them share and others do not.
+    shared : dict
+        What the curves of its group share, by factor.
     """
 
     metric: str
@@ -97,7 +99,12 @@ class Change:
     z: float
     p: float
     series: Floats = field(repr=False)
-    node: str | None = None
+    shared: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def node(self) -> str | None:
+        """The node that all of its group share and others do not."""
+        return self.shared.get(NODE)
 
 
 def shared_changes(compared: Compared) -> list[Change]:
@@ -144,6 +151,10 @@ class _Search:
         while len(found) < _MOST_GROUPS and (best := self._best_group(metric)):
             self._free[best.rows] = False
             found.append(best)
+        for number, group in enumerate(found):
+            rows = relatives(group, self._groups, self._judged, partial(self.rows, metric=metric))
+            self._free[rows] = False
+            found[number] = joined(group, rows, self._curve[rows], self._groups)
         rest = self._free & self._alone & (self._metric == metric)
         rest &= np.abs(self._judged.effect) >= self._least[metric]
         singles = np.unique(self._curve[rest])
@@ -214,7 +225,7 @@ class _Search:
                 float(z[number]),
                 float(judged.p[number]),
                 series[number],
-                shared[number].get(NODE),
+                shared[number],
             )
             for number, some in enumerate(rows)
         ]
