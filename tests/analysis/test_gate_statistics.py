@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from switchpoint import Store, gate
 from switchpoint.history.by_night import LaunchesByNight, launches_by_night
+from switchpoint.history.circumstances import software_changed
 from switchpoint.history.dates import began
 from switchpoint.history.drift import drift, is_drift
 from switchpoint.history.factors import Group
@@ -177,6 +178,16 @@ def test_curves_that_changed_like_a_group_are_told_with_it() -> None:
     assert rows.tolist() == [2, 5]
     assert joined(change, rows[:1], rows[:1], groups).shared == {"nodes": "b1"}
     assert joined(change, rows, rows, groups).shared == {}
+
+
+def test_what_somebody_set_is_told_from_what_differs_from_run_to_run() -> None:
+    limit = {"control variable btl_tcp_eager_limit": ("65536", "4096")}
+    by_run = [{"control variable cookie": ("1", str(run))} for run in (2, 3)]
+
+    assert software_changed({"a": {**limit, **by_run[0]}, "b": {**limit, **by_run[1]}})
+    assert not software_changed({"a": by_run[0], "b": by_run[1]})
+    assert not software_changed({"a": {"hosts": ("a, b", "a, c")}})
+    assert not software_changed({})
 
 
 def test_the_false_discovery_rate_holds() -> None:

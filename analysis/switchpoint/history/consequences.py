@@ -66,7 +66,8 @@ def divided(
 
     A switch follows if the latency or bandwidth of the curve changed in the segment on either side
     of it, and the sizes that it moved across changed in the same direction. An odd size follows
-    if it is in such a curve, in the same direction, and by no more than the change itself.
+    if it is in such a curve, in the same direction, and by no more than the change itself or beside
+    a switch, which then moved by one size.
 
     Parameters
     ----------
@@ -89,7 +90,9 @@ def divided(
         for one in beside.moved
     ]
     belongs = [
-        (one.effect > 0) == slower and abs(one.effect) <= largest and one.curve in curves
+        (one.effect > 0) == slower
+        and (abs(one.effect) <= largest or one.beside_switch)
+        and one.curve in curves
         for one in beside.odd
     ]
     return (

@@ -30,6 +30,8 @@ class OddSizes:
         The places of these sizes in the shapes.
     effect, low, high : float
         The largest change, as a logarithm of time, with its 95 % interval.
+    beside_switch : bool
+        Whether it is one size at an end of its segment, where a switch may have moved.
     """
 
     curve: int
@@ -39,15 +41,7 @@ class OddSizes:
     effect: float
     low: float
     high: float
-
-    def beside_switch(self, shapes: Shapes) -> bool:
-        """Whether this is one size at an end of its segment, where a switch may have moved."""
-        if len(self.places) > 1:
-            return False
-        [place] = self.places
-        around = slice(max(place - 1, 0), place + 2)
-        own = shapes.segment[around][shapes.curve[around] == self.curve]
-        return len(np.unique(own)) > 1
+    beside_switch: bool
 
 
 def unexplained(
@@ -98,17 +92,22 @@ def odd_sizes(
     judged = compare(Nightly(rest, every, strata))
     odd = significant(judged.p, rate) & (np.abs(judged.effect) >= least)
     low, high = judged.interval()
-    return [
-        OddSizes(
-            int(shapes.curve[run[0]]),
-            int(shapes.size[run[0]]),
-            int(shapes.size[run[-1]]),
-            run,
-            *(float(values[run[np.argmax(np.abs(judged.effect[run]))]])
-              for values in (judged.effect, low, high)),
+    found = []
+    for run in _runs(np.flatnonzero(odd), shapes.curve, judged.effect):
+        largest = run[np.argmax(np.abs(judged.effect[run]))]
+        found.append(
+            OddSizes(
+                int(shapes.curve[run[0]]),
+                int(shapes.size[run[0]]),
+                int(shapes.size[run[-1]]),
+                run,
+                float(judged.effect[largest]),
+                float(low[largest]),
+                float(high[largest]),
+                _beside_switch(run, shapes),
+            )
         )
-        for run in _runs(np.flatnonzero(odd), shapes.curve, judged.effect)
-    ]  # fmt: skip
+    return found
 
 
 def _explained(shapes: Shapes, parameters: Parameters) -> Floats:
@@ -126,6 +125,15 @@ def _explained(shapes: Shapes, parameters: Parameters) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         return np.asarray(share * latency[shapes.segment] + (1 - share) * per_byte[shapes.segment])
+
+
+def _beside_switch(run: Indices, shapes: Shapes) -> bool:
+    """Whether a run of places is one place with another segment of its curve beside it."""
+    if len(run) > 1:
+        return False
+    around = slice(max(run[0] - 1, 0), run[0] + 2)
+    own = shapes.segment[around][shapes.curve[around] == shapes.curve[run[0]]]
+    return len(np.unique(own)) > 1
 
 
 def _runs(places: Indices, curve: Indices, effect: Floats) -> list[Indices]:
