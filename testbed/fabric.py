@@ -11,7 +11,9 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
+from ipaddress import ip_address
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from testbed.errors import TestbedError
@@ -19,6 +21,9 @@ from testbed.shape import Shape
 
 CONTROLLER_ADDRESS = "10.0.0.1"
 _PREFIX = 16
+
+#: An interface answers only for the addresses that it has itself (Linux's ip-sysctl, arp_ignore).
+_ONLY_THE_CORE_ANSWERS = Path("/proc/sys/net/ipv4/conf/all/arp_ignore")
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,10 @@ class Fabric:
 
     def build(self) -> None:
         """Make the switches of all hosts, and the core, which the controller is connected to."""
+        # Every switch is an interface of the controller, and would answer for its address. What a
+        # node then sends goes past the uplink, and is lost once a port changes the switch's own
+        # hardware address, as the cable of a node that starts again does.
+        _ONLY_THE_CORE_ANSWERS.write_text("1")
         lines = ["link set lo up", *_bridge("core", self._shape.mtu)]
         lines.append(f"addr add {CONTROLLER_ADDRESS}/{_PREFIX} dev core")
         for host in self._shape.hosts:
@@ -62,10 +71,18 @@ class Fabric:
         for node, pid in pids.items():
             host = self._shape.host_of(node)
             mtu = self._uplinks[host].mtu
-            peer = f"peer name eth0 mtu {mtu} netns {pid}"
+            peer = f"peer name eth0 address {self._mac(node)} mtu {mtu} netns {pid}"
             lines.append(f"link add {node} mtu {mtu} type veth {peer}")
             lines.append(f"link set {node} addrgenmode none master host_{host} up")
         _batch("ip", lines)
+
+    def _mac(self, node: str) -> str:
+        """Return a hardware address, the same each time that this node is plugged in.
+
+        A machine that starts again keeps its own. With a new one, nodes that remember the old one
+        could not connect to it for seconds.
+        """
+        return f"02:00:{ip_address(self._shape.address(node)).packed.hex(':')}"
 
     def unplug(self, node: str) -> None:
         """Remove the node's cable, which may be gone because the node died."""

@@ -72,6 +72,8 @@ def test_a_dead_daemon_is_named_until_it_is_restored(worn: Bed, daemon: str) -> 
 def test_a_node_that_died_is_named_and_costs_only_itself(worn: Bed) -> None:
     """As when the kernel kills its first process because memory is short."""
     pid = locks.holder(worn.folder / "nodes/a1")
+    hardware_address = ("cat", "/sys/class/net/eth0/address")
+    before = worn.inside(*hardware_address, node="a1")
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: worn.testbed("status").returncode == 1, 30)
@@ -93,6 +95,7 @@ def test_a_node_that_died_is_named_and_costs_only_itself(worn: Bed) -> None:
 
     assert done.returncode == 0, done.stderr
     assert worn.testbed("status").returncode == 0
+    assert worn.inside(*hardware_address, node="a1") == before
     job = worn.slurm("srun", "-N4", "hostname")
     assert sorted(job.stdout.split()) == NODES, job.stderr
     assert "Traceback" not in (worn.folder / "logs/supervisor.log").read_text()
@@ -111,7 +114,7 @@ def test_no_node_is_restored_without_a_controller(worn: Bed) -> None:
 def test_a_job_outlives_its_controller(worn: Bed) -> None:
     log, go = worn.folder / "job.out", worn.folder / "go"
     script = f"#!/bin/sh\nsrun sh -c 'until [ -e {go} ]; do sleep 0.1; done; hostname'\n"
-    job = worn.slurm("sbatch", "--parsable", "-N2", f"-o{log}", input=script).stdout.strip()
+    job = worn.slurm("sbatch", "--parsable", "-wa1,a2", f"-o{log}", input=script).stdout.strip()
     wait_until(lambda: "RUNNING" in worn.slurm("squeue", "-h", "-o%T").stdout, 30)
     started = worn.folder / "started"
     started.touch()
