@@ -2,12 +2,13 @@
 
 Every schedule and MPI_Alltoall are modes of one run, in random order, so that they are paired. The
 payload bandwidth of a link is its rate less the headers of Ethernet, IP and TCP in each packet.
-Usage: ``.venv/bin/python bench/exchange_links.py [PASSES] [MPI...]``
+Usage: ``.venv/bin/python bench/exchange_links.py [PASSES] [MPI...] [--size BYTES]``. Each pair
+exchanges 16 MiB unless told.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 from pathlib import Path
 
@@ -19,7 +20,6 @@ from switchpoint import read_record
 SHAPE = ROOT / "bench" / "shapes" / "slow-links.yaml"
 RATE_BITPS = 100e6
 NODES = 4
-SIZE_BYTES = 16 * 2**20
 MODES = [
     *("synchronous_shuffle_windowed", "group_shuffle_windowed"),
     *("synchronous_shuffle", "group_shuffle", "shift", "pairwise", "library"),
@@ -31,7 +31,9 @@ FRAME_BYTES, PAYLOAD_BYTES = 1514, 1448
 LINK_BYTES_PER_US = RATE_BITPS / 8e6 * PAYLOAD_BYTES / FRAME_BYTES
 
 
-def times_us(name: str, mpi: str, passes: int, folder: Path) -> dict[str, np.ndarray]:
+def times_us(
+    name: str, mpi: str, size_bytes: int, passes: int, folder: Path
+) -> dict[str, np.ndarray]:
     """Time of each exchange by mode, in the order of the passes."""
     record = folder / "exchange.record"
     launch_on_all(
@@ -41,7 +43,7 @@ def times_us(name: str, mpi: str, passes: int, folder: Path) -> dict[str, np.nda
         [
             kernel(mpi, "alltoall"),
             f"--mode={','.join(MODES)}",
-            f"--sizes={SIZE_BYTES}",
+            f"--sizes={size_bytes}",
             f"--passes={passes}",
             *("--samples=1", "--warmup=1", "--pass-time=1"),
             f"--record={record}",
@@ -55,17 +57,17 @@ def times_us(name: str, mpi: str, passes: int, folder: Path) -> dict[str, np.nda
     }
 
 
-def main(passes: int, mpis: list[str]) -> None:
+def main(passes: int, mpis: list[str], size_bytes: int) -> None:
     """Print a row per MPI and mode, then our best over the library's."""
     print(
-        f"{NODES} nodes, {SIZE_BYTES} B for each pair, links of {RATE_BITPS / 1e6:g} Mbit/s = "
+        f"{NODES} nodes, {size_bytes} B for each pair, links of {RATE_BITPS / 1e6:g} Mbit/s = "
         f"{LINK_BYTES_PER_US:.3f} MB/s of payload, {passes} passes"
     )
     print(f"{'MPI':8} {'mode':28} {'MB/s a link':>11}   share of the link [95 % interval]")
-    ideal = (NODES - 1) * SIZE_BYTES / LINK_BYTES_PER_US
+    ideal = (NODES - 1) * size_bytes / LINK_BYTES_PER_US
     with testbed(shape=SHAPE) as name, tempfile.TemporaryDirectory(dir=".") as scratch:
         for mpi in mpis:
-            times = times_us(name, mpi, passes, Path(scratch).resolve())
+            times = times_us(name, mpi, size_bytes, passes, Path(scratch).resolve())
             for mode in MODES:
                 share, low, high = median_ratio(np.full(passes, ideal), times[mode])
                 print(
@@ -79,5 +81,9 @@ def main(passes: int, mpis: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    main(int(words[0]) if words else 7, words[1:] or list(PMI))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("passes", nargs="?", type=int, default=7)
+    parser.add_argument("mpis", nargs="*", metavar="MPI")
+    parser.add_argument("--size", type=int, default=16 * 2**20, metavar="BYTES")
+    told = parser.parse_args()
+    main(told.passes, told.mpis or list(PMI), told.size)

@@ -24,7 +24,7 @@ SMALL = {
     "import_speed.py 6": "all formats",
     "testbed_cycle.py 1": "down",
     "check_overhead.py 1": "a check costs",
-    "exchange_links.py 1 openmpi": "over MPI_Alltoall",
+    "exchange_links.py 1 openmpi --size 262144": "over MPI_Alltoall",
     "broadcast_library.py 1 openmpi": "openmpi",
     "sort_maps.py 1 openmpi": "figure 13",
     "prediction.py --from tests/analysis/records/openmpi-network-limit-65536.record.gz": "median%",
