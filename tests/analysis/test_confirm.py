@@ -10,6 +10,7 @@ import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ from switchpoint.history.verdict import Verdict
 SIZES = [8, 64, 512, 2048, 8192, 16384, 32768]
 PLACEMENTS = {"one_node": ["a1"], "two_nodes": ["a1", "b1"]}
 LIMIT = "btl_tcp_eager_limit"
+
+#: When launches begin that measure again, in UTC.
+START = datetime(2026, 11, 28, 3)
 
 
 @dataclass
@@ -63,6 +67,8 @@ class Cluster:
         How much slower each round is that measures again, one after the other.
     alone : float
         How much slower it is without some of the sizes.
+    takes_s : dict
+        Seconds of a launch that measures again, by its number of ranks.
     """
 
     folder: Path
@@ -79,6 +85,7 @@ class Cluster:
     slow_builds: dict[str, float] = field(default_factory=dict)
     again: tuple[float, ...] = (1.0,)
     alone: float = 1.0
+    takes_s: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -112,20 +119,23 @@ class Cluster:
         write_plan(plan, path)
         if self.broken:
             return [], ["no node is free"]
-        self.seconds += 10.0 * len(plan)
+        starts = [self.seconds]
+        for trial in plan:
+            starts.append(starts[-1] + self.takes_s.get(trial.ranks, 10.0))
+        self.seconds = starts.pop()
         content = json.loads(path.read_text())
         return [
             self._launch(
                 trial["nodes"] or [self._other(node, trial["avoided"]) for node in
                                    PLACEMENTS[trial["placement"]]],
                 {"session": "again", "placement": trial["placement"], LABEL: trial["name"]},
-                "2026-11-28T03:00:00.000000Z",
+                (START + timedelta(seconds=start)).isoformat(timespec="microseconds") + "Z",
                 trial["environment"],
                 self.again[trial["number"] % len(self.again)]
                 * (self.alone if {*SIZES} - {*trial["sizes_bytes"]} else 1.0)
                 * self.slow_builds.get(self._build_of(trial, content["locks"]), 1.0),
             )
-            for trial in content["trials"]
+            for start, trial in zip(starts, content["trials"], strict=True)
         ], []  # fmt: skip
 
     def _build_of(self, trial: dict[str, Any], locks: dict[str, dict[str, str]]) -> str:
@@ -408,6 +418,26 @@ def test_launches_of_a_variant_are_apart_and_their_order_turns(cluster: Cluster)
     rounds = [variants[start : start + 3] for start in (0, 3, 6)]
     assert sorted(rounds[0]) == ["", "node a1", "node b1"]
     assert rounds[0] == rounds[2] == rounds[1][::-1]
+
+
+def test_a_cause_is_sought_where_it_can_be_found_in_time(cluster: Cluster) -> None:
+    store = Store(cluster.folder / "results")
+    cluster.nights(store, *range(1, 7))
+    cluster.slow_nodes = {"b1": 1.3}
+    cluster.nights(store, 7)
+    nights = select_nights(store, "night-7", None, 30)
+    [quick] = suspects_of(gate(store, "night-7").findings, store, nights)
+    [trial] = quick.trials
+    labels = {"ranks": "4"}
+    slow = replace(quick, finding_id="slow", trials=[replace(trial, ranks=4, labels=labels)])
+    cluster.takes_s = {4: 60.0}  # so 210 s for both once, and 90 or 540 s for the nodes
+
+    first, second = confirm([slow, quick], cluster.measure, 420.0, lambda: cluster.seconds)
+
+    assert first.outcome is second.outcome is Outcome.RECURS
+    assert first.causes == []
+    assert [cause.split(" (")[0] for cause in second.causes] == ["node b1"]
+    assert cluster.seconds == 300.0
 
 
 def test_nothing_is_begun_that_would_not_end_in_time(cluster: Cluster) -> None:

@@ -10,16 +10,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from pathlib import Path
-
-import numpy as np
-import pandas as pd
 
 from switchpoint.history.kinds import CONFIRMED, SUSPECTED
+from switchpoint.history.laboratory import ROUND, Laboratory, Measure
 from switchpoint.history.parameters import NOISE
-from switchpoint.history.relative_times import Difference, difference, levels, values
+from switchpoint.history.relative_times import Difference, difference
 from switchpoint.history.suspects import Suspect
-from switchpoint.history.trials import LABEL, Trial, interleaved, trial_named
+from switchpoint.history.trials import Trial
 from switchpoint.history.variants import (
     merged,
     with_lock_before,
@@ -27,21 +24,12 @@ from switchpoint.history.variants import (
     without_settings,
 )
 from switchpoint.history.verdict import Verdict
-from switchpoint.importing.reading import read_files
-from switchpoint.tables.curves import summarise
-from switchpoint.tables.sweeps import Floats
-
-#: Launches of each trial in a session: the fewest that have an interval, and the most in all.
-ROUND, MOST_LAUNCHES = 3, 15
 
 #: Of the effect of tonight, at least this share must be seen again.
 _SHARE = 0.5
 
 #: Whether changes recur may take at most this share of the time, so that some is left for causes.
 _SHARE_OF_BUDGET = 0.5
-
-#: Measures a plan within so many seconds; returns the records, and why others are missing.
-Measure = Callable[[Sequence[Trial], float], tuple[list[Path], list[str]]]
 
 
 class Outcome(Enum):
@@ -100,7 +88,7 @@ def confirm(
     clock
         Seconds that pass.
     """
-    lab = _Laboratory(measure, budget_s, clock)
+    lab = Laboratory(measure, budget_s, clock)
     again = merged(trial for one in suspects for trial in one.trials)
     lab.run(again, lambda: not any(_is_open(lab, one) for one in suspects), _SHARE_OF_BUDGET)
     recurring = [one for one in suspects if _seen(lab, one)[0] is Outcome.RECURS]
@@ -133,80 +121,11 @@ def applied(verdict: Verdict, confirmations: Iterable[Confirmation]) -> Verdict:
     return replace(verdict, findings=findings.loc[order].reset_index(drop=True))
 
 
-class _Laboratory:
-    """Measures plans within the budget, and keeps what was measured."""
-
-    def __init__(self, measure: Measure, budget_s: float, clock: Callable[[], float]) -> None:
-        self._measure, self._clock = measure, clock
-        self._end, self._budget_s = clock() + budget_s, budget_s
-        self._launch_s = 0.0
-        self._number = 0
-        self._points: list[pd.DataFrame] = []
-        self.failures: list[str] = []
-
-    def run(self, trials: Sequence[Trial], sure: Callable[[], bool], share: float = 1.0) -> None:
-        """Measure rounds until it is sure, this share of the time is over, or nothing came of it.
-
-        The first round may take all of the time.
-        """
-        for number in range(MOST_LAUNCHES // ROUND):
-            plan = interleaved(trials, ROUND, self._number)
-            left_s = self._end - self._clock() - (1 - share) * self._budget_s * (number > 0)
-            expected_s = self._launch_s * len(plan)  # 0 before anything was measured
-            if not plan or left_s <= expected_s or not self._run(plan, left_s) or sure():
-                return
-
-    def _run(self, plan: Sequence[Trial], left_s: float) -> bool:
-        begin = self._clock()
-        records, failures = self._measure(plan, left_s)
-        self._number += ROUND
-        self._launch_s = (self._clock() - begin) / len(plan)
-        self.failures += failures
-        if not records:
-            return False
-        found = read_files(records).measurements
-        if found is None:
-            return False
-        points = summarise(found)
-        trials = [trial_named(plan, name, LABEL) for name in points[LABEL].astype(str)]
-        self._points.append(
-            points.drop(columns=LABEL).assign(
-                variant=[trial.variant for trial in trials],
-                number=[trial.number for trial in trials],
-                where=[str(trial.where) for trial in trials],
-            )
-        )
-        return True
-
-    def values(self, suspect: Suspect, variant: str, beside: str | None = None) -> Floats:
-        """Return how slow each launch of a variant was; only of rounds that also had `beside`."""
-        if not self._points:
-            return np.zeros(0)
-        points = pd.concat(self._points, ignore_index=True)
-        points = points[points["where"].isin(_places(suspect))]
-        rounds = points.groupby("variant")["number"].unique()
-        if variant not in rounds.index or (beside is not None and beside not in rounds.index):
-            return np.zeros(0)
-        wanted = points["variant"] == variant
-        if beside is not None:
-            wanted &= points["number"].isin(rounds[beside])
-        own = points[wanted]
-        number = dict(zip(own["run_id"], own["number"], strict=True))
-        table = levels(own.drop(columns=["variant", "number", "where"]), suspect.metric)
-        found = values(table, suspect.usual, number.get, suspect.moved)
-        return np.asarray(found, dtype=np.float64)
-
-
-def _places(suspect: Suspect) -> list[str]:
-    """Return where a finding is measured: on the nodes of its trials, and on any others."""
-    return [str(place) for one in suspect.trials for place in (one.where, (one.job, ()))]
-
-
-def _is_open(lab: _Laboratory, suspect: Suspect) -> bool:
+def _is_open(lab: Laboratory, suspect: Suspect) -> bool:
     return _seen(lab, suspect)[0] in (Outcome.UNSURE, None)
 
 
-def _seen(lab: _Laboratory, suspect: Suspect) -> tuple[Outcome, Difference] | tuple[None, None]:
+def _seen(lab: Laboratory, suspect: Suspect) -> tuple[Outcome, Difference] | tuple[None, None]:
     """Compare the launches that measured again with the nights before."""
     again = lab.values(suspect, "")
     if len(again) < ROUND or not len(suspect.nights):
@@ -246,20 +165,26 @@ class _Causes:
 
 
 def _explained(
-    lab: _Laboratory, suspects: Sequence[Suspect], variants_of: Callable[[Suspect], list[Trial]]
+    lab: Laboratory, suspects: Sequence[Suspect], variants_of: Callable[[Suspect], list[Trial]]
 ) -> dict[str, _Causes]:
     """Measure changes in turn with and without what may cause them, until it is sure."""
     chosen = {one.finding_id: variants_of(one) for one in suspects}
+    variants: list[Trial] = []
+    tried = []
+    for one in suspects:
+        more = merged([*variants, *chosen[one.finding_id]])
+        if lab.has_time_for(more):
+            variants = more
+            tried.append(one)
 
-    def told() -> dict[str, _Causes]:
-        return {one.finding_id: _causes(lab, one, chosen[one.finding_id]) for one in suspects}
+    def sure() -> bool:
+        return all(_causes(lab, one, chosen[one.finding_id]).sure for one in tried)
 
-    if variants := merged(trial for some in chosen.values() for trial in some):
-        lab.run(variants, lambda: all(found.sure for found in told().values()))
-    return told()
+    lab.run(variants, sure)
+    return {one.finding_id: _causes(lab, one, chosen[one.finding_id]) for one in suspects}
 
 
-def _causes(lab: _Laboratory, suspect: Suspect, variants: Sequence[Trial]) -> _Causes:
+def _causes(lab: Laboratory, suspect: Suspect, variants: Sequence[Trial]) -> _Causes:
     """Tell the variants without which a change is not there from those without which it is."""
     found = _Causes()
     for variant in (trial.variant for trial in variants if trial.variant):
@@ -279,7 +204,7 @@ def _causes(lab: _Laboratory, suspect: Suspect, variants: Sequence[Trial]) -> _C
 
 
 def _confirmation(
-    lab: _Laboratory, suspect: Suspect, causes: list[str], others: list[str]
+    lab: Laboratory, suspect: Suspect, causes: list[str], others: list[str]
 ) -> Confirmation:
     outcome, seen = _seen(lab, suspect)
     if outcome is None or seen is None:
