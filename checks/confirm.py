@@ -81,13 +81,16 @@ class Confirm(rfm.RunOnlyRegressionTest, TrialMixin, KernelMixin):
             [plain_name(_FILE, node) for node in self.planned[which]]
             for which in ("avoided", "nodes")
         )
+        # Slurm refuses named nodes together with counts of features. The record proves the
+        # placement, and on which nodes it was.
+        wanted = self.requested_placement.scheduler_options
         if avoided:
             self.job.options.append(f"--exclude={','.join(avoided)}")
-        elif nodes:
-            # Slurm refuses named nodes together with counts of features. The record proves the
-            # placement.
-            wanted = self.requested_placement.scheduler_options
+            if any("[" in option for option in wanted):
+                return
+        else:
             self.job.options = [option for option in self.job.options if option not in wanted]
+        if nodes:
             self.job.options.append(f"--nodelist={','.join(nodes)}")
 
     @run_before("run")

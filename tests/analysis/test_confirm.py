@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -57,6 +58,8 @@ class Cluster:
         Whether no job starts.
     elsewhere : dict
         Nodes of a launch on two nodes that are not as usual, by its number.
+    instead : list of str
+        Nodes that Slurm chooses instead of those that stay, if one is to be avoided.
     environment : dict
         Variables of the launches.
     build : str
@@ -80,6 +83,7 @@ class Cluster:
     step_at: int | None = None
     broken: bool = False
     elsewhere: dict[int, list[str]] = field(default_factory=dict)
+    instead: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     build: str = ""
     slow_builds: dict[str, float] = field(default_factory=dict)
@@ -126,8 +130,7 @@ class Cluster:
         content = json.loads(path.read_text())
         return [
             self._launch(
-                trial["nodes"] or [self._other(node, trial["avoided"]) for node in
-                                   PLACEMENTS[trial["placement"]]],
+                self._chosen(trial["nodes"], trial["avoided"]),
                 {"session": "again", "placement": trial["placement"], LABEL: trial["name"]},
                 (START + timedelta(seconds=start)).isoformat(timespec="microseconds") + "Z",
                 trial["environment"],
@@ -144,8 +147,10 @@ class Cluster:
         lock = locks.get(trial["environ"], {}).get(when)
         return str(json.loads(Path(lock).read_text())["build"]) if lock else ""
 
-    def _other(self, node: str, avoided: Sequence[str]) -> str:
-        return node.replace("1", "2") if node in avoided else node
+    def _chosen(self, nodes: Sequence[str], avoided: Sequence[str]) -> list[str]:
+        """Return the nodes of a launch: others take the place of those that are avoided."""
+        kept = self.instead if avoided and self.instead else nodes
+        return [*kept, *(node.replace("1", "2") for node in avoided)]
 
     def _launch(
         self,
@@ -295,9 +300,8 @@ def test_a_setting_is_named_if_the_change_goes_away_without_it(cluster: Cluster)
     assert set(failing["state"]) == {"confirmed"}
     for sentence in failing["sentence"]:
         assert "recurs in 6 more launches" in sentence
-        assert (
-            "confirmed cause: btl_tcp_eager_limit = 32768, before 65536 (without it -2" in sentence
-        )
+        assert "confirmed cause: btl_tcp_eager_limit = 32768, before 65536" in sentence
+        assert re.search(r"\(without it in `(one_node|two_nodes)` `send` -2\d %", sentence)
 
 
 @pytest.mark.parametrize(
@@ -325,7 +329,7 @@ def test_a_build_is_named_if_the_change_goes_away_with_the_lock_before(cluster: 
     failing = found.after.findings[found.after.findings["fails"].astype(bool)]
     assert {*failing["state"]} == {"confirmed"}
     for sentence in failing["sentence"]:
-        assert "confirmed cause: Spack's lock (without it -2" in sentence
+        assert "confirmed cause: Spack's lock (without it in `" in sentence
 
 
 def test_a_setting_that_was_repaired_and_comes_back_is_named_again(cluster: Cluster) -> None:
@@ -377,6 +381,17 @@ def test_a_slow_node_is_named_if_one_launch_did_not_run_on_it(cluster: Cluster) 
 
     [sentence] = found.after.findings.loc[found.after.findings["fails"].astype(bool), "sentence"]
     assert "confirmed cause: node b1" in sentence
+
+
+def test_no_node_is_named_if_launches_without_one_were_without_the_other_too(
+    cluster: Cluster,
+) -> None:
+    found = judged(cluster, {"slow_nodes": {"b1": 1.3}, "instead": ["c2"]})
+
+    assert any(trial.avoided for plan in cluster.plans for trial in plan)
+    assert {one.outcome for one in found.confirmations} == {Outcome.RECURS}
+    assert "node a1" not in "".join(found.after.findings["sentence"])
+    assert "node b1" not in "".join(found.after.findings["sentence"])
 
 
 def test_two_findings_of_one_job_are_each_measured_on_their_own_nodes(cluster: Cluster) -> None:
@@ -437,6 +452,27 @@ def test_a_cause_is_sought_where_it_can_be_found_in_time(cluster: Cluster) -> No
     assert first.outcome is second.outcome is Outcome.RECURS
     assert first.causes == []
     assert [cause.split(" (")[0] for cause in second.causes] == ["node b1"]
+    assert cluster.seconds == 300.0
+
+
+def test_a_cause_is_sought_in_the_job_that_takes_least_time(cluster: Cluster) -> None:
+    store = Store(cluster.folder / "results")
+    cluster.nights(store, *range(1, 7))
+    cluster.slow_nodes = {"b1": 1.3}
+    cluster.nights(store, 7)
+    nights = select_nights(store, "night-7", None, 30)
+    [quick] = suspects_of(gate(store, "night-7").findings, store, nights)
+    [trial] = quick.trials
+    long = replace(trial, ranks=4, labels={"ranks": "4"})
+    slow = replace(quick, trials=[long], place="long")
+    both = replace(quick, trials=[long, trial], jobs=[slow, replace(quick, place="quick")])
+    cluster.takes_s = {4: 60.0}  # so 210 s for both once, and 90 or 540 s for the nodes
+
+    [found] = confirm([both], cluster.measure, 420.0, lambda: cluster.seconds)
+
+    assert [re.sub("%.*", "%", cause) for cause in found.causes] == [
+        "node b1 (without it in quick -23 %"
+    ]
     assert cluster.seconds == 300.0
 
 

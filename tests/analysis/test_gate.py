@@ -115,6 +115,25 @@ def test_curves_that_become_much_slower_by_different_factors_are_one_finding(
     assert failing["metric"].tolist() == ["latency"]
 
 
+def test_bandwidths_that_fall_by_different_factors_with_the_latency_are_one_finding(
+    tmp_path: Path,
+) -> None:
+    per_byte = {("send", "openmpi"): 1.5, ("ssend", "mpich"): 1.25}
+
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement != "two_nodes_two_hosts" or curve.night < LAST:
+            return truth
+        factor = per_byte.get((curve.mode, curve.environ), 1.0)
+        return replace(
+            truth, latency_us=3.0 * truth.latency_us, per_byte_us=factor * truth.per_byte_us
+        )
+
+    found = only(gate(store_of(tmp_path, change)))
+
+    assert found["metric"] == "latency" and len(found["curves"]) == 4
+    assert len(re.findall(r"bandwidth of [^;]* -\d+ %", found["sentence"])) == 2
+
+
 def test_a_higher_latency_of_one_placement_is_one_finding(tmp_path: Path) -> None:
     store = store_of(tmp_path, slower("two_nodes_two_hosts", latency_us=1.12))
 

@@ -91,7 +91,7 @@ def confirm(
     lab = Laboratory(measure, budget_s, clock)
     again = merged(trial for one in suspects for trial in one.trials)
     lab.run(again, lambda: not any(_is_open(lab, one) for one in suspects), _SHARE_OF_BUDGET)
-    recurring = [one for one in suspects if _seen(lab, one)[0] is Outcome.RECURS]
+    recurring = [_quickest_job(lab, one) for one in suspects if _recurs(lab, one)]
     causes: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
     innocent: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
     for variants_of in (without_settings, with_lock_before, without_nodes):
@@ -119,6 +119,19 @@ def applied(verdict: Verdict, confirmations: Iterable[Confirmation]) -> Verdict:
             findings.loc[row, "fails"] = one.fails
     order = findings["fails"].astype(bool).sort_values(ascending=False, kind="stable").index
     return replace(verdict, findings=findings.loc[order].reset_index(drop=True))
+
+
+def _recurs(lab: Laboratory, suspect: Suspect) -> bool:
+    return _seen(lab, suspect)[0] is Outcome.RECURS
+
+
+def _quickest_job(lab: Laboratory, suspect: Suspect) -> Suspect:
+    """Return a suspect in the quickest of its jobs in which its change recurs.
+
+    One is enough to find its cause, and a node or a setting may slow the others so much that no
+    time is left.
+    """
+    return lab.quickest([one for one in suspect.jobs if _recurs(lab, one)]) or suspect
 
 
 def _is_open(lab: Laboratory, suspect: Suspect) -> bool:
@@ -195,7 +208,8 @@ def _causes(lab: Laboratory, suspect: Suspect, variants: Sequence[Trial]) -> _Ca
         better = difference(beside, without).times(suspect.tonight)
         wanted = _SHARE * abs(suspect.tonight)
         if better.low > 0 and better.effect >= wanted:
-            found.causes.append(f"{variant} (without it {difference(without, beside)})")
+            where = f" in {suspect.place}" if suspect.place else ""
+            found.causes.append(f"{variant} (without it{where} {difference(without, beside)})")
         elif better.high < wanted:
             found.others.append(variant)
         else:

@@ -23,17 +23,23 @@ def causes_of(changes: Iterable[Change]) -> list[list[Change]]:
     """Group changes of which one explains the others; the one that explains them comes first.
 
     These are both metrics of the same curves in the same direction. If one metric changed in some
-    curves only, and the other in all of them by more, it is the same change.
+    curves only, or in some by more than in others, and the other in all of them by more, it is the
+    same change.
     """
     groups: list[list[Change]] = []
     for change in sorted(changes, key=lambda one: (-len(one.curves), -abs(one.z))):
         for group in groups:
-            if all(one.metric != change.metric for one in group) and _explains(group[0], change):
+            if not any(_overlap(one, change) for one in group) and _explains(group[0], change):
                 group.append(change)
                 break
         else:
             groups.append([change])
     return groups
+
+
+def _overlap(one: Change, other: Change) -> bool:
+    """Return whether both are changes of one metric of one curve."""
+    return one.metric == other.metric and bool(np.isin(one.curves, other.curves).any())
 
 
 def _explains(main: Change, change: Change) -> bool:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from switchpoint.history.relative_times import levels, values
 from switchpoint.history.suspects import Suspect
-from switchpoint.history.trials import LABEL, Trial, interleaved, trial_named
+from switchpoint.history.trials import LABEL, Trial, hosts_of, interleaved, trial_named
 from switchpoint.importing.reading import read_files
 from switchpoint.tables.curves import summarise
 from switchpoint.tables.sweeps import Floats
@@ -50,6 +50,10 @@ class Laboratory:
         """Return whether a round of these will end in time, as far as is known."""
         return self._expected_s(interleaved(trials, ROUND)) < self._end - self._clock()
 
+    def quickest(self, suspects: Sequence[Suspect]) -> Suspect | None:
+        """Return the suspect of which a launch of each trial takes least time; None if none."""
+        return min(suspects, key=lambda one: self._expected_s(one.trials), default=None)
+
     def _expected_s(self, plan: Sequence[Trial]) -> float:
         """Return about how long a plan takes; 0 before anything was measured."""
         known = [*self._launch_s.values()]
@@ -68,6 +72,7 @@ class Laboratory:
         if found is None:
             return False
         points = summarise(found)
+        hosts = {run_id: hosts_of(found.facts(run_id)[0]) for run_id in points["run_id"].unique()}
         trials = [trial_named(plan, name, LABEL) for name in points[LABEL].astype(str)]
         jobs = dict(zip(points["run_id"], (str(trial.job) for trial in trials), strict=True))
         starts = found.runs.set_index("run_id")["start_utc"]
@@ -77,7 +82,13 @@ class Laboratory:
                 variant=[trial.variant for trial in trials],
                 number=[trial.number for trial in trials],
                 where=[str(trial.where) for trial in trials],
-            )
+            )[
+                # Without one node and without another that was to stay, either may be the cause.
+                [
+                    {*trial.nodes} <= {*hosts[run_id]}
+                    for run_id, trial in zip(points["run_id"], trials, strict=True)
+                ]
+            ]
         )
         return True
 
@@ -86,7 +97,7 @@ class Laboratory:
         if not self._points:
             return np.zeros(0)
         points = pd.concat(self._points, ignore_index=True)
-        points = points[points["where"].isin(_places(suspect))]
+        points = points[points["where"].isin([str(one.where) for one in suspect.trials])]
         rounds = points.groupby("variant")["number"].unique()
         if variant not in rounds.index or (beside is not None and beside not in rounds.index):
             return np.zeros(0)
@@ -98,11 +109,6 @@ class Laboratory:
         table = levels(own.drop(columns=["variant", "number", "where"]), suspect.metric)
         found = values(table, suspect.usual, number.get, suspect.moved)
         return np.asarray(found, dtype=np.float64)
-
-
-def _places(suspect: Suspect) -> list[str]:
-    """Return where a finding is measured: on the nodes of its trials, and on any others."""
-    return [str(place) for one in suspect.trials for place in (one.where, (one.job, ()))]
 
 
 def _seconds_of_launches(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,11 @@ from switchpoint.history.accepted import identity_text
 from switchpoint.history.kinds import CHANGES, SUSPECTED
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import POINT_COLUMNS
+from switchpoint.history.recorded import Recorded, recorded
 from switchpoint.history.relative_times import Job, job_of, levels, usual_levels, values
 from switchpoint.history.scatter import DISTURBED, USUAL_SCATTER
 from switchpoint.history.settings_before import Setting, changed_settings
 from switchpoint.history.trials import Trial, trial_of
-from switchpoint.importing.lock import unpack
 from switchpoint.records.mpi_environment import is_setting, runs_code
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
@@ -67,6 +67,10 @@ class Suspect:
         The Spack lock of the nights before, if tonight has another; otherwise empty.
     moved : tuple of int or None
         The sizes across which a switch moved, see `values`.
+    jobs : list of Suspect
+        The same of each of its jobs alone, if there are several.
+    place : str
+        Of one of several jobs: what it measures.
     """
 
     finding_id: str
@@ -78,6 +82,8 @@ class Suspect:
     settings: list[Setting] = field(default_factory=list)
     lock_before: str = ""
     moved: tuple[int, int] | None = None
+    jobs: list[Suspect] = field(default_factory=list)
+    place: str = ""
 
 
 def suspects_of(findings: pd.DataFrame, store: Store, nights: Nights) -> list[Suspect]:
@@ -107,13 +113,38 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
     if not curves or any(pd.isna(size) for size in sizes):
         return None
     chosen = _representatives(curves)
-    metric = str(finding["metric"])
-    whole = _points(store, nights, chosen, metric)
-    moved = (int(sizes[0]), int(sizes[1])) if metric == "switch" else None
-    judged = _judged(np.unique(whole["size_bytes"]), int(sizes[0]), int(sizes[1]), moved)
-    table = whole[whole["size_bytes"].isin(judged)]
+    points = _points(store, nights, chosen, str(finding["metric"]))
     sound = nights.sound(map(identity_text, curves))
     before = _nights_before(nights, sound, finding.get("since_utc"))
+    found = _suspect_of(finding, store, nights, before, chosen, points)
+    if found is None or len(chosen) == 1:
+        return found
+    alone = (
+        _suspect_of(finding, store, nights, before, {job: modes}, points[points["job"] == job])
+        for job, modes in chosen.items()
+    )
+    jobs = [replace(one, place=_words_of(one.trials[0])) for one in alone if one is not None]
+    return replace(found, jobs=jobs)
+
+
+def _words_of(trial: Trial) -> str:
+    return " ".join(f"`{word}`" for word in (trial.placement, *trial.modes))
+
+
+def _suspect_of(
+    finding: Mapping[Any, Any],
+    store: Store,
+    nights: Nights,
+    before: Sequence[int],
+    chosen: Mapping[Job, Sequence[str]],
+    whole: pd.DataFrame,
+) -> Suspect | None:
+    """Return what some jobs tell of a finding, from their points in all nights."""
+    metric = str(finding["metric"])
+    first, last = int(finding["first_size_bytes"]), int(finding["last_size_bytes"])
+    moved = (first, last) if metric == "switch" else None
+    judged = _judged(np.unique(whole["size_bytes"]), first, last, moved)
+    table = whole[whole["size_bytes"].isin(judged)]
     night_of = dict(zip(nights.runs["run_id"], nights.runs["night"], strict=True))
     usual = usual_levels(table[table["run_id"].map(night_of).isin(before)], night_of)
     by_night = values(table, usual, night_of.get, moved)
@@ -129,7 +160,7 @@ def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspec
         rounds = _rounds(table[table["run_id"].map(night_of).isin(past.index)], night_of)
         past = values(table, usual, rounds.get, moved)
     runs_before = table.loc[table["run_id"].map(night_of).isin(before[-2:]), "run_id"].unique()
-    then = _records(store, runs_before)
+    then = recorded(store, runs_before)
     return Suspect(
         str(finding["finding_id"]),
         metric,
@@ -181,12 +212,12 @@ def _trials(
     usual: pd.Series[float],
     slower: float,
     moved: tuple[int, int] | None,
-) -> tuple[list[Trial], _Records]:
+) -> tuple[list[Trial], Recorded]:
     """Return a trial for each job that repeats the worst of its launches, and their records."""
-    trials, records = [], _Records()
+    trials, records = [], Recorded()
     for job in chosen:
         part = tonight[tonight["job"] == job]
-        own = _records(store, part["run_id"].unique())
+        own = recorded(store, part["run_id"].unique())
         known = usual.index[usual.index.get_level_values("job") == job]
         modes = [mode for mode in chosen[job] if mode in known.get_level_values("mode")]
         there = np.unique(known.get_level_values("size_bytes"))
@@ -198,30 +229,6 @@ def _trials(
             sizes = {*_thinned(there, _MOST_SIZES), *_thinned(measured, _MOST_COMPANIONS)}
             trials.append(trial_of(own.headers[worst], modes, sorted(sizes), own.lock))
     return trials, records
-
-
-@dataclass
-class _Records:
-    """Headers of run records by run ID, and the Spack locks that were imported with them."""
-
-    headers: dict[str, dict[str, Any]] = field(default_factory=dict)
-    locks: set[str] = field(default_factory=set)
-
-    @property
-    def lock(self) -> str:
-        """Their common lock; empty if there is none or several."""
-        return min(self.locks) if len(self.locks) == 1 else ""
-
-
-def _records(store: Store, run_ids: Iterable[str]) -> _Records:
-    found = _Records()
-    for run_id in run_ids:
-        for run in store.facts(run_id=str(run_id)).to_dict("records"):
-            if isinstance(run["header"], str):
-                found.headers[str(run_id)] = json.loads(run["header"])
-            if isinstance(run["lock"], str) and (lock := unpack(run["lock"])) is not None:
-                found.locks.add(lock)
-    return found
 
 
 def _parsed(value: Any) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ class Trial:
     labels : dict
         Labels that are part of the identity of its curves.
     nodes : tuple of str
-        The nodes to run on; empty for any that the placement allows.
+        The nodes to run on. Any others that the placement allows take the place of avoided ones.
     avoided : tuple of str
         Nodes not to run on.
     environment : dict
@@ -82,8 +82,11 @@ class Trial:
 
     @property
     def where(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Its job and its nodes: two findings of one job may have been seen on different nodes."""
-        return self.job, self.nodes
+        """Its job and the nodes of the run that it repeats.
+
+        Two findings of one job may have been seen on different nodes.
+        """
+        return self.job, tuple(sorted((*self.nodes, *self.avoided)))
 
 
 def trial_of(
@@ -112,9 +115,14 @@ def trial_of(
         ranks=len(header["ranks"]),
         options=tuple(word for word in given if word.partition("=")[0] not in _OWN_OPTIONS),
         labels={name: text for name, text in labels.items() if name not in _OWN_LABELS},
-        nodes=tuple(dict.fromkeys(str(rank["host"]) for rank in header["ranks"])),
+        nodes=hosts_of(header),
         lock=lock,
     )
+
+
+def hosts_of(header: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the nodes that the ranks of a run were on, from its header."""
+    return tuple(dict.fromkeys(str(rank["host"]) for rank in header["ranks"]))
 
 
 def interleaved(variants: Sequence[Trial], launches: int, first: int = 0) -> list[Trial]:

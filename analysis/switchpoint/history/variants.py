@@ -43,9 +43,15 @@ def with_lock_before(suspect: Suspect) -> list[Trial]:
 
 
 def without_nodes(suspect: Suspect) -> list[Trial]:
-    """Return the first trial of a suspect, and the same on other nodes than each of its own."""
+    """Return the first trial of a suspect, and the same with another in place of each node."""
     base = suspect.trials[0]
     others = [
-        replace(base, variant=f"node {node}", nodes=(), avoided=(node,)) for node in base.nodes
+        replace(
+            base,
+            variant=f"node {node}",
+            nodes=tuple(other for other in base.nodes if other != node),
+            avoided=(node,),
+        )
+        for node in base.nodes
     ]
     return [base, *others] if others else []
