@@ -35,8 +35,10 @@ GRIDS = {"9 an octave": 9, "3 an octave": 3, "powers of two": 1}
 VISIBLE = 0.1
 VISIBLE_ERRORS = 5
 
-#: A switch that multiplies or divides the time by this much is a cliff.
+#: A switch that multiplies or divides the time by this much is a cliff, if the two sizes around it
+#: differ by as much beyond the slopes beside them, and by this many times their noise.
 CLIFF = 1.5
+CLIFF_ERRORS = 3
 
 #: Curves with other limits tell something about a place if there are so many.
 FEWEST_WITNESSES = 2
@@ -157,15 +159,46 @@ class Curve:
         assert self.truth is not None
         near = self.error[max(self.truth - 3, 0) : self.truth + 3]
         noise = max(float(np.sqrt(np.mean(near**2))), float(np.median(self.error)))
-        error = noise * np.sqrt(2 / 3) if noise else self.scatter
+        error = noise * np.sqrt(2 / 3) if self.has_repeats else self.scatter
         return bool(
             abs(self.effect) >= VISIBLE and abs(np.log1p(self.effect)) >= VISIBLE_ERRORS * error
         )
 
     @property
     def is_cliff(self) -> bool:
-        """Whether the switch changes the time by half or more."""
-        return self.visible and abs(np.log1p(self.effect)) >= np.log(CLIFF)
+        """Whether the switch changes the time by half or more, and the two sizes around it do.
+
+        What another change takes back between the same two sizes is no cliff of this curve.
+        """
+        assert self.truth is not None
+        errors = np.maximum(self.error, np.median(self.error)) if self.has_repeats else self.scatter
+        noise = float(np.hypot(*np.broadcast_to(errors, self.size.shape)[self.truth - 1 :][:2]))
+        shown = self._beyond_slopes(self.truth)
+        large = min(abs(np.log1p(self.effect)), shown) >= np.log(CLIFF)
+        return bool(self.visible and large and shown >= CLIFF_ERRORS * noise)
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether sizes were measured more than once, so that their errors are known."""
+        return bool(np.median(self.error) > 0)
+
+    def _beyond_slopes(self, place: int) -> float:
+        """Return how far the times of two neighbouring sizes are apart, as a logarithm.
+
+        Without what the steeper of the lines beside them explains, each to the nearest size that is
+        at least half their distance away.
+        """
+        size, time = self.size, self.time
+        gap = size[place] - size[place - 1]
+        left = int(np.searchsorted(size, size[place - 1] - gap / 2, side="right")) - 1
+        right = int(np.searchsorted(size, size[place] + gap / 2))
+        slopes = [0.0]
+        if left >= 0:
+            slopes.append((time[place - 1] - time[left]) / (size[place - 1] - size[left]))
+        if right < len(size):
+            slopes.append((time[right] - time[place]) / (size[right] - size[place]))
+        aimed = time[place - 1] + max(slopes) * gap
+        return float(np.log(max(time[place] / aimed, time[place - 1] / time[place])))
 
     @cached_property
     def changes_by_setting(self) -> list[int]:

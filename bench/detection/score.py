@@ -189,13 +189,17 @@ def _share(of: Iterable[bool]) -> float:
 
 
 def main(*, only_ours: bool, files: list[Path]) -> None:
-    """Print a table for each grid or recipe, and for several recipes one for all of them."""
+    """Print a table for each grid or recipe, and of several recipes some for all of them."""
     every = [curve for path in files for curve in unseen(path)] if files else list(curves())
     grids = list(dict.fromkeys(curve.grid for curve in every))
     parts = {grid: [curve for curve in every if curve.grid == grid] for grid in grids}
     if files:
+        parts["all with repeats"] = [curve for curve in every if curve.has_repeats]
+        parts["all without repeats"] = [curve for curve in every if not curve.has_repeats]
         parts["all"] = every
     for grid, part in parts.items():
+        if not part:
+            continue
         print(f"\n{grid}: {len(part)} curves\n")
         print(
             "| detector | recall | in bracket | exact | cliffs | real | by chance | a curve | ms"

@@ -59,3 +59,32 @@ def test_the_fit_gives_a_larger_effect_no_weight_against_a_finding() -> None:
     assert weights["log_effect"] == 0
     assert weights["log_odds"] > 0.5
     assert all(weights[name] >= 0 for name in NEVER_NEGATIVE)
+
+
+@pytest.mark.parametrize(
+    ("time", "is_cliff"),
+    [
+        (np.where(SIZES >= 16384, 20.0, 10.0), True),
+        (np.where(SIZES >= 16384, 14.0, 10.0), False),  # too small
+        (np.where(SIZES >= 16384, 5.0, 10.0), True),
+        # What doubles the time is taken back by another change between the same two sizes.
+        (np.where(SIZES >= 16384, 10.5, 10.0), False),
+        (SIZES, False),  # the slopes beside it explain it
+    ],
+)
+def test_a_cliff_is_what_two_neighbouring_sizes_show(time: np.ndarray, is_cliff: bool) -> None:
+    one = curve(16384, time)
+    one.effect = 1.0
+
+    assert one.is_cliff is is_cliff
+
+
+def test_a_cliff_is_more_than_the_noise() -> None:
+    one = curve(16384, np.where(SIZES >= 16384, 20.0, 10.0))
+    one.effect, one.error = 1.0, np.full(len(SIZES), 0.1)
+    noisy = curve(16384, one.time)
+    noisy.effect, noisy.error = 1.0, np.full(len(SIZES), 0.1)
+    noisy.error[14] = 0.5
+
+    assert one.is_cliff
+    assert not noisy.is_cliff
