@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from switchpoint import Store, gate
 from switchpoint.history.by_night import LaunchesByNight, launches_by_night
@@ -15,9 +16,10 @@ from switchpoint.history.drift import drift, is_drift
 from switchpoint.history.factors import Group
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import levels, normal_nights
+from switchpoint.history.parameters import Parameters
 from switchpoint.history.relatives import joined, relatives
 from switchpoint.history.scatter import Judged, Nightly, compare
-from switchpoint.history.search import Change
+from switchpoint.history.search import Change, Compared, shared_changes
 from switchpoint.tables.student import normal_deviate, t975
 from synthetic_nights import Curve, Truth, add_nights
 
@@ -178,6 +180,33 @@ def test_curves_that_changed_like_a_group_are_told_with_it() -> None:
     assert rows.tolist() == [2, 5]
     assert joined(change, rows[:1], rows[:1], groups).shared == {"nodes": "b1"}
     assert joined(change, rows, rows, groups).shared == {}
+
+
+def test_a_change_of_the_small_messages_of_a_group_is_seen_in_them() -> None:
+    curves, segments = 4, 3
+    table = pd.DataFrame(
+        [
+            {"curve": curve, "metric": "latency", "segment": curve * segments + segment,
+             "first_size_bytes": 1024**segment, "last_size_bytes": 1024 ** (segment + 1) - 1,
+             "smallest_bytes": 1, "largest_bytes": 1024**segments - 1}
+            for curve in range(curves) for segment in range(segments)
+        ]
+    )  # fmt: skip
+    series = np.stack([nights(30, seed) for seed in range(len(table))])
+    series[:, -1] = np.where(table["first_size_bytes"] == 1, 0.05, 0.0)
+    launches = LaunchesByNight.single(series)
+    judged = judge(series)
+    group = Group({"placement": "one_node"}, np.arange(curves))
+    found = shared_changes(
+        Compared(
+            Parameters(table, launches), judged, [group], {"latency": 0.03}, 0.01, settled_after=14
+        )
+    )
+
+    assert len(found) == 1
+    assert found[0].curves.tolist() == [0, 1, 2, 3]
+    assert (table["first_size_bytes"].to_numpy()[found[0].rows] == 1).all()
+    assert found[0].effect == pytest.approx(0.05, abs=0.01)
 
 
 def test_what_somebody_set_is_told_from_what_differs_from_run_to_run() -> None:

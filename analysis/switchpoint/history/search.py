@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from switchpoint.history.by_night import LaunchesByNight
 from switchpoint.history.drift import drift, is_gradual
 from switchpoint.history.factors import NODE, Group
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import normal_nights
-from switchpoint.history.parameters import Parameters
+from switchpoint.history.parameters import BANDWIDTH, Parameters
 from switchpoint.history.relatives import joined, relatives
 from switchpoint.history.scatter import Judged, Nightly, compare
 from switchpoint.tables.student import probability
@@ -129,6 +130,18 @@ def change_of(compared: Compared, curves: Indices, metric: str) -> Change | None
     return search.together(metric, [rows], [{}])[0] if len(rows) else None
 
 
+def _main_segments(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Return which parameters are of the segment where their metric counts most.
+
+    What adds to the latency of all messages shows most in the first segment of a curve, what adds
+    to the time per byte in the last one.
+    """
+    of_curve = table.groupby(["curve", "metric"], observed=True)
+    first = table["first_size_bytes"] == of_curve["first_size_bytes"].transform("min")
+    last = table["last_size_bytes"] == of_curve["last_size_bytes"].transform("max")
+    return np.asarray(np.where(table["metric"] == BANDWIDTH, last, first), dtype=bool)
+
+
 class _Search:
     """The parameters that no change explains yet, and the groups that may explain them."""
 
@@ -143,13 +156,15 @@ class _Search:
         tested = np.flatnonzero(self._free)
         self._alone = np.zeros(len(self._free), dtype=bool)
         self._alone[tested] = significant(judged.p[tested], self._rate)
-        self._group_tests = len(self._groups) * len(least)
+        self._main = _main_segments(parameters.table)
+        # Each group is tested in all segments and in the main ones.
+        self._group_tests = 2 * len(self._groups) * len(least)
 
     def of(self, metric: str) -> list[Change]:
         """Return the changes of one metric, those of most curves first."""
         found: list[Change] = []
         while len(found) < _MOST_GROUPS and (best := self._best_group(metric)):
-            self._free[best.rows] = False
+            self._free[self.rows(best.curves, metric)] = False
             found.append(best)
         for number, group in enumerate(found):
             rows = relatives(group, self._groups, self._judged, partial(self.rows, metric=metric))
@@ -245,9 +260,17 @@ class _Search:
         return best if score > 0 else None
 
     def _candidates(self, metric: str) -> list[Change]:
-        """Return how each group changed, as far as no change explains its curves yet."""
+        """Return how each group changed, as far as no change explains its curves yet.
+
+        Once in all of its segments together, and once in the main ones.
+        """
         named = [(self.rows(group.curves, metric), group.shared) for group in self._groups]
         named = [(rows, shared) for rows, shared in named if len(np.unique(self._curve[rows])) > 1]
+        main = [(rows[self._main[rows]], shared) for rows, shared in named]
+        named += [
+            (some, shared) for (some, shared), (every, _) in zip(main, named, strict=True)
+            if len(np.unique(self._curve[some])) > 1 and len(some) < len(every)
+        ]  # fmt: skip
         if not named:
             return []
         return self.together(metric, [rows for rows, _ in named], [shared for _, shared in named])
