@@ -48,6 +48,20 @@ def kernel(mpi: str, name: str) -> Path:
     return tree / "bin" / name
 
 
+def osu(mpi: str) -> Path | None:
+    """Folder of OSU's programs built for an MPI, by OSU_OPENMPI or OSU_MPICH; None if not named.
+
+    It contains `pt2pt` and `collective`, as Spack's `libexec/osu-micro-benchmarks/mpi` does.
+    """
+    name = f"OSU_{mpi.upper()}"
+    if name not in os.environ:
+        return None
+    folder = Path(os.environ[name]).resolve()
+    if not (folder / "pt2pt/osu_latency").exists():
+        sys.exit(f"{name}: {folder} does not contain pt2pt/osu_latency")
+    return folder
+
+
 def launch(
     name: str,
     mpi: str,

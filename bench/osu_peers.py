@@ -11,7 +11,6 @@ Usage: ``.venv/bin/python bench/osu_peers.py [PAIRS] [PLACEMENT]...``
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from on_testbed import PMI, kernel, launch, testbed
+from on_testbed import PMI, kernel, launch, osu, testbed
 from ratios import median_ratio
 from switchpoint.records.record import read_facts
 
@@ -87,7 +86,7 @@ def ours_us(name: str, mpi: str, placement: str, pair: Pair, folder: Path) -> np
 
 
 def theirs_us(
-    name: str, mpi: str, placement: str, pair: Pair, osu: Path, folder: Path
+    name: str, mpi: str, placement: str, pair: Pair, programs: Path, folder: Path
 ) -> np.ndarray:
     """Mean time of each size by OSU's program.
 
@@ -96,18 +95,19 @@ def theirs_us(
     of 30 broadcasts.
     """
     sizes = f"-m{SIZES[0]}:{SIZES[-1]}"
-    out = launch(name, mpi, placement, [osu / pair.program, sizes, *pair.arguments], folder)
+    out = launch(name, mpi, placement, [programs / pair.program, sizes, *pair.arguments], folder)
     values = np.array([re.findall(rf"^{size}\s+([\d.]+)", out, re.M)[0] for size in SIZES], float)
     return np.array(SIZES) / values if pair.bandwidth else values
 
 
-def compare(name: str, mpi: str, placement: str, pair: Pair, pairs: int, folder: Path) -> None:
+def compare(
+    name: str, mpi: str, placement: str, pair: Pair, pairs: int, programs: Path, folder: Path
+) -> None:
     """Print a row for each size, and one of all sizes."""
-    osu = Path(os.environ[f"OSU_{mpi.upper()}"])
     both = [
         (
             ours_us(name, mpi, placement, pair, folder),
-            theirs_us(name, mpi, placement, pair, osu, folder),
+            theirs_us(name, mpi, placement, pair, programs, folder),
         )
         for _ in range(pairs)
     ]
@@ -131,11 +131,11 @@ def main(pairs: int, placements: list[str]) -> None:
     )
     with testbed() as name, tempfile.TemporaryDirectory(dir=".") as scratch:
         for mpi in PMI:
-            if f"OSU_{mpi.upper()}" not in os.environ:
+            if not (programs := osu(mpi)):
                 continue
             for placement in placements or ["one_node", "two_nodes_one_host"]:
                 for pair in PAIRS:
-                    compare(name, mpi, placement, pair, pairs, Path(scratch).resolve())
+                    compare(name, mpi, placement, pair, pairs, programs, Path(scratch).resolve())
 
 
 if __name__ == "__main__":

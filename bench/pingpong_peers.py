@@ -5,8 +5,9 @@ same duration: the mean over all round trips (OSU, IMB), or the fastest of seven
 A ratio of times above 1 means that ours is slower. The spread is the middle 80 % of the launches
 divided by their median; its ratio is ours over theirs. Rows of all placements are geometric means.
 
-OSU_OPENMPI and OSU_MPICH name the folder of osu_latency built for that MPI, IMB_MPI1 the program,
-which runs on MPICH through the common ABI. Peers that are not named are skipped.
+OSU_OPENMPI and OSU_MPICH name the folder of OSU's programs built for that MPI, which contains
+`pt2pt`, and IMB_MPI1 the program, which runs on MPICH through the common ABI. Peers that are not
+named are skipped.
 Usage: ``.venv/bin/python bench/pingpong_peers.py [PAIRS] [MPI[:PEER]...]``
 """
 
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from on_testbed import NETPIPE, PLACEMENTS, PMI, kernel, launch, testbed
+from on_testbed import NETPIPE, PLACEMENTS, PMI, kernel, launch, osu, testbed
 from ratios import median_ratio, ratio_interval
 from switchpoint.records.record import read_facts
 
@@ -43,11 +44,11 @@ class Peer:
     time_us: Callable[[str, int, Path], float]
 
 
-def osu(folder: str) -> Peer:
+def osu_latency(folder: Path) -> Peer:
     """osu_latency: one mean."""
     return Peer(
         "OSU", 1, "mean_us",
-        lambda size, trips: [Path(folder) / "osu_latency", f"-m{size}:{size}", f"-i{trips}",
+        lambda size, trips: [folder / "pt2pt/osu_latency", f"-m{size}:{size}", f"-i{trips}",
                              f"-x{max(1, trips // 10)}"],
         lambda out, size, _: float(re.findall(rf"^{size}\s+([\d.]+)", out, re.M)[-1]),
     )  # fmt: skip
@@ -86,8 +87,8 @@ def netpipe(program: str) -> Peer:
 
 def peers(mpi: str, folder: Path) -> Iterator[Peer]:
     """Return the available peers for an MPI."""
-    if f"OSU_{mpi.upper()}" in os.environ:
-        yield osu(os.environ[f"OSU_{mpi.upper()}"])
+    if folder_of_osu := osu(mpi):
+        yield osu_latency(folder_of_osu)
     if mpi == "mpich" and "IMB_MPI1" in os.environ:
         yield imb(os.environ["IMB_MPI1"], folder)
     yield netpipe(NETPIPE[mpi])

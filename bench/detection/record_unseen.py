@@ -8,8 +8,8 @@ for the table in the docs, and nobody looks at it while tuning.
 continues there when it is called again. `record_unseen.py pack` writes `unseen.parquet` and
 `held.parquet`. With a word after it, such as `record SECONDS idle` and `pack idle`, other limits
 are drawn, and all curves go into one file, `idle.parquet`. OSU_OPENMPI, OSU_MPICH, IMB_OPENMPI and
-IMB_MPICH name the folder of osu_latency and the program IMB-MPI1 built for that MPI; what is not
-named is left out.
+IMB_MPICH name the folder of OSU's programs, which contains `pt2pt`, and the program IMB-MPI1 built
+for that MPI; what is not named is left out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from on_testbed import ROOT, kernel, launch, testbed
+from on_testbed import ROOT, kernel, launch, osu, testbed
 from record import (
     CONTENDED,
     TRANSPORTS,
@@ -175,9 +175,9 @@ def program(one: Launch, attempt: Path) -> list[str | Path] | None:
         return [own, "--mode=send", f"--sizes={one.sizes}", *one.recipe.options,
                 f"--record={attempt}", "--quiet"]  # fmt: skip
     if one.recipe.name == "osu_latency":
-        folder = os.environ.get(f"OSU_{mpi.upper()}")
+        folder = osu(mpi)
         options = ["-m", f"1:{one.largest}", "-i", "300", "-x", "30"]
-        return [Path(folder) / "osu_latency", *options] if folder else None
+        return [folder / "pt2pt/osu_latency", *options] if folder else None
     benchmark = os.environ.get(f"IMB_{mpi.upper()}")
     log = f"0:{one.largest.bit_length() - 1}"
     options = ["PingPong", "-msglog", log, "-iter", "300", "-iter_policy", "off", "-time", "100"]
