@@ -10,13 +10,15 @@
 each alone. A boundary is exact if it lies between the right two sizes and is called a step. Peers
 do not name the kind; the lines of their pieces are compared in the same way as ours.
 
-`.venv/bin/uv run bench/detection/score.py [--ours] [FILE...]` uses a separate environment, because
-the peers are not dependencies of Switchpoint. `--ours` skips the peers and also runs in `.venv`.
-FILEs are of `record_unseen.py`; the default is `curves.parquet`.
+`.venv/bin/uv run bench/detection/score.py [--ours] [--passes=N] [FILE...]` uses a separate
+environment, because the peers are not dependencies of Switchpoint. `--ours` skips the peers and
+also runs in `.venv`. FILEs are of `record_unseen.py`; the default is `curves.parquet`, of which
+`--passes=N` takes the first passes only: with one, sizes have no repeats.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -188,9 +190,9 @@ def _share(of: Iterable[bool]) -> float:
     return float(np.mean(values)) if values else np.nan
 
 
-def main(*, only_ours: bool, files: list[Path]) -> None:
+def main(*, only_ours: bool, passes: int | None, files: list[Path]) -> None:
     """Print a table for each grid or recipe, and of several recipes some for all of them."""
-    every = [curve for path in files for curve in unseen(path)] if files else list(curves())
+    every = [curve for path in files for curve in unseen(path)] if files else list(curves(passes))
     grids = list(dict.fromkeys(curve.grid for curve in every))
     parts = {grid: [curve for curve in every if curve.grid == grid] for grid in grids}
     if files:
@@ -223,5 +225,9 @@ def table(part: list[Curve], peers: dict[str, Detector], *, with_held_out: bool)
 
 
 if __name__ == "__main__":
-    given = [word for word in sys.argv[1:] if word != "--ours"]
-    main(only_ours="--ours" in sys.argv, files=[Path(word) for word in given])
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--ours", action="store_true")
+    options.add_argument("--passes", type=int)
+    options.add_argument("files", type=Path, nargs="*")
+    given = options.parse_args()
+    main(only_ours=given.ours, passes=given.passes, files=given.files)
