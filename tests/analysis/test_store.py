@@ -846,6 +846,29 @@ def test_a_file_that_is_gone_is_named_until_its_runs_are_imported_again(
     assert switchpoint("store", "verify", "--store", url).exit_code == 0
 
 
+def test_runs_whose_file_is_gone_are_kept_until_they_are_imported_again(
+    tmp_path: Path, switchpoint: Callable[..., Result]
+) -> None:
+    url, kept = tmp_path / "results", [record(tmp_path, number) for number in (1, 2)]
+    for one in kept:
+        Store(url).add(read(one))
+    before = Store(url).read()
+    lost = min((url / "runs").rglob("*.parquet"))
+    lost.unlink()
+    for path in url.rglob("*.parquet"):
+        os.utime(path, (0, 0))
+
+    for verb, exit_code in [("verify", 1), ("compact", 0), ("verify", 1)]:
+        told = switchpoint("store", verb, "--store", url)
+        assert told.exit_code == exit_code
+        assert f"{lost}: is missing; import its runs again\n" in told.stderr
+
+    assert switchpoint("import", *kept, "--store", url).exit_code == 0
+    assert switchpoint("store", "compact", "--store", url).exit_code == 0
+    assert switchpoint("store", "verify", "--store", url).exit_code == 0
+    pd.testing.assert_frame_equal(Store(url).read().samples, before.samples)
+
+
 def test_what_a_killed_writer_left_is_found_and_removed(
     tmp_path: Path, switchpoint: Callable[..., Result]
 ) -> None:

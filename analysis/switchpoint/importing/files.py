@@ -11,7 +11,9 @@ from switchpoint.errors import InputError, NotRecognisedError, Reason
 from switchpoint.importing import labels
 from switchpoint.importing.layout import PathPattern, names_by_pattern
 from switchpoint.spack.lock import NAME as LOCK
-from switchpoint.store.mark import MARK
+
+#: The file at the top of a store. What lies in a store is not read as a benchmark's output.
+STORE_MARK = "store.json"
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterat
 
     names_left_out = {path.name for path in left_out}
     for folder, folders, names in os.walk(root, onerror=refuse):
-        if MARK in names and Path(folder, MARK).resolve() not in left_out:
+        if STORE_MARK in names and Path(folder, STORE_MARK).resolve() not in left_out:
             failures.append(
                 NotRecognisedError(
                     folder, f"is a store; give it with --store {folder}", Reason.STORE

@@ -24,6 +24,7 @@ from switchpoint.store.batches import (
 )
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.ledger import Ledger
+from switchpoint.store.lost_runs import batches_without_runs, told
 from switchpoint.store.mark import check_mark
 from switchpoint.store.minima import with_minima
 from switchpoint.store.store import Store
@@ -66,7 +67,9 @@ def compact(store: Store) -> Upkeep:
     if not files.below("values"):  # without runs, a store may have single values
         store.files_of_runs()
     with files.alone():
-        left = [*files.leftovers(), *_orphans(files)]
+        left_batches, lost = batches_without_runs(files)
+        done.left_out += told(files, lost)
+        left = [*files.leftovers(), *_orphans(files, left_batches)]
         files.remove(left)
         done.files = len(left)
         for month in sorted({month_of(name) for name in in_batches(files.below("runs"))[0]}):
@@ -126,13 +129,13 @@ def _join_runs(files: StoreFiles, month: str, done: Upkeep) -> None:
     sizes = {batch_of(name): batch_bytes(files, batch_of(name)) for name in paths}
     stored, damaged = StoredRuns.read(files, paths, Wanted({}))
     done.left_out += damaged
-    told = " ".join(damaged)
+    named = " ".join(damaged)
     pruned = {batch for batch in sizes if not files.exists(path(files, "samples", batch))}
     for alike, tables in (
         ({*sizes} - pruned, list(TABLES)),
         (pruned, [table for table in TABLES if table != "samples"]),
     ):
-        for group in _groups({name: sizes[name] for name in alike if name not in told}):
+        for group in _groups({name: sizes[name] for name in alike if name not in named}):
             _replace(files, stored, group, tables, done)
 
 
@@ -173,8 +176,8 @@ def _join_values(files: StoreFiles, folder: str, names: list[str], done: Upkeep)
     for group in _groups({name: files.size(name) for name in names}):
         values, damaged = values_of(files, group, Wanted({}))
         done.left_out += damaged
-        told = " ".join(damaged)
-        sound = [name for name in group if name not in told]
+        named = " ".join(damaged)
+        sound = [name for name in group if name not in named]
         if len(sound) > 1:
             joined = write_values(files, folder, values)
             old = [name for name in sound if name != joined]  # which may contain all the others
@@ -224,13 +227,12 @@ def _remove(files: StoreFiles, batches: list[str], done: Upkeep) -> None:
         done.files += len(old)
 
 
-def _orphans(files: StoreFiles) -> list[str]:
-    """Return old files of batches whose runs were never written."""
-    complete = {batch_of(name) for name in in_batches(files.below("runs"))[0]}
+def _orphans(files: StoreFiles, batches: set[str]) -> list[str]:
+    """Return the old files of these batches."""
     return [
         name
         for table in TABLES
         if table != "runs"
         for name in in_batches(files.below(table))[0]
-        if batch_of(name) not in complete and files.is_old(name)
+        if batch_of(name) in batches and files.is_old(name)
     ]

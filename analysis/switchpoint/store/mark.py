@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 from switchpoint.errors import InputError
+from switchpoint.importing.files import STORE_MARK
 from switchpoint.store.files import StoreFiles
-
-MARK = "store.json"
 
 #: The layout that this version writes.
 LAYOUT = 2
@@ -16,7 +15,7 @@ LAYOUT = 2
 def set_mark(files: StoreFiles) -> None:
     """Write the mark of a new store; of another layout it raises InputError."""
     check_mark(files)
-    mark = f"{files.root}/{MARK}"
+    mark = f"{files.root}/{STORE_MARK}"
     if not files.exists(mark):
         files.check_access(files.root)
         files.write(mark, json.dumps({"store": "switchpoint", "layout": LAYOUT}).encode())
@@ -24,7 +23,7 @@ def set_mark(files: StoreFiles) -> None:
 
 def check_mark(files: StoreFiles) -> None:
     """Raise InputError if a newer version wrote the store. The first layout has no mark."""
-    mark = f"{files.root}/{MARK}"
+    mark = f"{files.root}/{STORE_MARK}"
     try:
         if not files.exists(mark):
             return

@@ -14,11 +14,12 @@ import pandas as pd
 import pyarrow as pa
 
 from switchpoint.errors import InputError
+from switchpoint.importing.files import STORE_MARK
 from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, write
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.first_layout import FirstLayout
 from switchpoint.store.ledger import ledgers
-from switchpoint.store.mark import MARK, check_mark, set_mark
+from switchpoint.store.mark import check_mark, set_mark
 from switchpoint.store.needed import needed
 from switchpoint.store.scan import scan
 from switchpoint.store.steady import steady
@@ -57,7 +58,8 @@ class Store:
         """Its local folders and files, which are not to be imported; none if it is not local."""
         if not self.files.local:
             return []
-        return [Path(self.files.root, name) for name in (*TABLES, *self.ledgers, "values", MARK)]
+        names = (*TABLES, *self.ledgers, "values", STORE_MARK)
+        return [Path(self.files.root, name) for name in names]
 
     def add(self, measurements: Measurements) -> int:
         """Store every run that is new, replaces a truncated run, or restores removed files.

@@ -15,14 +15,12 @@ from switchpoint.store.compaction import Upkeep
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.first_layout import FirstLayout
 from switchpoint.store.ledger import ROW
+from switchpoint.store.lost_runs import LASTING, batches_without_runs, told
 from switchpoint.store.mark import set_mark
 from switchpoint.store.store import Store
 from switchpoint.store.tables import LATER, STORED_AS
 from switchpoint.tables.columns import RUN_COLUMNS
 from switchpoint.tables.measurements import Measurements
-
-#: The tables that every run has rows in for ever; old samples are removed.
-_LASTING = {"curves", "facts"}
 
 #: Runs of the first layout that are migrated at once.
 _RUNS_AT_ONCE = 500
@@ -79,20 +77,21 @@ def migrate(store: Store) -> Upkeep:
 def verify(store: Store) -> list[str]:
     """Read every file completely and return what is wrong, one sentence each."""
     stored, wrong = store.stored()
-    told = " ".join(wrong)
+    named = " ".join(wrong)
     files = store.files
-    known = {batch_of(name) for name in in_batches(files.below("runs"))[0]}
+    left, lost = batches_without_runs(files)
+    wrong += told(files, lost)
     for table, schema in TABLES.items():
         there = in_batches(files.below(table))[0]
-        if table in _LASTING:
+        if table in LASTING:
             needed = {path(files, table, batch) for batch in stored.runs["batch"].dropna()}
             wrong += [
                 f"{name}: is missing; import its runs again" for name in sorted(needed - {*there})
             ]
         for name in there:
-            if name not in told:
+            if name not in named:
                 wrong += _problem(files, name, {*schema.names} - LATER)
-            if batch_of(name) not in known:
+            if batch_of(name) in left:
                 wrong.append(f"{name}: a writer was killed; `switchpoint store compact` removes it")
     for ledger in store.ledgers.values():
         for name in ledger.paths():

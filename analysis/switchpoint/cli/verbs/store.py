@@ -90,7 +90,10 @@ def compact(store: Store = "results") -> None:
 @app.command("prune")
 def prune(
     older_than: Annotated[
-        int, typer.Option("--older-than", metavar="DAYS", min=1, help="Keep younger samples.")
+        int,
+        typer.Option(
+            "--older-than", metavar="DAYS", min=1, max=100_000, help="Keep younger samples."
+        ),
     ] = 90,
     store: Store = "results",
 ) -> None:
@@ -111,7 +114,9 @@ def migrate(store: Store = "results") -> None:
         from switchpoint.store.store import Store
         from switchpoint.store.upkeep import migrate
 
-        done = migrate(Store(store))
+        opened = Store(store)
+        opened.files_of_runs()
+        done = migrate(opened)
         print(f"{done.runs:,} runs migrated, {done.files:,} files removed")
 
 
