@@ -49,7 +49,7 @@ bool cores_suffice(MPI_Comm comm)
     system_line("/proc/sys/kernel/random/boot_id", "", mine.boot_id, sizeof mine.boot_id);
     sched_getaffinity(0, sizeof mine.cpus, (cpu_set_t *)(void *)mine.cpus);
     struct place *places = allocate((size_t)ranks, sizeof *places);
-    const struct place **here = allocate((size_t)ranks, sizeof *here);
+    const struct place **here = allocate((size_t)ranks, sizeof(const struct place *));
     MPI_CHECK(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, places, sizeof mine, MPI_BYTE, comm));
 
     int count = 0;

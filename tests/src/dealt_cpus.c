@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc's are reserved */
 int sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *cpus)
 {
     int initialised = 0;
