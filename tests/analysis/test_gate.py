@@ -293,6 +293,55 @@ class SlowAsAWhole(Truth):
         return 1.5 * super().times(sizes)
 
 
+@pytest.mark.parametrize(
+    ("curve", "factor"),
+    [
+        # Of half of the latency, the switch makes that of the sizes above it.
+        (Truth(0.5, 1.2e-4, switch=64, jump_us=0.25), 1.5),
+        (Truth(30.0, 2e-3, jump_us=15.0), 1.3),
+    ],
+)
+@pytest.mark.parametrize("seed", range(2))
+def test_a_higher_latency_that_looks_like_the_line_of_the_other_side_is_no_moved_switch(
+    tmp_path: Path, curve: Truth, factor: float, seed: int
+) -> None:
+    def change(which: Curve, truth: Truth) -> Truth:
+        if which.placement != "two_nodes_two_hosts":
+            return truth
+        return replace(curve, latency_us=curve.latency_us * (factor if which.night == LAST else 1))
+
+    found = only(gate(store_of(tmp_path, change, seed=seed)))
+
+    assert (found["kind"], found["metric"]) == ("regression", "latency")
+    assert len(found["curves"]) == 4
+    assert "bandwidth unchanged" in found["sentence"]
+
+
+class Slower(Truth):
+    """A line whose latency also grows above the switch, as with real networks."""
+
+    def times(self, sizes: Any) -> Any:
+        """Times in microseconds."""
+        latency = self.latency_us * np.where(sizes < self.switch, 1.0, 1.8)
+        return latency + self.per_byte_us * sizes
+
+
+@pytest.mark.parametrize("factor", [2.0, 4.0])
+def test_a_much_higher_latency_is_neither_a_lower_bandwidth_nor_an_improvement(
+    tmp_path: Path, factor: float
+) -> None:
+    def change(which: Curve, truth: Truth) -> Truth:
+        if which.placement != "two_nodes_two_hosts":
+            return truth
+        return Slower(20.0 * (factor if which.night == LAST else 1), 8e-4)
+
+    found = only(gate(store_of(tmp_path, change)))
+
+    assert (found["kind"], found["metric"]) == ("regression", "latency")
+    assert 1 + found["effect"] == pytest.approx(factor, rel=0.05)
+    assert "bandwidth unchanged" in found["sentence"]
+
+
 def test_a_curve_that_is_slower_as_a_whole_has_not_moved_its_switch(tmp_path: Path) -> None:
     def change(curve: Curve, truth: Truth) -> Truth:
         if (curve.placement, curve.environ) != ("two_nodes_one_host", "openmpi"):
@@ -559,6 +608,17 @@ def test_a_slow_node_is_named(tmp_path: Path) -> None:
     assert found["sentence"].startswith("latency of node `a1`")
 
 
+def test_runs_whose_curves_are_gone_are_not_judged(switchpoint: Run, tmp_path: Path) -> None:
+    store = store_of(tmp_path, nights=2)
+    for path in (tmp_path / "store/curves").rglob("*.parquet"):
+        path.unlink()
+
+    told = switchpoint("gate", "--store", store.url)
+
+    assert told.exit_code == 2
+    assert "the runs of these sessions have no curves; `switchpoint store verify`" in told.stderr
+
+
 def test_two_nights_are_enough_to_start(tmp_path: Path) -> None:
     quiet = gate(store_of(tmp_path / "quiet", nights=1))
     assert quiet.findings.empty
@@ -724,14 +784,31 @@ def test_accepting_fewer_launches_does_not_accept_still_fewer(tmp_path: Path) ->
     assert fewer["fails"] and fewer["sentence"].startswith("only 1 launches")
 
 
-def test_a_finding_can_be_accepted_until_a_day(tmp_path: Path) -> None:
+class Tomorrow(date):
+    """The calendar of a day later."""
+
+    @classmethod
+    def today(cls) -> Tomorrow:
+        """Return the day after the real one."""
+        return cls.fromordinal(date.today().toordinal() + 1)
+
+
+def test_a_finding_can_be_accepted_until_a_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = Store(tmp_path / "store")
     add_nights(store, range(3))
     add_nights(store, [3], placements=PLACEMENTS[1:])
     found = gate(store, keep=True).findings.iloc[0]
 
-    accept(store, found["finding_id"], "maintenance", by="ada", until="2020-01-01")
-    assert gate(store).fails
+    with pytest.raises(InputError, match=r"--until: 2020-01-01 is over; give a day from \d{4}-"):
+        accept(store, found["finding_id"], "maintenance", by="ada", until="2020-01-01")
+    today = date.today().isoformat()
+    accept(store, found["finding_id"], "maintenance", by="ada", until=today)
+    assert not gate(store).fails
+    with monkeypatch.context() as later:
+        later.setattr("switchpoint.history.accepted.date", Tomorrow)
+        assert gate(store).fails
     accept(store, found["finding_id"], "maintenance", by="ada", until="2999-01-01")
     assert not gate(store).fails
     add_nights(store, [4], placements=PLACEMENTS[1:])
@@ -793,6 +870,8 @@ def test_the_command_accepts(switchpoint: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
+        ("minimum_effect: {latency: true}", "minimum_effect.latency: input should be a valid"),
+        ("history_nights: 3.0", "history_nights: input should be a valid integer"),
         ("minimum_effect: {latency: fast}", "minimum_effect.latency: input should be a valid"),
         ("minimal: 3", "minimal: does not exist; the fields are minimum_effect"),
         ("mini.mal: 3", "mini.mal: does not exist; the fields are minimum_effect"),

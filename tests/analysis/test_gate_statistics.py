@@ -11,6 +11,7 @@ import pytest
 from switchpoint import Store, gate
 from switchpoint.history.by_night import LaunchesByNight, launches_by_night
 from switchpoint.history.circumstances import software_changed
+from switchpoint.history.compared import Change, Compared
 from switchpoint.history.dates import began
 from switchpoint.history.drift import drift, is_drift
 from switchpoint.history.factors import Group
@@ -19,7 +20,7 @@ from switchpoint.history.levels import levels, normal_nights
 from switchpoint.history.parameters import Parameters
 from switchpoint.history.relatives import joined, relatives
 from switchpoint.history.scatter import Judged, Nightly, compare
-from switchpoint.history.search import Change, Compared, shared_changes
+from switchpoint.history.search import shared_changes
 from switchpoint.tables.student import normal_deviate, t975
 from synthetic_nights import Curve, Truth, add_nights
 

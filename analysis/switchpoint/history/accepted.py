@@ -121,7 +121,7 @@ def accept(
     Raises
     ------
     InputError
-        If the store has no such finding, the reason is empty, or the day is not one.
+        If the store has no such finding, the reason is empty, or the day is not one or is over.
     """
     store = store if isinstance(store, Store) else Store(store)
     if not reason.strip():
@@ -255,9 +255,12 @@ def _day(until: str | date | None) -> str:
     if until is None or until == "":
         return ""
     try:
-        return str(date.fromisoformat(str(until)))
+        day = date.fromisoformat(str(until))
     except ValueError:
         raise InputError("--until", f"'{until}' is not a date; write it as 2026-12-31") from None
+    if day < date.today():
+        raise InputError("--until", f"{day} is over; give a day from {date.today()} on")
+    return str(day)
 
 
 def _user() -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 from switchpoint.history import dates
 from switchpoint.history.by_curve import ByCurve
 from switchpoint.history.circumstances import software_changed
+from switchpoint.history.compared import Change, Compared
 from switchpoint.history.consequences import Beside, causes_of, divided
 from switchpoint.history.drift import is_drift
 from switchpoint.history.factors import groups_of, strata
@@ -28,8 +29,6 @@ from switchpoint.history.places import of_sizes, of_switches, words_of
 from switchpoint.history.policy import Policy
 from switchpoint.history.scatter import USUAL_SCATTER, Judged, Nightly, compare
 from switchpoint.history.search import (
-    Change,
-    Compared,
     change_of,
     drifting_groups,
     shared_changes,

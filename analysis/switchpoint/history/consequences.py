@@ -13,9 +13,9 @@ from itertools import compress
 
 import numpy as np
 
+from switchpoint.history.compared import Change
 from switchpoint.history.odd_sizes import OddSizes
 from switchpoint.history.parameters import NOISE, Parameters
-from switchpoint.history.search import Change
 from switchpoint.history.switches import MovedSwitch
 
 

@@ -168,6 +168,12 @@ def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[s
         return Night(nights, NO_POINTS, nights.runs, {}, acceptances), not_taken
     tables = _tables(store, nights, site, not_taken)
     points = points_of(tables, nights.runs, nights.tonight + 1)
+    if points.launches.empty:
+        raise InputError(
+            store.url,
+            "the runs of these sessions have no curves; `switchpoint store verify` names the files"
+            " that are missing or damaged",
+        )
     absent = presence.absent(points)
     points = since_accepted(points, acceptances, nights.starts_utc)
     points = without_repaired(points, nights.confirmed, nights.starts_utc)

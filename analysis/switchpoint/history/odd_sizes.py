@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,7 +65,7 @@ def unexplained(
     shape = (len(shapes.size), points.nights)
     place, night, ratio = shapes.place[used], points.night[used], ratios(points, shapes)[used]
     found = launches_by_night(place, night, ratio, shape, points.launch[used])
-    return found.less(_explained(shapes, parameters))
+    return found.less(np.clip(found.nightly, *_explained(shapes, parameters)))
 
 
 def odd_sizes(
@@ -110,21 +109,29 @@ def odd_sizes(
     return found
 
 
-def _explained(shapes: Shapes, parameters: Parameters) -> Floats:
-    """Return for each place and night what the parameters of its segment predict."""
+def _explained(shapes: Shapes, parameters: Parameters) -> tuple[Floats, Floats]:
+    """Return between what the parameters of its segment predict for each place and night.
+
+    A segment that tells only one of latency and time per byte does not tell whether the other one
+    changed as much, or not at all.
+    """
     levels = {}
     for metric in (LATENCY, BANDWIDTH):
         rows = parameters.table.index[parameters.table["metric"] == metric]
         level = np.full((len(shapes.segment_curve), parameters.nightly.shape[1]), np.nan)
         level[parameters.table["segment"].to_numpy()[rows]] = parameters.nightly[rows]
-        levels[metric] = level
-    # A segment that tells only one of them has one level.
-    latency = np.where(np.isnan(levels[LATENCY]), levels[BANDWIDTH], levels[LATENCY])
-    per_byte = np.where(np.isnan(levels[BANDWIDTH]), levels[LATENCY], levels[BANDWIDTH])
+        levels[metric] = level[shapes.segment]
+    latency, per_byte = levels[LATENCY], levels[BANDWIDTH]
     share = shapes.latency_share[:, None]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return np.asarray(share * latency[shapes.segment] + (1 - share) * per_byte[shapes.segment])
+    known = np.where(np.isnan(latency), per_byte, latency)
+    own_share = np.where(np.isnan(latency), 1 - share, share)
+    alone = np.log1p(own_share * np.expm1(known))
+    both = share * latency + (1 - share) * per_byte
+    has_both = np.isfinite(both)
+    return (
+        np.where(has_both, both, np.minimum(alone, known)),
+        np.where(has_both, both, np.maximum(alone, known)),
+    )
 
 
 def _beside_switch(run: Indices, shapes: Shapes) -> bool:

@@ -1,10 +1,4 @@
-"""Each launch's change of latency and of time per byte, in each segment of its curve.
-
-With the history's line t = a + b m of a segment, a launch whose latency is exp(x) times and whose
-time per byte is exp(y) times the history's has times whose logarithms differ by about
-r(m) = w(m) x + (1 - w(m)) y, with the share w = a / (a + b m) of latency. A robust regression of r
-on w gives x and y from all sizes of the segment together.
-"""
+"""Each launch's change of latency and of time per byte, in each segment of its curve."""
 
 from __future__ import annotations
 
@@ -15,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.history.by_night import LaunchesByNight, launches_by_night
+from switchpoint.history.line_changes import line_changes
 from switchpoint.history.medians import row_medians
 from switchpoint.history.points import Points
 from switchpoint.history.shapes import Shapes
@@ -24,11 +19,6 @@ from switchpoint.tables.sweeps import Floats, Indices
 
 #: A parameter is known if its variance is at most this many times that of the segment's level.
 _MOST_INFLATION = 16.0
-
-#: The regression's weights are those of Tukey's biweight with this many standard deviations
-#: (95 % efficient for normal noise), after so many steps.
-_BIWEIGHT = 4.685
-_STEPS = 5
 
 #: No point is known better than this, relative.
 _LEAST_ERROR = 0.005
@@ -117,7 +107,7 @@ def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> P
     launch = points.launch[used]
     cells, cell = np.unique(launch * len(shapes.segment_curve) + segment, return_inverse=True)
     both = (known_by == 2)[segment]
-    latency, per_byte = _robust(cell, len(cells), ratio, share, 1 / error**2, both)
+    latency, per_byte = line_changes(cell, len(cells), ratio, share, 1 / error**2, both)
     of_launch, of_segment = np.divmod(cells, max(len(shapes.segment_curve), 1))
     night = points.launches["night"].to_numpy()[of_launch]
     sizes = _sizes(shapes)
@@ -186,51 +176,6 @@ def _known(shapes: Shapes) -> tuple[Indices, npt.NDArray[np.object_]]:
         inflation = 1 + np.maximum(mean, 1 - mean) ** 2 / spread
     both = (inflation <= _MOST_INFLATION) & (number >= 3)
     return np.where(both, 2, 1), np.where(mean >= 0.5, LATENCY, BANDWIDTH).astype(object)
-
-
-def _robust(
-    cell: Indices,
-    count: int,
-    ratio: Floats,
-    share: Floats,
-    weight: Floats,
-    both: npt.NDArray[np.bool_],
-) -> tuple[Floats, Floats]:
-    """Regress ratios on shares in each cell; without `both`, the two parameters are one level."""
-    total = _Sums(cell, count)
-    level = median_by(cell, ratio) if count else np.zeros(0)
-    latency, per_byte = level, level
-    for step in range(_STEPS):
-        off = ratio - share * latency[cell] - (1 - share) * per_byte[cell]
-        deviation = np.abs(off) * np.sqrt(weight)
-        scale = np.maximum(SD_PER_MAD * median_by(cell, deviation), 1.0) if count else level
-        robust = np.clip(1 - (deviation / (_BIWEIGHT * scale[cell])) ** 2, 0, None) ** 2
-        # The first step starts from a median, which an accurate line may be far from at its ends.
-        used = weight * (np.maximum(robust, 0.05) if step == 0 else robust)
-        w = total(used)
-        mean_s, mean_r = total(used * share) / w, total(used * ratio) / w
-        off_s = share - mean_s[cell]
-        spread = total(used * off_s**2)
-        moment = total(used * off_s * ratio)
-        slope = np.where(spread > 1e-9 * w, moment / np.where(spread > 0, spread, 1), 0.0)
-        slope *= total.any(both)
-        latency, per_byte = mean_r + slope * (1 - mean_s), mean_r - slope * mean_s
-    return latency, per_byte
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """Sums of values by cell."""
-
-    cell: Indices
-    count: int
-
-    def __call__(self, values: Floats) -> Floats:
-        return np.asarray(np.bincount(self.cell, values, minlength=self.count), dtype=float)
-
-    def any(self, which: npt.NDArray[np.bool_]) -> Floats:
-        """Return 1 for each cell with such a value, otherwise 0."""
-        return np.minimum(self(which.astype(float)), 1.0)
 
 
 def _noise(points: Points) -> tuple[Parameters, Floats]:

@@ -52,6 +52,8 @@ def maintenance_at(time_utc: str, windows: Iterable[Maintenance]) -> Maintenance
 class MinimumEffect(_Part):
     """The smallest relative change of each metric that matters."""
 
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
     latency: float = Field(default=0.05, gt=0, lt=10)
     bandwidth: float = Field(default=0.05, gt=0, lt=1)
     #: Of the time of sizes that latency and bandwidth do not explain.
@@ -70,11 +72,11 @@ class Policy(_Part):
     fails: frozenset[str] = FAILING
     #: The share of false findings among those of a night; without any change, the probability of
     #: one false finding.
-    false_discovery_rate: float = Field(default=0.01, gt=0, lt=0.5)
+    false_discovery_rate: float = Field(default=0.01, gt=0, lt=0.5, strict=True)
     #: Earlier nights that are compared.
-    history_nights: int = Field(default=30, ge=1)
+    history_nights: int = Field(default=30, ge=1, strict=True)
     #: A change that nobody accepted becomes the new normal after so many nights.
-    settled_after_nights: int = Field(default=14, ge=2)
+    settled_after_nights: int = Field(default=14, ge=2, strict=True)
     #: Which values are better, by variable or by unit; for those whose unit does not say it.
     better: dict[str, Literal["higher", "lower"]] = {}
     #: Nights that begin on these days do not fail, and no night is compared with them.

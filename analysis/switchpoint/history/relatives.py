@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from switchpoint.history.compared import Change
 from switchpoint.history.factors import Group
 from switchpoint.history.scatter import Judged
 from switchpoint.tables.sweeps import Indices
-
-if TYPE_CHECKING:
-    from switchpoint.history.search import Change
 
 #: The probability that of all curves that share something with a group, but did not change, one or
 #: more are told with it (Bonferroni).

@@ -7,7 +7,7 @@ each, and one finding says more than hundreds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,13 +16,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.history.by_night import LaunchesByNight
+from switchpoint.history.compared import Change, Compared
 from switchpoint.history.drift import drift, is_gradual
-from switchpoint.history.factors import NODE, Group
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import normal_nights
-from switchpoint.history.parameters import BANDWIDTH, Parameters
+from switchpoint.history.parameters import BANDWIDTH
 from switchpoint.history.relatives import joined, relatives
-from switchpoint.history.scatter import Judged, Nightly, compare
+from switchpoint.history.scatter import Nightly, compare
 from switchpoint.tables.student import probability
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -42,70 +42,6 @@ _TOGETHER = 0.7
 
 #: More groups are not looked for in one metric.
 _MOST_GROUPS = 12
-
-
-@dataclass(frozen=True)
-class Compared:
-    """The parameters of all curves, compared with their histories, and what counts as a change.
-
-    Attributes
-    ----------
-    parameters, judged
-        Of each parameter: its nights, and how tonight compares with them.
-    groups : sequence of Group
-        The curves that may have changed together.
-    least : dict
-        The smallest effect that matters by metric, as a logarithm. Others are not tested.
-    rate : float
-        The false discovery rate of each family of tests: groups, drifts and single parameters.
-    settled_after : int
-        A level is normal after so many nights.
-    """
-
-    parameters: Parameters
-    judged: Judged
-    groups: Sequence[Group]
-    least: Mapping[str, float]
-    rate: float
-    settled_after: int
-
-
-@dataclass(frozen=True)
-class Change:
-    """A change of one metric that some curves have in common.
-
-    Attributes
-    ----------
-    metric : str
-    curves : array of int
-        The curves that changed.
-    rows : array of int
-        Their parameters.
-    effect, low, high : float
-        The logarithm of the ratio to the history, with its 95 % interval. More is worse.
-    z, p : float
-        The effect as a normal deviate, and its probability by chance.
-    series : array of float
-        The same ratio in each night.
-    shared : dict
-        What the curves of its group share, by factor.
-    """
-
-    metric: str
-    curves: Indices
-    rows: Indices
-    effect: float
-    low: float
-    high: float
-    z: float
-    p: float
-    series: Floats = field(repr=False)
-    shared: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def node(self) -> str | None:
-        """The node that all of its group share and others do not."""
-        return self.shared.get(NODE)
 
 
 def shared_changes(compared: Compared) -> list[Change]:

@@ -7,17 +7,14 @@ left out of the regressions.
 
 from __future__ import annotations
 
-import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from switchpoint.history.by_night import by_night, launches_by_night
+from switchpoint.history.by_night import by_night
+from switchpoint.history.curve_launches import CurveLaunches
 from switchpoint.history.parameters import ratios
 from switchpoint.history.points import Points
-from switchpoint.history.scatter import MEDIAN_VARIANCE
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
@@ -44,21 +41,18 @@ _SURE = 5.0
 _MOST_BEYOND = 0.5
 _LARGE_JUMP = 0.25
 
+#: How many sizes beside the old place, on either side, tell what moved from a change of latency or
+#: bandwidth: that would add as much to the times on the other side, of which these show at most
+#: this share.
+_NEAREST = 2
+_MOST_NEAREST = 0.5
+
 #: No place of a curve is known better than this, as a logarithm.
 _LEAST_ERROR = 0.01
-
-
-#: Share of tonight's launches that must show it. If not all do, or earlier ones do too, it must be
-#: as improbable that as many of tonight's would if nothing had changed.
-_MOST_LAUNCHES = 0.6
-_CHANCE = 0.05
 
 #: With fewer earlier nights nobody knows from which size to which a switch moves by itself, so a
 #: move across a single size of the grid is not told.
 ENOUGH_NIGHTS = 2
-
-#: How many nights' scatter that of their launches stands for, as long as the nights are few.
-_NIGHTS_OF_LAUNCHES = 6
 
 
 @dataclass(frozen=True)
@@ -106,83 +100,10 @@ def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
     found = []
     for curve in np.unique(shapes.curve[odd]):
         first, last = np.searchsorted(shapes.curve, [curve, curve + 1])
-        launches = _launches(points, ratio, shapes, int(first), int(last))
+        launches = CurveLaunches.of(points, ratio, shapes, int(first), int(last))
         own = np.maximum(error[first:last], launches.error())
         found += _Curve(shapes, int(first), int(last), level[first:last], own).moved(launches)
     return found
-
-
-@dataclass(frozen=True)
-class _Launches:
-    """The launches of a curve.
-
-    Attributes
-    ----------
-    ratio : array of float, shape (launches, places of the curve)
-    night : array of int, shape (launches,)
-    tonight : int
-    """
-
-    ratio: Floats
-    night: Indices
-    tonight: int
-
-    def error(self) -> Floats:
-        """Return how far tonight may be from the history at each place by the launches' scatter.
-
-        It counts the less the longer the history is, which then shows its scatter by itself.
-        """
-        row, place = np.nonzero(np.isfinite(self.ratio))
-        shape = (self.ratio.shape[1], self.tonight + 1)
-        found = launches_by_night(place, self.night[row], self.ratio[row, place], shape)
-        there = found.number > 0
-        nights = np.maximum(there[:, :-1].sum(axis=1), 1)
-        launches = found.number.sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-        own = np.nan_to_num(found.variance) / np.maximum(launches, 1)
-        worth = _NIGHTS_OF_LAUNCHES / (_NIGHTS_OF_LAUNCHES + nights - 1)
-        return np.asarray(np.sqrt(worth * MEDIAN_VARIANCE * own * (1 + 1 / nights)))
-
-    def show(self, places: Indices, effect: float) -> bool:
-        """Whether tonight's launches show an effect at some places, and the history does not.
-
-        An earlier night that shows it makes it no surprise, but for those just before tonight.
-        """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of launches without these sizes
-            off = np.nanmedian(self.ratio[:, places], axis=1) * np.sign(effect)
-        there = np.isfinite(off)
-        shows, night = off[there] > abs(effect) / 2, self.night[there]
-        own = shows[night == self.tonight]
-        if not len(own) or own.mean() < _MOST_LAUNCHES:
-            return False
-        nights = [bool(shows[night == one].mean() > 0.5) for one in np.unique(night)]
-        while nights and nights[-1]:
-            nights.pop()
-        newer = np.unique(night)[len(nights) :]
-        before = shows[~np.isin(night, newer)]
-        if any(nights) or not len(before):
-            return False
-        return bool(own.all() and not before.any()) or _chance(own, before) <= _CHANCE
-
-
-def _chance(ones: npt.NDArray[np.bool_], others: npt.NDArray[np.bool_]) -> float:
-    """Return how probable so many of the first are if both are alike (Fisher's exact test)."""
-    every, true = len(ones) + len(others), int(ones.sum() + others.sum())
-    ways = [
-        math.comb(true, number) * math.comb(every - true, len(ones) - number)
-        for number in range(int(ones.sum()), min(true, len(ones)) + 1)
-    ]
-    return sum(ways) / math.comb(every, len(ones))
-
-
-def _launches(points: Points, ratio: Floats, shapes: Shapes, first: int, last: int) -> _Launches:
-    """Return the ratios of all launches of a curve, a row each."""
-    here = (shapes.place >= first) & (shapes.place < last) & np.isfinite(ratio)
-    launches, row = np.unique(points.launch[here], return_inverse=True)
-    matrix = np.full((len(launches), last - first), np.nan)
-    matrix[row, shapes.place[here] - first] = ratio[here]
-    night = points.launches["night"].to_numpy()[launches]
-    return _Launches(matrix, night, points.nights - 1)
 
 
 @dataclass(frozen=True)
@@ -195,7 +116,7 @@ class _Curve:
     level: Floats
     error: Floats
 
-    def moved(self, launches: _Launches) -> list[MovedSwitch]:
+    def moved(self, launches: CurveLaunches) -> list[MovedSwitch]:
         """Return the curve's switches that moved."""
         segment = self.shapes.segment[self.first : self.last]
         found = []
@@ -246,7 +167,9 @@ class _Curve:
         gain = np.nan_to_num(gain, nan=-1.0)
         return np.asarray(np.clip(gain, -_MOST_EVIDENCE, _MOST_EVIDENCE))
 
-    def _described(self, start: int, places: Indices, launches: _Launches) -> MovedSwitch | None:
+    def _described(
+        self, start: int, places: Indices, launches: CurveLaunches
+    ) -> MovedSwitch | None:
         effect = float(np.nanmedian(self.level[places]))
         few = len(np.unique(launches.night)) <= ENOUGH_NIGHTS  # tonight is one of them
         if few and len(places) < 2:
@@ -280,10 +203,27 @@ class _Curve:
             return bool(abs(self.level[beyond]) <= _MOST_BEYOND * abs(self.level[end]))
         effect = abs(np.nanmedian(self.level[places]))
         segment = self.shapes.segment[self.first : self.last]
-        other = self.level[segment == segment[start if down else start - 1]]
-        known = other[np.isfinite(other)]
-        as_before = len(known) and abs(np.median(known)) <= _MOST_BEYOND * effect
-        return bool(effect >= _LARGE_JUMP and as_before)
+        other = np.flatnonzero(segment == segment[start if down else start - 1])
+        other = other[np.isfinite(self.level[other])]
+        if effect < _LARGE_JUMP or not len(other):
+            return False
+        as_before = abs(np.median(self.level[other])) <= _MOST_BEYOND * effect
+        return bool(as_before) and self._stops(places, other)
+
+    def _stops(self, places: Indices, other: Indices) -> bool:
+        """Whether what is added to the times at some places is not added on the other side."""
+        down = places[-1] < other[0]
+        here = places[np.isfinite(self.level[places])]
+        here, beside = (here[-_NEAREST:], other[:_NEAREST]) if down else (
+            here[:_NEAREST], other[-_NEAREST:]
+        )  # fmt: skip
+        size, time = self.shapes.size[self.first :], np.exp(self.shapes.log_time[self.first :])
+        added = np.median(np.expm1(self.level[here]) * time[here])
+        # Of a change of bandwidth, smaller sizes show less.
+        added *= min(1.0, float(np.median(size[beside]) / np.median(size[here])))
+        expected = abs(np.log1p(max(added / np.median(time[beside]), -0.9)))
+        shown = abs(np.median(self.level[beside])) + np.median(self.error[beside])
+        return bool(shown <= _MOST_NEAREST * expected)
 
 
 def _best_run(gain: Floats) -> tuple[int, float]:

@@ -35,6 +35,7 @@ def command(
     """Accept a finding of the gate, so that it fails no more. The reason stays in the store."""
     with user_mistakes():
         from switchpoint.history.accepted import accept, words_of
+        from switchpoint.printable import printable
 
         row = accept(store, finding, reason, by=by, until=until)
         if as_json:
@@ -42,4 +43,4 @@ def command(
 
             print_json(acceptance_as_json(row))
         else:
-            print(words_of(row))
+            print(printable(words_of(row)))
