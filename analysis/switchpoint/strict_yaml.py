@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
 #: The fast parser, if PyYAML was built with it.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_FASTEST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+#: Pydantic's kinds of problems, in words for the author of a YAML file.
+_PLAIN = {
+    "dict_type": "must be a mapping: lines of `name: value`, indented below it",
+    "model_type": "must be a mapping: lines of `name: value`, indented below it",
+    "list_type": "must be a list: [a, b]",
+    "tuple_type": "must be a list: [a, b]",
+    "frozen_set_type": "must be a list: [a, b]",
+    "date_type": "must be a date, such as 2026-12-31",
+    "date_from_datetime_parsing": "must be a date, such as 2026-12-31",
+    "date_from_datetime_inexact": "must be a date, such as 2026-12-31",
+    "string_type": "must be a string",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "missing": "is missing",
+}
 
 
 class NotYamlError(ValueError):
@@ -26,6 +48,23 @@ class NotYamlError(ValueError):
         self.problem, self.line = problem, line
 
 
+class _Loader(_FASTEST):  # type: ignore[misc]
+    """Refuses a field that is given twice, of which YAML's readers take the last one."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """Return the fields of a mapping."""
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            line = key.start_mark.line + 1
+            if key.tag != "tag:yaml.org,2002:merge" and lines.setdefault(key.value, line) != line:
+                raise yaml.MarkedYAMLError(
+                    problem=f"'{key.value}' is also on line {lines[key.value]}",
+                    problem_mark=key.start_mark,
+                )
+        found: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return found
+
+
 def read_yaml(path: Path) -> Any:
     """Return the content of a YAML file; None if it is empty.
 
@@ -41,7 +80,7 @@ def read_yaml(path: Path) -> Any:
     except UnicodeDecodeError:
         raise NotYamlError("it is not text in UTF-8") from None
     try:
-        return yaml.load(text, Loader=_LOADER)  # noqa: S506 (a safe one)
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe one)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = error.problem or error.context or "it cannot be read"
@@ -54,3 +93,41 @@ def read_yaml(path: Path) -> Any:
         raise NotYamlError("it is nested too deep") from None
     except ValueError as error:  # a number or a date that Python cannot have
         raise NotYamlError(f"a value in it is impossible: {str(error).partition(';')[0]}") from None
+
+
+def plain_problem(problem: ErrorDetails) -> str:
+    """Return what pydantic found wrong with a field, in words for the author of a YAML file."""
+    message = problem["msg"].removeprefix("Value error, ")
+    return _PLAIN.get(problem["type"], message.replace("Input should be", "must be"))
+
+
+class FieldLines:
+    """Find the line of each field of a YAML file.
+
+    Parameters
+    ----------
+    path
+        The file. An unreadable file has no lines.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._top = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        except (OSError, UnicodeDecodeError, yaml.YAMLError):
+            self._top = None
+
+    def of(self, *field: str | int) -> int | None:
+        """Return the line of a field, or of its parent if the field is missing; counted from 1."""
+        node, line = self._top, None
+        for part in field:
+            if isinstance(node, yaml.MappingNode):
+                found = [pair for pair in node.value if pair[0].value == str(part)]
+            elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
+                found = [(item, item) for item in node.value[part : part + 1]]
+            else:
+                break
+            if not found:
+                break
+            key, node = found[0]
+            line = key.start_mark.line + 1
+        return line

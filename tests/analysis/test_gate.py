@@ -870,17 +870,23 @@ def test_the_command_accepts(switchpoint: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("minimum_effect: {latency: true}", "minimum_effect.latency: input should be a valid"),
-        ("history_nights: 3.0", "history_nights: input should be a valid integer"),
-        ("minimum_effect: {latency: fast}", "minimum_effect.latency: input should be a valid"),
+        ("minimum_effect: {latency: true}", "line 1: minimum_effect.latency: must be a number"),
+        ("history_nights: 3.0", "line 1: history_nights: must be a whole number"),
+        ("minimum_effect: {latency: fast}", "line 1: minimum_effect.latency: must be a number"),
         ("minimal: 3", "minimal: does not exist; the fields are minimum_effect"),
         ("mini.mal: 3", "mini.mal: does not exist; the fields are minimum_effect"),
         ("minimum_effect: {speed: 0.1}", "the fields are latency, bandwidth"),
         ("fails: [slowness]", "'slowness' is not a kind; use some of regression"),
+        ("fails: regression", "line 1: fails: must be a list: [a, b]"),
+        ("\nhistory_nights: 0", "line 2: history_nights: must be greater than or equal to 1"),
+        ("history_nights: 3\nhistory_nights: 9", "line 2: is not YAML: 'history_nights' is also"),
         ("history_nights: [", "is not YAML"),
         (f"history_nights: {'9' * 5000}", "is not YAML: a value in it is impossible"),
         ("history_nights: 2026-02-30", "is not YAML: a value in it is impossible"),
-        ("maintenance: [{from: soon}]", "maintenance.0.from: input should be a valid date"),
+        (
+            "maintenance: [{from: soon}]",
+            "line 1: maintenance.0.from: must be a date, such as",
+        ),
         (
             "maintenance: [{from: 2026-11-05, until: 2026-11-05, reason: power, nights: 3}]",
             "maintenance.0.nights: does not exist; the fields are from, until, reason",

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from switchpoint.errors import InputError
 from switchpoint.history.kinds import FAILING, KINDS
-from switchpoint.strict_yaml import NotYamlError, read_yaml
+from switchpoint.strict_yaml import FieldLines, NotYamlError, plain_problem, read_yaml
 
 #: The name of the file in a site's folder.
 GATE_FILE = "gate.yaml"
@@ -108,16 +109,16 @@ def load_policy(path: Path) -> Policy:
         return Policy.model_validate({} if content is None else content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise InputError(path, _worded(first["loc"], first["type"], first["msg"])) from None
+        line = FieldLines(path).of(*first["loc"])
+        raise InputError(path, _worded(first), line) from None
 
 
-def _worded(place: tuple[int | str, ...], kind: str, message: str) -> str:
-    field = ".".join(map(str, place))
-    if kind == "extra_forbidden":
-        return f"{field}: does not exist; the fields are {', '.join(_fields_beside(place))}"
-    message = message.removeprefix("Value error, ")
-    named = f"{field}: " if field else ""
-    return f"{named}{message[0].lower()}{message[1:]}"
+def _worded(problem: ErrorDetails) -> str:
+    field = ".".join(map(str, problem["loc"]))
+    if problem["type"] == "extra_forbidden":
+        beside = ", ".join(_fields_beside(problem["loc"]))
+        return f"{field}: does not exist; the fields are {beside}"
+    return f"{field}: {plain_problem(problem)}" if field else plain_problem(problem)
 
 
 def _fields_beside(place: tuple[int | str, ...]) -> list[str]:

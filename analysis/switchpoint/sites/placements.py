@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from switchpoint.errors import InputError
-from switchpoint.strict_yaml import NotYamlError, read_yaml
+from switchpoint.strict_yaml import FieldLines, NotYamlError, plain_problem, read_yaml
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -154,20 +153,6 @@ def load_placements(path: str | Path) -> Placements:
         raise PlacementError(path, "; ".join([first[1], *later]), first[0], each) from error
 
 
-#: Pydantic's kinds of problems, in words for the author of a YAML file.
-_PLAIN = {
-    "dict_type": "must be a mapping: lines of `name: value`, indented below it",
-    "model_type": "must be a mapping: lines of `name: value`, indented below it",
-    "list_type": "must be a list: [a, b]",
-    "string_type": "must be a string",
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "missing": "is missing",
-}
-
-
 def _complaint(problem: ErrorDetails) -> str:
     """Return pydantic's problem of a field, with the existing fields if it is unknown."""
     if problem["type"] == "extra_forbidden":
@@ -175,33 +160,4 @@ def _complaint(problem: ErrorDetails) -> str:
         return f"not permitted; the fields are {', '.join(fields)}"
     if not problem["loc"]:
         return "contains no placements; begin it with `placements:`"
-    return _PLAIN.get(problem["type"], problem["msg"].removeprefix("Value error, "))
-
-
-class FieldLines:
-    """Find the line of each field of a YAML file.
-
-    Parameters
-    ----------
-    path
-        The file. An unreadable file has no lines.
-    """
-
-    def __init__(self, path: Path) -> None:
-        try:
-            self._top = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
-        except (OSError, UnicodeDecodeError, yaml.YAMLError):
-            self._top = None
-
-    def of(self, *field: str | int) -> int | None:
-        """Return the line of a field, or of its parent if the field is missing; counted from 1."""
-        node, line = self._top, None
-        for part in field:
-            if not isinstance(node, yaml.MappingNode):
-                break
-            found = [pair for pair in node.value if pair[0].value == str(part)]
-            if not found:
-                break
-            key, node = found[0]
-            line = key.start_mark.line + 1
-        return line
+    return plain_problem(problem)

@@ -14,8 +14,9 @@ from typing import Any
 from switchpoint.errors import InputError
 from switchpoint.sites.doctor import Fact
 from switchpoint.sites.marks import marked_places
-from switchpoint.sites.placements import FieldLines, PlacementError, load_placements
+from switchpoint.sites.placements import PlacementError, load_placements
 from switchpoint.sites.site_common import collected_complaints
+from switchpoint.strict_yaml import FieldLines
 
 
 @dataclass
