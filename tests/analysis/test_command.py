@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import RECORDS, SIZES, write_record
@@ -66,6 +69,29 @@ def test_detect_says_when_there_is_nothing(switchpoint: Run, tmp_path: Path) -> 
 
     assert switchpoint("detect", path).stdout == "Nothing found in 1 curve.\n"
     assert json.loads(switchpoint("detect", path, "--json").stdout) == {"findings": []}
+
+
+def test_a_file_that_may_not_be_read_costs_only_itself(
+    switchpoint: Run, tmp_path: Path, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = write_record(tmp_path / "run.record")
+    access, opened = os.access, Path.open
+
+    def allowed(path: Any, mode: int, **more: Any) -> bool:  # the tests may run as root
+        return Path(path) != closed and access(path, mode, **more)
+
+    def open_if_allowed(path: Path, *arguments: Any, **more: Any) -> Any:
+        if path == closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return opened(path, *arguments, **more)
+
+    monkeypatch.setattr(os, "access", allowed)
+    monkeypatch.setattr(Path, "open", open_if_allowed)
+
+    found = switchpoint("detect", table, closed, "--json")
+
+    assert len(json.loads(found.stdout)["findings"]) == 1
+    assert found.stderr == f"switchpoint: {closed}: Permission denied; check the path\n"
 
 
 def test_import_then_detect_and_report_from_the_store(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import random
 import re
 from collections.abc import Callable, Mapping
@@ -606,6 +607,21 @@ def test_a_slow_node_is_named(tmp_path: Path) -> None:
 
     assert found["shared"]["node"] == "a1" and len(found["curves"]) == 8
     assert found["sentence"].startswith("latency of node `a1`")
+
+
+def test_a_night_whose_runs_are_gone_costs_one_warning(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    for night in range(4):
+        add_nights(store, [night])
+    lost = min((tmp_path / "store/runs").rglob("*.parquet"))
+    lost.unlink()
+    for path in (tmp_path / "store").rglob("*.parquet"):
+        os.utime(path, (0, 0))
+
+    verdict = gate(store)
+
+    assert verdict.nights == 2
+    assert f"{lost}: is missing; import its runs again" in verdict.warnings
 
 
 def test_runs_whose_curves_are_gone_are_not_judged(switchpoint: Run, tmp_path: Path) -> None:

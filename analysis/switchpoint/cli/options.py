@@ -31,6 +31,7 @@ Files = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="[FILE]...",
+        readable=False,  # a file that may not be read costs only itself
         help="Run records, tidy CSV, output of OSU, IMB or NetPIPE, also gzipped, or folders with"
         " such files. Default: the store.",
         show_default=False,

@@ -39,7 +39,9 @@ def batches_without_runs(files: StoreFiles) -> tuple[set[str], set[str]]:
     all_elsewhere = elsewhere.groupby(rows[FILE].astype(str)).all()
     stored_twice = {batch_of(name) for name in all_elsewhere.index[all_elsewhere]}
     lost = {*whole} - stored_twice
-    return others - lost, lost
+    # Of a batch that is being written, `runs` come last.
+    old = {batch for batch in lost if files.is_old(path(files, "facts", batch))}
+    return others - lost, old
 
 
 def told(files: StoreFiles, lost: set[str]) -> list[str]:

@@ -90,7 +90,9 @@ def verify(store: Store) -> list[str]:
             ]
         for name in there:
             if name not in named:
-                wrong += _problem(files, name, {*schema.names} - LATER)
+                wrong += _problem(
+                    files, name, {*schema.names} - LATER, "remove it and import its runs again"
+                )
             if batch_of(name) in left:
                 wrong.append(f"{name}: a writer was killed; `switchpoint store compact` removes it")
     for ledger in store.ledgers.values():
@@ -103,17 +105,17 @@ def verify(store: Store) -> list[str]:
     return wrong
 
 
-def _problem(files: StoreFiles, name: str, columns: Set[str]) -> list[str]:
-    """Return what is wrong with one file that has these columns, if anything is."""
+def _problem(files: StoreFiles, name: str, columns: Set[str], fix: str = "remove it") -> list[str]:
+    """Return what is wrong with one file that has these columns, if anything is, and the fix."""
     try:
         with files.system.open(name, "rb") as stream:
             if broken_seal(stream):
-                return [f"{name}: is damaged (its bytes differ from their checksum); remove it"]
+                return [f"{name}: is damaged (its bytes differ from their checksum); {fix}"]
             # Arrow reads a local file itself: its threads may outlive a file of Python.
             source = name if files.local else stream
             table = pq.ParquetFile(source, page_checksum_verification=True).read()
     except (pa.ArrowException, OSError) as error:
-        return [f"{name}: is damaged ({str(error).splitlines()[0]}); remove it"]
+        return [f"{name}: is damaged ({str(error).splitlines()[0]}); {fix}"]
     missing = sorted(columns - {*table.schema.names})
     return (
         [f"{name}: is not a file of a store (no column {missing[0]}); remove it"] if missing else []

@@ -15,7 +15,12 @@ from switchpoint.cli.options import Json, Scheduler, Store
 def command(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Files and folders to import.", show_default=False),
+        typer.Argument(
+            metavar="FILE...",
+            help="Files and folders to import.",
+            readable=False,  # a file that may not be read costs only itself
+            show_default=False,
+        ),
     ],
     store: Store = "results",
     paths: Annotated[

@@ -65,7 +65,8 @@ def print_findings(
     lines = sort_lines(digest(findings, curves), sort or "cost")
     printed = _print_folded(console, lines, curves, confirmed)
     rest = len(findings) - sum(len(line.magnitudes) for line in printed)
-    more = f"; {rest:,} of them are not shown, --all prints every finding" if rest else ""
+    are = "is" if rest == 1 else "are"
+    more = f"; {rest:,} of them {are} not shown, --all prints every finding" if rest else ""
     console.print(f"{counted(len(findings), 'finding')} in {searched}{more}.")
 
 
