@@ -1,5 +1,16 @@
-"""The `switchpoint` command, for `python -m switchpoint`."""
+"""The `switchpoint` command, also for `python -m switchpoint`."""
 
-from switchpoint.cli.command import main
+import signal
 
-main()
+
+def main() -> None:
+    """Run the command. If Ctrl-C comes before it is loaded, it ends without a traceback too."""
+    as_usual = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from switchpoint.cli.command import run
+
+    signal.signal(signal.SIGINT, as_usual)
+    run()
+
+
+if __name__ == "__main__":
+    main()

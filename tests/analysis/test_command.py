@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -421,3 +422,16 @@ def test_a_full_device_is_one_line() -> None:
     assert done.stderr == (
         "switchpoint: No space left on device: free some space and run the command again\n"
     )
+
+
+def test_ctrl_c_before_the_command_is_loaded_prints_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-m", "switchpoint", "--version"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")

@@ -257,6 +257,7 @@ def test_every_verb_works_when_old_samples_are_gone(
     for words in VERBS:
         result = switchpoint(*words)
         assert result.exit_code == 0, (words, result.output)
+        assert "measure more sizes" not in result.stderr
     pd.testing.assert_frame_equal(Store("results").curves(), points)
 
     again = [switchpoint("import", "1.record").output for _ in range(2)]

@@ -42,7 +42,7 @@ app = typer.Typer(
 )
 
 
-def main() -> None:
+def run() -> None:
     """Run the command."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `switchpoint detect | head` ends quietly
     try:

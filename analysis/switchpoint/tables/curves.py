@@ -178,7 +178,7 @@ def noise_warnings(curves: pd.DataFrame) -> list[str]:
 
 
 def few_sizes_warning(curves: pd.DataFrame, least: int) -> list[str]:
-    """Warn if no curve has enough sizes for the search for steps.
+    """Warn if there are curves, but none has enough sizes for the search for steps.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def few_sizes_warning(curves: pd.DataFrame, least: int) -> list[str]:
     least
         The number of sizes that the search needs.
     """
-    if (_sizes_of_curves(curves) >= least).any():
+    if curves.empty or (_sizes_of_curves(curves) >= least).any():
         return []
     return [f"no curve has {least} sizes, which the search for steps needs; measure more sizes"]
 
