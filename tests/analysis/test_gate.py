@@ -286,6 +286,35 @@ def test_a_switch_that_moves_to_the_one_below_is_no_change_of_latency(tmp_path: 
     assert "moved from 64 KiB to 16 KiB (2 curves)" in found["sentence"]
 
 
+class Uneven(Truth):
+    """A curve whose segment above the switch has two sizes, of which the larger takes no longer."""
+
+    def times(self, sizes: Any) -> Any:
+        """Times in microseconds."""
+        above = 60.0 * (sizes == 65536) + 100.0 * (sizes >= 262144)
+        return super().times(sizes) + above
+
+
+@pytest.mark.parametrize("whole", [1.0, 1.03])
+def test_a_switch_to_a_segment_of_two_sizes_is_told_though_their_line_is_unknown(
+    tmp_path: Path, whole: float
+) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement != "two_nodes_one_host":
+            return truth
+        tonight = curve.night == LAST and curve.environ == "openmpi"
+        uneven = Uneven(**vars(replace(truth, jump_us=20.0, switch=16384 if tonight else 65536)))
+        factor = whole if tonight else 1.0
+        return replace(
+            uneven, latency_us=factor * truth.latency_us, per_byte_us=factor * truth.per_byte_us
+        )
+
+    found = only(gate(store_of(tmp_path, change)))
+
+    assert (found["kind"], len(found["curves"])) == ("moved_switch", 2)
+    assert "moved from 64 KiB to 16 KiB (2 curves)" in found["sentence"]
+
+
 class SlowAsAWhole(Truth):
     """A curve whose first sizes take half as long again, as those after the switch did before."""
 

@@ -25,6 +25,9 @@ _SMALLEST_JUMP = 0.05
 #: A size is on the other line if it is so many times nearer to it than to its own.
 _NEARER = 2.0
 
+#: The sizes of a segment whose line may be far off at others.
+_FEW_SIZES = 2
+
 #: What sizes count against chance: their number times the evidence of each, at most this much.
 _MOST_EVIDENCE = 12.0
 _LEAST_EVIDENCE = 7.0
@@ -144,28 +147,45 @@ class _Curve:
         """Return the evidence that the switch is at a smaller size, and the sizes in between."""
         above = self.shapes.segment[self.first + start]
         gain = self._gain(above, np.arange(start))[::-1]
-        count, evidence = _best_run(gain)
+        count, evidence = _best_run(gain, self.level[:start][::-1])
         return evidence, np.arange(start - count, start)
 
     def _up(self, start: int) -> tuple[float, Indices]:
         """Return the evidence that the switch is at a larger size, and the sizes in between."""
         below = self.shapes.segment[self.first + start - 1]
         gain = self._gain(below, np.arange(start, len(self.level)))
-        count, evidence = _best_run(gain)
+        count, evidence = _best_run(gain, self.level[start:])
         return evidence, np.arange(start, start + count)
 
     def _gain(self, segment: int, places: Indices) -> Floats:
         """Return for each place how much better another segment's line explains tonight."""
-        size = self.shapes.size[self.first + places]
-        line = self.shapes.lines(segment, size)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            jump = np.log(line) - self.shapes.log_time[self.first + places]
         level, error = self.level[places], self.error[places]
+        jump = np.clip(level, *self._jumps(segment, places))
         scale = np.hypot(error, 0.25 * jump)  # an extrapolated line is not exact
         gain = 0.5 * (level**2 - (_NEARER * (level - jump)) ** 2) / scale**2
         gain = np.where(np.abs(jump) < _SMALLEST_JUMP, -1.0, gain)
         gain = np.nan_to_num(gain, nan=-1.0)
         return np.asarray(np.clip(gain, -_MOST_EVIDENCE, _MOST_EVIDENCE))
+
+    def _jumps(self, segment: int, places: Indices) -> tuple[Floats, Floats]:
+        """Return the least and the largest jump to another segment's line, as logarithms.
+
+        Lines have a latency and a time per byte of at least 0. Of a segment of few sizes nothing
+        more is known: its time at another size is between the same and one in proportion.
+        """
+        size, own = self.shapes.size[self.first + places], self.shapes.log_time[self.first + places]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            jump = np.log(self.shapes.lines(segment, size)) - own
+        of_line = np.flatnonzero(self.shapes.segment == segment)
+        if len(of_line) > _FEW_SIZES or not len(places):
+            return jump, jump
+        end = of_line[0] if places[0] + self.first < of_line[0] else of_line[-1]
+        same = np.log(self.shapes.lines(segment, self.shapes.size[end])) - own
+        with np.errstate(divide="ignore"):
+            proportional = same + np.log(size / self.shapes.size[end])
+        low, high = np.minimum(same, proportional), np.maximum(same, proportional)
+        up = jump >= 0
+        return np.where(up, np.maximum(low, 0), low), np.where(up, high, np.minimum(high, 0))
 
     def _described(
         self, start: int, places: Indices, launches: CurveLaunches
@@ -226,10 +246,15 @@ class _Curve:
         return bool(shown <= _MOST_NEAREST * expected)
 
 
-def _best_run(gain: Floats) -> tuple[int, float]:
-    """Return how many of the first values have the largest sum, and the sum."""
+def _best_run(gain: Floats, level: Floats) -> tuple[int, float]:
+    """Return how many of the first places moved, and their evidence: the largest sum of gains.
+
+    Places at its end that moved much less than the others are beyond the new place.
+    """
     if not len(gain):
         return 0, -np.inf
     total = np.cumsum(gain)
-    best = int(np.argmax(total))
-    return best + 1, float(total[best])
+    count = int(np.argmax(total)) + 1
+    while count > 1 and abs(level[count - 1]) <= _MOST_BEYOND * abs(np.nanmedian(level[:count])):
+        count -= 1
+    return count, float(total[count - 1])
