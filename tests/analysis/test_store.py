@@ -452,6 +452,12 @@ def test_a_folder_that_is_no_store_is_named(tmp_path: Path) -> None:
         Store(tmp_path / "results").read()
 
 
+@pytest.mark.parametrize("name", ["", " "])
+def test_an_empty_name_is_no_store(name: str) -> None:
+    with pytest.raises(InputError, match="--store: the name is empty; give a folder or a URL"):
+        Store(name)
+
+
 def test_a_file_is_no_store(tmp_path: Path) -> None:
     path = record(tmp_path, 1)
 

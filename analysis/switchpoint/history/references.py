@@ -69,7 +69,10 @@ def references(
     values = store.single_values(site=site)
     if values.empty:
         where = f" of the site '{site}'" if site else ""
-        empty = f"contains no single value{where}; import ReFrame's perflogs or run reports"
+        empty = (
+            f"contains no single value{where}; fill it with `switchpoint import` of ReFrame's"
+            " perflogs or run reports"
+        )
         raise InputError(store.url, next(iter(values.attrs["not_taken"]), empty))
     policy = policy or Policy()
     found: dict[str, Any] = {}

@@ -41,6 +41,8 @@ class StoreFiles:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        if not url.strip():
+            raise InputError("--store", "the name is empty; give a folder or a URL")
         try:
             self.system, self.root = fsspec.url_to_fs(url)
         except (ValueError, ImportError) as error:
