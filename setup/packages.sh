@@ -30,7 +30,8 @@ installed=$(dpkg-query --show --showformat='${db:Status-Status} ${Package}, ${Pr
 # lacking NAMES: prints those that no installed package provides, one per line.
 lacking() {
     echo "$1" | while read -r name; do
-        [ -z "$name" ] || echo "$installed" | grep -qxF "$name" || echo "$name"
+        # no pipe: grep ends at the name, and what feeds it would fail
+        [ -z "$name" ] || grep -qxF "$name" <<<"$installed" || echo "$name"
     done
 }
 

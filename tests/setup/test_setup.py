@@ -76,6 +76,15 @@ def test_a_package_that_provides_what_is_listed_suffices(machine: Machine) -> No
     assert machine.asked == []
 
 
+def test_many_packages_do_not_hide_those_that_are_listed(machine: Machine) -> None:
+    machine.is_debian(
+        dict.fromkeys(["gcc", "libpmix2", "netpipe", *map("z{}".format, range(20000))], "")
+    )
+    done = machine.packages()
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert machine.asked == []
+
+
 def test_what_is_missing_is_installed(machine: Machine) -> None:
     machine.is_debian({"gcc": ""}, known="netpipe")
     assert machine.packages().returncode == 0
