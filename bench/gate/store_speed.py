@@ -81,21 +81,18 @@ class Watch:
             self._look()
 
     def _look(self) -> None:
-        memory_kb = {}
+        memory_kb = 0
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 fields = (folder / "stat").read_text().rpartition(")")[2].split()
                 if int(fields[3]) != self.process:  # its session
                     continue
                 self._ticks[folder.name] = int(fields[11]) + int(fields[12])
-                rollup = (folder / "smaps_rollup").read_text()
+                for line in (folder / "smaps_rollup").read_text().splitlines():
+                    memory_kb += int(line.split()[1]) if line.startswith("Pss:") else 0
             except OSError:  # it ended
                 continue
-            # a child that vfork made is in its parent's memory, and says the same to the last byte
-            memory_kb[rollup] = sum(
-                int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")
-            )
-        self.most_mb = max(self.most_mb, sum(memory_kb.values()) / 1e3)
+        self.most_mb = max(self.most_mb, memory_kb / 1e3)
 
 
 def measured(*words: object) -> tuple[str, float, float, float]:
