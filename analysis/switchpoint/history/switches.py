@@ -174,15 +174,14 @@ class _Curve:
         more is known: its time at another size is between the same and one in proportion.
         """
         size, own = self.shapes.size[self.first + places], self.shapes.log_time[self.first + places]
+        first, end = np.searchsorted(self.shapes.segment, [segment, segment + 1])
         with np.errstate(divide="ignore", invalid="ignore"):
             jump = np.log(self.shapes.lines(segment, size)) - own
-        of_line = np.flatnonzero(self.shapes.segment == segment)
-        if len(of_line) > _FEW_SIZES or not len(places):
-            return jump, jump
-        end = of_line[0] if places[0] + self.first < of_line[0] else of_line[-1]
-        same = np.log(self.shapes.lines(segment, self.shapes.size[end])) - own
-        with np.errstate(divide="ignore"):
-            proportional = same + np.log(size / self.shapes.size[end])
+            if end - first > _FEW_SIZES:
+                return jump, jump
+            nearest = self.shapes.size[first if self.first + places[0] < first else end - 1]
+            same = np.log(self.shapes.lines(segment, nearest)) - own
+            proportional = same + np.log(size / nearest)
         low, high = np.minimum(same, proportional), np.maximum(same, proportional)
         up = jump >= 0
         return np.where(up, np.maximum(low, 0), low), np.where(up, high, np.minimum(high, 0))
@@ -251,8 +250,6 @@ def _best_run(gain: Floats, level: Floats) -> tuple[int, float]:
 
     Places at its end that moved much less than the others are beyond the new place.
     """
-    if not len(gain):
-        return 0, -np.inf
     total = np.cumsum(gain)
     count = int(np.argmax(total)) + 1
     while count > 1 and abs(level[count - 1]) <= _MOST_BEYOND * abs(np.nanmedian(level[:count])):
