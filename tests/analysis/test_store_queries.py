@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -95,6 +98,29 @@ def test_runs_without_a_date_are_in_no_span(tmp_path: Path) -> None:
     assert len(store.runs()) == 1
     assert store.runs(since="2000-01-01").empty
     assert store.runs(until="2100-01-01").empty
+
+
+def test_facts_of_few_runs_need_little_memory(tmp_path: Path) -> None:
+    one = read(write_record(tmp_path / "one.record"))
+    copies = pd.concat([one.runs] * 8192, ignore_index=True)
+    copies["run_id"] = [f"{number:032x}" for number in copies.index]
+    copies["header"] += " " * 20_000
+    copies.loc[0, "session"] = "monday"
+    Store(tmp_path / "results").add(replace(one, runs=copies, samples=one.samples[:0]))
+
+    code = """
+import sys, pyarrow, switchpoint
+facts = switchpoint.Store(sys.argv[1]).facts(session="monday")
+print(len(facts), pyarrow.default_memory_pool().max_memory())
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "results"],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    number, most_bytes = map(int, told.stdout.split())
+    assert number == 1
+    headers_bytes = copies["header"].str.len().sum()
+    assert most_bytes < headers_bytes / 2
 
 
 @pytest.mark.parametrize("as_before", [False, True])

@@ -11,14 +11,14 @@ import pyarrow.dataset as ds
 from switchpoint.errors import InputError
 from switchpoint.store.checksums import Seal, footer_seal, verified_format
 from switchpoint.store.files import Rewritten, StoreFiles
-from switchpoint.store.tables import LARGE
+from switchpoint.store.tables import LARGE, ROWS_OF_LARGE
 from switchpoint.strict_parquet import TooLargeError, check_texts
 
 #: Arrow's name for the file that a row came from.
 FILE = "__filename"
 
 #: Rows with headers and locks are read and filtered so many at a time, because they are large.
-_FEW_AT_ONCE = {"batch_size": 1024, "batch_readahead": 2, "fragment_readahead": 1}
+_FEW_AT_ONCE = {"batch_size": ROWS_OF_LARGE, "batch_readahead": 2, "fragment_readahead": 1}
 
 _LOST = "its runs are left out. Remove the file and import them again"
 
