@@ -13,7 +13,7 @@ from switchpoint.history.by_night import LaunchesByNight, launches_by_night
 from switchpoint.history.circumstances import software_changed
 from switchpoint.history.compared import Change, Compared
 from switchpoint.history.dates import began
-from switchpoint.history.drift import drift, is_drift
+from switchpoint.history.drift import correlation_beside_trend, drift, is_drift, most_deviates
 from switchpoint.history.factors import Group
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import levels, normal_nights
@@ -200,7 +200,13 @@ def test_a_change_of_the_small_messages_of_a_group_is_seen_in_them() -> None:
     group = Group({"placement": "one_node"}, np.arange(curves))
     found = shared_changes(
         Compared(
-            Parameters(table, launches), judged, [group], {"latency": 0.03}, 0.01, settled_after=14
+            Parameters(table, launches),
+            judged,
+            np.zeros(len(table), dtype=int),
+            [group],
+            {"latency": 0.03},
+            0.01,
+            settled_after=14,
         )
     )
 
@@ -289,6 +295,44 @@ def test_a_slow_drift_is_one_finding(tmp_path: Path) -> None:
     assert (found["kind"], found["metric"]) == ("slow_drift", "latency")
     assert found["shared"]["placement"] == "two_nodes_one_host" and found["fails"]
     assert "little by little over 20 nights" in found["sentence"]
+
+
+def test_a_slow_drift_of_one_curve_is_found_soon(tmp_path: Path) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if (curve.placement, curve.environ, curve.mode) != ("one_node", "mpich", "send"):
+            return truth
+        return replace(truth, latency_us=truth.latency_us * 1.0025 ** max(curve.night - 10, 0))
+
+    store = Store(tmp_path / "store")
+    add_nights(store, range(32), change=change)
+
+    found = [
+        finding
+        for night in range(26, 32)
+        for finding in gate(store, f"night-{night:03}").findings.to_dict("records")
+    ]
+
+    drifts = [one for one in found if one["kind"] == "slow_drift"]
+    assert drifts and len(drifts) == len(found)
+    for one in drifts:
+        assert one["fails"] and one["metric"] == "latency" and len(one["curves"]) == 1
+        assert {"placement": "one_node", "environ": "mpich", "mode": "send"}.items() <= one[
+            "curves"
+        ][0].items()
+
+
+def test_nights_that_are_alike_are_no_drift() -> None:
+    series = np.stack([nights(30, seed, alike=0.5) for seed in range(2000)])
+    rising = nights(30, 1, alike=0.5) + np.linspace(0, 0.2, 30)
+
+    alike = correlation_beside_trend(series, np.zeros(len(series), dtype=int))
+    suspected = np.flatnonzero(most_deviates(series) > 3)
+    deviates = [drift(series[one], alike[one])[3] for one in suspected]
+
+    assert abs(np.median(alike) - 0.5) < 0.1
+    assert len(suspected) > 20  # as if nights were independent
+    assert sum(deviate > 3 for deviate in deviates) <= 2  # 2.7 by chance
+    assert drift(rising, alike[0])[3] > 3
 
 
 def test_a_change_that_nobody_accepted_stays_a_finding(tmp_path: Path) -> None:

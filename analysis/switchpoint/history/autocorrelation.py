@@ -10,7 +10,8 @@ import numpy as np
 
 from switchpoint.tables.sweeps import Floats, Indices
 
-_MOST = 0.9
+#: No correlation is larger.
+MOST = 0.9
 
 
 def correlation(past: Floats, centre: Floats, stratum: Indices) -> Floats:
@@ -38,7 +39,7 @@ def correlation(past: Floats, centre: Floats, stratum: Indices) -> Floats:
         total = squares[here].sum()
         found[here] = products[here].sum() / total if total > 0 else 0.0
         found[here] += 1 / np.sqrt(max(np.isfinite(past[here]).sum(), 1))
-    return np.clip(found, 0.0, _MOST)
+    return np.clip(found, 0.0, MOST)
 
 
 def variance_of_mean(correlated: Floats, nights: int) -> Floats:

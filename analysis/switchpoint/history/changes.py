@@ -30,7 +30,7 @@ from switchpoint.history.policy import Policy
 from switchpoint.history.scatter import USUAL_SCATTER, Judged, Nightly, compare
 from switchpoint.history.search import (
     change_of,
-    drifting_groups,
+    drifting_curves,
     shared_changes,
 )
 from switchpoint.history.switches import ENOUGH_NIGHTS
@@ -77,6 +77,7 @@ def found(night: Night, curves: ByCurve | None, policy: Policy) -> Iterator[Draf
     compared = Compared(
         parameters,
         judged,
+        series.stratum,
         groups_of(night.curves, night.nodes),
         _least_effects(policy),
         rate,
@@ -150,9 +151,9 @@ def _of_parameters(
 
 
 def _of_drifts(night: Night, changes: list[Change], compared: Compared) -> Iterator[Draft]:
-    """Yield a finding for each group that drifts and did not change enough tonight."""
+    """Yield a finding of what drifts and did not change enough tonight."""
     known = {curve for change in changes for curve in change.curves.tolist()}
-    for change in drifting_groups(compared, (LATENCY, BANDWIDTH)):
+    for change in drifting_curves(compared, (LATENCY, BANDWIDTH)):
         if not known & {*change.curves.tolist()}:
             yield _draft(night, compared.parameters, change, "slow_drift", [])
 

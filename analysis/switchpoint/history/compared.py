@@ -19,6 +19,8 @@ class Compared:
     ----------
     parameters, judged
         Of each parameter: its nights, and how tonight compares with them.
+    stratum : array of int
+        Parameters with the same number scatter alike.
     groups : sequence of Group
         The curves that may have changed together.
     least : dict
@@ -31,6 +33,7 @@ class Compared:
 
     parameters: Parameters
     judged: Judged
+    stratum: Indices
     groups: Sequence[Group]
     least: Mapping[str, float]
     rate: float

@@ -6,7 +6,7 @@ each, and one finding says more than hundreds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,13 @@ import pandas as pd
 
 from switchpoint.history.by_night import LaunchesByNight
 from switchpoint.history.compared import Change, Compared
-from switchpoint.history.drift import drift, is_gradual
+from switchpoint.history.drift import (
+    SURE,
+    correlation_beside_trend,
+    drift,
+    is_gradual,
+    most_deviates,
+)
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import normal_nights
 from switchpoint.history.parameters import BANDWIDTH
@@ -50,8 +56,8 @@ def shared_changes(compared: Compared) -> list[Change]:
     return [change for metric in compared.least for change in search.of(metric)]
 
 
-def drifting_groups(compared: Compared, metrics: Sequence[str]) -> list[Change]:
-    """Find groups whose values became worse night by night.
+def drifting_curves(compared: Compared, metrics: Sequence[str]) -> list[Change]:
+    """Find groups, and then single curves, whose values became worse night by night.
 
     The effect is the rise from the first night to the last.
     """
@@ -78,12 +84,19 @@ def _main_segments(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
     return np.asarray(np.where(table["metric"] == BANDWIDTH, last, first), dtype=bool)
 
 
+def _kinds(shared: Sequence[Mapping[str, str]]) -> Indices:
+    """Number groups by the factors whose values they share."""
+    kinds: dict[frozenset[str], int] = {}
+    return np.array([kinds.setdefault(frozenset(one), len(kinds)) for one in shared], dtype=int)
+
+
 class _Search:
     """The parameters that no change explains yet, and the groups that may explain them."""
 
     def __init__(self, compared: Compared) -> None:
         self._parameters, self._judged = compared.parameters, compared.judged
         self._groups, self._least = compared.groups, compared.least
+        self._stratum = compared.stratum
         self._rate, self._settled_after = compared.rate, compared.settled_after
         parameters, judged, least = compared.parameters, compared.judged, compared.least
         self._metric = parameters.table["metric"].to_numpy()
@@ -115,13 +128,13 @@ class _Search:
         return found
 
     def drifting(self, metric: str) -> list[Change]:
-        """Return the largest groups that drift, each curve once."""
+        """Return the largest groups that drift, and other curves that do; each curve once."""
         found: list[Change] = []
         candidates = self._candidates(metric)
-        rises = [drift(one.series) for one in candidates]
+        rises = self._rises(candidates)
         others = np.ones(max(self._group_tests - len(candidates), 0))
-        p = np.r_[probability(np.array([z for *_, z in rises])), others]
-        sure = significant(p, self._rate, alike=True)
+        p = np.r_[probability(np.array([z for *_, z in rises])) / 2, others]  # only a rise counts
+        sure = significant(p, self._rate / 2, alike=True)
         taken: set[int] = set()
         order = sorted(range(len(candidates)), key=lambda number: -len(candidates[number].curves))
         for number in order:
@@ -132,7 +145,35 @@ class _Search:
             if is_gradual(one.series) and self._all_rise(one, rise):
                 taken |= own
                 found.append(replace(one, effect=rise, low=low, high=high, z=z))
-        return found
+        return [
+            *found,
+            *(one for one in self._drifting_alone(metric) if one.curves[0] not in taken),
+        ]
+
+    def _drifting_alone(self, metric: str) -> Iterator[Change]:
+        """Yield the single curves that drift in their main segment."""
+        rows = np.flatnonzero(self._free & self._main & (self._metric == metric))
+        series = self._parameters.nightly[rows] - self._judged.centre[rows, None]
+        alike = correlation_beside_trend(series, self._stratum[rows])
+        likely = np.flatnonzero(most_deviates(series) > SURE)
+        rises = [drift(series[number], alike[number]) for number in likely]
+        p = np.ones(len(rows))
+        p[likely] = probability(np.array([z for *_, z in rises])) / 2  # only a rise counts
+        sure = significant(p, self._rate / 2, alike=True)
+        for number, (rise, low, high, z) in zip(likely, rises, strict=True):
+            matters = sure[number] and rise >= self._least[metric] and low > 0
+            if matters and is_gradual(series[number]):
+                one = rows[[number]]
+                own = series[number]
+                yield Change(metric, self._curve[one], one, rise, low, high, z, p[number], own)
+
+    def _rises(self, candidates: Sequence[Change]) -> list[tuple[float, float, float, float]]:
+        """Return how each group drifts; how alike nights are is learnt from groups of a kind."""
+        if not candidates:
+            return []
+        series = np.stack([one.series for one in candidates])
+        alike = correlation_beside_trend(series, _kinds([one.shared for one in candidates]))
+        return [drift(own, one) for own, one in zip(series, alike, strict=True)]
 
     def _all_rise(self, change: Change, rise: float) -> bool:
         """Whether most parameters of a group rise at least half as much as the group."""
@@ -160,9 +201,7 @@ class _Search:
         launches = LaunchesByNight.single(series)
         launches = replace(launches, each=np.stack([self._mean_launches(some) for some in rows]))
         alone = np.arange(len(series))
-        kinds: dict[frozenset[str], int] = {}
-        alike = np.array([kinds.setdefault(frozenset(one), len(kinds)) for one in shared])
-        judged = compare(Nightly(launches, normal, alone, alike), usual)
+        judged = compare(Nightly(launches, normal, alone, _kinds(shared)), usual)
         low, high = judged.interval()
         z = judged.z
         return [
