@@ -112,9 +112,9 @@ class Encoded:
             yield str(month), self if alone else self.only(part["run_id"].tolist())
 
 
-def write(files: StoreFiles, encoded: Encoded, name: str | None = None) -> None:
-    """Add runs to the store as one batch, by default with a new name."""
-    name = name or batch_name()
+def write(files: StoreFiles, encoded: Encoded) -> None:
+    """Add runs to the store as one batch."""
+    name = batch_name()
     for month, part in encoded.by_month():
         for table, rows in part.tables.items():
             files.write(path(files, table, f"month={month}/{name}"), parquet(rows))

@@ -30,13 +30,13 @@ _END = struct.Struct("<I4s")
 _PART_BYTES = 2**22
 
 
-def announced(table: pa.Table) -> pa.Table:
-    """Return the table with the word in its metadata that its file has a seal."""
-    return table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: b"crc32"})
+def announced(schema: pa.Schema) -> pa.Schema:
+    """Return the schema with the word in its metadata that its file has a seal."""
+    return schema.with_metadata({**(schema.metadata or {}), _KEY: b"crc32"})
 
 
 def sealed(content: bytes) -> bytes:
-    """Return a Parquet file of an `announced` table with its seal."""
+    """Return a Parquet file of an `announced` schema with its seal."""
     length, _ = _END.unpack(content[-_END.size :])
     place = len(content) - _END.size - length
     pages, footer = content[:place], content[place:]

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import pandas as pd
+
 from switchpoint.errors import InputError
 from switchpoint.store.batches import (
     TABLES,
@@ -20,15 +22,15 @@ from switchpoint.store.batches import (
     joined_name,
     month_of,
     path,
-    write,
 )
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.ledger import Ledger
 from switchpoint.store.lost_runs import batches_without_runs, told
 from switchpoint.store.mark import check_mark
-from switchpoint.store.minima import with_minima
+from switchpoint.store.minima import lacks_minima, with_minima
 from switchpoint.store.store import Store
 from switchpoint.store.stored_runs import StoredRuns
+from switchpoint.store.tables import GrowingParquet
 from switchpoint.store.values import values_of, write_values
 from switchpoint.store.wanted import Wanted
 
@@ -209,13 +211,35 @@ def _replace(
     """Write the runs of some batches as one, and remove these batches."""
     runs = stored.of(group)
     if len(runs):
-        encoded, damaged = stored.everything(runs, tables)
-        if damaged:
-            done.left_out += damaged
-            return
-        write(files, with_minima(encoded), joined_name(group))
+        joined = f"{month_of(path(files, 'runs', group[0]))}/{joined_name(group)}"
+        for table in tables:
+            content, damaged = _joined(stored, runs, table, tables)
+            if damaged:
+                done.left_out += damaged
+                files.remove([path(files, one, joined) for one in tables])
+                return
+            files.write(path(files, table, joined), content)
     _remove(files, group, done)
     done.batches += len(group)
+
+
+def _joined(
+    stored: StoredRuns, runs: pd.DataFrame, table: str, tables: list[str]
+) -> tuple[bytes, list[str]]:
+    """Return the file of a table of some runs, and what could not be read.
+
+    One batch is in memory at a time: the headers of a month need gigabytes.
+    """
+    file = GrowingParquet(TABLES[table])
+    for _, own in runs.groupby("batch", sort=False):  # oldest first
+        encoded, damaged = stored.everything(own, [table])
+        if not damaged and table == "curves" and lacks_minima(encoded):
+            encoded, damaged = stored.everything(own, tables)
+            encoded = with_minima(encoded)
+        if damaged:
+            return b"", damaged
+        file.add(encoded.tables[table])
+    return file.finished(), []
 
 
 def _remove(files: StoreFiles, batches: list[str], done: Upkeep) -> None:

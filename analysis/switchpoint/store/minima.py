@@ -15,11 +15,14 @@ from switchpoint.tables.minima import with_told_minima
 _POINT = [*IDENTITY, OTHER_IDENTITY, "size_bytes"]
 
 
+def lacks_minima(encoded: Encoded) -> bool:
+    """Whether a point has no smallest time."""
+    return bool(encoded.tables["curves"][MINIMUM].null_count)
+
+
 def with_minima(encoded: Encoded) -> Encoded:
     """Return runs with the smallest time of each point, as far as samples or footers tell it."""
     curves = encoded.tables["curves"]
-    if not curves[MINIMUM].null_count:
-        return encoded
     points = curves.select([*_POINT, MINIMUM]).unify_dictionaries().to_pandas()
     lacking = points[MINIMUM].isna()
     points.loc[lacking, MINIMUM] = _minima(points[lacking], encoded)

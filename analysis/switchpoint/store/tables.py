@@ -88,24 +88,38 @@ ROWS_OF_LARGE = 1024
 
 def parquet(table: pa.Table) -> bytes:
     """Return a table as the bytes of a Parquet file with checksums."""
-    buffer = pa.BufferOutputStream()
-    large = [name for name in LARGE if name in table.schema.names]
-    numbers = [field for field in table.schema if pa.types.is_floating(field.type)]
-    pq.write_table(
-        announced(table),
-        buffer,
-        compression="zstd",
-        write_page_checksum=True,
-        use_dictionary=[
-            field.name
-            for field in table.schema
-            if field.name not in {"header", "footer"} and field not in numbers
-        ],
-        # Times seldom repeat, but their first bytes do: a quarter less than with a dictionary.
-        use_byte_stream_split=[field.name for field in numbers],
-        **({"data_page_size": _PAGE_BYTES, "row_group_size": ROWS_OF_LARGE} if large else {}),
-    )
-    return sealed(buffer.getvalue().to_pybytes())
+    file = GrowingParquet(table.schema)
+    file.add(table)
+    return file.finished()
+
+
+class GrowingParquet:
+    """A Parquet file with checksums that takes one part of a table after the other."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._large = bool({*LARGE} & {*schema.names})
+        numbers = [field.name for field in schema if pa.types.is_floating(field.type)]
+        plain = {"header", "footer", *numbers}
+        self._buffer = pa.BufferOutputStream()
+        self._writer = pq.ParquetWriter(
+            self._buffer,
+            announced(schema),
+            compression="zstd",
+            write_page_checksum=True,
+            use_dictionary=[name for name in schema.names if name not in plain],
+            # Times seldom repeat, but their first bytes do: a quarter less than with a dictionary.
+            use_byte_stream_split=numbers,
+            **({"data_page_size": _PAGE_BYTES} if self._large else {}),
+        )
+
+    def add(self, table: pa.Table) -> None:
+        """Append rows."""
+        self._writer.write_table(table, row_group_size=ROWS_OF_LARGE if self._large else None)
+
+    def finished(self) -> bytes:
+        """Return the file's bytes; nothing can be added any more."""
+        self._writer.close()
+        return sealed(self._buffer.getvalue().to_pybytes())
 
 
 def packed(frame: pd.DataFrame, schema: pa.Schema) -> pa.Table:

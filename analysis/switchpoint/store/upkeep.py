@@ -113,10 +113,13 @@ def _problem(files: StoreFiles, name: str, columns: Set[str], fix: str = "remove
                 return [f"{name}: is damaged (its bytes differ from their checksum); {fix}"]
             # Arrow reads a local file itself: its threads may outlive a file of Python.
             source = name if files.local else stream
-            table = pq.ParquetFile(source, page_checksum_verification=True).read()
+            file = pq.ParquetFile(source, page_checksum_verification=True)
+            names = file.schema_arrow.names
+            for group in range(file.num_row_groups):
+                file.read_row_group(group)
     except (pa.ArrowException, OSError) as error:
         return [f"{name}: is damaged ({str(error).splitlines()[0]}); {fix}"]
-    missing = sorted(columns - {*table.schema.names})
+    missing = sorted(columns - {*names})
     return (
         [f"{name}: is not a file of a store (no column {missing[0]}); remove it"] if missing else []
     )
