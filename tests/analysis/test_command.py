@@ -412,6 +412,36 @@ def test_help_starts_without_loading_the_analysis() -> None:
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("nosuch", "No such command 'nosuch'; `switchpoint -h` shows what it takes"),
+        ("store nosuch", "No such command 'nosuch'; `switchpoint store -h` shows what it takes"),
+        ("gate --nosuch", "No such option: --nosuch; `switchpoint gate -h` shows what it takes"),
+        ("import", "Missing argument 'FILE...'; `switchpoint import -h` shows what it takes"),
+        ("gate --history x", "Invalid value for '--history': "),
+        ("import \033[2J --nosuch", "No such option: --nosuch"),
+    ],
+)
+def test_a_mistake_in_the_words_is_one_line(words: str, told: str) -> None:
+    done = subprocess.run(
+        [Path(sys.executable).with_name("switchpoint"), *words.split()],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"switchpoint: {told}")
+
+
+def test_no_words_show_the_help() -> None:
+    done = subprocess.run(
+        [Path(sys.executable).with_name("switchpoint"), "store"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2 and not done.stderr
+    assert "compact" in done.stdout
+
+
 def test_a_full_device_is_one_line() -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123  a device
         done = subprocess.run(

@@ -6,11 +6,11 @@ import errno
 import os
 import signal
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from switchpoint.cli.exits import BAD, say
+from switchpoint.cli.exits import BAD, FAILED, say
 from switchpoint.cli.verbs import (
     accept,
     bundle,
@@ -42,14 +42,24 @@ app = typer.Typer(
 )
 
 
+#: What Typer raises for a mistake in the words of the command. Only its subclass has a public name.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+
 def run() -> None:
     """Run the command."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `switchpoint detect | head` ends quietly
     try:
         try:
-            app()
+            sys.exit(app(standalone_mode=False))
         finally:
             sys.stdout.flush()
+    except typer.Abort:
+        sys.exit(FAILED)
+    except _UsageError as error:
+        if str(error):  # without any words, the help has been printed
+            say(_told(error))
+        sys.exit(BAD)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -57,6 +67,13 @@ def run() -> None:
         say(f"{error.strerror}{where}: free some space and run the command again")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # prevent a second message
         sys.exit(BAD)
+
+
+def _told(error: Any) -> str:
+    """Return one line about a mistake in the words of the command."""
+    message = " ".join(error.format_message().split()).removesuffix(".")
+    command = error.ctx.command_path if error.ctx else "switchpoint"
+    return f"{message}; `{command} -h` shows what it takes"
 
 
 def _print_version(wanted: bool) -> None:
