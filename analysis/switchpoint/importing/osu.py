@@ -22,7 +22,7 @@ _TITLE = re.compile(
 )
 _RECOGNISED = re.compile(rb"^" + TAG + rb"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b", re.MULTILINE)
 _ROW = re.compile(
-    rf"(?=\d){NUMBER}(?:\s+(?:{NUMBER}|pass(?:ed)?|fail(?:ed)?)){{0,15}}", re.IGNORECASE
+    rf"(?=-?\d){NUMBER}(?:\s+(?:{NUMBER}|pass(?:ed)?|fail(?:ed)?)){{0,15}}", re.IGNORECASE
 )
 
 #: Comments above a table, and the columns of the curve's identity that they fill.
