@@ -6,7 +6,8 @@ the time of reading the clock. Both sides take the mean.
 A ratio of times above 1 means that ours is slower; rows of all sizes are geometric means.
 
 OSU_OPENMPI and OSU_MPICH name the folder that contains OSU's `pt2pt` and `collective` for that MPI.
-Usage: ``.venv/bin/python bench/osu_peers.py [PAIRS] [PLACEMENT]...``
+Usage: ``.venv/bin/python bench/osu_peers.py [PAIRS] [PLACEMENT or PROGRAM]...``, without a program
+for all of them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -104,13 +106,15 @@ def compare(
     name: str, mpi: str, placement: str, pair: Pair, pairs: int, programs: Path, folder: Path
 ) -> None:
     """Print a row for each size, and one of all sizes."""
-    both = [
-        (
-            ours_us(name, mpi, placement, pair, folder),
-            theirs_us(name, mpi, placement, pair, programs, folder),
-        )
-        for _ in range(pairs)
+    sides = [
+        partial(ours_us, name, mpi, placement, pair, folder),
+        partial(theirs_us, name, mpi, placement, pair, programs, folder),
     ]
+    both = []
+    for number in range(pairs):
+        # A launch gets the pages that the one before it left, so each side goes first in turn.
+        turn = -1 if number % 2 else 1
+        both.append([side() for side in sides[::turn]][::turn])
     ours, theirs = (np.stack(side, axis=1) for side in zip(*both, strict=True))
     start = f"{mpi:8} {placement:20} {pair.name:13}"
     for size, one, other in zip(SIZES, ours, theirs, strict=True):
@@ -123,8 +127,10 @@ def compare(
     print(f"{start} {'all':8} {'':23}   {ratio:.3f} [{low:.3f}, {high:.3f}]", flush=True)
 
 
-def main(pairs: int, placements: list[str]) -> None:
+def main(pairs: int, chosen: list[str]) -> None:
     """Print the rows of each MPI, placement and program."""
+    programs_of_osu = [pair for pair in PAIRS if pair.name in chosen] or PAIRS
+    placements = [one for one in chosen if one not in {pair.name for pair in PAIRS}]
     print(
         f"{'MPI':8} {'placement':20} {'program':13} {'bytes':>8} {'ours us':>11} {'theirs us':>11}"
         f"   ratio [95 % interval], {pairs} pairs"
@@ -134,7 +140,7 @@ def main(pairs: int, placements: list[str]) -> None:
             if not (programs := osu(mpi)):
                 continue
             for placement in placements or ["one_node", "two_nodes_one_host"]:
-                for pair in PAIRS:
+                for pair in programs_of_osu:
                     compare(name, mpi, placement, pair, pairs, programs, Path(scratch).resolve())
 
 
