@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from on_testbed import PMI, kernel, launch, osu, testbed
+from on_testbed import PLACEMENTS, PMI, kernel, launch, osu, testbed
 from ratios import median_ratio
 from switchpoint.records.record import read_facts
 
@@ -129,8 +129,12 @@ def compare(
 
 def main(pairs: int, chosen: list[str]) -> None:
     """Print the rows of each MPI, placement and program."""
-    programs_of_osu = [pair for pair in PAIRS if pair.name in chosen] or PAIRS
-    placements = [one for one in chosen if one not in {pair.name for pair in PAIRS}]
+    of_osu = {pair.name: pair for pair in PAIRS}
+    if unknown := set(chosen) - of_osu.keys() - PLACEMENTS.placements.keys():
+        known = ", ".join([*of_osu, *PLACEMENTS.placements])
+        sys.exit(f"osu_peers.py: {min(unknown)} is no program or placement; choose from {known}")
+    compared = [of_osu[word] for word in chosen if word in of_osu] or PAIRS
+    placements = [word for word in chosen if word not in of_osu]
     print(
         f"{'MPI':8} {'placement':20} {'program':13} {'bytes':>8} {'ours us':>11} {'theirs us':>11}"
         f"   ratio [95 % interval], {pairs} pairs"
@@ -140,7 +144,7 @@ def main(pairs: int, chosen: list[str]) -> None:
             if not (programs := osu(mpi)):
                 continue
             for placement in placements or ["one_node", "two_nodes_one_host"]:
-                for pair in programs_of_osu:
+                for pair in compared:
                     compare(name, mpi, placement, pair, pairs, programs, Path(scratch).resolve())
 
 

@@ -90,7 +90,11 @@ HOSTILE: dict[str, tuple[str, bytes, str]] = {
     "endless time": ("a.csv", b"size_bytes,time_us\n8,1e300\n", "line 2: time_us is 1e+300"),
     "huge size": ("a.csv", b"size_bytes,time_us\n1e30,1\n", "line 2: size_bytes is 1e+30"),
     "huge size of osu": ("a.out", OSU + b"99999999999999999999999 1.5\n", "size_bytes is 1e+23"),
-    "negative size of osu": ("a.out", OSU + b"-8 1.5\n", "size_bytes is -8; sizes are whole"),
+    "negative size of osu": (
+        "a.out",
+        OSU + b"-8 1.5\n",
+        "size_bytes is -8; sizes are whole numbers",
+    ),
     "lonely time of imb": ("a.out", IMB + b" 8 1000 1e-300 0.00\n", "without any row"),
     "gzip bomb": ("a.out", gzip.compress(OSU + b"8 1\n" * (TEXT_BYTES // 4)), "than 32 MiB"),
     "bomb of a header": (
