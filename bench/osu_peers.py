@@ -12,8 +12,8 @@ for all of them.
 
 from __future__ import annotations
 
+import argparse
 import re
-import sys
 import tempfile
 from dataclasses import dataclass
 from functools import partial
@@ -127,27 +127,31 @@ def compare(
     print(f"{start} {'all':8} {'':23}   {ratio:.3f} [{low:.3f}, {high:.3f}]", flush=True)
 
 
-def main(pairs: int, chosen: list[str]) -> None:
+def main() -> None:
     """Print the rows of each MPI, placement and program."""
     of_osu = {pair.name: pair for pair in PAIRS}
-    if unknown := set(chosen) - of_osu.keys() - PLACEMENTS.placements.keys():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("pairs", type=int, nargs="?", default=7)
+    options.add_argument("chosen", nargs="*", metavar="PLACEMENT or PROGRAM")
+    given = options.parse_args()
+    if unknown := set(given.chosen) - of_osu.keys() - PLACEMENTS.placements.keys():
         known = ", ".join([*of_osu, *PLACEMENTS.placements])
-        sys.exit(f"osu_peers.py: {min(unknown)} is no program or placement; choose from {known}")
-    compared = [of_osu[word] for word in chosen if word in of_osu] or PAIRS
-    placements = [word for word in chosen if word not in of_osu]
+        options.error(f"{min(unknown)} is no program or placement; choose from {known}")
+    compared = [of_osu[word] for word in given.chosen if word in of_osu] or PAIRS
+    placements = [word for word in given.chosen if word not in of_osu]
     print(
         f"{'MPI':8} {'placement':20} {'program':13} {'bytes':>8} {'ours us':>11} {'theirs us':>11}"
-        f"   ratio [95 % interval], {pairs} pairs"
+        f"   ratio [95 % interval], {given.pairs} pairs"
     )
     with testbed() as name, tempfile.TemporaryDirectory(dir=".") as scratch:
+        folder = Path(scratch).resolve()
         for mpi in PMI:
             if not (programs := osu(mpi)):
                 continue
             for placement in placements or ["one_node", "two_nodes_one_host"]:
                 for pair in compared:
-                    compare(name, mpi, placement, pair, pairs, programs, Path(scratch).resolve())
+                    compare(name, mpi, placement, pair, given.pairs, programs, folder)
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    main(int(words[0]) if words else 7, words[1:])
+    main()

@@ -13,9 +13,9 @@ Usage: ``.venv/bin/python bench/pingpong_peers.py [PAIRS] [MPI[:PEER]...]``
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -132,14 +132,17 @@ def measure(
     name: str, mpi: str, placement: str, peer: Peer, size: int, pairs: int, folder: Path
 ) -> tuple[np.ndarray, np.ndarray]:
     """Half round trips in us of both sides, shape (pairs,) each."""
-    ours, theirs = np.empty(pairs), np.empty(pairs)
+    ours, theirs = np.full(pairs, np.inf), np.full(pairs, np.inf)
     for pair in range(pairs):
-        ours[pair] = ours_us(name, mpi, placement, peer, size, folder)
-        # From the fastest so far: after a disturbed launch of ours theirs would be shorter, and
-        # other programs disturb a short measurement less often.
-        fastest_us = min(ours[: pair + 1].min(), theirs[:pair].min(initial=np.inf))
-        trips = max(TRIALS, round(SIZES[size] / (2 * fastest_us)))
-        theirs[pair] = theirs_us(name, mpi, placement, peer, size, trips, folder)
+        # A launch gets the pages that the one before it left, so each side goes first in turn.
+        for is_ours in (True, False) if pair % 2 == 0 else (False, True):
+            if is_ours:
+                ours[pair] = ours_us(name, mpi, placement, peer, size, folder)
+                continue
+            # From the fastest so far: after a disturbed launch of ours theirs would be shorter, and
+            # other programs disturb a short measurement less often.
+            trips = max(TRIALS, round(SIZES[size] / (2 * min(ours.min(), theirs.min()))))
+            theirs[pair] = theirs_us(name, mpi, placement, peer, size, trips, folder)
     return ours, theirs
 
 
@@ -169,20 +172,29 @@ def compare(name: str, mpi: str, peer: Peer, pairs: int, folder: Path) -> None:
         print(f"{mpi:8} {'all':20} {peer.name:8} {size:8} {'':24}{row(ours, theirs)}", flush=True)
 
 
-def main(pairs: int, chosen: list[str]) -> None:
+def main() -> None:
     """Print the rows of each MPI and peer."""
-    print(
-        f"{'MPI':8} {'placement':20} {'peer':8} {'bytes':>8} {'ours us':>10} {'theirs us':>10}   "
-        f"ratio [95 % interval]   spreads  their ratio, {pairs} pairs"
-    )
-    with testbed() as name, tempfile.TemporaryDirectory(dir=".") as scratch:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("pairs", type=int, nargs="?", default=9)
+    options.add_argument("chosen", nargs="*", metavar="MPI[:PEER]")
+    given = options.parse_args()
+    if given.pairs < 2:
+        options.error("one pair has no interval; give 2 pairs or more")
+    with tempfile.TemporaryDirectory(dir=".") as scratch:
         folder = Path(scratch).resolve()
-        for mpi in PMI:
-            for peer in peers(mpi, folder):
-                if not chosen or {mpi, f"{mpi}:{peer.name}"} & set(chosen):
-                    compare(name, mpi, peer, pairs, folder)
+        every = [(mpi, peer) for mpi in PMI for peer in peers(mpi, folder)]
+        known = [*PMI, *(f"{mpi}:{peer.name}" for mpi, peer in every)]
+        if unknown := {*given.chosen} - {*known}:
+            options.error(f"there is no {min(unknown)}; choose from {', '.join(known)}")
+        print(
+            f"{'MPI':8} {'placement':20} {'peer':8} {'bytes':>8} {'ours us':>10} {'theirs us':>10}"
+            f"   ratio [95 % interval]   spreads  their ratio, {given.pairs} pairs"
+        )
+        with testbed() as name:
+            for mpi, peer in every:
+                if not given.chosen or {mpi, f"{mpi}:{peer.name}"} & {*given.chosen}:
+                    compare(name, mpi, peer, given.pairs, folder)
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    main(int(words[0]) if words else 9, words[1:])
+    main()
