@@ -34,7 +34,7 @@ SMALL = {
     "detection/noise.py 2": "10",
     "detection/score.py --ours": "recall",
     "gate/store_speed.py year=3": "runs of one session",
-    "gate/score.py --ours --pairs 1 1": "| Switchpoint |",
+    "gate/score.py --ours --pairs 1 1": "| Switchpoint, all findings |",
     "gate/year.py 8 3 2 {}": "night    2: ",
     "largest_inputs.py NetPIPE": "| NetPIPE |",
     "report_speed.py 6": "index.html",
