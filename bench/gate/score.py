@@ -155,7 +155,7 @@ def seen_by_peers(history: History) -> list[Curve]:
 def row(name: str, reports: Iterable[Report], every: list[History]) -> str:
     """One line of the table."""
     reports = list(reports)
-    is_ours = name.startswith("Switchpoint")
+    is_ours = name not in PEERS
     seen = {
         history.seed: history.curves() if is_ours else seen_by_peers(history) for history in every
     }
