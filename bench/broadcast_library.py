@@ -7,11 +7,11 @@ Usage: ``.venv/bin/python bench/broadcast_library.py [PASSES] [MPI...]``
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
 import pandas as pd
+from arguments import add_count, add_mpis, parser
 from on_testbed import PLACEMENTS, PMI, ROOT, kernel, launch, launch_on_all, testbed
 from ratios import median_ratio
 from switchpoint import read_record
@@ -77,5 +77,8 @@ def main(passes: int, mpis: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    main(int(words[0]) if words else 7, words[1:] or list(PMI))
+    options = parser(__doc__)
+    add_count(options, "passes", 7)
+    add_mpis(options)
+    given = options.parse_args()
+    main(given.passes, given.mpis or list(PMI))

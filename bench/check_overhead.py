@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
+from arguments import only_count
 from on_testbed import BIN, ROOT, kernel, launch, testbed
 
 SWEEP = {"sizes_bytes": "8,1024", "passes": "1", "samples": "2"}
@@ -81,4 +81,4 @@ def main(pairs: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    main(only_count(__doc__, "pairs", 5))

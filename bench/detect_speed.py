@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import resource
-import sys
 import time
 
 import numpy as np
 import pandas as pd
+from arguments import only_count
 from switchpoint import detect
 from switchpoint.reporting.terminal.progress import progress
 
@@ -66,4 +66,4 @@ def main(curves: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+    main(only_count(__doc__, "curves", 10_000))

@@ -8,11 +8,11 @@ exchanges 16 MiB unless told.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 
 import numpy as np
+from arguments import add_count, add_mpis, count, parser
 from on_testbed import PMI, ROOT, kernel, launch_on_all, testbed
 from ratios import median_ratio
 from switchpoint import read_record
@@ -81,9 +81,9 @@ def main(passes: int, mpis: list[str], size_bytes: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("passes", nargs="?", type=int, default=7)
-    parser.add_argument("mpis", nargs="*", metavar="MPI")
-    parser.add_argument("--size", type=int, default=16 * 2**20, metavar="BYTES")
-    told = parser.parse_args()
-    main(told.passes, told.mpis or list(PMI), told.size)
+    options = parser(__doc__)
+    add_count(options, "passes", 7)
+    add_mpis(options)
+    options.add_argument("--size", type=count, default=16 * 2**20, metavar="BYTES")
+    given = options.parse_args()
+    main(given.passes, given.mpis or list(PMI), given.size)

@@ -10,10 +10,11 @@ import itertools
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
+
+from arguments import only_count
 
 ROOT = Path(__file__).resolve().parents[1]
 IMPORT = [ROOT / ".venv/bin/switchpoint", "import", "--json"]
@@ -104,4 +105,4 @@ def main(files: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3000)
+    main(only_count(__doc__, "files", 3000))

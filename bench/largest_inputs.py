@@ -8,6 +8,7 @@ Usage: .venv/bin/python bench/largest_inputs.py [FORMAT...]   (default: all, nee
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import io
 import json
@@ -19,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from arguments import parser
 from switchpoint.limits import (
     JSON_BYTES,
     LOG_VALUES,
@@ -113,14 +115,21 @@ FORMATS: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
 }
 
 
-def main() -> None:
+def main(chosen: list[str]) -> None:
     """Print a row for each format."""
-    chosen = sys.argv[1:] or list(FORMATS)
     print("| largest file of | size | packed | outcome | time of a processor | memory |")
     print("|---|---|---|---|---|---|")
     for name in chosen:
         with tempfile.TemporaryDirectory() as folder:
             print(_measured(name, Path(folder)), flush=True)
+
+
+def a_format(text: str) -> str:
+    """Read the name of a format."""
+    if text not in FORMATS:
+        known = "; ".join(FORMATS)
+        raise argparse.ArgumentTypeError(f"there is no format {text}; choose from {known}")
+    return text
 
 
 def _measured(name: str, folder: Path) -> str:
@@ -154,4 +163,6 @@ def _measured(name: str, folder: Path) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    options = parser(__doc__)
+    options.add_argument("formats", type=a_format, nargs="*", metavar="FORMAT")
+    main(options.parse_args().formats or list(FORMATS))

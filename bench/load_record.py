@@ -6,12 +6,12 @@ Usage: python bench/load_record.py [SAMPLES]   (default 2,000,000; target: over 
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+from arguments import only_count
 from switchpoint import read_facts, read_record
 
 COLUMNS = ["mode", "size_bytes", "pass", "sample", "iterations", "time_us"]
@@ -21,9 +21,8 @@ REPEATS = 5
 SMALL = Path(__file__).parents[1] / "tests/analysis/records/openmpi-network-limit-65536.record.gz"
 
 
-def main() -> None:
+def main(samples: int) -> None:
     """Write one record, read it several times, print the median rate."""
-    samples = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000_000
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.record"
         write(path, samples)
@@ -60,4 +59,4 @@ def write(path: Path, samples: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(only_count(__doc__, "samples", 2_000_000))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from arguments import only_count
 from switchpoint import Measurements, fit_model, predict
 from switchpoint.models.applications import APPLICATIONS
 from switchpoint.models.kernels import KERNELS, Problem
@@ -141,8 +141,6 @@ def predictions(model: SiteModel) -> Iterator[tuple[float, str]]:
 
 def main(curves: int) -> None:
     """Print the seconds of the fit, and those of the slowest prediction."""
-    if curves < CURVES_OF_PARTITION:
-        sys.exit(f"model_speed.py: give {CURVES_OF_PARTITION} curves or more, those of a partition")
     site = site_of(curves)
     start = time.perf_counter()
     model = fit_model(site, made_from="synthetic curves")
@@ -158,4 +156,4 @@ def main(curves: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
+    main(only_count(__doc__, "curves", 1000, least=CURVES_OF_PARTITION))

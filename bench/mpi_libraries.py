@@ -16,7 +16,6 @@ Usage: ``.venv/bin/python bench/mpi_libraries.py MPI...``. Each MPI is a folder 
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from arguments import parser
 from switchpoint import explain, read_files
 from switchpoint.explanation.applicable import network_module
 from switchpoint.explanation.eager import stayed_eager
@@ -72,15 +72,15 @@ class LaunchError(Exception):
 
 def main() -> None:
     """Probe every library on every path and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("mpi", nargs="+", help="folder or Debian's name[,NAME=VALUE...]")
-    parser.add_argument("--largest", default="1M", help="largest message that is tried (1M)")
-    parser.add_argument("--records", type=Path, help="folder that keeps the records")
-    chosen = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("mpi", nargs="+", help="folder or Debian's name[,NAME=VALUE...]")
+    options.add_argument("--largest", default="1M", help="largest message that is tried (1M)")
+    options.add_argument("--records", type=Path, help="folder that keeps the records")
+    chosen = options.parse_args()
     try:
         libraries = [library(word) for word in chosen.mpi]
     except LaunchError as error:
-        parser.error(str(error))
+        options.error(str(error))
     folder = (chosen.records or ROOT / "build" / "bench" / "mpi_libraries").resolve()
     rows = []
     for number, one in enumerate(libraries):

@@ -12,7 +12,6 @@ for all of them.
 
 from __future__ import annotations
 
-import argparse
 import re
 import tempfile
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from arguments import add_count, parser
 from on_testbed import PLACEMENTS, PMI, kernel, launch, osu, testbed
 from ratios import median_ratio
 from switchpoint.records.record import read_facts
@@ -130,8 +130,8 @@ def compare(
 def main() -> None:
     """Print the rows of each MPI, placement and program."""
     of_osu = {pair.name: pair for pair in PAIRS}
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("pairs", type=int, nargs="?", default=7)
+    options = parser(__doc__)
+    add_count(options, "pairs", 7)
     options.add_argument("chosen", nargs="*", metavar="PLACEMENT or PROGRAM")
     given = options.parse_args()
     if unknown := set(given.chosen) - of_osu.keys() - PLACEMENTS.placements.keys():

@@ -13,7 +13,6 @@ Usage: ``.venv/bin/python bench/pingpong_peers.py [PAIRS] [MPI[:PEER]...]``
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import tempfile
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from arguments import add_count, parser
 from on_testbed import NETPIPE, PLACEMENTS, PMI, kernel, launch, osu, testbed
 from ratios import median_ratio, ratio_interval
 from switchpoint.records.record import read_facts
@@ -174,8 +174,8 @@ def compare(name: str, mpi: str, peer: Peer, pairs: int, folder: Path) -> None:
 
 def main() -> None:
     """Print the rows of each MPI and peer."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("pairs", type=int, nargs="?", default=9)
+    options = parser(__doc__)
+    add_count(options, "pairs", 9)
     options.add_argument("chosen", nargs="*", metavar="MPI[:PEER]")
     given = options.parse_args()
     if given.pairs < 2:

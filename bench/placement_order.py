@@ -9,7 +9,6 @@ Usage: ``.venv/bin/python bench/placement_order.py [LAUNCHES]``
 from __future__ import annotations
 
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+from arguments import only_count
 from on_testbed import BIN, ROOT, kernel, launch, testbed
 from ratios import median_ratio
 from switchpoint.explanation.slower_runs import slower_because
@@ -211,4 +211,4 @@ def named(case: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    print(table(measure(int(sys.argv[1]) if sys.argv[1:] else 7)))
+    print(table(measure(only_count(__doc__, "launches", 7))))

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+from arguments import add_count, add_mpis, parser
 from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
 from switchpoint import Store, compare_with, fit_model, read_files
 from switchpoint.errors import InputError
@@ -208,14 +209,24 @@ def print_best(where: str, compared: pd.DataFrame) -> None:
     )
 
 
-def main(words: list[str]) -> None:
+def main() -> None:
     """Print the table of errors."""
+    options = parser(__doc__)
+    add_count(options, "launches", 3)
+    add_mpis(options)
+    options.add_argument("--keep", type=Path, metavar="FOLDER")
+    options.add_argument("--from", nargs="+", dest="read", metavar=("PATH", "SITE"))
+    given = options.parse_args()
+    if given.read and len(given.read) > 2:
+        options.error("--from takes a path and the name of a site")
+    if given.read and not Path(given.read[0]).exists():
+        options.error(f"--from: there is no file or folder {given.read[0]}")
     print(
         f"{'links':16} {'kernel':15} {'MPI, placement, map':46} {'':8} {'n':>4} {'median%':>7}"
         f" {'max%':>7} {'gaps':>5} {'target%':>7} {'published %':>24}"
     )
-    if words[:1] == ["--from"]:
-        path, site = Path(words[1]), words[2] if len(words) > 2 else None
+    if given.read:
+        path, site = Path(given.read[0]), given.read[1] if len(given.read) > 1 else None
         is_store = (path / "runs").is_dir()
         found = Store(path).read() if is_store else read_files([path]).measurements
         for compared in errors(found, site):
@@ -223,17 +234,12 @@ def main(words: list[str]) -> None:
             print_best(path.name[:16], compared)
         return
     with tempfile.TemporaryDirectory(dir=".") as scratch:
-        keep = Path(scratch).resolve() / "records"
-        if "--keep" in words:
-            place = words.index("--keep")
-            keep = Path(words[place + 1]).resolve()
-            words = words[:place] + words[place + 2 :]
-        launches = int(words[0]) if words else 3
-        for shape, found in measured(launches, words[1:] or list(PMI), keep):
+        keep = (given.keep or Path(scratch) / "records").resolve()
+        for shape, found in measured(given.launches, given.mpis or list(PMI), keep):
             for compared in errors(found, SITE):
                 print_errors(shape, compared)
                 print_best(shape, compared)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -8,10 +8,10 @@ Usage: ``.venv/bin/python bench/recommend.py [LAUNCHES] [MPI...] [--keep FOLDER]
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
+from arguments import add_count, add_mpis, parser
 from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
 from switchpoint import check_advice, fit_model, read_files, recommend, save_model, write_advice
 from switchpoint.models.repeats import LEAST_LAUNCHES
@@ -127,20 +127,21 @@ def examine(name: str, mpi: str, folder: Path, launches: int) -> None:
     print_recommendation(found)
 
 
-def main(words: list[str]) -> None:
+def main() -> None:
     """Print what was recommended, and what of it won."""
-    kept = Path(words.pop(words.index("--keep") + 1)) if "--keep" in words else None
-    rest = [word for word in words if word != "--keep"]
-    launches = int(rest[0]) if rest else 5
-    if launches < LEAST_LAUNCHES:
-        sys.exit(
-            f"recommend.py: {launches} launches confirm nothing; give {LEAST_LAUNCHES} or more"
-        )
+    options = parser(__doc__)
+    add_count(options, "launches", 5)
+    add_mpis(options)
+    options.add_argument("--keep", type=Path, metavar="FOLDER")
+    given = options.parse_args()
+    if given.launches < LEAST_LAUNCHES:
+        told = f"{given.launches} launches confirm nothing; give {LEAST_LAUNCHES} or more"
+        options.error(told)
     with testbed(shape=SHAPE) as name, tempfile.TemporaryDirectory(dir=".") as scratch:
-        for mpi in rest[1:] or list(PMI):
-            examine(name, mpi, (kept or Path(scratch)).resolve() / mpi, launches)
+        for mpi in given.mpis or list(PMI):
+            examine(name, mpi, (given.keep or Path(scratch)).resolve() / mpi, given.launches)
     print("a recommendation that does not win is withdrawn")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 import resource
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from arguments import only_count
 from selenium import webdriver
 from switchpoint import Measurements, detect, report
 from switchpoint.tables.columns import RUN_COLUMNS
@@ -129,4 +129,4 @@ def main(curves: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2_000)
+    main(only_count(__doc__, "curves", 2_000))

@@ -6,11 +6,11 @@ Usage: ``.venv/bin/python bench/sort_maps.py [ROUNDS] [MPI...]``
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
+from arguments import add_count, add_mpis, parser
 from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
 from ratios import median_ratio
 from switchpoint import read_facts
@@ -75,5 +75,8 @@ def main(rounds: int, mpis: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    main(int(words[0]) if words else 5, words[1:] or list(PMI))
+    options = parser(__doc__)
+    add_count(options, "rounds", 5)
+    add_mpis(options)
+    given = options.parse_args()
+    main(given.rounds, given.mpis or list(PMI))

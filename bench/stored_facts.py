@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+from arguments import parser
 from switchpoint import read_files
 from switchpoint.store.batches import Encoded
 from switchpoint.store.tables import FACTS, parquet
@@ -112,4 +112,6 @@ def stored(table: pa.Table) -> int:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    options = parser(__doc__)
+    options.add_argument("paths", nargs="*", metavar="FILE_OR_FOLDER")
+    main(options.parse_args().paths)

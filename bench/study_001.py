@@ -10,13 +10,13 @@ Usage: ``.venv/bin/python bench/study_001.py [--name NAME] [--launches N] [--doc
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import placement_order
+from arguments import count, parser
 from on_testbed import ROOT, kernel, launch, testbed
 from plotly.offline import get_plotlyjs
 from selenium import webdriver
@@ -423,10 +423,12 @@ def main(files: list[str], launches: int, docs: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", help="records; without them the store `results`")
-    parser.add_argument("--name", default="001", help="of the page, for a second machine")
-    parser.add_argument("--launches", type=int, default=7, help="of each case on its own testbed")
-    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="where to write")
-    given = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("files", nargs="*", help="records; without them the store `results`")
+    options.add_argument("--name", default="001", help="of the page, for a second machine")
+    options.add_argument(
+        "--launches", type=count, default=7, help="of each case on its own testbed"
+    )
+    options.add_argument("--docs", type=Path, default=ROOT / "docs", help="where to write")
+    given = options.parse_args()
     main(given.files, given.launches, given.docs, given.name)

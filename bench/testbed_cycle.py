@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import statistics
 import subprocess
-import sys
 import time
 
+from arguments import only_count
 from on_testbed import BIN
 
 #: A testbed that no other program uses.
@@ -38,4 +38,4 @@ def main(cycles: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)
+    main(only_count(__doc__, "cycles", 10))

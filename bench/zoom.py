@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from arguments import add_count, parser
 from on_testbed import PLACEMENTS, ROOT, kernel, launch, testbed
 from switchpoint.explanation.origins import origins_of_run
 from switchpoint.explanation.zooms import beside
@@ -197,5 +197,8 @@ def main(count: int, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    numbers = [float(word) for word in sys.argv[1:]]
-    main(int(numbers[0]) if numbers else 224, numbers[1] if len(numbers) > 1 else 1e9)
+    options = parser(__doc__)
+    add_count(options, "runs", 224)
+    options.add_argument("seconds", type=float, nargs="?", default=1e9, metavar="SECONDS")
+    given = options.parse_args()
+    main(given.runs, given.seconds)

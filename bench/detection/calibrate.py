@@ -25,7 +25,9 @@ from switchpoint.detection import confidence
 from switchpoint.detection.launches import detect_launches
 from switchpoint.tables.findings import BOUNDARIES
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from arguments import parser
 from labelled import Curve, Witnesses, curves, launches, pool, unseen
 
 DATA = Path(confidence.__file__).with_name("confidence.yaml")
@@ -151,5 +153,8 @@ def main(files: list[Path], *, write: bool) -> None:
 
 
 if __name__ == "__main__":
-    given = [word for word in sys.argv[1:] if word != "--write"]
-    main([Path(word) for word in given], write="--write" in sys.argv)
+    options = parser(__doc__)
+    options.add_argument("--write", action="store_true")
+    options.add_argument("files", type=Path, nargs="*", metavar="FILE")
+    given = options.parse_args()
+    main(given.files, write=given.write)

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from labelled import GRIDS
 from switchpoint import detect
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from arguments import only_count
+from labelled import GRIDS
 
 NOISES = [0.01, 0.05, 0.2]
 REPEATS = [1, 2, 3, 5, 10]
@@ -69,4 +73,4 @@ def main(curves: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
+    main(only_count(__doc__, "curves", 400))

@@ -20,6 +20,7 @@ from switchpoint import read_facts, read_record
 from switchpoint.records.run_facts import prove, run_seconds
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from arguments import parser
 from on_testbed import ROOT, kernel, launch, testbed
 
 HERE = Path(__file__).resolve().parent
@@ -211,10 +212,12 @@ def write_packed(parts: Iterable[pd.DataFrame], path: Path, *names: str) -> None
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["record", seconds]:
-            record(float(seconds))
-        case ["pack"]:
-            write_packed(packed(), CURVES)
-        case _:
-            sys.exit(__doc__)
+    options = parser(__doc__)
+    steps = options.add_subparsers(dest="step", required=True)
+    steps.add_parser("record").add_argument("seconds", type=float, metavar="SECONDS")
+    steps.add_parser("pack")
+    given = options.parse_args()
+    if given.step == "record":
+        record(given.seconds)
+    else:
+        write_packed(packed(), CURVES)

@@ -28,6 +28,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from arguments import parser
 from on_testbed import ROOT, kernel, launch, osu, testbed
 from record import (
     CONTENDED,
@@ -242,14 +243,18 @@ def packed(chosen: Iterable[Launch]) -> Iterator[pd.DataFrame]:
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["record", seconds, *draw]:
-            record(float(seconds), "".join(draw))
-        case ["pack"]:
-            both = launches("")
-            write_packed(packed(one for one in both if not one.held_out), UNSEEN, "recipe")
-            write_packed(packed(one for one in both if one.held_out), HELD, "recipe")
-        case ["pack", draw]:
-            write_packed(packed(launches(draw)), HERE / f"{draw}.parquet", "recipe")
-        case _:
-            sys.exit(__doc__)
+    options = parser(__doc__)
+    steps = options.add_subparsers(dest="step", required=True)
+    recording, packing = steps.add_parser("record"), steps.add_parser("pack")
+    recording.add_argument("seconds", type=float, metavar="SECONDS")
+    for step in (recording, packing):
+        step.add_argument("draw", nargs="?", default="", metavar="DRAW")
+    given = options.parse_args()
+    if given.step == "record":
+        record(given.seconds, given.draw)
+    elif given.draw:
+        write_packed(packed(launches(given.draw)), HERE / f"{given.draw}.parquet", "recipe")
+    else:
+        both = launches("")
+        write_packed(packed(one for one in both if not one.held_out), UNSEEN, "recipe")
+        write_packed(packed(one for one in both if one.held_out), HELD, "recipe")

@@ -18,7 +18,6 @@ also runs in `.venv`. FILEs are of `record_unseen.py`; the default is `curves.pa
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -33,7 +32,9 @@ from switchpoint.detection.noise import point_noise
 from switchpoint.detection.segments import PieceTable
 from switchpoint.tables.findings import BOUNDARIES
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from arguments import count, parser
 from labelled import Curve, Witnesses, curves, launches, pool, unseen
 from peers import PEERS, Detector
 
@@ -225,9 +226,9 @@ def table(part: list[Curve], peers: dict[str, Detector], *, with_held_out: bool)
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser(description=__doc__)
+    options = parser(__doc__)
     options.add_argument("--ours", action="store_true")
-    options.add_argument("--passes", type=int)
+    options.add_argument("--passes", type=count)
     options.add_argument("files", type=Path, nargs="*")
     given = options.parse_args()
     main(only_ours=given.ours, passes=given.passes, files=given.files)

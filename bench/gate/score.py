@@ -22,7 +22,6 @@ fail the gate, so without what got better.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -38,7 +37,9 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from arguments import count, parser
 from ideal import finds
 from peers import FIRST, PEERS
 from recorded import NIGHTS, PAIRS, Curve, History, Truth, histories, session, transports
@@ -228,15 +229,15 @@ def ideal(every: list[History]) -> str:
 
 def main() -> None:
     """Print the table."""
-    options = argparse.ArgumentParser(description=__doc__)
+    options = parser(__doc__)
     options.add_argument("--ours", action="store_true")
     options.add_argument("--peers", action="store_true")
     options.add_argument("--held-out", action="store_true")
     options.add_argument("--noise", type=float, default=3.0)
     options.add_argument("--effect", type=float, default=10.0)
-    options.add_argument("--pairs", type=int, default=PAIRS)
-    options.add_argument("--processes", type=int, default=os.cpu_count())
-    options.add_argument("histories", type=int, nargs="?", default=30)
+    options.add_argument("--pairs", type=count, default=PAIRS)
+    options.add_argument("--processes", type=count, default=os.cpu_count())
+    options.add_argument("histories", type=count, nargs="?", default=30)
     given = options.parse_args()
     every = [
         history

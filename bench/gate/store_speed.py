@@ -17,6 +17,7 @@ CPU seconds count, because the machine may have other work. Memory is that of al
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -25,14 +26,17 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from switchpoint import Store, gate
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from arguments import count, parser
 from synthetic import MODES, PASSES, SIZES, Site
 from year import Night, files_of, fill
 
@@ -274,9 +278,19 @@ def scratch() -> Iterator[Path]:
         yield Path(folder)
 
 
+def part(text: str) -> Callable[[], None]:
+    """Return what measures a part, told as `gate` or, of the months and years, `gate=30`."""
+    name, _, number = text.partition("=")
+    if name not in PARTS or (number and name not in {"gate", "year"}):
+        told = f"there is no {text}; choose from {', '.join(PARTS)}, gate=SESSIONS and year=NIGHTS"
+        raise argparse.ArgumentTypeError(told)
+    return partial(PARTS[name], count(number)) if number else PARTS[name]
+
+
 PARTS = {"night": night, "samples": samples, "gate": judge, "year": year, "large": large}
 
 if __name__ == "__main__":
-    for word in sys.argv[1:] or ["night", "samples", "gate", "year"]:
-        name, _, number = word.partition("=")
-        PARTS[name](*([int(number)] if number else []))
+    options = parser(__doc__)
+    options.add_argument("parts", type=part, nargs="*", metavar="PART[=NUMBER]")
+    for measure in options.parse_args().parts or [night, samples, judge, year]:
+        measure()

@@ -6,6 +6,7 @@ The launch is what repeats: its offset is larger than anything inside it.
 
 from __future__ import annotations
 
+import argparse
 import json
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -24,6 +25,10 @@ PASSES = 3
 MODES = ["send", "ssend", "isend", "stream"]
 MPIS = ["MPICH 4.0.2", "Open MPI 4.1.4"]
 PLACEMENTS = ["one_node", "one_node_network", "two_nodes_one_host", "two_nodes_two_hosts"]
+
+#: What can change, and the columns by which curves are chosen for it.
+KINDS = {"latency", "per_byte", "switch", "drift"}
+COLUMNS = {"mpi", "placement", "nodes"}
 
 #: The first night.
 START = datetime(2026, 1, 1, 2, tzinfo=timezone.utc)
@@ -73,9 +78,16 @@ class Change:
     @classmethod
     def parse(cls, text: str) -> Change:
         """Read a change such as ``latency:+12%:60:placement=one_node,mpi=MPICH 4.0.2``."""
-        kind, effect, night, *where = text.split(":")
-        pairs = [pair.split("=") for pair in ":".join(where).split(",") if pair]
-        return cls(kind, float(effect.rstrip("%")) / 100, int(night), dict(pairs))
+        try:
+            kind, effect, night, *where = text.split(":")
+            pairs = [pair.split("=") for pair in ":".join(where).split(",") if pair]
+            change = cls(kind, float(effect.rstrip("%")) / 100, int(night), dict(pairs))
+        except ValueError:
+            change = None
+        if change is None or change.kind not in KINDS or not {*change.where} <= COLUMNS:
+            told = f"{text} is no change; write KIND:EFFECT:NIGHT, as latency:+12%:300"
+            raise argparse.ArgumentTypeError(told)
+        return change
 
     def factor(self, night: int) -> float:
         """Return what the changed quantity is multiplied by in a night."""

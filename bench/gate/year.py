@@ -19,6 +19,8 @@ from switchpoint import Store
 from switchpoint.store.compaction import join_if_many
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from arguments import add_count, parser
 from synthetic import Change, Site
 
 
@@ -67,14 +69,16 @@ def files_of(store: Path) -> list[Path]:
     return [path for path in store.rglob("*") if path.is_file()]
 
 
-def main(words: list[str]) -> None:
+def main() -> None:
     """Fill the store."""
-    if len(words) < 4:
-        sys.exit(__doc__)
-    curves, nights, launches = map(int, words[:3])
-    changes = [Change.parse(word) for word in words[4:]]
-    for night in fill(Path(words[3]), curves, nights, launches, changes):
-        if night.number % 10 == 0 or night.number == nights - 1:
+    options = parser(__doc__)
+    for name in ("curves", "nights", "launches"):
+        add_count(options, name)
+    options.add_argument("store", type=Path, metavar="STORE")
+    options.add_argument("changes", type=Change.parse, nargs="*", metavar="CHANGE")
+    given = options.parse_args()
+    for night in fill(given.store, given.curves, given.nights, given.launches, given.changes):
+        if night.number % 10 == 0 or night.number == given.nights - 1:
             print(
                 f"night {night.number:4}: {night.samples:,} samples in {night.seconds:.1f} s"
                 f" ({night.cpu_seconds:.1f} s of CPU); {night.files} files,"
@@ -84,4 +88,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

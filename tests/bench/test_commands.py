@@ -55,7 +55,7 @@ ELSEWHERE = {
 
 #: What the others are made of.
 PARTS = {
-    *("on_testbed.py", "ratios.py", "detection/labelled.py", "detection/peers.py"),
+    *("arguments.py", "on_testbed.py", "ratios.py", "detection/labelled.py", "detection/peers.py"),
     *("gate/ideal.py", "gate/peers.py", "gate/recorded.py", "gate/synthetic.py"),
 }
 
@@ -82,6 +82,22 @@ def test_a_small_run_ends_well(command: str, tmp_path: Path) -> None:
     assert SMALL[command] in done.stdout, done.stdout
 
 
+def programs() -> set[str]:
+    """Return every benchmark that is run as a command."""
+    return {command.split()[0] for command in SMALL} | ELSEWHERE
+
+
+@pytest.mark.parametrize("program", sorted(programs()))
+def test_a_wrong_argument_is_told_in_one_line(program: str) -> None:
+    done = subprocess.run(
+        [sys.executable, BENCH / program, "--no-such-option"],
+        capture_output=True, text=True, cwd=ROOT, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "error: " in done.stderr.splitlines()[-1], done.stderr
+    assert not done.stdout
+
+
 def test_no_benchmark_is_forgotten() -> None:
     there = {str(path.relative_to(BENCH)) for path in BENCH.rglob("*.py")}
-    assert there == {command.split()[0] for command in SMALL} | ELSEWHERE | PARTS
+    assert there == programs() | PARTS
