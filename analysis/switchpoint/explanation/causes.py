@@ -103,21 +103,27 @@ def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> N
         return
     curves = none_for_nulls(measurements.curves).to_dict("records")
     family = Counter(values_of(curve, alike) for curve in curves)
-    steps: dict[Any, list[dict[Any, Any]]] = {}
-    for row in rows:
-        if may_jump(row):
-            steps.setdefault(values_of(row, alike), []).append(row)
+    steps = pd.DataFrame(
+        [
+            (values_of(row, alike), values_of(row, identity), *_bracket(row))
+            for row in rows
+            if may_jump(row)
+        ],
+        columns=["family", "curve", "before", "size"],
+    )
+    of_family: dict[Any, pd.DataFrame] = dict(iter(steps.groupby("family", sort=False)))
     for row in guessed:
         key = values_of(row, alike)
         others = family[key] - 1
-        recurs = {
-            values_of(other, identity)
-            for other in steps[key]
-            if values_of(other, identity) != values_of(row, identity)
-            and other["last_size_before"] <= row["size_bytes"]
-            and row["last_size_before"] <= other["size_bytes"]
-        }
+        before, size = _bracket(row)
+        near = of_family[key]
+        shares = (near["before"].to_numpy() <= size) & (near["size"].to_numpy() >= before)
+        recurs = {*near["curve"].to_numpy()[shares]} - {values_of(row, identity)}
         if others >= _ENOUGH_SIBLINGS and len(recurs) < others / 2:
             row["origin"] = None
         elif others:
             row["origin"]["evidence"].append(f"recurs in {len(recurs)} of {others} sibling curves")
+
+
+def _bracket(row: dict[Any, Any]) -> tuple[int, int]:
+    return row["last_size_before"], row["size_bytes"]
