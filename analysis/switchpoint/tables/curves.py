@@ -19,6 +19,10 @@ _TOO_NOISY = 0.1
 #: Fewer sizes cannot separate a slow pass from slow sizes.
 _FEWEST_SIZES = 6
 
+#: Pairs are numbered through a table of all that are possible, if these are at most so many times
+#: the samples. Otherwise the table would need more memory than they do, and pairs are sorted.
+_FEW_POSSIBLE = 4
+
 #: For each number of values, from 0: the standard error of their median divided by their median
 #: absolute deviation, times the square root of their number. Each is the median of a million draws
 #: of normal values, because the deviation of few values is often much too small. 1.86 for many.
@@ -107,7 +111,7 @@ def compare_passes(sweeps: Sweeps) -> Passes:
     point_curve = np.empty(point.max() + 1, dtype=np.intp)
     point_curve[point] = curve
     turn = _numbered(curve, sweeps.number)
-    cell = _numbered(point, turn)
+    cell = _numbered(point, sweeps.number)
     of_cell, of_turn = _first_of_each(cell), _first_of_each(turn)
     cell_point, cell_turn = point[of_cell], turn[of_cell]
     logs = np.log(median_by(cell, sweeps.time_us.astype(float)))
@@ -132,15 +136,14 @@ def compare_passes(sweeps: Sweeps) -> Passes:
 def summarise_passes(sweeps: Sweeps, passes: Passes) -> pd.DataFrame:
     """Summarise samples with compared passes, see `summarise`."""
     time = sweeps.time_us.astype(float)
-    order, starts, counts = _order_by(passes.point, time)
-    sorted_time = time[order]
+    sorted_time, starts, counts = _sorted_by(passes.point, time)
     below = _interval_rank(counts)
     median = _median_of_sorted(sorted_time, starts, counts)
     within = _error_of_median(passes.point, np.log(time) - passes.slower[passes.turn])
     between = _error_of_median(passes.cell_point, passes.cell_slower)
     identity = sweeps.curves.iloc[passes.point_curve]
     columns: dict[str, Any] = {name: identity[name].array for name in sweeps.identity}
-    columns["size_bytes"] = size = sweeps.size_bytes[order[starts]]
+    columns["size_bytes"] = size = sweeps.size_bytes[_first_of_each(passes.point)]
     columns["time_us"] = median
     columns["low_us"] = sorted_time[starts + below]
     columns["high_us"] = sorted_time[starts + counts - 1 - below]
@@ -232,8 +235,14 @@ def _error_of_median(codes: Indices, values: Floats) -> Floats:
 def _numbered(major: Indices, minor: Indices) -> Indices:
     """Number the existing pairs from 0, in order."""
     minor_code, minors = pd.factorize(minor, sort=True)
-    code, _ = pd.factorize(major * max(len(minors), 1) + minor_code, sort=True)
-    return code
+    pair = major * len(minors) + minor_code
+    possible = int(pair.max()) + 1
+    if possible > _FEW_POSSIBLE * len(pair):
+        return np.asarray(pd.factorize(pair, sort=True)[0])
+    exists = np.zeros(possible, dtype=bool)
+    exists[pair] = True
+    number: Indices = np.cumsum(exists) - 1
+    return np.asarray(number[pair])
 
 
 def _first_of_each(codes: Indices) -> Indices:
@@ -245,24 +254,22 @@ def _first_of_each(codes: Indices) -> Indices:
 
 def median_by(codes: Indices, values: Floats) -> Floats:
     """Return the median of the values per code; all codes from 0 to the largest must occur."""
-    order, starts, counts = _order_by(codes, values)
-    return _median_of_sorted(values[order], starts, counts)
+    return _median_of_sorted(*_sorted_by(codes, values))
 
 
-def _order_by(codes: Indices, values: Floats) -> tuple[Indices, Indices, Indices]:
-    """Sort by code and then by value; also return start and length of each code's run.
+def _sorted_by(codes: Indices, values: Floats) -> tuple[Floats, Indices, Indices]:
+    """Sort values by code and then by value; also return start and length of each code's run.
 
-    The result is that of `lexsort`. Runs of the same length are sorted as rows of one array, which
-    is many times faster, because nearly all runs have the same number of repeats.
+    Runs of the same length are sorted as rows of one array, which is many times faster than
+    `lexsort`, because nearly all runs have the same number of repeats.
     """
     order = np.argsort(codes, kind="stable")
+    found = values[order]
     starts, counts = _runs(codes[order])
     for count in np.unique(counts):
         rows = starts[counts == count][:, None] + np.arange(count)
-        of_code = order[rows]
-        by_value = np.argsort(values[of_code], axis=1)
-        order[rows] = np.take_along_axis(of_code, by_value, axis=1)
-    return order, starts, counts
+        found[rows] = np.sort(found[rows], axis=1)
+    return found, starts, counts
 
 
 def _runs(sorted_codes: Indices) -> tuple[Indices, Indices]:
