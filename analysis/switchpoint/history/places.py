@@ -67,8 +67,8 @@ def of_sizes(night: Night, odd: list[OddSizes]) -> Iterator[Draft]:
         yield Draft(
             "regression" if effect > 0 else "improvement",
             "time",
-            f"{_where_odd(night, same)} {effect_text(effect, low, high)}{number};"
-            " latency and bandwidth do not explain it",
+            f"{_where_odd(night, same)} {effect_text(effect, low, high)}{number},"
+            " beyond what latency and bandwidth explain",
             curves,
             (first, last),
             shared_by(night.curves, curves),
