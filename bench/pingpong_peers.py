@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -91,7 +92,8 @@ def peers(mpi: str, folder: Path) -> Iterator[Peer]:
         yield osu_latency(folder_of_osu)
     if mpi == "mpich" and "IMB_MPI1" in os.environ:
         yield imb(os.environ["IMB_MPI1"], folder)
-    yield netpipe(NETPIPE[mpi])
+    if shutil.which(NETPIPE[mpi]):
+        yield netpipe(NETPIPE[mpi])
 
 
 def ours_us(name: str, mpi: str, placement: str, peer: Peer, size: int, folder: Path) -> float:
@@ -184,8 +186,12 @@ def main() -> None:
         folder = Path(scratch).resolve()
         every = [(mpi, peer) for mpi in PMI for peer in peers(mpi, folder)]
         known = [*PMI, *(f"{mpi}:{peer.name}" for mpi, peer in every)]
-        if unknown := {*given.chosen} - {*known}:
-            options.error(f"there is no {min(unknown)}; choose from {', '.join(known)}")
+        unknown = {*given.chosen} - {*known}
+        if unknown or not every:
+            options.error(
+                f"there is no {min(unknown, default='peer')}; choose from {', '.join(known)}, or"
+                " name more programs by OSU_OPENMPI, OSU_MPICH and IMB_MPI1"
+            )
         print(
             f"{'MPI':8} {'placement':20} {'peer':8} {'bytes':>8} {'ours us':>10} {'theirs us':>10}"
             f"   ratio [95 % interval]   spreads  their ratio, {given.pairs} pairs"
