@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Collection
+from functools import partial
 
 from on_testbed import PMI
 
@@ -16,36 +18,47 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 def only_count(description: str | None, name: str, default: int, least: int = 1) -> int:
     """Return the only argument of a benchmark: how many of something it measures."""
     options = parser(description)
-    add_count(options, name, default)
-    number: int = getattr(options.parse_args(), name)
-    if number < least:
-        options.error(f"argument {name}: {number} are too few, give {least} or more")
-    return number
+    add_count(options, name, default, least)
+    return int(getattr(options.parse_args(), name))
 
 
-def add_count(options: argparse.ArgumentParser, name: str, default: int | None = None) -> None:
+def add_count(
+    options: argparse.ArgumentParser, name: str, default: int | None = None, least: int = 1
+) -> None:
     """Add an argument that counts something, which can be left out if it has a default."""
-    may_miss = None if default is None else "?"
     options.add_argument(
-        name, type=count, nargs=may_miss, default=default, metavar=name.upper(),
+        name, type=partial(count, least=least), nargs=None if default is None else "?",
+        default=default, metavar=name.upper(),
         help=None if default is None else f"default {default:,}",
     )  # fmt: skip
 
 
 def add_mpis(options: argparse.ArgumentParser) -> None:
     """Add the MPIs to measure with, by default all; they are in `mpis`."""
-    told = f"{' or '.join(PMI)}; default: all"
-    options.add_argument("mpis", type=_mpi, nargs="*", metavar="MPI", help=told)
+    options.add_argument(
+        "mpis", type=one_of("MPI", PMI), nargs="*", default=list(PMI), metavar="MPI",
+        help=f"{' or '.join(PMI)}; default: all",
+    )  # fmt: skip
 
 
-def count(text: str) -> int:
-    """Read a whole number, 1 or more."""
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text} is no whole number, 1 or more")
+def count(text: str, least: int = 1) -> int:
+    """Read a whole number that is not too small."""
+    if not (text.isascii() and text.isdigit() and int(text) >= least):
+        raise argparse.ArgumentTypeError(f"{text} is no whole number, {least} or more")
     return int(text)
 
 
-def _mpi(text: str) -> str:
-    if text not in PMI:
-        raise argparse.ArgumentTypeError(f"there is no MPI {text}; choose from {', '.join(PMI)}")
-    return text
+def one_of(noun: str, known: Collection[str]) -> Callable[[str], str]:
+    """Return what reads a known word.
+
+    The `choices` of argparse refuse an argument that may be repeated and is left out, before
+    Python 3.12.
+    """
+
+    def read(text: str) -> str:
+        if text not in known:
+            told = f"there is no {noun} {text}; choose from {'; '.join(known)}"
+            raise argparse.ArgumentTypeError(told)
+        return text
+
+    return read

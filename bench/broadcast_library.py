@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 from arguments import add_count, add_mpis, parser
-from on_testbed import PLACEMENTS, PMI, ROOT, kernel, launch, launch_on_all, testbed
+from on_testbed import PLACEMENTS, ROOT, kernel, launch, launch_on_all, testbed
 from ratios import median_ratio
 from switchpoint import read_record
 
@@ -81,4 +81,4 @@ if __name__ == "__main__":
     add_count(options, "passes", 7)
     add_mpis(options)
     given = options.parse_args()
-    main(given.passes, given.mpis or list(PMI))
+    main(given.passes, given.mpis)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from arguments import add_count, add_mpis, count, parser
-from on_testbed import PMI, ROOT, kernel, launch_on_all, testbed
+from on_testbed import ROOT, kernel, launch_on_all, testbed
 from ratios import median_ratio
 from switchpoint import read_record
 
@@ -86,4 +86,4 @@ if __name__ == "__main__":
     add_mpis(options)
     options.add_argument("--size", type=count, default=16 * 2**20, metavar="BYTES")
     given = options.parse_args()
-    main(given.passes, given.mpis or list(PMI), given.size)
+    main(given.passes, given.mpis, given.size)

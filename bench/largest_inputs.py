@@ -8,7 +8,6 @@ Usage: .venv/bin/python bench/largest_inputs.py [FORMAT...]   (default: all, nee
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import io
 import json
@@ -20,7 +19,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from arguments import parser
+from arguments import one_of, parser
 from switchpoint.limits import (
     JSON_BYTES,
     LOG_VALUES,
@@ -124,14 +123,6 @@ def main(chosen: list[str]) -> None:
             print(_measured(name, Path(folder)), flush=True)
 
 
-def a_format(text: str) -> str:
-    """Read the name of a format."""
-    if text not in FORMATS:
-        known = "; ".join(FORMATS)
-        raise argparse.ArgumentTypeError(f"there is no format {text}; choose from {known}")
-    return text
-
-
 def _measured(name: str, folder: Path) -> str:
     file, lines = FORMATS[name]
     path = folder / f"{file}.gz"
@@ -164,5 +155,8 @@ def _measured(name: str, folder: Path) -> str:
 
 if __name__ == "__main__":
     options = parser(__doc__)
-    options.add_argument("formats", type=a_format, nargs="*", metavar="FORMAT")
-    main(options.parse_args().formats or list(FORMATS))
+    options.add_argument(
+        "formats", type=one_of("format", FORMATS), nargs="*", default=list(FORMATS),
+        metavar="FORMAT",
+    )  # fmt: skip
+    main(options.parse_args().formats)

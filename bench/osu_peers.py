@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from arguments import add_count, parser
+from arguments import add_count, one_of, parser
 from on_testbed import PLACEMENTS, PMI, kernel, launch, osu, testbed
 from ratios import median_ratio
 from switchpoint.records.record import read_facts
@@ -132,11 +132,9 @@ def main() -> None:
     of_osu = {pair.name: pair for pair in PAIRS}
     options = parser(__doc__)
     add_count(options, "pairs", 7)
-    options.add_argument("chosen", nargs="*", metavar="PLACEMENT or PROGRAM")
+    known = one_of("placement or program", [*PLACEMENTS.placements, *of_osu])
+    options.add_argument("chosen", type=known, nargs="*", metavar="PLACEMENT or PROGRAM")
     given = options.parse_args()
-    if unknown := set(given.chosen) - of_osu.keys() - PLACEMENTS.placements.keys():
-        known = ", ".join([*of_osu, *PLACEMENTS.placements])
-        options.error(f"{min(unknown)} is no program or placement; choose from {known}")
     compared = [of_osu[word] for word in given.chosen if word in of_osu] or PAIRS
     placements = [word for word in given.chosen if word not in of_osu]
     print(

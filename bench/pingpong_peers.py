@@ -177,11 +177,9 @@ def compare(name: str, mpi: str, peer: Peer, pairs: int, folder: Path) -> None:
 def main() -> None:
     """Print the rows of each MPI and peer."""
     options = parser(__doc__)
-    add_count(options, "pairs", 9)
+    add_count(options, "pairs", 9, least=2)  # one pair has no interval
     options.add_argument("chosen", nargs="*", metavar="MPI[:PEER]")
     given = options.parse_args()
-    if given.pairs < 2:
-        options.error("one pair has no interval; give 2 pairs or more")
     with tempfile.TemporaryDirectory(dir=".") as scratch:
         folder = Path(scratch).resolve()
         every = [(mpi, peer) for mpi in PMI for peer in peers(mpi, folder)]

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pandas as pd
 from arguments import add_count, add_mpis, parser
-from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
+from on_testbed import ROOT, kernel, run, srun_words, testbed
 from switchpoint import Store, compare_with, fit_model, read_files
 from switchpoint.errors import InputError
 from switchpoint.models.gains import LEAST_GAIN
@@ -235,7 +235,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(dir=".") as scratch:
         keep = (given.keep or Path(scratch) / "records").resolve()
-        for shape, found in measured(given.launches, given.mpis or list(PMI), keep):
+        for shape, found in measured(given.launches, given.mpis, keep):
             for compared in errors(found, SITE):
                 print_errors(shape, compared)
                 print_best(shape, compared)

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from arguments import add_count, add_mpis, parser
-from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
+from on_testbed import ROOT, kernel, run, srun_words, testbed
 from switchpoint import check_advice, fit_model, read_files, recommend, save_model, write_advice
 from switchpoint.models.repeats import LEAST_LAUNCHES
 from switchpoint.models.rules_files import (
@@ -130,15 +130,12 @@ def examine(name: str, mpi: str, folder: Path, launches: int) -> None:
 def main() -> None:
     """Print what was recommended, and what of it won."""
     options = parser(__doc__)
-    add_count(options, "launches", 5)
+    add_count(options, "launches", 5, least=LEAST_LAUNCHES)
     add_mpis(options)
     options.add_argument("--keep", type=Path, metavar="FOLDER")
     given = options.parse_args()
-    if given.launches < LEAST_LAUNCHES:
-        told = f"{given.launches} launches confirm nothing; give {LEAST_LAUNCHES} or more"
-        options.error(told)
     with testbed(shape=SHAPE) as name, tempfile.TemporaryDirectory(dir=".") as scratch:
-        for mpi in given.mpis or list(PMI):
+        for mpi in given.mpis:
             examine(name, mpi, (given.keep or Path(scratch)).resolve() / mpi, given.launches)
     print("a recommendation that does not win is withdrawn")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from arguments import add_count, add_mpis, parser
-from on_testbed import PMI, ROOT, kernel, run, srun_words, testbed
+from on_testbed import ROOT, kernel, run, srun_words, testbed
 from ratios import median_ratio
 from switchpoint import read_facts
 
@@ -79,4 +79,4 @@ if __name__ == "__main__":
     add_count(options, "rounds", 5)
     add_mpis(options)
     given = options.parse_args()
-    main(given.rounds, given.mpis or list(PMI))
+    main(given.rounds, given.mpis)

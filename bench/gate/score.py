@@ -48,9 +48,8 @@ from recorded import NIGHTS, PAIRS, Curve, History, Truth, histories, session, t
 HERE = Path(__file__).resolve().parent
 UV = HERE.parents[1] / ".venv/bin/uv"
 
-#: A change that is reported this many nights later is missed; and one that is normal by then.
+#: A change that is reported this many nights later is missed.
 PATIENCE = 7
-SETTLED = 14
 
 #: What the kinds of changes are called by the metric that they change.
 METRIC = {"latency": "latency", "drift": "latency", "bandwidth": "bandwidth", "switch": "switch"}
@@ -212,11 +211,12 @@ def _is_true(report: Report, every: list[History]) -> bool:
     )
 
 
-def overall(name: str, reports: Iterable[Report], every: list[History]) -> str:
+def overall(name: str, reports: list[Report], every: list[History]) -> str:
     """One line of our findings: how many changes of all kinds they contain, soon and at all."""
-    reports = list(reports)
+    from switchpoint.history.policy import Policy
+
     told = []
-    for nights in (PATIENCE, SETTLED):
+    for nights in (PATIENCE, Policy().settled_after_nights):
         hits = [hit for one in every for hit in _hits(one, reports, one.curves(), nights)]
         found = sum(hit.delay is not None for hit in hits)
         told.append(f"{found} within {nights} nights ({found / len(hits):.1%})")

@@ -291,6 +291,7 @@ PARTS = {"night": night, "samples": samples, "gate": judge, "year": year, "large
 
 if __name__ == "__main__":
     options = parser(__doc__)
-    options.add_argument("parts", type=part, nargs="*", metavar="PART[=NUMBER]")
-    for measure in options.parse_args().parts or [night, samples, judge, year]:
+    usual = [night, samples, judge, year]
+    options.add_argument("parts", type=part, nargs="*", default=usual, metavar="PART[=NUMBER]")
+    for measure in options.parse_args().parts:
         measure()
