@@ -172,25 +172,39 @@ def test_what_is_better_does_not_fail(tmp_path: Path) -> None:
     assert {*verdict.findings["kind"]} == {"improvement"}
 
 
-@pytest.mark.parametrize("to", [16384, 262144])
-def test_a_moved_switch_is_named_with_both_places(tmp_path: Path, to: int) -> None:
-    def change(curve: Curve, truth: Truth) -> Truth:
-        if curve.environ == "openmpi" and curve.placement == "two_nodes_one_host":
-            return replace(truth, switch=to, jump_us=40.0)
-        return replace(truth, jump_us=40.0) if curve.placement == "two_nodes_one_host" else truth
+def store_with_a_moved_switch(folder: Path, to: int) -> Store:
+    """Return nights in the last of which two curves have their switch at another size."""
 
     def before(curve: Curve, truth: Truth) -> Truth:
         return replace(truth, jump_us=40.0) if curve.placement == "two_nodes_one_host" else truth
 
-    store = Store(tmp_path / "store")
+    def change(curve: Curve, truth: Truth) -> Truth:
+        moves = curve.environ == "openmpi" and curve.placement == "two_nodes_one_host"
+        return replace(before(curve, truth), switch=to if moves else truth.switch)
+
+    store = Store(folder / "store")
     add_nights(store, range(LAST), change=before)
     add_nights(store, [LAST], change=change)
+    return store
 
-    found = only(gate(store))
+
+@pytest.mark.parametrize("to", [16384, 262144])
+def test_a_moved_switch_is_named_with_both_places(tmp_path: Path, to: int) -> None:
+    found = only(gate(store_with_a_moved_switch(tmp_path, to)))
 
     assert (found["kind"], found["metric"]) == ("moved_switch", "switch")
     assert found["shared"]["placement"] == "two_nodes_one_host" and len(found["curves"]) == 2
     assert f"moved from 64 KiB to {to // 1024} KiB (2 curves)" in found["sentence"]
+
+
+def test_a_moved_switch_fails_unless_it_is_an_improvement_too(tmp_path: Path) -> None:
+    slower = store_with_a_moved_switch(tmp_path / "slower", 16384)
+    faster = store_with_a_moved_switch(tmp_path / "faster", 262144)
+    both = Policy(fails=frozenset({"moved_switch", "improvement"}))
+
+    assert gate(slower).fails and not gate(faster).fails
+    assert gate(faster, policy=both).fails
+    assert not gate(slower, policy=Policy(fails=frozenset({"improvement"}))).fails
 
 
 def test_one_size_that_is_slower_is_found(tmp_path: Path) -> None:
