@@ -207,6 +207,25 @@ def test_a_moved_switch_fails_unless_it_is_an_improvement_too(tmp_path: Path) ->
     assert not gate(slower, policy=Policy(fails=frozenset({"improvement"}))).fails
 
 
+def test_a_finding_lists_its_largest_consequences_only(tmp_path: Path) -> None:
+    class Odd(Truth):
+        def times(self, sizes: Any) -> Any:
+            odd = {64: 0.2, 256: 0.5, 1024: 0.7, 4096: 0.3, 16384: 0.6}
+            return super().times(sizes) * (1 + np.array([odd.get(int(size), 0) for size in sizes]))
+
+    def change(curve: Curve, truth: Truth) -> Truth:
+        slower = replace(truth, latency_us=2 * truth.latency_us)
+        return Odd(**vars(slower)) if curve.placement == "two_nodes_two_hosts" else truth
+
+    found = gate(store_of(tmp_path, from_night(LAST, change))).findings.iloc[0]
+
+    assert found["metric"] == "latency"
+    assert re.findall(r"at (\S+ K?i?B) \+\d+ % beyond that", found["sentence"]) == [
+        "1 KiB", "16 KiB", "256 B",
+    ]  # fmt: skip
+    assert found["sentence"].endswith("; 2 more consequences")
+
+
 def test_one_size_that_is_slower_is_found(tmp_path: Path) -> None:
     class Odd(Truth):
         def times(self, sizes: Any) -> Any:

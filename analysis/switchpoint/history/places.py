@@ -17,17 +17,24 @@ from switchpoint.history.words import counted, effect_text, named, range_words, 
 from switchpoint.tables.sweeps import Indices
 from switchpoint.tables.units import size_text
 
+#: A sentence that lists more than this many consequences of a change is not read.
+_MOST_CLAUSES = 3
+
 _Found = TypeVar("_Found", MovedSwitch, OddSizes)
 
 
 def words_of(night: Night, beside: Beside) -> list[str]:
     """Write what follows from a change of latency or bandwidth, a clause each."""
     moved = (_where_moved(night, same) for same in _moved_together(beside.moved))
+    largest = sorted(_odd_together(beside.odd), key=lambda same: -abs(_typical(same).effect))
     odd = (
         f"{_where_odd(night, same)} {100 * math.expm1(_typical(same).effect):+.0f} % beyond that"
-        for same in _odd_together(beside.odd)
+        for same in largest
     )
-    return [*moved, *odd]
+    clauses = [*moved, *odd]
+    if len(clauses) > _MOST_CLAUSES:
+        clauses[_MOST_CLAUSES:] = [counted(len(clauses) - _MOST_CLAUSES, "more consequence")]
+    return clauses
 
 
 def of_switches(night: Night, shapes: Shapes, moved: list[MovedSwitch]) -> Iterator[Draft]:
