@@ -207,6 +207,24 @@ def test_a_moved_switch_fails_unless_it_is_an_improvement_too(tmp_path: Path) ->
     assert not gate(slower, policy=Policy(fails=frozenset({"improvement"}))).fails
 
 
+@pytest.mark.parametrize(("factor", "kind"), [(3.0, "regression"), (0.4, "improvement")])
+def test_a_size_that_stays_as_it_was_has_not_changed_in_the_other_direction(
+    tmp_path: Path, factor: float, kind: str
+) -> None:
+    class Odd(Truth):
+        def times(self, sizes: Any) -> Any:
+            changed = replace(Truth(**vars(self)), latency_us=factor * self.latency_us)
+            return np.where(sizes == 1024, super().times(sizes), changed.times(sizes))
+
+    def change(curve: Curve, truth: Truth) -> Truth:
+        return Odd(**vars(truth)) if curve.placement == "two_nodes_two_hosts" else truth
+
+    found = gate(store_of(tmp_path, from_night(LAST, change)))
+
+    assert {*found.findings["kind"]} == {kind}
+    assert found.fails is (kind == "regression")
+
+
 def test_a_finding_lists_its_largest_consequences_only(tmp_path: Path) -> None:
     class Odd(Truth):
         def times(self, sizes: Any) -> Any:

@@ -12,12 +12,12 @@ import numpy as np
 
 from switchpoint.cores import workers
 from switchpoint.history.by_night import LaunchesByNight
-from switchpoint.history.odd_sizes import unexplained
+from switchpoint.history.odd_sizes import slower_by_place, unexplained
 from switchpoint.history.parameters import Parameters, parameters_of
 from switchpoint.history.points import Points
 from switchpoint.history.shapes import Shapes, shapes_of
 from switchpoint.history.switches import MovedSwitch, moved_switches
-from switchpoint.tables.sweeps import Indices
+from switchpoint.tables.sweeps import Floats, Indices
 
 #: The number of points that are worked on at once, and the number of parts from which processes
 #: are started.
@@ -36,6 +36,8 @@ class ByCurve:
         Switches that are at another place tonight.
     parameters : Parameters
         Latency, time per byte and noise, without the sizes across which a switch moved.
+    slower : array of float
+        How much slower each place of the shapes is tonight than in the history, as a logarithm.
     rest : LaunchesByNight
         How much slower each place of the shapes was than its parameters explain, as a logarithm.
     searched : array of int
@@ -45,6 +47,7 @@ class ByCurve:
     shapes: Shapes
     moved: list[MovedSwitch]
     parameters: Parameters
+    slower: Floats
     rest: LaunchesByNight
     searched: Indices
 
@@ -77,15 +80,18 @@ def _by_curve(work: tuple[Points, dict[int, Sequence[int]]]) -> ByCurve:
     across = np.isin(shapes.place, [place for one in moved for place in one.places])
     across &= points.night == points.nights - 1
     parameters = parameters_of(points, shapes, across)
-    rest = unexplained(points, shapes, parameters, across)
+    slower = slower_by_place(points, shapes, across)
+    rest = unexplained(slower, shapes, parameters)
     nowhere = np.zeros(0, dtype=np.intp)  # the points themselves are needed no longer
     searched = np.setdiff1d(shapes.segment_curve, [*known])
-    return ByCurve(replace(shapes, place=nowhere), moved, parameters, rest, searched)
+    return ByCurve(
+        replace(shapes, place=nowhere), moved, parameters, slower.nightly[:, -1], rest, searched
+    )
 
 
 def _joined(parts: Iterable[ByCurve]) -> ByCurve:
     """Join parts, whose segments and places are numbered from 0 in each."""
-    shapes, moved, parameters, rest, searched = [], [], [], [], []
+    shapes, moved, parameters, slower, rest, searched = [], [], [], [], [], []
     segments = places = 0
     for part in parts:
         own = part.shapes
@@ -99,6 +105,7 @@ def _joined(parts: Iterable[ByCurve]) -> ByCurve:
             for one in part.moved
         ]
         parameters.append(part.parameters.numbered_from(segments))
+        slower.append(part.slower)
         rest.append(part.rest)
         searched.append(part.searched)
         segments += len(own.segment_curve)
@@ -111,6 +118,7 @@ def _joined(parts: Iterable[ByCurve]) -> ByCurve:
         Shapes(**arrays),
         moved,
         Parameters.joined(parameters),
+        np.concatenate(slower),
         LaunchesByNight.joined(rest),
         np.concatenate(searched),
     )

@@ -85,7 +85,7 @@ def found(night: Night, curves: ByCurve | None, policy: Policy) -> Iterator[Draf
     )
     changes = shared_changes(compared)
     least = math.log1p(policy.minimum_effect.time)
-    odd = odd_sizes(curves.rest, curves.shapes, stratum, least, rate)
+    odd = odd_sizes(curves.rest, curves.slower, curves.shapes, stratum, least, rate)
     if night.nights.tonight < ENOUGH_NIGHTS:  # a switch that moved by one size looks the same
         odd = [one for one in odd if not one.beside_switch]
     rest = Beside(curves.moved, odd)

@@ -43,14 +43,14 @@ class OddSizes:
     beside_switch: bool
 
 
-def unexplained(
-    points: Points, shapes: Shapes, parameters: Parameters, left_out: npt.NDArray[np.bool_]
+def slower_by_place(
+    points: Points, shapes: Shapes, left_out: npt.NDArray[np.bool_]
 ) -> LaunchesByNight:
-    """Return how much slower each place was in each night than latency and bandwidth explain.
+    """Return how much slower each place was in each night than in the history.
 
     Parameters
     ----------
-    points, shapes, parameters
+    points, shapes
         Of all nights.
     left_out : array of bool
         Of each point: whether a moved switch explains it.
@@ -64,19 +64,32 @@ def unexplained(
     used = (shapes.place >= 0) & ~left_out
     shape = (len(shapes.size), points.nights)
     place, night, ratio = shapes.place[used], points.night[used], ratios(points, shapes)[used]
-    found = launches_by_night(place, night, ratio, shape, points.launch[used])
-    return found.less(np.clip(found.nightly, *_explained(shapes, parameters)))
+    return launches_by_night(place, night, ratio, shape, points.launch[used])
+
+
+def unexplained(slower: LaunchesByNight, shapes: Shapes, parameters: Parameters) -> LaunchesByNight:
+    """Return what latency and bandwidth do not explain of `slower_by_place`."""
+    return slower.less(np.clip(slower.nightly, *_explained(shapes, parameters)))
 
 
 def odd_sizes(
-    rest: LaunchesByNight, shapes: Shapes, stratum: Indices, least: float, rate: float
+    rest: LaunchesByNight,
+    slower: Floats,
+    shapes: Shapes,
+    stratum: Indices,
+    least: float,
+    rate: float,
 ) -> list[OddSizes]:
     """Find sizes that are off tonight, after what latency and bandwidth explain.
+
+    A size that is as before while the others are slower has not improved: it must be faster itself.
 
     Parameters
     ----------
     rest
         As from `unexplained`.
+    slower : array of float
+        How much slower each place is tonight in all, as a logarithm.
     shapes
         Of all curves.
     stratum : array of int
@@ -90,6 +103,7 @@ def odd_sizes(
     strata = stratum[shapes.curve]
     judged = compare(Nightly(rest, every, strata))
     odd = significant(judged.p, rate) & (np.abs(judged.effect) >= least)
+    odd &= np.sign(judged.effect) * slower >= least
     low, high = judged.interval()
     found = []
     for run in _runs(np.flatnonzero(odd), shapes.curve, judged.effect):
