@@ -207,6 +207,41 @@ def test_a_moved_switch_fails_unless_it_is_an_improvement_too(tmp_path: Path) ->
     assert not gate(slower, policy=Policy(fails=frozenset({"improvement"}))).fails
 
 
+class BehindALink(Truth):
+    """A curve that has no step at its switch, because the link limits the sizes around it."""
+
+    def times(self, sizes: Any) -> Any:
+        """Times in microseconds."""
+        return np.maximum(super().times(sizes), 0.0085 * sizes - 110.0)
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_switch_behind_a_slow_link_is_seen_where_it_moves_to(tmp_path: Path, moves: bool) -> None:
+    def before(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement != "two_nodes_two_hosts":
+            return truth
+        return BehindALink(**vars(replace(truth, per_byte_us=1e-4, jump_us=50.0)))
+
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement != "two_nodes_two_hosts":
+            return truth
+        changed = {"switch": 4096} if moves else {"latency_us": 2 * truth.latency_us}
+        return replace(before(curve, truth), **changed)
+
+    store = Store(tmp_path / "store")
+    add_nights(store, range(LAST), change=before)
+    add_nights(store, [LAST], change=change)
+
+    found = gate(store).findings
+
+    told = found[found["kind"] != "improvement"]["sentence"].tolist()
+    assert len(told) == 1
+    if moves:
+        assert "moved from 32 KiB to 4 KiB (4 curves); time from 4 KiB to 16 KiB +1" in told[0]
+    else:
+        assert re.match(r"latency of `two_nodes_two_hosts` up to 16 KiB \+\d+ %", told[0])
+
+
 @pytest.mark.parametrize(("factor", "kind"), [(3.0, "regression"), (0.4, "improvement")])
 def test_a_size_that_stays_as_it_was_has_not_changed_in_the_other_direction(
     tmp_path: Path, factor: float, kind: str

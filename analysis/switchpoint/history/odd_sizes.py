@@ -15,6 +15,9 @@ from switchpoint.history.scatter import Nightly, compare
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.sweeps import Floats, Indices
 
+#: How much of what is unexplained must be a change of the size itself.
+_SHARE_OF_ITS_OWN = 0.5
+
 
 @dataclass(frozen=True)
 class OddSizes:
@@ -82,7 +85,8 @@ def odd_sizes(
 ) -> list[OddSizes]:
     """Find sizes that are off tonight, after what latency and bandwidth explain.
 
-    A size that is as before while the others are slower has not improved: it must be faster itself.
+    A size that is as before while the others are slower has not improved: it must be faster itself,
+    by the least effect and by half of what it differs from the others.
 
     Parameters
     ----------
@@ -103,7 +107,8 @@ def odd_sizes(
     strata = stratum[shapes.curve]
     judged = compare(Nightly(rest, every, strata))
     odd = significant(judged.p, rate) & (np.abs(judged.effect) >= least)
-    odd &= np.sign(judged.effect) * slower >= least
+    own = np.maximum(_SHARE_OF_ITS_OWN * np.abs(judged.effect), least)
+    odd &= np.sign(judged.effect) * slower >= own
     low, high = judged.interval()
     found = []
     for run in _runs(np.flatnonzero(odd), shapes.curve, judged.effect):

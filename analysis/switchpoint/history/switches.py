@@ -125,7 +125,7 @@ class _Curve:
         found = []
         taken = np.zeros(len(segment), dtype=bool)
         for start in np.flatnonzero(np.diff(segment)) + 1:
-            options = [self._down(int(start)), self._up(int(start))]
+            options = [self._down(int(start)), self._plateau(int(start)), self._up(int(start))]
             evidence, places = max(options, key=lambda option: option[0])
             least = _EVIDENCE_OF_SEGMENT if self._is_whole(int(start), places) else _LEAST_EVIDENCE
             if evidence < least or taken[places].any():
@@ -146,21 +146,40 @@ class _Curve:
     def _down(self, start: int) -> tuple[float, Indices]:
         """Return the evidence that the switch is at a smaller size, and the sizes in between."""
         above = self.shapes.segment[self.first + start]
-        gain = self._gain(above, np.arange(start))[::-1]
+        places = np.arange(start)
+        gain = self._gain(places, *self._jumps(above, places))[::-1]
         count, evidence = _best_run(gain, self.level[:start][::-1])
         return evidence, np.arange(start - count, start)
+
+    def _plateau(self, start: int) -> tuple[float, Indices]:
+        """Return the evidence that sizes before the switch take one time, and these sizes.
+
+        A link that limits the larger sizes hides what the others cost beyond a switch, so these are
+        not on the line of those. The last one tells the time, so it is no evidence. If all of a
+        segment changed, its latency did.
+        """
+        places = np.arange(start)
+        before = self.shapes.log_time[self.first : self.last]
+        jump = np.fmin(*(before + self.level)[start - 1 : start + 1]) - before[:start]
+        gain = self._gain(places, jump, jump)[::-1]
+        gain[0] = 0.0
+        count, evidence = _best_run(gain, self.level[:start][::-1])
+        first = self.first + start - count
+        inside = count < start and self.shapes.segment[first - 1] == self.shapes.segment[first]
+        return evidence if inside else 0.0, np.arange(start - count, start)
 
     def _up(self, start: int) -> tuple[float, Indices]:
         """Return the evidence that the switch is at a larger size, and the sizes in between."""
         below = self.shapes.segment[self.first + start - 1]
-        gain = self._gain(below, np.arange(start, len(self.level)))
+        places = np.arange(start, len(self.level))
+        gain = self._gain(places, *self._jumps(below, places))
         count, evidence = _best_run(gain, self.level[start:])
         return evidence, np.arange(start, start + count)
 
-    def _gain(self, segment: int, places: Indices) -> Floats:
-        """Return for each place how much better another segment's line explains tonight."""
+    def _gain(self, places: Indices, low: Floats, high: Floats) -> Floats:
+        """Return for each place how much better a jump between two bounds explains tonight."""
         level, error = self.level[places], self.error[places]
-        jump = np.clip(level, *self._jumps(segment, places))
+        jump = np.clip(level, low, high)
         scale = np.hypot(error, 0.25 * jump)  # an extrapolated line is not exact
         gain = 0.5 * (level**2 - (_NEARER * (level - jump)) ** 2) / scale**2
         gain = np.where(np.abs(jump) < _SMALLEST_JUMP, -1.0, gain)
