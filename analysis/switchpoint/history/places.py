@@ -88,11 +88,26 @@ def of_sizes(night: Night, odd: list[OddSizes]) -> Iterator[Draft]:
 
 
 def _moved_together(moved: Sequence[MovedSwitch]) -> list[list[MovedSwitch]]:
-    """Group switches that moved from the same place to the same place."""
-    places: dict[tuple[int, int], list[MovedSwitch]] = {}
-    for one in moved:
-        places.setdefault((_octave(one.first_after), _octave(one.new_first_after)), []).append(one)
-    return [*places.values()]
+    """Group switches that moved from about the same place to about the same place."""
+    groups: list[list[MovedSwitch]] = []
+    for one in sorted(moved, key=lambda one: (one.first_after, one.new_first_after)):
+        for group in groups:
+            alike = (one.effect > 0) == (group[0].effect > 0)
+            if alike and all(map(_within_an_octave, _place(one), _place(group[0]))):
+                group.append(one)
+                break
+        else:
+            groups.append([one])
+    return groups
+
+
+def _place(one: MovedSwitch) -> tuple[int, int]:
+    return one.first_after, one.new_first_after
+
+
+def _within_an_octave(one: int, other: int) -> bool:
+    """Whether sizes are alike; 0 is beyond all others."""
+    return one == other or 0 < max(one, other) <= 2 * min(one, other)
 
 
 def _odd_together(odd: Sequence[OddSizes]) -> list[list[OddSizes]]:

@@ -126,13 +126,15 @@ class _Curve:
         taken = np.zeros(len(segment), dtype=bool)
         for start in np.flatnonzero(np.diff(segment)) + 1:
             options = [self._down(int(start)), self._plateau(int(start)), self._up(int(start))]
-            evidence, places = max(options, key=lambda option: option[0])
-            least = _EVIDENCE_OF_SEGMENT if self._is_whole(int(start), places) else _LEAST_EVIDENCE
-            if evidence < least or taken[places].any():
-                continue
-            if moved := self._described(int(start), places, launches):
-                taken[places] = True
-                found.append(moved)
+            for evidence, places in sorted(options, key=lambda option: -option[0]):
+                whole = self._is_whole(int(start), places)
+                least = _EVIDENCE_OF_SEGMENT if whole else _LEAST_EVIDENCE
+                if evidence < least or taken[places].any():
+                    continue
+                if moved := self._described(int(start), places, launches):
+                    taken[moved.places - self.first] = True
+                    found.append(moved)
+                    break
         return found
 
     def _is_whole(self, start: int, places: Indices) -> bool:
@@ -208,6 +210,8 @@ class _Curve:
     def _described(
         self, start: int, places: Indices, launches: CurveLaunches
     ) -> MovedSwitch | None:
+        sides = self.shapes.segment[self.first + start - 1 : self.first + start + 1]
+        start, places = self._with_the_next(start, places)
         effect = float(np.nanmedian(self.level[places]))
         few = len(np.unique(launches.night)) <= ENOUGH_NIGHTS  # tonight is one of them
         if few and len(places) < 2:
@@ -227,11 +231,20 @@ class _Curve:
             effect - 1.96 * error,
             effect + 1.96 * error,
             self.first + places,
-            (
-                int(self.shapes.segment[self.first + start - 1]),
-                int(self.shapes.segment[self.first + start]),
-            ),
+            (int(sides[0]), int(sides[1])),
         )
+
+    def _with_the_next(self, start: int, places: Indices) -> tuple[int, Indices]:
+        """Include the first size beyond the old place if it moved as much as those before it.
+
+        The history may show the switch one size too early.
+        """
+        if places[-1] >= start or start + 1 >= len(self.level):
+            return start, places
+        least = max(_SURE * self.error[start], _MOST_BEYOND * abs(np.nanmedian(self.level[places])))
+        if self.level[start] * np.sign(self.level[start - 1]) > least:
+            return start + 1, np.append(places, start)
+        return start, places
 
     def _ends(self, start: int, places: Indices) -> bool:
         """Whether the sizes beyond the new place are as before."""
