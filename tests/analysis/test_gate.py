@@ -245,6 +245,26 @@ def test_a_switch_behind_a_slow_link_is_seen_where_it_moves_to(tmp_path: Path) -
     assert "time from 4 KiB to 16 KiB +1" in told
 
 
+def test_sizes_that_did_not_change_are_not_those_that_a_switch_moved_across(
+    tmp_path: Path,
+) -> None:
+    class Odd(BehindALink):
+        """Two sizes are faster, and hardly tell how their segment would go on."""
+
+        def times(self, sizes: Any) -> Any:
+            faster = np.select([sizes == 256, sizes == 512], [0.8, 0.9], 1.0)
+            return super().times(sizes) * faster
+
+    def change(curve: Curve, truth: Truth) -> Truth:
+        known = in_the_last_night(switch=4096)(curve, truth)
+        return Odd(**vars(known)) if isinstance(known, BehindALink) else known
+
+    found = gate(store_of(tmp_path, change)).findings
+
+    for told in found.loc[found["kind"] == "moved_switch", "sentence"]:
+        assert "to 4 KiB" in told and "time from 4 KiB" in told
+
+
 def test_a_latency_behind_a_slow_link_is_no_switch_that_moved(tmp_path: Path) -> None:
     found = only(gate(store_of(tmp_path, in_the_last_night(latency_us=60.0))))
 

@@ -44,6 +44,9 @@ _SURE = 5.0
 _MOST_BEYOND = 0.5
 _LARGE_JUMP = 0.25
 
+#: Of the sizes between the places, at least this share moved.
+_LEAST_MOVED = 2 / 3
+
 #: How many sizes beside the old place, on either side, tell what moved from a change of latency or
 #: bandwidth: that would add as much to the times on the other side, of which these show at most
 #: this share.
@@ -216,7 +219,9 @@ class _Curve:
         few = len(np.unique(launches.night)) <= ENOUGH_NIGHTS  # tonight is one of them
         if few and len(places) < 2:
             return None
-        if not launches.show(places, effect) or not self._ends(start, places):
+        if not self._most_moved(places) or not self._ends(start, places):
+            return None
+        if not launches.show(places, effect):
             return None
         error = float(np.median(self.error[places]))
         size = self.shapes.size[self.first : self.last]
@@ -245,6 +250,12 @@ class _Curve:
         if self.level[start] * np.sign(self.level[start - 1]) > least:
             return start + 1, np.append(places, start)
         return start, places
+
+    def _most_moved(self, places: Indices) -> bool:
+        """Whether most of the sizes moved by at least half of what is typical of them."""
+        level = self.level[places][np.isfinite(self.level[places])]
+        typical = np.median(level)
+        return bool(np.mean(level / typical > _MOST_BEYOND) >= _LEAST_MOVED)
 
     def _ends(self, start: int, places: Indices) -> bool:
         """Whether the sizes beyond the new place are as before."""
