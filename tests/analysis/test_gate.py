@@ -265,6 +265,12 @@ def test_sizes_that_did_not_change_are_not_those_that_a_switch_moved_across(
         assert "to 4 KiB" in told and "time from 4 KiB" in told
 
 
+def test_a_slower_link_also_limits_sizes_that_it_did_not_limit_before(tmp_path: Path) -> None:
+    found = only(gate(store_of(tmp_path, in_the_last_night(link_us=0.03))))
+
+    assert re.match(r"bandwidth of `two_nodes_two_hosts` from (16|32) KiB -", found["sentence"])
+
+
 def test_a_latency_behind_a_slow_link_is_no_switch_that_moved(tmp_path: Path) -> None:
     found = only(gate(store_of(tmp_path, in_the_last_night(latency_us=60.0))))
 

@@ -71,9 +71,10 @@ def divided(
     """Return which moved switches and odd sizes follow from a cause, and the others.
 
     A switch follows if the latency or bandwidth of the curve changed in the segment on either side
-    of it, and the sizes that it moved across changed in the same direction. An odd size follows
-    if it is in such a curve, in the same direction, and by no more than the change itself or beside
-    a switch, which then moved by one size.
+    of it, and the sizes that it moved across changed in the same direction. Odd sizes follow if
+    they are in such a curve, in the same direction, and by no more than the change itself; or it is
+    one size beside a switch, which then moved by one size; or they go on where a segment that
+    changed ends, such as one that a link limits.
 
     Parameters
     ----------
@@ -97,7 +98,11 @@ def divided(
     ]
     belongs = [
         (one.effect > 0) == slower
-        and (abs(one.effect) <= largest or one.beside_switch)
+        and (
+            abs(one.effect) <= largest
+            or one.beside_switch
+            or bool(np.isin(one.beside, changed).any())
+        )
         and one.curve in curves
         for one in beside.odd
     ]

@@ -32,8 +32,9 @@ class OddSizes:
         The places of these sizes in the shapes.
     effect, low, high : float
         The largest change, as a logarithm of time, with its 95 % interval.
-    beside_switch : bool
-        Whether it is one size at an end of its segment, where a switch may have moved.
+    beside : tuple of int
+        The segments on either side of a switch, if one of the sizes is the last one before it or
+        the first one beyond.
     """
 
     curve: int
@@ -43,7 +44,12 @@ class OddSizes:
     effect: float
     low: float
     high: float
-    beside_switch: bool
+    beside: tuple[int, ...] = ()
+
+    @property
+    def beside_switch(self) -> bool:
+        """Whether it is one size beside a switch, which may have moved by one size."""
+        return len(self.places) == 1 and bool(self.beside)
 
 
 def slower_by_place(
@@ -122,7 +128,7 @@ def odd_sizes(
                 float(judged.effect[largest]),
                 float(low[largest]),
                 float(high[largest]),
-                _beside_switch(run, shapes),
+                _segments_beside(run, shapes),
             )
         )
     return found
@@ -153,13 +159,12 @@ def _explained(shapes: Shapes, parameters: Parameters) -> tuple[Floats, Floats]:
     )
 
 
-def _beside_switch(run: Indices, shapes: Shapes) -> bool:
-    """Whether a run of places is one place with another segment of its curve beside it."""
-    if len(run) > 1:
-        return False
-    around = slice(max(run[0] - 1, 0), run[0] + 2)
+def _segments_beside(run: Indices, shapes: Shapes) -> tuple[int, ...]:
+    """Return the segments of a run of places and of those next to it, if they are several."""
+    around = slice(max(run[0] - 1, 0), run[-1] + 2)
     own = shapes.segment[around][shapes.curve[around] == shapes.curve[run[0]]]
-    return len(np.unique(own)) > 1
+    segments = np.unique(own)
+    return tuple(segments.tolist()) if len(segments) > 1 else ()
 
 
 def _runs(places: Indices, curve: Indices, effect: Floats) -> list[Indices]:
