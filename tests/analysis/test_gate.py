@@ -261,7 +261,9 @@ def test_sizes_that_did_not_change_are_not_those_that_a_switch_moved_across(
 
     found = gate(store_of(tmp_path, change)).findings
 
-    for told in found.loc[found["kind"] == "moved_switch", "sentence"]:
+    moved = found.loc[found["kind"] == "moved_switch", "sentence"].tolist()
+    assert moved
+    for told in moved:
         assert "to 4 KiB" in told and "time from 4 KiB" in told
 
 

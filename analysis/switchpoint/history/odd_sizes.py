@@ -44,7 +44,7 @@ class OddSizes:
     effect: float
     low: float
     high: float
-    beside: tuple[int, ...] = ()
+    beside: tuple[int, ...]
 
     @property
     def beside_switch(self) -> bool:
