@@ -245,6 +245,32 @@ def test_a_switch_behind_a_slow_link_is_seen_where_it_moves_to(tmp_path: Path) -
     assert "time from 4 KiB to 16 KiB +1" in told
 
 
+@dataclass(frozen=True)
+class Gradual(Truth):
+    """A curve whose switch takes three sizes: the history shows it too early."""
+
+    def times(self, sizes: Any) -> Any:
+        """Times in microseconds."""
+        share = np.select([sizes < self.switch // 2, sizes < self.switch], [0.0, 0.1], 1.0)
+        return self.latency_us + self.jump_us * share + self.per_byte_us * sizes
+
+
+def test_a_size_that_the_history_shows_beyond_the_switch_may_have_moved_with_it(
+    tmp_path: Path,
+) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if curve.placement != "two_nodes_one_host":
+            return truth
+        tonight = curve.night == LAST and curve.environ == "openmpi"
+        known = replace(truth, jump_us=80.0, switch=4096 if tonight else 65536)
+        return (Truth if tonight else Gradual)(**vars(known))
+
+    found = only(gate(store_of(tmp_path, change)))
+
+    assert "moved from 64 KiB to 4 KiB (2 curves)" in found["sentence"]
+    assert found["last_size_bytes"] == 32768
+
+
 def test_sizes_that_did_not_change_are_not_those_that_a_switch_moved_across(
     tmp_path: Path,
 ) -> None:

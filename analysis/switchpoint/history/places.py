@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -89,11 +89,23 @@ def of_sizes(night: Night, odd: list[OddSizes]) -> Iterator[Draft]:
 
 def _moved_together(moved: Sequence[MovedSwitch]) -> list[list[MovedSwitch]]:
     """Group switches that moved from about the same place to about the same place."""
-    groups: list[list[MovedSwitch]] = []
-    for one in sorted(moved, key=lambda one: (one.first_after, one.new_first_after)):
+    return _together(moved, lambda one: (one.first_after, one.new_first_after))
+
+
+def _odd_together(odd: Sequence[OddSizes]) -> list[list[OddSizes]]:
+    """Group about the same sizes that changed in the same direction."""
+    return _together(odd, lambda one: (one.first_size, one.last_size))
+
+
+def _together(
+    found: Sequence[_Found], sizes: Callable[[_Found], tuple[int, int]]
+) -> list[list[_Found]]:
+    """Group what changed in the same direction and has both sizes within an octave of the first."""
+    groups: list[list[_Found]] = []
+    for one in sorted(found, key=sizes):
         for group in groups:
             alike = (one.effect > 0) == (group[0].effect > 0)
-            if alike and all(map(_within_an_octave, _place(one), _place(group[0]))):
+            if alike and all(map(_within_an_octave, sizes(one), sizes(group[0]))):
                 group.append(one)
                 break
         else:
@@ -101,22 +113,9 @@ def _moved_together(moved: Sequence[MovedSwitch]) -> list[list[MovedSwitch]]:
     return groups
 
 
-def _place(one: MovedSwitch) -> tuple[int, int]:
-    return one.first_after, one.new_first_after
-
-
 def _within_an_octave(one: int, other: int) -> bool:
     """Whether sizes are alike; 0 is beyond all others."""
     return one == other or 0 < max(one, other) <= 2 * min(one, other)
-
-
-def _odd_together(odd: Sequence[OddSizes]) -> list[list[OddSizes]]:
-    """Group the same sizes that changed in the same direction."""
-    places: dict[tuple[int, int, bool], list[OddSizes]] = {}
-    for one in odd:
-        key = _octave(one.first_size), _octave(one.last_size), one.effect > 0
-        places.setdefault(key, []).append(one)
-    return [*places.values()]
 
 
 def _where_moved(night: Night, same: Sequence[MovedSwitch]) -> str:
@@ -154,10 +153,6 @@ def _curves_of(same: Sequence[MovedSwitch | OddSizes]) -> Indices:
 def _typical(same: Sequence[_Found]) -> _Found:
     """Return the one with the median effect."""
     return sorted(same, key=lambda one: one.effect)[len(same) // 2]
-
-
-def _octave(size: int) -> int:
-    return round(math.log2(max(size, 1)))
 
 
 def _most_common(values: list[int]) -> int:

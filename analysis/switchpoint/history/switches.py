@@ -152,9 +152,7 @@ class _Curve:
         """Return the evidence that the switch is at a smaller size, and the sizes in between."""
         above = self.shapes.segment[self.first + start]
         places = np.arange(start)
-        gain = self._gain(places, *self._jumps(above, places))[::-1]
-        count, evidence = _best_run(gain, self.level[:start][::-1])
-        return evidence, np.arange(start - count, start)
+        return self._best_before(start, self._gain(places, *self._jumps(above, places)))
 
     def _plateau(self, start: int) -> tuple[float, Indices]:
         """Return the evidence that sizes before the switch take one time, and these sizes.
@@ -166,12 +164,17 @@ class _Curve:
         places = np.arange(start)
         before = self.shapes.log_time[self.first : self.last]
         jump = np.fmin(*(before + self.level)[start - 1 : start + 1]) - before[:start]
-        gain = self._gain(places, jump, jump)[::-1]
-        gain[0] = 0.0
-        count, evidence = _best_run(gain, self.level[:start][::-1])
-        first = self.first + start - count
-        inside = count < start and self.shapes.segment[first - 1] == self.shapes.segment[first]
-        return evidence if inside else 0.0, np.arange(start - count, start)
+        gain = self._gain(places, jump, jump)
+        gain[-1] = 0.0
+        evidence, run = self._best_before(start, gain)
+        first = self.first + run[0]
+        inside = run[0] > 0 and self.shapes.segment[first - 1] == self.shapes.segment[first]
+        return evidence if inside else 0.0, run
+
+    def _best_before(self, start: int, gain: Floats) -> tuple[float, Indices]:
+        """Return the evidence of the best run of places that ends before a switch, and the run."""
+        count, evidence = _best_run(gain[::-1], self.level[:start][::-1])
+        return evidence, np.arange(start - count, start)
 
     def _up(self, start: int) -> tuple[float, Indices]:
         """Return the evidence that the switch is at a larger size, and the sizes in between."""
