@@ -413,6 +413,45 @@ def test_a_switch_that_moves_in_other_curves_than_the_slow_ones_is_a_second_find
     assert sorted(findings["metric"]) == ["bandwidth", "switch"]
 
 
+@pytest.mark.parametrize(
+    ("environs", "name", "curves"),
+    [({"openmpi"}, "`one_node` `Open MPI`", 2), ({"openmpi", "mpich"}, "`one_node`", 4)],
+)
+def test_curves_that_changed_beyond_their_switches_are_one_finding(
+    tmp_path: Path, environs: set[str], name: str, curves: int
+) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        changes = curve.placement == "one_node" and curve.environ in environs
+        return replace(truth, jump_us=2 * truth.jump_us) if changes else truth
+
+    found = only(gate(store_of(tmp_path, from_night(LAST, change))))
+
+    assert (found["kind"], found["metric"], len(found["curves"])) == (
+        "regression", "latency", curves,
+    )  # fmt: skip
+    assert re.match(
+        rf"latency of {name} from 4 KiB \+\d+ % \[\d+, \d+\] \({curves} curves\);",
+        found["sentence"],
+    )
+
+
+def test_curves_that_changed_by_different_amounts_or_sizes_are_not_one_finding(
+    tmp_path: Path,
+) -> None:
+    def change(curve: Curve, truth: Truth) -> Truth:
+        if (curve.environ, curve.mode) == ("openmpi", "send"):
+            factors = {"one_node": 1.5, "two_nodes_one_host": 6.0}
+            return replace(truth, jump_us=factors.get(curve.placement, 1.0) * truth.jump_us)
+        if (curve.environ, curve.mode, curve.placement) == ("mpich", "ssend", "one_node"):
+            return replace(truth, jump_us=4 * truth.jump_us)
+        return truth
+
+    found = gate(store_of(tmp_path, from_night(LAST, change))).findings
+
+    assert all(len(one) == 1 for one in found["curves"])
+    assert len(found) == 3
+
+
 class TwoSwitches(Truth):
     """A curve with another switch at 16 KiB. Above it the one at 64 KiB costs less."""
 

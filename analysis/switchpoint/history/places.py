@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
 
+from switchpoint.history.alike import alike
 from switchpoint.history.consequences import Beside
 from switchpoint.history.night import Draft, Night
 from switchpoint.history.odd_sizes import OddSizes
@@ -89,33 +90,12 @@ def of_sizes(night: Night, odd: list[OddSizes]) -> Iterator[Draft]:
 
 def _moved_together(moved: Sequence[MovedSwitch]) -> list[list[MovedSwitch]]:
     """Group switches that moved from about the same place to about the same place."""
-    return _together(moved, lambda one: (one.first_after, one.new_first_after))
+    return alike(moved, lambda one: (one.first_after, one.new_first_after))
 
 
 def _odd_together(odd: Sequence[OddSizes]) -> list[list[OddSizes]]:
     """Group about the same sizes that changed in the same direction."""
-    return _together(odd, lambda one: (one.first_size, one.last_size))
-
-
-def _together(
-    found: Sequence[_Found], sizes: Callable[[_Found], tuple[int, int]]
-) -> list[list[_Found]]:
-    """Group what changed in the same direction and has both sizes within an octave of the first."""
-    groups: list[list[_Found]] = []
-    for one in sorted(found, key=sizes):
-        for group in groups:
-            alike = (one.effect > 0) == (group[0].effect > 0)
-            if alike and all(map(_within_an_octave, sizes(one), sizes(group[0]))):
-                group.append(one)
-                break
-        else:
-            groups.append([one])
-    return groups
-
-
-def _within_an_octave(one: int, other: int) -> bool:
-    """Whether sizes are alike; 0 is beyond all others."""
-    return one == other or 0 < max(one, other) <= 2 * min(one, other)
+    return alike(odd, lambda one: (one.first_size, one.last_size))
 
 
 def _where_moved(night: Night, same: Sequence[MovedSwitch]) -> str:

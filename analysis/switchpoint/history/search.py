@@ -28,6 +28,7 @@ from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import normal_nights
 from switchpoint.history.parameters import BANDWIDTH
 from switchpoint.history.relatives import joined, relatives
+from switchpoint.history.same_segments import in_the_same_segments
 from switchpoint.history.scatter import Nightly, compare
 from switchpoint.tables.student import probability
 from switchpoint.tables.sweeps import Floats, Indices
@@ -94,6 +95,7 @@ class _Search:
     """The parameters that no change explains yet, and the groups that may explain them."""
 
     def __init__(self, compared: Compared) -> None:
+        self._compared = compared
         self._parameters, self._judged = compared.parameters, compared.judged
         self._groups, self._least = compared.groups, compared.least
         self._stratum = compared.stratum
@@ -122,10 +124,10 @@ class _Search:
         rest = self._free & self._alone & (self._metric == metric)
         rest &= np.abs(self._judged.effect) >= self._least[metric]
         singles = np.unique(self._curve[rest])
-        found += [
+        alone = [
             self._single(metric, np.flatnonzero(rest & (self._curve == one))) for one in singles
         ]
-        return found
+        return [*found, *map(self._one_of, in_the_same_segments(alone, self._compared))]
 
     def drifting(self, metric: str) -> list[Change]:
         """Return the largest groups that drift, and other curves that do; each curve once."""
@@ -275,6 +277,13 @@ class _Search:
         if np.mean(ratio > 0) < _LEAST_SHARE:
             return 0.0
         return float(np.clip(ratio, -_MOST_EVIDENCE, _MOST_EVIDENCE).sum())
+
+    def _one_of(self, same: list[Change]) -> Change:
+        """Return the change of single curves that changed together."""
+        if len(same) == 1:
+            return same[0]
+        rows = np.sort(np.concatenate([one.rows for one in same]))
+        return self.together(same[0].metric, [rows], [{}])[0]
 
     def _single(self, metric: str, rows: Indices) -> Change:
         """Return the change of one curve, by its most significant parameter."""
