@@ -29,7 +29,7 @@ def alike(found: Iterable[_F], sizes: Callable[[_F], tuple[int, int]]) -> list[l
     for one in sorted(found, key=sizes):
         for group in groups:
             same_direction = (one.effect > 0) == (group[0].effect > 0)
-            if same_direction and all(map(within_an_octave, sizes(one), sizes(group[0]))):
+            if same_direction and all(map(_within_an_octave, sizes(one), sizes(group[0]))):
                 group.append(one)
                 break
         else:
@@ -37,6 +37,6 @@ def alike(found: Iterable[_F], sizes: Callable[[_F], tuple[int, int]]) -> list[l
     return groups
 
 
-def within_an_octave(one: int, other: int) -> bool:
+def _within_an_octave(one: int, other: int) -> bool:
     """Whether two sizes are about the same; 0 is like no other size."""
-    return one == other or 0 < max(one, other) <= 2 * min(one, other)
+    return one <= 2 * other and other <= 2 * one

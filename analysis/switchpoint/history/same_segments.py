@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from switchpoint.history.alike import alike, within_an_octave
+from switchpoint.history.alike import alike
 from switchpoint.history.compared import Change, Compared
 from switchpoint.history.factors import Group
 from switchpoint.tables.sweeps import Indices
@@ -25,7 +25,7 @@ _LARGE = 0.4
 
 
 def in_the_same_segments(singles: Sequence[Change], compared: Compared) -> Iterator[list[Change]]:
-    """Yield the changes of single curves that are one, those of most curves first.
+    """Yield the changes of single curves, together those that are one.
 
     Parameters
     ----------
@@ -41,38 +41,47 @@ def in_the_same_segments(singles: Sequence[Change], compared: Compared) -> Itera
         return int(own["first_size_bytes"].min()), int(own["last_size_bytes"].max())
 
     for some in alike(singles, sizes):
+        if len(some) == 1:
+            yield some
+            continue
         first, last = sizes(some[0])
-        rows = table[table["metric"] == some[0].metric]
-        has_such = [
-            within_an_octave(one, first) and within_an_octave(other, last)
-            for one, other in zip(rows["first_size_bytes"], rows["last_size_bytes"], strict=True)
-        ]
-        yield from _sharing(some, compared.groups, rows["curve"].to_numpy()[has_such])
+        such = (
+            (table["metric"] == some[0].metric)
+            & table["first_size_bytes"].between(first / 2, 2 * first)
+            & table["last_size_bytes"].between(last / 2, 2 * last)
+        )
+        yield from _sharing(some, compared.groups, table["curve"].to_numpy()[such])
 
 
 def _sharing(
     singles: Sequence[Change], groups: Sequence[Group], comparable: Indices
 ) -> Iterator[list[Change]]:
-    """Yield changes that share something, and then the others one by one."""
-    left = {int(one.curves[0]): one for one in singles}
-    while len(left) > 1:
-        changed = _similar(left)
-        others = np.setdiff1d(comparable, changed)
-        members = [np.intersect1d(group.curves, changed) for group in groups]
-        most = [
-            (len(own), -len(group.curves), number)
-            for number, (own, group) in enumerate(zip(members, groups, strict=True))
-            if len(own) >= _LEAST_SHARE * (len(own) + np.isin(others, group.curves).sum())
-        ]
-        count, _, number = max(most, default=(0, 0, 0))
-        own = members[number] if count > 1 else changed[:1]
-        yield [left.pop(int(curve)) for curve in own]
-    yield from ([one] for one in left.values())
+    """Yield changes that share something, and then the others one by one.
 
-
-def _similar(changes: dict[int, Change]) -> Indices:
-    """Return the curves that changed about as much as the one that changed most, which is first."""
-    effect = {curve: min(abs(one.effect), _LARGE) for curve, one in changes.items()}
-    most = max(effect.values())
-    similar = [curve for curve, own in effect.items() if own >= _SIMILAR * most]
-    return np.array(sorted(similar, key=lambda curve: -effect[curve]))
+    Parameters
+    ----------
+    singles
+        Each of another curve.
+    groups
+        The curves that share something.
+    comparable
+        The curves that could have changed so.
+    """
+    singles = sorted(singles, key=lambda one: -abs(one.effect))
+    curve = np.array([one.curves[0] for one in singles])
+    others = np.setdiff1d(comparable, curve)
+    # Of each group: which of the singles it has, and how many curves that did not change.
+    has = np.array([np.isin(curve, group.curves) for group in groups])
+    unchanged = np.array([np.isin(others, group.curves).sum() for group in groups])
+    size = np.array([len(group.curves) for group in groups])
+    effect = np.array([min(abs(one.effect), _LARGE) for one in singles])
+    left = np.ones(len(singles), dtype=bool)
+    while left.any():
+        largest = int(np.argmax(left))
+        similar = left & (effect >= _SIMILAR * effect[largest])
+        count = (has & similar).sum(axis=1)
+        count[count < _LEAST_SHARE * ((has & left).sum(axis=1) + unchanged)] = 0
+        best = np.lexsort((size, -count))[0]
+        own = similar & has[best] if count[best] > 1 else np.arange(len(left)) == largest
+        left &= ~own
+        yield [singles[number] for number in np.flatnonzero(own)]
