@@ -97,6 +97,18 @@ def ratios(points: Points, shapes: Shapes) -> Floats:
     return missing if ratio is None else np.where(shapes.place >= 0, ratio, np.nan)
 
 
+def main_segments(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Return which parameters are of the segment where their metric counts most.
+
+    What adds to the latency of all messages shows most in the first segment of a curve, what adds
+    to the time per byte in the last one.
+    """
+    of_curve = table.groupby(["curve", "metric"], observed=True)
+    first = table["first_size_bytes"] == of_curve["first_size_bytes"].transform("min")
+    last = table["last_size_bytes"] == of_curve["last_size_bytes"].transform("max")
+    return np.asarray(np.where(table["metric"] == BANDWIDTH, last, first), dtype=bool)
+
+
 def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> Parameters:
     place = shapes.place[used]
     segment, share = shapes.segment[place], shapes.latency_share[place]

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from switchpoint.history.by_night import LaunchesByNight
 from switchpoint.history.compared import Change, Compared
@@ -26,7 +25,7 @@ from switchpoint.history.drift import (
 )
 from switchpoint.history.false_discovery import significant
 from switchpoint.history.levels import normal_nights
-from switchpoint.history.parameters import BANDWIDTH
+from switchpoint.history.parameters import main_segments
 from switchpoint.history.relatives import joined, relatives
 from switchpoint.history.same_segments import in_the_same_segments
 from switchpoint.history.scatter import Nightly, compare
@@ -73,18 +72,6 @@ def change_of(compared: Compared, curves: Indices, metric: str) -> Change | None
     return search.together(metric, [rows], [{}])[0] if len(rows) else None
 
 
-def _main_segments(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return which parameters are of the segment where their metric counts most.
-
-    What adds to the latency of all messages shows most in the first segment of a curve, what adds
-    to the time per byte in the last one.
-    """
-    of_curve = table.groupby(["curve", "metric"], observed=True)
-    first = table["first_size_bytes"] == of_curve["first_size_bytes"].transform("min")
-    last = table["last_size_bytes"] == of_curve["last_size_bytes"].transform("max")
-    return np.asarray(np.where(table["metric"] == BANDWIDTH, last, first), dtype=bool)
-
-
 def _kinds(shared: Sequence[Mapping[str, str]]) -> Indices:
     """Number groups by the factors whose values they share."""
     kinds: dict[frozenset[str], int] = {}
@@ -107,7 +94,7 @@ class _Search:
         tested = np.flatnonzero(self._free)
         self._alone = np.zeros(len(self._free), dtype=bool)
         self._alone[tested] = significant(judged.p[tested], self._rate)
-        self._main = _main_segments(parameters.table)
+        self._main = main_segments(parameters.table)
         # Each group is tested in all segments and in the main ones.
         self._group_tests = 2 * len(self._groups) * len(least)
 

@@ -243,10 +243,7 @@ class _Curve:
         )
 
     def _with_the_next(self, start: int, places: Indices) -> tuple[int, Indices]:
-        """Include the first size beyond the old place if it moved as much as those before it.
-
-        The history may show the switch one size too early.
-        """
+        """Include the next size if it moved as much: the history may show a switch too early."""
         if places[-1] >= start or start + 1 >= len(self.level):
             return start, places
         least = max(_SURE * self.error[start], _MOST_BEYOND * abs(np.nanmedian(self.level[places])))
