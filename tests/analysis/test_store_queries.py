@@ -209,7 +209,10 @@ def test_single_values_have_a_time_too(tmp_path: Path) -> None:
     assert (after["time_utc"] >= bound).all()
 
 
-def test_verbs_take_a_span_of_time(tmp_path: Path, switchpoint: Run) -> None:
+def test_verbs_take_a_span_of_time(
+    tmp_path: Path, switchpoint: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # `report` writes into the folder in which it runs
     store = tmp_path / "results"
     for day, step_at in [(1, 65481), (2, None)]:
         path = tmp_path / f"{day}.record"
