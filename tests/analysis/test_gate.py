@@ -247,7 +247,7 @@ def test_a_switch_behind_a_slow_link_is_seen_where_it_moves_to(tmp_path: Path) -
 
 @dataclass(frozen=True)
 class Gradual(Truth):
-    """A curve whose switch takes three sizes: the history shows it too early."""
+    """A curve whose switch begins a size too early, and is shown there by the history."""
 
     def times(self, sizes: Any) -> Any:
         """Times in microseconds."""

@@ -10,6 +10,13 @@ from switchpoint.history.parameters import Parameters
 from switchpoint.history.scatter import Judged
 from switchpoint.tables.sweeps import Floats, Indices
 
+#: Of the curves that may have changed together, at least this share did.
+LEAST_SHARE = 0.6
+
+#: Changes count at most this much when they are compared, as a logarithm: a slow node makes one
+#: mode twice as slow, and another twenty times, and both changed together.
+LARGE = 0.4
+
 
 @dataclass(frozen=True)
 class Compared:

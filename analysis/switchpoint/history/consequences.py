@@ -13,6 +13,7 @@ from itertools import compress
 
 import numpy as np
 
+from switchpoint.history.alike import first_fit
 from switchpoint.history.compared import Change
 from switchpoint.history.odd_sizes import OddSizes
 from switchpoint.history.parameters import NOISE, Parameters
@@ -26,15 +27,11 @@ def causes_of(changes: Iterable[Change]) -> list[list[Change]]:
     curves only, or in some by more than in others, and the other in all of them by more, it is the
     same change.
     """
-    groups: list[list[Change]] = []
-    for change in sorted(changes, key=lambda one: (-len(one.curves), -abs(one.z))):
-        for group in groups:
-            if not any(_overlap(one, change) for one in group) and _explains(group[0], change):
-                group.append(change)
-                break
-        else:
-            groups.append([change])
-    return groups
+
+    def belongs(group: list[Change], change: Change) -> bool:
+        return not any(_overlap(one, change) for one in group) and _explains(group[0], change)
+
+    return first_fit(sorted(changes, key=lambda one: (-len(one.curves), -abs(one.z))), belongs)
 
 
 def _overlap(one: Change, other: Change) -> bool:

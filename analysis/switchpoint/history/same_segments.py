@@ -10,18 +10,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from switchpoint.history.alike import alike
-from switchpoint.history.compared import Change, Compared
+from switchpoint.history.alike import alike, within_an_octave
+from switchpoint.history.compared import LARGE, LEAST_SHARE, Change, Compared
 from switchpoint.history.factors import Group
 from switchpoint.tables.sweeps import Indices
 
-#: Of the curves of a group that have such a segment, at least this share changed.
-_LEAST_SHARE = 0.6
-
-#: A change is at least this share of the largest, of which at most `_LARGE` counts: one mode may
-#: become twice as slow, and another twenty times.
+#: A change is at least this share of the largest.
 _SIMILAR = 0.5
-_LARGE = 0.4
 
 
 def in_the_same_segments(singles: Sequence[Change], compared: Compared) -> Iterator[list[Change]]:
@@ -35,10 +30,11 @@ def in_the_same_segments(singles: Sequence[Change], compared: Compared) -> Itera
         All parameters.
     """
     table = compared.parameters.table
+    columns = ("metric", "curve", "first_size_bytes", "last_size_bytes")
+    metric, curve, first_size, last_size = (table[name].to_numpy() for name in columns)
 
     def sizes(one: Change) -> tuple[int, int]:
-        own = table.iloc[one.rows]
-        return int(own["first_size_bytes"].min()), int(own["last_size_bytes"].max())
+        return int(first_size[one.rows].min()), int(last_size[one.rows].max())
 
     for some in alike(singles, sizes):
         if len(some) == 1:
@@ -46,11 +42,11 @@ def in_the_same_segments(singles: Sequence[Change], compared: Compared) -> Itera
             continue
         first, last = sizes(some[0])
         such = (
-            (table["metric"] == some[0].metric)
-            & table["first_size_bytes"].between(first / 2, 2 * first)
-            & table["last_size_bytes"].between(last / 2, 2 * last)
+            (metric == some[0].metric)
+            & within_an_octave(first_size, first)
+            & within_an_octave(last_size, last)
         )
-        yield from _sharing(some, compared.groups, table["curve"].to_numpy()[such])
+        yield from _sharing(some, compared.groups, curve[such])
 
 
 def _sharing(
@@ -74,13 +70,13 @@ def _sharing(
     has = np.array([np.isin(curve, group.curves) for group in groups])
     unchanged = np.array([np.isin(others, group.curves).sum() for group in groups])
     size = np.array([len(group.curves) for group in groups])
-    effect = np.array([min(abs(one.effect), _LARGE) for one in singles])
+    effect = np.array([min(abs(one.effect), LARGE) for one in singles])
     left = np.ones(len(singles), dtype=bool)
     while left.any():
         largest = int(np.argmax(left))
         similar = left & (effect >= _SIMILAR * effect[largest])
         count = (has & similar).sum(axis=1)
-        count[count < _LEAST_SHARE * ((has & left).sum(axis=1) + unchanged)] = 0
+        count[count < LEAST_SHARE * ((has & left).sum(axis=1) + unchanged)] = 0
         best = np.lexsort((size, -count))[0]
         own = similar & has[best] if count[best] > 1 else np.arange(len(left)) == largest
         left &= ~own

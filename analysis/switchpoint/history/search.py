@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from switchpoint.history.by_night import LaunchesByNight
-from switchpoint.history.compared import Change, Compared
+from switchpoint.history.compared import LARGE, LEAST_SHARE, Change, Compared
 from switchpoint.history.drift import (
     SURE,
     correlation_beside_trend,
@@ -34,13 +34,6 @@ from switchpoint.tables.sweeps import Floats, Indices
 
 #: A member of a group counts at most this much for or against it, as a logarithm of likelihoods.
 _MOST_EVIDENCE = 8.0
-
-#: Of a group's members, at least this share must have moved.
-_LEAST_SHARE = 0.6
-
-#: Members that changed by at least half of this much, as a logarithm, changed together, even if the
-#: group changed by more: a slow node makes one mode twice as slow, and another twenty times.
-_LARGE = 0.4
 
 #: Members that scatter independently scatter less together. Before there is a history, it is
 #: assumed that they scatter together by this share of what one does.
@@ -167,7 +160,7 @@ class _Search:
     def _all_rise(self, change: Change, rise: float) -> bool:
         """Whether most parameters of a group rise at least half as much as the group."""
         own = [drift(self._mean(np.array([row])))[0] for row in change.rows]
-        return bool(np.mean(np.array(own) >= rise / 2) >= _LEAST_SHARE)
+        return bool(np.mean(np.array(own) >= rise / 2) >= LEAST_SHARE)
 
     def rows(self, curves: Indices, metric: str) -> Indices:
         """Return the parameters of some curves that no change explains yet."""
@@ -258,10 +251,10 @@ class _Search:
     def _score(self, change: Change) -> float:
         """Return how much likelier it is that all of a group changed than that none did."""
         own, error = self._judged.effect[change.rows], self._judged.error[change.rows]
-        effect = np.clip(change.effect, -_LARGE, _LARGE)
-        own = np.clip(own, -_LARGE, _LARGE)
+        effect = np.clip(change.effect, -LARGE, LARGE)
+        own = np.clip(own, -LARGE, LARGE)
         ratio = (own**2 - (own - effect) ** 2) / (2 * error**2)
-        if np.mean(ratio > 0) < _LEAST_SHARE:
+        if np.mean(ratio > 0) < LEAST_SHARE:
             return 0.0
         return float(np.clip(ratio, -_MOST_EVIDENCE, _MOST_EVIDENCE).sum())
 
