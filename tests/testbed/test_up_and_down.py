@@ -227,8 +227,10 @@ def namespaces_of(bed: Bed) -> set[str]:
 
 def namespaces_in_use() -> set[str]:
     """The namespaces of all processes of the machine, and those that a mount keeps."""
-    links = Path("/proc").glob("[0-9]*/ns/*")
     mounts = {line.split()[3] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
+    links = (
+        process / "ns" / kind for process in Path("/proc").glob("[0-9]*") for kind in NAMESPACES
+    )
     return {name for link in links if (name := target(link))} | mounts
 
 

@@ -173,9 +173,13 @@ def test_a_cut_shows_in_status_until_it_is_restored(broken: Broken) -> None:
 LOOK = """
 import pathlib, sys, time
 name = sys.argv[1].encode()
+def program(folder):
+    try:
+        return (folder / "cmdline").read_bytes().split(bytes(1))[0]
+    except OSError:
+        return b""  # it has just ended
 while not (found := [
-    path.parent for path in pathlib.Path("/proc").glob("[0-9]*/cmdline")
-    if path.read_bytes().split(bytes(1))[0] == name
+    folder for folder in pathlib.Path("/proc").glob("[0-9]*") if program(folder) == name
 ]):
     time.sleep(0.05)
 states = []
