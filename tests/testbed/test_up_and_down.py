@@ -93,7 +93,7 @@ def test_interrupted_up_ends_what_it_started(new_bed: Callable[[str], Bed]) -> N
     wait_until(lambda: (bed.folder / "logs" / "slurmctld.log").exists())
     up.send_signal(signal.SIGINT)
 
-    assert up.wait(10) == 130
+    assert up.wait(60) == 130
     assert_nothing_is_left(bed, set())
 
 
