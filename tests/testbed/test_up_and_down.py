@@ -178,7 +178,8 @@ def test_a_command_that_is_killed_outside_ends_inside(bed: Bed) -> None:
     wait_until(lambda: "sleep" in bed.slurm("squeue", "-h", "-tR", "-o%j").stdout)
     srun.kill()
     srun.wait()
-    wait_until(lambda: bed.slurm("squeue", "-h").stdout == "", 30)
+    # Slurm itself may need several attempts to end a step that it is just starting.
+    wait_until(lambda: bed.slurm("squeue", "-h").stdout == "", 90)
 
 
 def test_verbs_say_that_the_testbed_is_down(parent: Path) -> None:
