@@ -72,7 +72,7 @@ class Bed:
         )
 
 
-def wait_until(true: Callable[[], bool], timeout_s: float = 60) -> None:
+def wait_until(true: Callable[[], bool], timeout_s: float = 10) -> None:
     """Wait for something that happens soon; fail if it does not."""
     deadline = time.monotonic() + timeout_s
     while not true():

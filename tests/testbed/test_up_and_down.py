@@ -93,7 +93,7 @@ def test_interrupted_up_ends_what_it_started(new_bed: Callable[[str], Bed]) -> N
     wait_until(lambda: (bed.folder / "logs" / "slurmctld.log").exists())
     up.send_signal(signal.SIGINT)
 
-    assert up.wait(60) == 130
+    assert up.wait(10) == 130
     assert_nothing_is_left(bed, set())
 
 
@@ -178,8 +178,7 @@ def test_a_command_that_is_killed_outside_ends_inside(bed: Bed) -> None:
     wait_until(lambda: "sleep" in bed.slurm("squeue", "-h", "-tR", "-o%j").stdout)
     srun.kill()
     srun.wait()
-    # Slurm itself may need several attempts to end a step that it is just starting.
-    wait_until(lambda: bed.slurm("squeue", "-h").stdout == "", 90)
+    wait_until(lambda: bed.slurm("squeue", "-h").stdout == "", 30)
 
 
 def test_verbs_say_that_the_testbed_is_down(parent: Path) -> None:
