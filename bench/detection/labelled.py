@@ -310,9 +310,10 @@ def _read(path: Path, passes: int | None = None) -> Iterator[Curve]:
 
 def launches(every: Iterable[Curve]) -> list[list[Curve]]:
     """Group curves that were launched several times: all but the launch is the same."""
-    alike: dict[tuple[str, str, int, bytes], list[Curve]] = defaultdict(list)
+    alike: dict[tuple[str | int | bytes, ...], list[Curve]] = defaultdict(list)
     for curve in every:
-        alike[curve.transport, curve.grid, curve.limit, curve.size.tobytes()].append(curve)
+        same = curve.recording, curve.transport, curve.grid, curve.limit, curve.size.tobytes()
+        alike[same].append(curve)
     return list(alike.values())
 
 

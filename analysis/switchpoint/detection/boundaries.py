@@ -30,6 +30,11 @@ from switchpoint.detection.segments import Piece, PieceTable
 SMALLEST_STEP = 0.05
 SMALLEST_SLOPE_CHANGE = 0.25
 
+#: Without repeats the noise is not known, and a boundary must change the time by this many times
+#: what is taken for it; one with a single size before or after it, at an end of the curve, by more.
+_LEAST_ERRORS_ALONE = 1.0
+_LEAST_ERRORS_OF_END = 4.0
+
 #: What a single size at an end of the curve leaves open.
 _ONE_SIZE = "only one size lies {} it: a step, or one odd size; measure more sizes there"
 
@@ -93,11 +98,14 @@ def boundaries(
     `recurs` says where one of them jumps as well.
     """
     found = [_judge(table, one, others) for one in probable(table, divisions)]
-    judged = [one for one in found if one]
+    judged = [
+        one for one in found
+        if one and (has_repeats or recurs[one.bracket.last] or _exceeds_noise(table, one))
+    ]  # fmt: skip
     reported = np.zeros(len(table.size), dtype=bool)
     for one in judged:
         reported[one.bracket.first : one.bracket.last + 1] = True
-    missed = cliffs(table.size, table.time, table.noise, reported)
+    missed = cliffs(table.size, table.time, table.noise, reported, has_repeats=has_repeats)
     judged += [_cliff(table, divisions, place) for place in missed]
     judged.sort(key=lambda one: one.bracket.first)
     odd = [*_odd_sizes(table, judged, has_repeats=has_repeats)]
@@ -118,10 +126,28 @@ def _odd_sizes(table: PieceTable, judged: list[Judged], *, has_repeats: bool) ->
         if alone and (found := odd_between(table, rise.left, place, fall.right)):
             yield found
     for one in judged:
-        # What repeats agree on can be a step, if messages take longer after it.
-        may_be_step = has_repeats and one.magnitude > 0
-        if not may_be_step and (found := odd_end(table, one.left, one.right)):
+        found = odd_end(table, one.left, one.right)
+        if found and not _may_be_step(one, found, has_repeats=has_repeats):
             yield found
+
+
+def _may_be_step(judged: Judged, end: Odd, *, has_repeats: bool) -> bool:
+    """Say whether the single size at an end of the curve may be before or after a step.
+
+    What repeats agree on can be one, if messages take longer after it. What was measured once can
+    be none that makes them faster: the first messages of a run are slow.
+    """
+    if judged.magnitude > 0 and has_repeats:
+        return True
+    return (has_repeats or judged.magnitude > 0) and end.change + 1 <= LARGEST_STEP_OF_ONE_SIZE
+
+
+def _exceeds_noise(table: PieceTable, judged: Judged) -> bool:
+    """Say whether a boundary of a curve without repeats changes the time by enough."""
+    at_end = judged.left == (0, 0) or judged.right == (len(table.size) - 1,) * 2
+    least = _LEAST_ERRORS_OF_END if at_end else _LEAST_ERRORS_ALONE
+    change = abs(np.log(max(1 + judged.magnitude, 1e-3)))
+    return bool(change >= least * np.median(table.noise))
 
 
 def _judge(table: PieceTable, one: Probable, others: Sequence[Probable]) -> Judged | None:

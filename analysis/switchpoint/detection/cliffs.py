@@ -15,11 +15,19 @@ from switchpoint.tables.sweeps import Floats, Indices
 SMALLEST_CLIFF = 0.5
 
 #: A cliff is this many times the noise of the difference. Between 200 sizes, normal noise shows
-#: one in a curve of 700.
+#: one in a curve of 700. Without repeats the noise may be larger than what is taken for it.
 _ERRORS = 4.5
+_ERRORS_ALONE = 6.0
 
 
-def cliffs(size: Floats, time: Floats, noise: Floats, reported: npt.NDArray[np.bool_]) -> list[int]:
+def cliffs(
+    size: Floats,
+    time: Floats,
+    noise: Floats,
+    reported: npt.NDArray[np.bool_],
+    *,
+    has_repeats: bool,
+) -> list[int]:
     """Find the first size after each cliff.
 
     Parameters
@@ -28,6 +36,8 @@ def cliffs(size: Floats, time: Floats, noise: Floats, reported: npt.NDArray[np.b
         Bytes, ascending, each once; microseconds; relative standard errors.
     reported : array of bool, shape (n,)
         Whether a reported bracket contains the place just before each size.
+    has_repeats : bool
+        Whether sizes were measured more than once, so that their noise is known.
 
     Returns
     -------
@@ -50,7 +60,8 @@ def cliffs(size: Floats, time: Floats, noise: Floats, reported: npt.NDArray[np.b
     below = time[before] / time[after]
     change = np.maximum(above, below)
     error = np.hypot(noise[before], noise[after])
-    found = (change >= 1 + SMALLEST_CLIFF) & (np.log(change) >= _ERRORS * error) & ~reported[after]
+    least = (_ERRORS if has_repeats else _ERRORS_ALONE) * error
+    found = (change >= 1 + SMALLEST_CLIFF) & (np.log(change) >= least) & ~reported[after]
     return [int(place) for place in after[found]]
 
 

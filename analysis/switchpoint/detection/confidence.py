@@ -19,6 +19,9 @@ LARGEST_LOG_ODDS = math.log(1e6)
 #: Effects are limited to these, as differences of logarithms of time.
 _SMALLEST_EFFECT, _LARGEST_EFFECT = 0.02, 2.0
 
+#: A curve with less relative noise than this is as quiet as one with this.
+_LEAST_NOISE = 0.02
+
 #: An effect of more than this many times the noise is as sure as one of this many times.
 _MOST_ERRORS = 50.0
 
@@ -40,7 +43,8 @@ def features(finding: Mapping[str, Any], *, has_repeats: bool) -> dict[str, floa
         otherwise 0; `log2_gap`, the octaves between the two sizes, at most 1: wide brackets are
         easier; `log_effect`, the logarithm of the change of the logarithm of time; `log_errors`,
         the same in units of the noise; `no_repeats` 1 without repeats, and `odds_no_repeats`, the
-        log-odds without them.
+        log-odds without them; `quiet_no_repeats`, the logarithm of one over the noise without them:
+        what disturbs one table of a busy machine also scatters its other sizes.
     """
     posterior, noise = finding["evidence"]["posterior"], finding["evidence"]["noise"]
     low, high = finding["last_size_before"], finding["size_bytes"]
@@ -57,6 +61,7 @@ def features(finding: Mapping[str, Any], *, has_repeats: bool) -> dict[str, floa
         "log_errors": math.log(min(max(effect / noise, 1.0), _MOST_ERRORS)),
         "no_repeats": float(not has_repeats),
         "odds_no_repeats": log_odds * float(not has_repeats),
+        "quiet_no_repeats": 0.0 if has_repeats else -math.log(min(max(noise, _LEAST_NOISE), 1.0)),
     }
 
 

@@ -34,10 +34,13 @@ _SIZES_KEPT = 500
 #: of 100.
 _BOUNDARIES_A_CURVE = 0.5
 
+#: Without repeats, a curve has nearly none or several: so many on average, with this probability.
+#: It tells itself which. Noise alone shows a finding as seldom.
+_NONE_OR_SEVERAL = ((0.1, 0.4), (4.0, 0.6))
+
 #: Without repeats, the noise is one of these times what the scatter between sizes makes likely,
-#: whose logarithm is uncertain by this standard deviation. With smaller noises too, 3.3 of 100
-#: curves of 20 % noise at three sizes an octave showed a finding.
-_UNKNOWN = (1.0, 1.4, 2.0, 2.8, 4.0)
+#: whose logarithm is uncertain by this standard deviation.
+_UNKNOWN = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
 _KNOWN = (1.0,)
 _UNSURE = 0.5
 
@@ -78,8 +81,8 @@ def detect_launches(
         return detect_launches(size[some], [(time[some], error[some]) for time, error in launches])
     noises = [point_noise(size, time, error) for time, error in launches]
     recurs = _jumps_elsewhere(launches, noises)
-    for (_, change, errors), elsewhere in zip(noises, recurs, strict=True):
-        change[elsewhere], errors[elsewhere] = 0.0, 0.0
+    for (_, change, errors), recurs_at in zip(noises, recurs, strict=True):
+        change[recurs_at], errors[recurs_at] = 0.0, 0.0
     weighed = [
         _Weighed(
             size, time, np.maximum(noise, np.abs(change)), has_repeats=bool(np.median(error) > 0)
@@ -88,11 +91,11 @@ def detect_launches(
     ]
     steps, odd = [], []
     shared = _shared(weighed, len(size))
-    for one, (odds, others), elsewhere in zip(weighed, shared, recurs, strict=True):
-        found, off = one.boundaries(odds, others, elsewhere)
+    for one, (elsewhere, others), recurs_at in zip(weighed, shared, recurs, strict=True):
+        found, off = one.boundaries(elsewhere, others, recurs_at)
         if off:
             # Boundaries beside an odd size are those of the curve without it.
-            found, more = one.without(off).boundaries(odds, others, elsewhere)
+            found, more = one.without(off).boundaries(elsewhere, others, recurs_at)
             off += more
         steps.append(found)
         odd.append(off)
@@ -109,19 +112,21 @@ def detect_launches(
 
 
 class _Weighed:
-    """The evidence that a launch's times are, under each noise that they may have.
+    """The evidence that a launch's times are, under each assumption on its noise and boundaries.
 
     Repeats tell the noise. Without repeats only the scatter between sizes does, from few points, so
-    divisions are weighed under several noises: what explains the times better counts more.
+    divisions are weighed under several noises, and under few and many boundaries: what explains the
+    times better counts more.
     """
 
     def __init__(self, size: Floats, time: Floats, noise: Floats, *, has_repeats: bool) -> None:
         self._has_repeats = has_repeats
         self._size, self._time, self._noise = size, time, noise
         self._factors = _KNOWN if has_repeats else _UNKNOWN
+        counts = ((_BOUNDARIES_A_CURVE, 1.0),) if has_repeats else _NONE_OR_SEVERAL
+        self._rare = np.array([[min(count / len(size), 0.5)] for count, _ in counts])
+        self._shares = np.array([share for _, share in counts])
         self._kept: dict[float, PieceTable] = {}
-        logs = np.log(self._factors)
-        self._before = -len(size) * logs - 0.5 * (logs / _UNSURE) ** 2
 
     def without(self, odd: list[Odd]) -> _Weighed:
         """Return the same where odd sizes have the deviation that they show as noise."""
@@ -131,21 +136,41 @@ class _Weighed:
         return _Weighed(self._size, self._time, noise, has_repeats=self._has_repeats)
 
     def boundaries(
-        self, odds: Floats, others: list[Probable], recurs: npt.NDArray[np.bool_]
+        self, elsewhere: Floats, others: list[Probable], recurs: npt.NDArray[np.bool_]
     ) -> tuple[list[dict[str, Any]], list[Odd]]:
         """Find the boundaries and the odd sizes, with what other launches tell before the data."""
+        divisions = self.divide(elsewhere)
         return boundaries(
-            self._table(), self.divide(odds), others, recurs=recurs, has_repeats=self._has_repeats
+            self._table(), divisions, others, recurs=recurs, has_repeats=self._has_repeats
         )
 
     def probable(self, divisions: Divisions) -> list[Probable]:
         """Find the boundaries that are probable."""
         return [*probable(self._table(), divisions)]
 
-    def divide(self, odds: Floats) -> Divisions:
-        """Divide the curve, with these odds of a boundary before its data."""
-        parts = (Divisions(self._table(factor).evidence, odds) for factor in self._factors)
-        return Divisions.averaged(parts, self._before)
+    def added_by_data(self, divisions: Divisions) -> Floats:
+        """Return what the data add to the logarithm of the odds of a boundary at each place."""
+        before = float(self._shares @ self._rare[:, 0])
+        return _log_odds(np.clip(divisions.here, 1e-6, 1 - 1e-6)) - _log_odds(before)
+
+    def divide(self, elsewhere: Floats) -> Divisions:
+        """Divide the curve, with the probability that a boundary of others is here, at each place.
+
+        Divisions are averaged over the noises and the numbers of boundaries that are assumed.
+        """
+        logs = np.log(self._factors)
+        of_noise = -len(self._size) * logs - 0.5 * (logs / _UNSURE) ** 2
+        before = self._rare + (1 - self._rare) * elsewhere
+        # The divisions of a curve are weighed by odds, which are relative to no boundary at all.
+        of_number = np.log(self._shares) + np.log1p(-before[:, 1:]).sum(axis=1)
+        return Divisions.averaged(
+            (
+                Divisions(evidence, odds)
+                for evidence in (self._table(factor).evidence for factor in self._factors)
+                for odds in _log_odds(before)
+            ),
+            np.add.outer(of_noise, of_number).ravel(),
+        )
 
     def _table(self, factor: float = 1.0) -> PieceTable:
         """Return the evidence with this times the noise; that of a long curve is not kept."""
@@ -160,25 +185,27 @@ class _Weighed:
 def _shared(launches: list[_Weighed], sizes: int) -> list[tuple[Floats, list[Probable]]]:
     """Return what is known of each launch before its own data: from the others.
 
-    That is the odds of a boundary at each place, and the probable boundaries of the others. First
-    each launch is divided by itself. What the data of the others add to the odds of a boundary at a
-    place adds up. Others that show nothing there take nothing away, because launches may differ.
+    That is the probability that a boundary of the others is here, at each place, and their probable
+    boundaries. First each launch is divided by itself. What the data of the others add to the odds
+    of a boundary at a place adds up. Others that show nothing there take nothing away, because
+    launches may differ.
     """
-    rare = min(_BOUNDARIES_A_CURVE / sizes, 0.5)
-    alone = np.full(sizes, _log_odds(np.array(rare)))
+    nowhere = np.zeros(sizes)
     if len(launches) == 1:
-        return [(alone, [])]
+        return [(nowhere, [])]
     added, found = [], []
     for one in launches:
-        divisions = one.divide(alone)
-        added.append(_log_odds(np.clip(divisions.here, 1e-6, 1 - 1e-6)) - alone)
+        divisions = one.divide(nowhere)
+        added.append(one.added_by_data(divisions))
         found.append(one.probable(divisions))
     total = np.sum(added, axis=0)
+    rare = min(_BOUNDARIES_A_CURVE / sizes, 0.5)
     shared = []
     for number, own in enumerate(added):
-        recurs = _RECURS / (1 + np.exp(-alone - np.maximum(total - own, 0)))
+        likely = 1 / (1 + np.exp(-_log_odds(rare) - np.maximum(total - own, 0)))
+        elsewhere = _RECURS * (likely - rare)
         others = itertools.chain(*found[:number], *found[number + 1 :])
-        shared.append((_log_odds(rare + (1 - rare) * recurs), [*others]))
+        shared.append((elsewhere, [*others]))
     return shared
 
 
@@ -206,5 +233,5 @@ def _jumps_elsewhere(
     return found
 
 
-def _log_odds(probability: Floats) -> Floats:
+def _log_odds(probability: Floats | float) -> Floats:
     return np.asarray(np.log(probability / (1 - probability)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from switchpoint.detection.outliers import off_alone
 from switchpoint.tables.sweeps import Floats
@@ -20,7 +21,7 @@ _NORMAL_QUANTILE = 0.5244
 #: larger, because it is the only estimate, from few points.
 _SCATTER_SHARE = 0.5
 _SCATTER_SHARE_ALONE = 1.1
-_FOR_FEW = 1.5
+_FOR_FEW = 1.0
 
 #: Standard error of a median, in median absolute deviations over the square root of their number.
 _ERROR_OF_MEDIAN = 1.86
@@ -55,13 +56,14 @@ def point_noise(
 
 
 def _level(time: Floats) -> Floats:
-    """Return each time, but of a time beyond both neighbours the nearer neighbour's.
+    """Return each time, or what it should at least be: the medians of three and of five around it.
 
-    Otherwise a time that is much too low by chance would have little noise.
+    Otherwise times that are much too low by chance would have little noise.
     """
-    around = np.stack([time[:-2], time[1:-1], time[2:]])
     first, last = max(time[0], time[1:3].min()), max(time[-1], time[-3:-1].min())
-    return np.asarray(np.r_[first, np.median(around, axis=0), last])
+    level = np.r_[first, np.median(sliding_window_view(time, 3), axis=1), last]
+    level[2:-2] = np.maximum(level[2:-2], np.median(sliding_window_view(time, 5), axis=1))
+    return np.asarray(level)
 
 
 def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Floats]:

@@ -44,7 +44,7 @@ def odd_between(table: PieceTable, left: Piece, place: int, right: Piece) -> Odd
 
 
 def odd_end(table: PieceTable, left: Piece, right: Piece) -> Odd | None:
-    """Return the single size at an end of the curve, if no step makes it so much slower."""
+    """Return the single size at an end of the curve, if one of two pieces is one."""
     last = len(table.size) - 1
     if left == (0, 0):
         place, line = 0, right
@@ -54,7 +54,5 @@ def odd_end(table: PieceTable, left: Piece, right: Piece) -> Odd | None:
         return None
     usual, error = table.line(line, float(table.size[place]))
     change = float(table.time[place]) / usual - 1
-    if change + 1 <= LARGEST_STEP_OF_ONE_SIZE:
-        return None
     error = float(np.hypot(table.noise[place] * usual, error))
-    return Odd(place, change, change * usual / error)
+    return Odd(place, change, abs(change) * usual / error)

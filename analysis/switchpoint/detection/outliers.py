@@ -72,7 +72,7 @@ def outliers(size: Floats, odd: list[Odd], noise: float) -> list[dict[str, Any]]
         {
             "kind": "outlier",
             "size_bytes": int(size[place]),
-            "last_size_before": int(size[place - 1]),
+            "last_size_before": int(size[place - 1]) if place else 0,
             "magnitude": one.change,
             "confidence": sure_of_none_in(len(size), one.errors),
             "evidence": {"standard_errors": one.errors, "noise": noise},

@@ -29,6 +29,16 @@ from switchpoint.tables.units import range_text
 #: The largest number of printed lines; --all prints the rest.
 MOST_LINES = 36
 
+#: With fewer lines than this, uncertain ones are shown too if the time changes by this much.
+_FEW_LINES = 8
+_LARGE = 0.5
+
+#: What one measurement of each size leaves open.
+_ONCE = (
+    "Each size was measured once, so only the scatter between sizes tells the noise. Together with"
+    " a second run of the same benchmark, detect finds more and is surer."
+)
+
 
 def print_findings(
     findings: pd.DataFrame,
@@ -55,6 +65,7 @@ def print_findings(
     searched = counted(_curve_count(curves), "curve")
     if findings.empty:
         console.print(f"Nothing found in {searched}.")
+        _hint(console, curves)
         return
     confirmed = confirmed_causes(switches)
     if show_all:
@@ -68,6 +79,15 @@ def print_findings(
     are = "is" if rest == 1 else "are"
     more = f"; {rest:,} of them {are} not shown, --all prints every finding" if rest else ""
     console.print(f"{counted(len(findings), 'finding')} in {searched}{more}.")
+    _hint(console, curves)
+
+
+def _hint(console: Console, curves: pd.DataFrame) -> None:
+    """Say what to do about curves that were measured once."""
+    same = identity_columns(curves.drop(columns="run_id", errors="ignore"))
+    launched_again = curves.duplicated([*same, "size_bytes"]).any()
+    if len(curves) and (curves["count"] == 1).all() and not launched_again:
+        console.print(_ONCE, soft_wrap=True)
 
 
 def _print_folded(
@@ -77,7 +97,7 @@ def _print_folded(
     confirmed: list[dict[Any, Any]],
 ) -> list[Line]:
     """Print confirmed causes and what fits of the lines; returns the lines that were printed."""
-    notable = [line for line in lines if line.notable]
+    notable = _worth_a_line(lines)
     # Confirmed causes get at most a third of the lines. Then come lines and notes, if they fit.
     del confirmed[MOST_LINES // 3 :]
     printed = _rendered(console, lambda target: show_confirmed(target, confirmed))
@@ -97,6 +117,17 @@ def _print_folded(
             break
         console.print(safe_text(note), soft_wrap=True)
     return shown
+
+
+def _worth_a_line(lines: list[Line]) -> list[Line]:
+    """Return the notable lines and, if they are few, large steps that are uncertain."""
+    room = max(_FEW_LINES - sum(line.notable for line in lines), 0)
+    large = [line for line in lines if not line.notable and line.is_boundary and _is_large(line)]
+    return [line for line in lines if line.notable or line in large[:room]]
+
+
+def _is_large(line: Line) -> bool:
+    return any(one >= _LARGE or 1 + one <= 1 / (1 + _LARGE) for one in line.magnitudes)
 
 
 def _curve_count(curves: pd.DataFrame) -> int:

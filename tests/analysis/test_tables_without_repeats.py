@@ -1,0 +1,147 @@
+"""Tables of other programs have one time for each size: steps are found, and noise shows none.
+
+The times are real: tables of osu_latency and single passes of our ping-pong, whose limits were set.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import curve_table
+from switchpoint import detect
+from typer.testing import Result
+
+Run = Callable[..., Result]
+
+OCTAVES = 2.0 ** np.arange(22)
+THIRDS = np.unique((2.0 ** (np.arange(64) / 3)).astype(int)).astype(float)
+NINTHS = np.unique((2.0 ** (np.arange(190) / 9)).astype(int)).astype(float)
+
+
+def curve(times: str) -> pd.DataFrame:
+    """A table of powers of two from 1 B on."""
+    times_us = list(map(float, times.split()))
+    return curve_table(OCTAVES[: len(times_us)], np.array(times_us), 0.0, 1, repeats=1)
+
+
+@pytest.mark.parametrize(
+    ("limit", "times"),
+    [
+        pytest.param(
+            12000,
+            "6.46 6.49 7.68 6.47 6.49 6.47 7.19 6.60 6.54 6.57 6.74 13.34 14.45 15.00 46.50 44.33"
+            " 120.81 155.51 178.93 180.26 466.69",
+            id="between other steps",
+        ),
+        pytest.param(
+            8204,
+            "0.16 0.14 0.14 0.15 0.14 0.14 0.14 0.70 0.21 0.25 0.27 0.34 0.83 0.45 3.17 4.36 6.55"
+            " 13.81 19.46 38.41 84.47",
+            id="sizes that were disturbed",
+        ),
+        pytest.param(
+            254337,
+            "0.15 0.14 0.14 0.13 0.20 0.14 0.14 0.38 0.19 0.23 0.27 0.33 0.60 0.74 0.61 0.97 1.74"
+            " 3.31 21.72 46.61 75.25",
+            id="before the last three sizes",
+        ),
+        pytest.param(
+            2699,
+            "28.17 22.05 28.89 21.88 40.46 84.38 77.40 70.18 68.31 9.87 8.99 8.40 127.98 141.91"
+            " 250.49 55.57 72.97 302.44 131.78 483.06 1081.38",
+            id="while other programs ran",
+        ),
+    ],
+)
+def test_the_step_of_a_limit_is_found_between_its_two_sizes(limit: int, times: str) -> None:
+    steps = detect(curve(times)).query("kind == 'step'")
+
+    last = 2 ** int(math.log2(limit))
+    assert ((steps["last_size_before"] == last) & (steps["size_bytes"] == 2 * last)).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", [0.05, 0.2])
+@pytest.mark.parametrize("sizes", [OCTAVES, THIRDS, NINTHS], ids=["octaves", "thirds", "ninths"])
+def test_in_noise_alone_at_most_three_curves_in_a_hundred_show_something(
+    sizes: np.ndarray, noise: float
+) -> None:
+    tables = [
+        curve_table(sizes, 2 + 3e-4 * sizes, noise, seed, repeats=1).assign(run_id=str(seed))
+        for seed in range(200)
+    ]
+    table = pd.concat(tables).assign(curve=lambda rows: rows["run_id"])
+
+    assert detect(table.astype({"curve": "category"}))["run_id"].nunique() <= 6
+
+
+def test_a_slow_first_size_is_no_step() -> None:
+    # The first messages of this run found nothing warm.
+    findings = detect(
+        curve(
+            "10.85 7.06 7.35 7.24 6.93 7.33 6.99 7.25 7.29 7.15 7.20 7.06 28.79 26.58 26.61 30.47"
+            " 37.08 45.94 57.93 93.47 185.18"
+        )
+    )
+
+    assert findings["kind"].tolist() == ["outlier", "step"]
+    assert findings["size_bytes"].tolist() == [1, 4096]
+    assert findings["last_size_before"].tolist() == [0, 2048]
+    assert findings["magnitude"][0] == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_second_table_shows_the_step_that_one_leaves_open() -> None:
+    one, another = (
+        curve(times)
+        for times in (
+            "0.21 0.22 0.20 0.22 0.20 0.23 0.24 0.32 0.30 0.37 0.34 0.60 0.96 3.84 4.03 5.09 9.71"
+            " 17.03 23.54 82.76 165.16",
+            "0.21 0.21 0.20 0.21 0.20 0.21 0.21 0.32 0.33 0.33 0.36 0.57 0.84 3.10 3.76 4.99 8.21"
+            " 13.74 25.80 45.51 104.05",
+        )
+    )
+    both = pd.concat([one.assign(run_id="a"), another.assign(run_id="b")])
+
+    steps = detect(both.astype({"run_id": "category"})).query("kind == 'step'")
+
+    assert 4096 not in detect(one)["last_size_before"].tolist()
+    assert {*steps.loc[steps["last_size_before"] == 4096, "run_id"]} == {"a", "b"}
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table of osu_latency from a machine on which another program ran; one large step."""
+    times = (
+        "8.21 16.89 27.99 14.35 21.76 23.68 7.43 8.12 7.63 7.82 8.07 9.29 9.32 11.68 14.89 18.75"
+        " 315.77 268.94 254.03 292.10 539.55"
+    )
+    path = tmp_path / "osu_latency.txt"
+    lines = [f"{2**power}  {time}" for power, time in enumerate(times.split())]
+    path.write_text("\n".join(["# OSU MPI Latency Test v7.4", "# Size  Latency (us)", *lines, ""]))
+    return path
+
+
+def test_a_large_step_of_one_table_is_shown_however_uncertain(
+    switchpoint: Run, table: Path
+) -> None:
+    lines = switchpoint("detect", table).stdout.splitlines()
+
+    [step] = [line for line in lines if "32,768 to 65,536 B" in line]
+    [confidence] = re.findall(r"(\d+) %  1 of 1", step)
+    assert 50 <= int(confidence) < 70
+
+
+def test_one_table_says_that_a_second_run_would_tell_more(switchpoint: Run, table: Path) -> None:
+    again = table.with_name("again.txt")
+    again.write_text(table.read_text().replace("8.21", "8.29"))
+
+    once, twice = switchpoint("detect", table), switchpoint("detect", table, again)
+
+    assert once.stdout.splitlines()[-1].startswith("Each size was measured once, so only")
+    assert "measured once" not in twice.stdout
