@@ -18,12 +18,7 @@ from switchpoint.detection.brackets import LEAST_PROBABILITY, Bracket, Probable,
 from switchpoint.detection.cliffs import SMALLEST_CLIFF, cliffs
 from switchpoint.detection.confidence import confidence, features
 from switchpoint.detection.divisions import Divisions
-from switchpoint.detection.odd_sizes import (
-    LARGEST_STEP_OF_ONE_SIZE,
-    Odd,
-    odd_between,
-    odd_end,
-)
+from switchpoint.detection.odd_sizes import Odd, odd_between, odd_end
 from switchpoint.detection.segments import Piece, PieceTable
 
 #: Effects smaller than this are not reported: relative change of time.
@@ -34,6 +29,10 @@ SMALLEST_SLOPE_CHANGE = 0.25
 #: what is taken for it; one with a single size before or after it, at an end of the curve, by more.
 _LEAST_ERRORS_ALONE = 1.0
 _LEAST_ERRORS_OF_END = 4.0
+
+#: A single size at an end that takes more than this many times as long was probably disturbed: the
+#: largest step that a setting makes in the labelled curves with repeats multiplies the time by 5.7.
+_LARGEST_STEP_OF_ONE_SIZE = 6.0
 
 #: What a single size at an end of the curve leaves open.
 _ONE_SIZE = "only one size lies {} it: a step, or one odd size; measure more sizes there"
@@ -137,9 +136,8 @@ def _may_be_step(judged: Judged, end: Odd, *, has_repeats: bool) -> bool:
     What repeats agree on can be one, if messages take longer after it. What was measured once can
     be none that makes them faster: the first messages of a run are slow.
     """
-    if judged.magnitude > 0 and has_repeats:
-        return True
-    return (has_repeats or judged.magnitude > 0) and end.change + 1 <= LARGEST_STEP_OF_ONE_SIZE
+    slower, moderate = judged.magnitude > 0, end.change + 1 <= _LARGEST_STEP_OF_ONE_SIZE
+    return slower or moderate if has_repeats else slower and moderate
 
 
 def _exceeds_noise(table: PieceTable, judged: Judged) -> bool:
@@ -246,7 +244,7 @@ def _described(
         "evidence": evidence,
     }
     sure = confidence(features(finding, has_repeats=has_repeats))
-    if is_last and not recurs and 1 + judged.magnitude > LARGEST_STEP_OF_ONE_SIZE:
+    if is_last and not recurs and 1 + judged.magnitude > _LARGEST_STEP_OF_ONE_SIZE:
         sure = min(sure, _AS_LIKELY_ODD)
     return finding | {"confidence": sure}
 

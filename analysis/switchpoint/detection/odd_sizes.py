@@ -8,10 +8,6 @@ import numpy as np
 
 from switchpoint.detection.segments import Piece, PieceTable
 
-#: A single size at an end that takes more than this many times as long was probably disturbed: the
-#: largest step that a setting makes in the labelled curves with repeats multiplies the time by 5.7.
-LARGEST_STEP_OF_ONE_SIZE = 6.0
-
 
 @dataclass(frozen=True)
 class Odd:
