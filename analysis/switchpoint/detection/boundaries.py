@@ -27,7 +27,7 @@ SMALLEST_SLOPE_CHANGE = 0.25
 
 #: Without repeats the noise is not known, and a boundary must change the time by this many times
 #: what is taken for it; one with a single size before or after it, at an end of the curve, by more.
-_LEAST_ERRORS_ALONE = 1.0
+_LEAST_ERRORS_ALONE = 1.25
 _LEAST_ERRORS_OF_END = 4.0
 
 #: A single size at an end that takes more than this many times as long was probably disturbed: the

@@ -61,20 +61,19 @@ class Divisions:
         self._undivided = pieces
 
     @classmethod
-    def averaged(cls, parts: Iterable[Divisions], before: Floats) -> Divisions:
+    def averaged(cls, parts: Iterable[tuple[Divisions, float]]) -> Divisions:
         """Return the mean of the divisions of one curve under several assumptions.
 
         Parameters
         ----------
         parts
-            One for each assumption. They are large, so no two are needed at once.
-        before : array of float
-            Logarithm of the odds of each assumption before the data.
+            The divisions under each assumption, and the logarithm of its odds before the data.
+            Divisions are large, so no two are needed at once.
         """
         several = iter(parts)
-        mean = next(several)
-        mean.total += before[0]
-        for part, odds in zip(several, before[1:], strict=True):
+        mean, odds = next(several)
+        mean.total += odds
+        for part, odds in several:
             total = part.total + odds
             both = np.logaddexp(mean.total, total)
             share = np.exp(total - both)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from switchpoint.detection.boundaries import boundaries
 from switchpoint.detection.brackets import Probable, probable
 from switchpoint.detection.divisions import Divisions
-from switchpoint.detection.noise import point_noise
+from switchpoint.detection.noise import NOISE_FLOOR, off_the_neighbours, point_noise
 from switchpoint.detection.odd_sizes import Odd
 from switchpoint.detection.outliers import large, outliers
 from switchpoint.detection.segments import PieceTable
@@ -25,8 +26,8 @@ FEWEST_SIZES = 6
 #: with the square of their number: with so many, a search takes 0.3 GB.
 MOST_SIZES = 2000
 
-#: The tables of curves with at most so many sizes are kept between the steps of a search, which
-#: costs memory: together they take up to 12 MB for each launch and noise.
+#: What is computed of curves with at most so many sizes is kept between the steps of a search. It
+#: costs up to 12 MB for each launch, and 2 MB for each of its noises.
 _SIZES_KEPT = 500
 
 #: Before the data, a curve has this many boundaries on average, anywhere with the same probability.
@@ -36,13 +37,18 @@ _BOUNDARIES_A_CURVE = 0.5
 
 #: Without repeats, a curve has nearly none or several: so many on average, with this probability.
 #: It tells itself which. Noise alone shows a finding as seldom.
-_NONE_OR_SEVERAL = ((0.1, 0.4), (4.0, 0.6))
+_NONE_OR_SEVERAL = ((0.1, 0.35), (4.0, 0.65))
 
 #: Without repeats, the noise is one of these times what the scatter between sizes makes likely,
 #: whose logarithm is uncertain by this standard deviation.
-_UNKNOWN = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
-_KNOWN = (1.0,)
-_UNSURE = 0.5
+_UNKNOWN = (0.2, 0.35, 0.6, 1.0, 1.7, 2.8)
+_UNSURE = 0.7
+
+#: Without repeats, so many sizes at most are taken for odd, each with this probability, in a curve
+#: of so many sizes at most: more sizes tell their noise by themselves.
+_MOST_ODD = 2
+_IS_ODD = 0.05
+_SIZES_WITH_ODD = 100
 
 #: A boundary that the other launches of a curve are sure of is in a launch with this probability,
 #: before its own data. The pairs of launches in bench/detection are most probable with 0.9 to 0.95;
@@ -115,18 +121,18 @@ class _Weighed:
     """The evidence that a launch's times are, under each assumption on its noise and boundaries.
 
     Repeats tell the noise. Without repeats only the scatter between sizes does, from few points, so
-    divisions are weighed under several noises, and under few and many boundaries: what explains the
-    times better counts more.
+    divisions are weighed under several noises, with and without odd sizes, and under few and many
+    boundaries: what explains the times better counts more.
     """
 
     def __init__(self, size: Floats, time: Floats, noise: Floats, *, has_repeats: bool) -> None:
         self._has_repeats = has_repeats
         self._size, self._time, self._noise = size, time, noise
-        self._factors = _KNOWN if has_repeats else _UNKNOWN
         counts = ((_BOUNDARIES_A_CURVE, 1.0),) if has_repeats else _NONE_OR_SEVERAL
         self._rare = np.array([[min(count / len(size), 0.5)] for count, _ in counts])
         self._shares = np.array([share for _, share in counts])
-        self._kept: dict[float, PieceTable] = {}
+        self._table: PieceTable | None = None
+        self._evidence: list[tuple[Floats, float]] = []
 
     def without(self, odd: list[Odd]) -> _Weighed:
         """Return the same where odd sizes have the deviation that they show as noise."""
@@ -141,12 +147,12 @@ class _Weighed:
         """Find the boundaries and the odd sizes, with what other launches tell before the data."""
         divisions = self.divide(elsewhere)
         return boundaries(
-            self._table(), divisions, others, recurs=recurs, has_repeats=self._has_repeats
+            self.table, divisions, others, recurs=recurs, has_repeats=self._has_repeats
         )
 
     def probable(self, divisions: Divisions) -> list[Probable]:
         """Find the boundaries that are probable."""
-        return [*probable(self._table(), divisions)]
+        return [*probable(self.table, divisions)]
 
     def added_by_data(self, divisions: Divisions) -> Floats:
         """Return what the data add to the logarithm of the odds of a boundary at each place."""
@@ -158,28 +164,58 @@ class _Weighed:
 
         Divisions are averaged over the noises and the numbers of boundaries that are assumed.
         """
-        logs = np.log(self._factors)
-        of_noise = -len(self._size) * logs - 0.5 * (logs / _UNSURE) ** 2
         before = self._rare + (1 - self._rare) * elsewhere
         # The divisions of a curve are weighed by odds, which are relative to no boundary at all.
         of_number = np.log(self._shares) + np.log1p(-before[:, 1:]).sum(axis=1)
         return Divisions.averaged(
-            (
-                Divisions(evidence, odds)
-                for evidence in (self._table(factor).evidence for factor in self._factors)
-                for odds in _log_odds(before)
-            ),
-            np.add.outer(of_noise, of_number).ravel(),
+            (Divisions(evidence, odds), of_noise + of_boundaries)
+            for evidence, of_noise in self._under_each_noise()
+            for odds, of_boundaries in zip(_log_odds(before), of_number, strict=True)
         )
 
-    def _table(self, factor: float = 1.0) -> PieceTable:
-        """Return the evidence with this times the noise; that of a long curve is not kept."""
-        if factor in self._kept:
-            return self._kept[factor]
-        table = PieceTable(self._size, self._time, factor * self._noise)
-        if len(self._size) <= _SIZES_KEPT:
-            self._kept[factor] = table
-        return table
+    def _under_each_noise(self) -> Iterable[tuple[Floats, float]]:
+        """Return the evidence for pieces under each noise, and the noise's odds, as a logarithm."""
+        if self._has_repeats:
+            return [(self.table.evidence, 0.0)]
+        if self._evidence:
+            return self._evidence
+        every = (
+            (PieceTable(self._size, self._time, noise).evidence, odds)
+            for noise, odds in self._noises()
+        )
+        if len(self._size) > _SIZES_KEPT:
+            return every
+        self._evidence = [*every]
+        return self._evidence
+
+    def _noises(self) -> Iterator[tuple[Floats, float]]:
+        """Yield the noises that a curve without repeats may have, and the odds of each.
+
+        A size that is odd has the noise that it shows. The likeliest are those that lie furthest
+        off the line between their neighbours.
+        """
+        off = np.r_[0.0, np.abs(off_the_neighbours(self._size, self._time)[0]), 0.0]
+        most = _MOST_ODD if len(off) <= _SIZES_WITH_ODD else 0
+        odd = np.argsort(-off / self._noise, kind="stable")[:most]
+        for factor in _UNKNOWN:
+            noise = np.maximum(factor * self._noise, NOISE_FLOOR)
+            odds = -0.5 * float(np.log(factor) / _UNSURE) ** 2
+            yield noise, odds - float(np.log(noise).sum())
+            for place in odd:
+                noise = noise.copy()
+                noise[place] = max(noise[place], off[place])
+                odds += float(_log_odds(_IS_ODD))
+                yield noise, odds - float(np.log(noise).sum())
+
+    @property
+    def table(self) -> PieceTable:
+        """The pieces under the noise that is likeliest before the data."""
+        if self._table is None:
+            table = PieceTable(self._size, self._time, self._noise)
+            if len(self._size) > _SIZES_KEPT:
+                return table
+            self._table = table
+        return self._table
 
 
 def _shared(launches: list[_Weighed], sizes: int) -> list[tuple[Floats, list[Probable]]]:

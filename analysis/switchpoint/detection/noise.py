@@ -38,7 +38,7 @@ def point_noise(
     single point that lies off the lines through its neighbours on both sides gets its deviation as
     noise. The result of `off_alone` is also returned.
     """
-    off, left, right = _off_the_neighbours(size, time)
+    off, left, right = off_the_neighbours(size, time)
     usual = float(np.median(standard_error))
     # Few repeats and few sizes leave this uncertain too; its own scatter tells by how much.
     usual += _ERROR_OF_MEDIAN * float(np.median(np.abs(standard_error - usual))) / len(size) ** 0.5
@@ -66,8 +66,12 @@ def _level(time: Floats) -> Floats:
     return np.asarray(level)
 
 
-def _off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the relative distance of inner points from their neighbours' chord, and weights."""
+def off_the_neighbours(size: Floats, time: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the relative distance of inner points from their neighbours' chord, and its weights.
+
+    All have shape (n - 2,). The weights are what the neighbour on either side adds to the chord,
+    relative to the point's time; the distance is 1 less both.
+    """
     share = np.diff(size)[1:] / (size[2:] - size[:-2])
     left = share * time[:-2] / time[1:-1]
     right = (1 - share) * time[2:] / time[1:-1]
