@@ -51,7 +51,8 @@ def test_the_fit_gives_a_larger_effect_no_weight_against_a_finding() -> None:
     right = rng.random(2000) < 1 / (1 + np.exp(effect - odds))
     table = pd.DataFrame(
         {"file": "one", "held_out": False, "right": right, "constant": 1.0, "log_odds": odds,
-         "log_effect": effect, "log_errors": effect**2, "no_repeats": 0.0}
+         "log_effect": effect, "log_errors": effect**2, "no_repeats": 0.0,
+         "quiet_no_repeats": 0.0}
     )  # fmt: skip
 
     weights = fit(table)
