@@ -142,7 +142,7 @@ def _may_be_step(judged: Judged, end: Odd, *, has_repeats: bool) -> bool:
 
 def _exceeds_noise(table: PieceTable, judged: Judged) -> bool:
     """Say whether a boundary of a curve without repeats changes the time by enough."""
-    at_end = judged.left == (0, 0) or judged.right == (len(table.size) - 1,) * 2
+    at_end = odd_end(table, judged.left, judged.right)
     least = _LEAST_ERRORS_OF_END if at_end else _LEAST_ERRORS_ALONE
     change = abs(np.log(max(1 + judged.magnitude, 1e-3)))
     return bool(change >= least * np.median(table.noise))

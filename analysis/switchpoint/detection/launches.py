@@ -235,7 +235,7 @@ def _shared(launches: list[_Weighed], sizes: int) -> list[tuple[Floats, list[Pro
         added.append(one.added_by_data(divisions))
         found.append(one.probable(divisions))
     total = np.sum(added, axis=0)
-    rare = min(_BOUNDARIES_A_CURVE / sizes, 0.5)
+    rare = _BOUNDARIES_A_CURVE / sizes
     shared = []
     for number, own in enumerate(added):
         likely = 1 / (1 + np.exp(-_log_odds(rare) - np.maximum(total - own, 0)))

@@ -11,6 +11,7 @@ import pandas as pd
 from rich.cells import cell_len
 from rich.console import Console
 
+from switchpoint.detection.cliffs import SMALLEST_CLIFF
 from switchpoint.reporting.digest import (
     Line,
     digest,
@@ -29,9 +30,8 @@ from switchpoint.tables.units import range_text
 #: The largest number of printed lines; --all prints the rest.
 MOST_LINES = 36
 
-#: With fewer lines than this, uncertain ones are shown too if the time changes by this much.
+#: With fewer lines than this, uncertain ones are shown too if the time changes as at a cliff.
 _FEW_LINES = 8
-_LARGE = 0.5
 
 #: What one measurement of each size leaves open.
 _ONCE = (
@@ -84,9 +84,10 @@ def print_findings(
 
 def _hint(console: Console, curves: pd.DataFrame) -> None:
     """Say what to do about curves that were measured once."""
-    same = identity_columns(curves.drop(columns="run_id", errors="ignore"))
-    launched_again = curves.duplicated([*same, "size_bytes"]).any()
-    if len(curves) and (curves["count"] == 1).all() and not launched_again:
+    if curves.empty or (curves["count"] != 1).any():
+        return
+    same = [name for name in identity_columns(curves) if name != "run_id"]
+    if not curves.duplicated([*same, "size_bytes"]).any():
         console.print(_ONCE, soft_wrap=True)
 
 
@@ -127,7 +128,8 @@ def _worth_a_line(lines: list[Line]) -> list[Line]:
 
 
 def _is_large(line: Line) -> bool:
-    return any(one >= _LARGE or 1 + one <= 1 / (1 + _LARGE) for one in line.magnitudes)
+    least = 1 + SMALLEST_CLIFF
+    return any(1 + one >= least or 1 + one <= 1 / least for one in line.magnitudes)
 
 
 def _curve_count(curves: pd.DataFrame) -> int:
