@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from arguments import only_count
 from labelled import GRIDS
 
-NOISES = [0.01, 0.05, 0.2]
+NOISES = [0.01, 0.05, 0.2, 0.3]
 REPEATS = [1, 2, 3, 5, 10]
 LAUNCHES = [1, 2]
 OCTAVES = 22
