@@ -1,8 +1,9 @@
 """Counts how often `detect` reports anything in curves that contain only noise.
 
-`.venv/bin/python bench/detection/noise.py [CURVES]` prints, for each grid and each number of
-repeats, how many of 100 such curves show a finding, once alone and once as two launches of one
-curve, which `detect` searches together. The docs show these tables.
+`.venv/bin/python bench/detection/noise.py [--warnings] [CURVES]` prints, for each grid and each
+number of repeats, how many of 100 such curves show a finding, once alone and once as two launches
+of one curve, which `detect` searches together. The docs show these tables. `--warnings` counts the
+curves of which a warning says that a step or noise changes their time.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from switchpoint import detect
+from switchpoint import detect, summarise
+from switchpoint.detection.doubts import doubt_warnings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from arguments import only_count
+from arguments import add_count, parser
 from labelled import GRIDS
 
 NOISES = [0.01, 0.05, 0.2, 0.3]
@@ -48,16 +50,22 @@ def samples(
     )
 
 
-def alarms(per_octave: int, curves: int, launches: int) -> Iterator[tuple[float, int, float]]:
-    """Percentage of curves with a finding, for each noise and number of repeats."""
+def alarms(
+    per_octave: int, curves: int, launches: int, *, warnings: bool
+) -> Iterator[tuple[float, int, float]]:
+    """Percentage of curves with a finding or warning, for each noise and number of repeats."""
     sizes = np.unique((2.0 ** (np.arange(OCTAVES * per_octave + 1) / per_octave)).astype(int))
     for noise in NOISES:
         for repeats in REPEATS:
-            findings = detect(samples(sizes, noise, repeats, curves, launches))
-            yield noise, repeats, 100 * findings["run_id"].nunique() / curves
+            table = samples(sizes, noise, repeats, curves, launches)
+            findings = detect(table)
+            shown = findings["run_id"].nunique()
+            if warnings:
+                shown = len(doubt_warnings(summarise(table), findings))
+            yield noise, repeats, 100 * shown / curves
 
 
-def main(curves: int) -> None:
+def main(curves: int, *, warnings: bool) -> None:
     """Print the tables."""
     print(f"of 100 curves ({curves} each)")
     for launches in LAUNCHES:
@@ -65,7 +73,7 @@ def main(curves: int) -> None:
         print("| grid | noise | " + " | ".join(f"{n} repeats" for n in REPEATS) + " |")
         print("|---" * (len(REPEATS) + 2) + "|")
         for grid, per_octave in GRIDS.items():
-            shares = alarms(per_octave, curves, launches)
+            shares = alarms(per_octave, curves, launches, warnings=warnings)
             table = pd.DataFrame(shares, columns=["noise", "repeats", "share"])
             for noise, row in table.groupby("noise"):
                 cells = " | ".join(f"{share:.1f}" for share in row["share"])
@@ -73,4 +81,8 @@ def main(curves: int) -> None:
 
 
 if __name__ == "__main__":
-    main(only_count(__doc__, "curves", 400))
+    options = parser(__doc__)
+    options.add_argument("--warnings", action="store_true", help="count warnings")
+    add_count(options, "curves", 400)
+    given = options.parse_args()
+    main(given.curves, warnings=given.warnings)

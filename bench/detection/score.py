@@ -21,12 +21,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from switchpoint.detection.bends import bend
 from switchpoint.detection.brackets import LEAST_PROBABILITY
+from switchpoint.detection.doubts import doubtful
 from switchpoint.detection.launches import detect_launches
 from switchpoint.detection.noise import point_noise
 from switchpoint.detection.segments import PieceTable
@@ -61,11 +62,12 @@ class Found:
 
 @dataclass
 class Result:
-    """Boundaries that a detector reports in one curve."""
+    """Boundaries that a detector reports in one curve, and the places that a warning names."""
 
     curve: Curve
     found: list[Found]
     seconds: float
+    doubted: list[int] = field(default_factory=list)
 
     @property
     def near(self) -> bool:
@@ -104,7 +106,8 @@ def ours(same: list[Curve]) -> Iterator[Result]:
             for finding in findings
             if finding["kind"] in BOUNDARIES
         ]
-        yield Result(curve, found, seconds)
+        doubted = doubtful(curve.size, curve.time, curve.error, findings)
+        yield Result(curve, found, seconds, doubted)
 
 
 def run(detector: Detector, every: Iterable[Curve]) -> Iterator[Result]:
@@ -186,6 +189,15 @@ def row(name: str, results: list[Result], *, with_real: bool = True) -> str:
     return f"| {name} | " + " | ".join(cells).replace("nan%", "-") + " |"
 
 
+def missed_cliffs(name: str, results: list[Result]) -> Iterator[str]:
+    """Say how many cliffs are in no finding, and how many of them a warning names."""
+    switches = [one for one in results if one.curve.truth is not None and not one.contained]
+    missed = [one for one in switches if one.curve.is_cliff]
+    if missed:
+        named = sum(one.truth in one.doubted for one in missed)
+        yield f"\n{name}: {len(missed)} cliffs in no finding, {named} of them named by a warning"
+
+
 def _share(of: Iterable[bool]) -> float:
     values = list(of)
     return float(np.mean(values)) if values else np.nan
@@ -212,17 +224,21 @@ def main(*, only_ours: bool, passes: int | None, files: list[Path]) -> None:
 
 
 def table(part: list[Curve], peers: dict[str, Detector], *, with_held_out: bool) -> None:
-    """Print the lines of one table."""
+    """Print the lines of one table, and below it which cliffs no finding contains."""
     own = {"Switchpoint": launches(part), "Switchpoint, one launch": [[one] for one in part]}
+    missed = []
     for name, several in own.items():
         results = [result for same in several for result in ours(same)]
         print(row(name, results), flush=True)
+        missed += missed_cliffs(name, results)
         if with_held_out:
             held = [one for one in results if one.curve.held_out]
             print(row(f"{name}, held out", held), flush=True)
     for name, detector in peers.items():
         results = list(run(detector, part[:: SLOW.get(name, 1)]))
         print(row(name, results, with_real=name not in SLOW), flush=True)
+    for line in missed:
+        print(line)
 
 
 if __name__ == "__main__":

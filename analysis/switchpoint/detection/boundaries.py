@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from switchpoint.detection.bends import Bend
 from switchpoint.detection.brackets import LEAST_PROBABILITY, Bracket, Probable, probable
-from switchpoint.detection.cliffs import SMALLEST_CLIFF, cliffs
+from switchpoint.detection.cliffs import CERTAIN, CERTAIN_ALONE, SMALLEST_CLIFF, cliffs
 from switchpoint.detection.confidence import confidence, features
 from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.odd_sizes import Odd, odd_between, odd_end
@@ -104,7 +104,8 @@ def boundaries(
     reported = np.zeros(len(table.size), dtype=bool)
     for one in judged:
         reported[one.bracket.first : one.bracket.last + 1] = True
-    missed = cliffs(table.size, table.time, table.noise, reported, has_repeats=has_repeats)
+    errors = CERTAIN if has_repeats else CERTAIN_ALONE
+    missed = cliffs(table.size, table.time, table.noise, reported, errors=errors)
     judged += [_cliff(table, divisions, place) for place in missed]
     judged.sort(key=lambda one: one.bracket.first)
     odd = [*_odd_sizes(table, judged, has_repeats=has_repeats)]

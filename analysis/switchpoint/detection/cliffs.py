@@ -15,9 +15,11 @@ from switchpoint.tables.sweeps import Floats, Indices
 SMALLEST_CLIFF = 0.5
 
 #: A cliff is this many times the noise of the difference. Between 200 sizes, normal noise shows
-#: one in a curve of 700. Without repeats the noise may be larger than what is taken for it.
-_ERRORS = 4.5
-_ERRORS_ALONE = 6.0
+#: one in a curve of 700. Without repeats the noise may be larger than what is taken for it. A
+#: difference that is less certain, but has this many times the noise, may be a cliff or noise.
+CERTAIN = 4.5
+CERTAIN_ALONE = 6.0
+POSSIBLE = 3.0
 
 
 def cliffs(
@@ -26,7 +28,7 @@ def cliffs(
     noise: Floats,
     reported: npt.NDArray[np.bool_],
     *,
-    has_repeats: bool,
+    errors: float,
 ) -> list[int]:
     """Find the first size after each cliff.
 
@@ -36,8 +38,8 @@ def cliffs(
         Bytes, ascending, each once; microseconds; relative standard errors.
     reported : array of bool, shape (n,)
         Whether a reported bracket contains the place just before each size.
-    has_repeats : bool
-        Whether sizes were measured more than once, so that their noise is known.
+    errors : float
+        How many times the noise of the difference a cliff must be.
 
     Returns
     -------
@@ -59,8 +61,7 @@ def cliffs(
     above = time[after] / (time[before] + slope * gap)
     below = time[before] / time[after]
     change = np.maximum(above, below)
-    error = np.hypot(noise[before], noise[after])
-    least = (_ERRORS if has_repeats else _ERRORS_ALONE) * error
+    least = errors * np.hypot(noise[before], noise[after])
     found = (change >= 1 + SMALLEST_CLIFF) & (np.log(change) >= least) & ~reported[after]
     return [int(place) for place in after[found]]
 

@@ -173,7 +173,7 @@ def noise_warnings(curves: pd.DataFrame) -> list[str]:
         else pd.Series([(curves["error_us"] / curves["time_us"]).median()], index=[()])
     )
     return [
-        f"{_curve_name(curve)}: too noisy to show steps under {300 * share:.0f} %;"
+        f"{curve_name(curve)}: too noisy to show steps under {300 * share:.0f} %;"
         " measure again with more passes on quieter cores"
         for curve, share in noise.items()
         if share > _TOO_NOISY
@@ -207,7 +207,7 @@ def many_sizes_warnings(curves: pd.DataFrame, most: int) -> list[str]:
     """
     sizes = _sizes_of_curves(curves)
     return [
-        f"{_curve_name(curve) or 'the curve'}: of its {number:,} sizes {most:,} are searched; to"
+        f"{curve_name(curve) or 'the curve'}: of its {number:,} sizes {most:,} are searched; to"
         " look closer, measure the sizes around a step alone, or run zoom there"
         for curve, number in sizes[sizes > most].items()
     ]
@@ -221,7 +221,8 @@ def _sizes_of_curves(curves: pd.DataFrame) -> pd.Series[int]:
     return curves.groupby(identity, dropna=False, observed=True)["size_bytes"].nunique()
 
 
-def _curve_name(key: object) -> str:
+def curve_name(key: object) -> str:
+    """Return the words of a curve's identity, which is a tuple or a single value."""
     return ", ".join(v for v in (key if isinstance(key, tuple) else (key,)) if isinstance(v, str))
 
 

@@ -100,6 +100,7 @@ def _find(
     measurements: Measurements, wanted: list[str], *, show_all: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return all findings and the points of the wanted curves; warnings go to stderr."""
+    from switchpoint.detection.doubts import doubt_warnings
     from switchpoint.detection.launches import FEWEST_SIZES, MOST_SIZES
     from switchpoint.explanation.causes import detect
     from switchpoint.reporting.digest import select_curves
@@ -117,7 +118,8 @@ def _find(
     if wanted and curves.empty:
         raise InputError("--curve", f"no curve matches {' and '.join(wanted)}")
     sizes = [*few_sizes_warning(curves, FEWEST_SIZES), *many_sizes_warnings(curves, MOST_SIZES)]
-    warn([*measurements.warnings, *noise_warnings(curves), *sizes], verbose=show_all)
+    noise = [*noise_warnings(curves), *doubt_warnings(curves, findings)]
+    warn([*measurements.warnings, *noise, *sizes], verbose=show_all)
     return findings, curves
 
 

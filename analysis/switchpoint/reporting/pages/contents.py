@@ -13,6 +13,7 @@ from switchpoint.comparison.ladder import ladder
 from switchpoint.comparison.reach import reach_of_sides
 from switchpoint.comparison.selections import Selection
 from switchpoint.comparison.sides import Side
+from switchpoint.detection.doubts import doubt_warnings
 from switchpoint.detection.launches import MOST_SIZES
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
@@ -122,8 +123,9 @@ class Contents:
 
     @functools.cached_property
     def curve_warnings(self) -> list[str]:
-        """Which curves are too noisy, and which have more sizes than are searched."""
-        return [*noise_warnings(self.curves), *many_sizes_warnings(self.curves, MOST_SIZES)]
+        """Which curves are too noisy, may hide a cliff, or have more sizes than are searched."""
+        noise = [*noise_warnings(self.curves), *doubt_warnings(self.curves, self.findings)]
+        return [*noise, *many_sizes_warnings(self.curves, MOST_SIZES)]
 
     @functools.cached_property
     def curves_of_runs(self) -> dict[str, pd.DataFrame]:
