@@ -246,7 +246,8 @@ def copies(launches: int) -> str:
         " the kernel has to be entered and to look up the pages of the other process, and two"
         f" copies through a small buffer may stay in the cache. This table has {launches} launches"
         f" of each in turn, with Open MPI's limit at {LIMIT_BYTES:,} B, and with the single copy"
-        " allowed or not:\n",
+        " allowed or not. In the second row only the handshake of the rendezvous, and the fragments"
+        " that it sends, are new above the limit:\n",
         f"| large messages are copied | runs with a jump at {LAST_EAGER_BYTES:,} B | throughput "
         f"from {BRACKET[0]:,} to {BRACKET[1]:,} B or across that jump: median, least, most |",
         "|---|---|---|",
