@@ -62,11 +62,12 @@ class Found:
 
 @dataclass
 class Result:
-    """Boundaries that a detector reports in one curve, and the places that a warning names."""
+    """What a detector reports in one curve: boundaries; of ours also outliers and warnings."""
 
     curve: Curve
     found: list[Found]
     seconds: float
+    outliers: list[int] = field(default_factory=list)
     doubted: list[int] = field(default_factory=list)
 
     @property
@@ -106,8 +107,13 @@ def ours(same: list[Curve]) -> Iterator[Result]:
             for finding in findings
             if finding["kind"] in BOUNDARIES
         ]
+        outliers = [
+            int(np.searchsorted(curve.size, finding["size_bytes"]))
+            for finding in findings
+            if finding["kind"] == "outlier"
+        ]
         doubted = doubtful(curve.size, curve.time, curve.error, findings)
-        yield Result(curve, found, seconds, doubted)
+        yield Result(curve, found, seconds, outliers, doubted)
 
 
 def run(detector: Detector, every: Iterable[Curve]) -> Iterator[Result]:
@@ -190,12 +196,16 @@ def row(name: str, results: list[Result], *, with_real: bool = True) -> str:
 
 
 def missed_cliffs(name: str, results: list[Result]) -> Iterator[str]:
-    """Say how many cliffs are in no finding, and how many of them a warning names."""
+    """Say how many cliffs are in no bracket, and how many of them something else names."""
     switches = [one for one in results if one.curve.truth is not None and not one.contained]
     missed = [one for one in switches if one.curve.is_cliff]
     if missed:
+        beside = sum(bool({one.truth - 1, one.truth} & {*one.outliers}) for one in missed)
         named = sum(one.truth in one.doubted for one in missed)
-        yield f"\n{name}: {len(missed)} cliffs in no finding, {named} of them named by a warning"
+        yield (
+            f"\n{name}: {len(missed)} cliffs in no bracket, of which {beside} beside an outlier and"
+            f" {named} named by a warning"
+        )
 
 
 def _share(of: Iterable[bool]) -> float:
