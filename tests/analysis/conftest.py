@@ -155,6 +155,13 @@ def curve_table(
     )
 
 
+def write_osu_latency(path: Path, times: str) -> Path:
+    """Write the output of osu_latency with these times at powers of two."""
+    lines = [f"{2**power}  {time}" for power, time in enumerate(times.split())]
+    path.write_text("\n".join(["# OSU MPI Latency Test v7.4", "# Size  Latency (us)", *lines, ""]))
+    return path
+
+
 @pytest.fixture
 def s3_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A local S3 server, which stores on `s3://` use; yield its address."""

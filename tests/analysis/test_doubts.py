@@ -8,31 +8,23 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import curve_table
+from conftest import curve_table, write_osu_latency
 from switchpoint import detect, summarise
 from switchpoint.detection.doubts import doubt_warnings
 from typer.testing import Result
 
 Run = Callable[..., Result]
 
-#: One pass of a ping-pong whose rendezvous began at 20,000 B, the first size of 256 B disturbed.
+#: One pass of a ping-pong whose rendezvous began at 20,000 B; 256 B were disturbed.
 ONE_PASS = (
     "6.99 7.80 7.39 6.76 6.73 7.00 6.75 7.92 9.13 6.82 7.36 12.41 12.79 15.45 19.00 49.02 63.72"
     " 105.61 189.87 245.29 458.86"
 )
 
 
-def osu_table(times: str) -> str:
-    """Return the output of osu_latency with these times at powers of two."""
-    lines = [f"{2**power}  {time}" for power, time in enumerate(times.split())]
-    return "\n".join(["# OSU MPI Latency Test v7.4", "# Size  Latency (us)", *lines, ""])
-
-
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    path = tmp_path / "osu_latency.txt"
-    path.write_text(osu_table(ONE_PASS))
-    return path
+    return write_osu_latency(tmp_path / "osu_latency.txt", ONE_PASS)
 
 
 def warnings_of(samples: pd.DataFrame) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import curve_table
+from conftest import curve_table, write_osu_latency
 from switchpoint import detect
 from typer.testing import Result
 
@@ -121,10 +121,7 @@ def table(tmp_path: Path) -> Path:
         "28.17 22.05 28.89 21.88 40.46 84.38 77.40 70.18 68.31 9.87 8.99 8.40 127.98 141.91 250.49"
         " 55.57 72.97 302.44 131.78 483.06 1081.38"
     )
-    path = tmp_path / "osu_latency.txt"
-    lines = [f"{2**power}  {time}" for power, time in enumerate(times.split())]
-    path.write_text("\n".join(["# OSU MPI Latency Test v7.4", "# Size  Latency (us)", *lines, ""]))
-    return path
+    return write_osu_latency(tmp_path / "osu_latency.txt", times)
 
 
 def test_a_large_step_of_one_table_is_shown_however_uncertain(

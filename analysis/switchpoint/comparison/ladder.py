@@ -17,7 +17,7 @@ from switchpoint.explanation.eager import stayed_eager
 from switchpoint.explanation.places import CURVE, records
 from switchpoint.explanation.switches import explain, notable
 from switchpoint.explanation.zooms import searches
-from switchpoint.tables.columns import identity_columns, none_for_nulls, values_of
+from switchpoint.tables.columns import identity_columns, none_for_nulls, rows_by, values_of
 from switchpoint.tables.curves import summarise
 from switchpoint.tables.measurements import Measurements
 
@@ -71,9 +71,7 @@ def ladder(
     eager = {values_of(row, CURVE): row for row in records(stayed_eager(chosen))}
     spans = _spans(chosen, mode)
     columns = [str(name) for name in spans if name not in {"low", "high"}]
-    by_curve: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in records(switches):
-        by_curve.setdefault(values_of(row, columns), []).append(row)
+    by_curve = rows_by(records(switches), columns)
     rows = []
     for span in records(spans):
         boundaries = _merged(by_curve.get(values_of(span, columns), []))

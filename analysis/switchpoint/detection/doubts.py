@@ -7,7 +7,6 @@ noise such differences occur by chance. But only whoever measures again can tell
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ import pandas as pd
 from switchpoint.detection.cliffs import POSSIBLE, SMALLEST_CLIFF, cliffs
 from switchpoint.detection.launches import FEWEST_SIZES
 from switchpoint.detection.noise import point_noise
-from switchpoint.tables.columns import identity_columns, none_for_nulls, values_of
+from switchpoint.tables.columns import identity_columns, rows_by, values_of
 from switchpoint.tables.curves import curve_name
 from switchpoint.tables.findings import BOUNDARIES, Row
 from switchpoint.tables.sweeps import Floats
@@ -69,17 +68,15 @@ def doubt_warnings(curves: pd.DataFrame, findings: pd.DataFrame) -> list[str]:
         As from `summarise` and `detect`, of the same measurements.
     """
     names = identity_columns(curves)
-    found: dict[tuple[Any, ...], list[Row]] = {}
-    for finding in none_for_nulls(findings).to_dict("records"):
-        found.setdefault(values_of(finding, names), []).append(finding)
+    found = rows_by(findings.to_dict("records"), names)
     warnings: list[str] = []
     for curve in _with_large_changes(curves, names):
         size, time = curve["size_bytes"].to_numpy(float), curve["time_us"].to_numpy(float)
         identity = values_of(curve.iloc[0].to_dict(), names)
         error = curve["error_us"].to_numpy(float) / time
         if places := doubtful(size, time, error, found.get(identity, [])):
-            name = curve_name(identity) or "the curve"
-            warnings.append(f"{name}: the time changes by {_changes(size, time, places)}")
+            changes = _changes(size, time, places)
+            warnings.append(f"{curve_name(identity)}: the time changes by {changes}")
     return warnings
 
 

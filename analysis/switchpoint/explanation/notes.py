@@ -8,7 +8,7 @@ import pandas as pd
 
 from switchpoint.explanation.origins import words_of
 from switchpoint.explanation.places import curve_columns, records
-from switchpoint.tables.columns import NOTES, values_of
+from switchpoint.tables.columns import NOTES, rows_by, values_of
 from switchpoint.tables.naming import other_curve
 
 
@@ -22,9 +22,7 @@ def note(findings: pd.DataFrame, switches: pd.DataFrame) -> pd.DataFrame:
     """
     pinned = switches[switches["exact"]]
     curve = curve_columns(findings)
-    by_curve: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in records(pinned):
-        by_curve.setdefault(values_of(row, curve), []).append(row)
+    by_curve = rows_by(records(pinned), curve)
     notes = []
     for row in records(findings):
         inside = [

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.tables.columns import values_of
+from switchpoint.tables.columns import rows_by
 from switchpoint.tables.findings import BOUNDARIES
 
 
@@ -43,11 +43,8 @@ def boundaries_of(
         The columns that distinguish curves, without the run. The values of a row in these columns
         are the key of its curve.
     """
-    curves: dict[tuple[Any, ...], list[dict[Any, Any]]] = {}
     rows = findings[findings["kind"].isin(BOUNDARIES)].to_dict("records")
-    for row in rows:
-        curves.setdefault(values_of(row, same), []).append(row)
-    return {key: list(_joined(found)) for key, found in curves.items()}
+    return {key: list(_joined(found)) for key, found in rows_by(rows, same).items()}
 
 
 def _joined(rows: list[dict[Any, Any]]) -> Iterable[Boundary]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
 from switchpoint.tables.findings import FINDING_COLUMNS
+
+AnyRow = TypeVar("AnyRow", bound=Mapping[Any, Any])
 
 #: Columns that distinguish the curves of run records, in the order in which people read them.
 IDENTITY = ["site", "partition", "mpi", "environ", "kernel", "placement", "mode", "run_id"]
@@ -86,6 +88,15 @@ def lasting_labels(labels: Any) -> str:
 def values_of(row: Mapping[Any, Any], names: Iterable[str]) -> tuple[Any, ...]:
     """Return some values of a row as a key to group by, with all nulls equal."""
     return tuple(None if pd.isna(row.get(name)) else row[name] for name in names)
+
+
+def rows_by(rows: Iterable[AnyRow], names: Iterable[str]) -> dict[tuple[Any, ...], list[AnyRow]]:
+    """Group rows by their values in some columns, as `values_of` returns them."""
+    names = list(names)
+    groups: dict[tuple[Any, ...], list[AnyRow]] = {}
+    for row in rows:
+        groups.setdefault(values_of(row, names), []).append(row)
+    return groups
 
 
 def none_for_nulls(table: pd.DataFrame) -> pd.DataFrame:

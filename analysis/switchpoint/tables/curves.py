@@ -207,7 +207,7 @@ def many_sizes_warnings(curves: pd.DataFrame, most: int) -> list[str]:
     """
     sizes = _sizes_of_curves(curves)
     return [
-        f"{curve_name(curve) or 'the curve'}: of its {number:,} sizes {most:,} are searched; to"
+        f"{curve_name(curve)}: of its {number:,} sizes {most:,} are searched; to"
         " look closer, measure the sizes around a step alone, or run zoom there"
         for curve, number in sizes[sizes > most].items()
     ]
@@ -223,7 +223,8 @@ def _sizes_of_curves(curves: pd.DataFrame) -> pd.Series[int]:
 
 def curve_name(key: object) -> str:
     """Return the words of a curve's identity, which is a tuple or a single value."""
-    return ", ".join(v for v in (key if isinstance(key, tuple) else (key,)) if isinstance(v, str))
+    values = key if isinstance(key, tuple) else (key,)
+    return ", ".join(value for value in values if isinstance(value, str)) or "the curve"
 
 
 def _error_of_median(codes: Indices, values: Floats) -> Floats:
