@@ -69,7 +69,9 @@ void run_bistream(const struct task *t, long iterations)
             MPI_CHECK(MPI_Isend(t->send + slot_at(t, k), t->size_bytes, MPI_BYTE, peer, TAG,
                                 t->comm, &sends[k]));
         }
-        MPI_CHECK(MPI_Waitall(2 * t->window, t->requests, MPI_STATUSES_IGNORE));
+        /* Apart, as osu_bibw does: one wait for both takes less time with small messages. */
+        MPI_CHECK(MPI_Waitall(t->window, sends, MPI_STATUSES_IGNORE));
+        MPI_CHECK(MPI_Waitall(t->window, t->requests, MPI_STATUSES_IGNORE));
     }
 }
 
