@@ -173,7 +173,7 @@ class Curve:
         assert self.truth is not None
         errors = np.maximum(self.error, np.median(self.error)) if self.has_repeats else self.scatter
         noise = float(np.hypot(*np.broadcast_to(errors, self.size.shape)[self.truth - 1 :][:2]))
-        shown = self._beyond_slopes(self.truth)
+        shown = self.beyond_slopes(self.truth)
         large = min(abs(np.log1p(self.effect)), shown) >= np.log(CLIFF)
         return bool(self.visible and large and shown >= CLIFF_ERRORS * noise)
 
@@ -182,7 +182,7 @@ class Curve:
         """Whether sizes were measured more than once, so that their errors are known."""
         return bool(np.median(self.error) > 0)
 
-    def _beyond_slopes(self, place: int) -> float:
+    def beyond_slopes(self, place: int) -> float:
         """Return how far the times of two neighbouring sizes are apart, as a logarithm.
 
         Without what the steeper of the lines beside them explains, each to the nearest size that is

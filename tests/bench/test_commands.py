@@ -32,7 +32,7 @@ SMALL = {
     "zoom.py 1": "right",
     "placement_order.py 1": "another program on each",
     "detection/noise.py 2": "10",
-    "detection/score.py --ours": "recall",
+    "detection/score.py --ours --missed": "recall",
     "gate/store_speed.py year=3": "runs of one session",
     "gate/score.py --ours --pairs 1 1": "| Switchpoint, all findings |",
     "gate/year.py 8 3 2 {}": "night    2: ",
