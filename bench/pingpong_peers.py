@@ -151,11 +151,24 @@ def measure(
 def row(ours: np.ndarray, theirs: np.ndarray) -> str:
     """Ratio of times, both spreads, and their ratio."""
     ratio, low, high = median_ratio(ours, theirs)
-    wider, least, most = ratio_interval(ours, theirs, lambda one, two: spread(one) / spread(two))
     return (
         f"{ratio:.3f} [{low:.3f}, {high:.3f}]   {np.mean(spread(ours)):6.1%} "
-        f"{np.mean(spread(theirs)):6.1%}  {wider:.2f} [{least:.2f}, {most:.2f}]"
+        f"{np.mean(spread(theirs)):6.1%}  {wider(np.atleast_2d(ours), np.atleast_2d(theirs))}"
     )
+
+
+def wider(ours: np.ndarray, theirs: np.ndarray) -> str:
+    """Ratio of the spreads, over the placements in which both have one.
+
+    A program that prints 0.14 us for each launch has none.
+    """
+    spreads = (spread(ours) > 0) & (spread(theirs) > 0)
+    if not spreads.any():
+        return "-"
+    ratio, low, high = ratio_interval(
+        ours[spreads], theirs[spreads], lambda one, two: spread(one) / spread(two)
+    )
+    return f"{ratio:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def compare(name: str, mpi: str, peer: Peer, pairs: int, folder: Path) -> None:
