@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,7 +26,8 @@ NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
 
 @contextmanager
 def testbed(shape: str | Path = "two-hosts") -> Iterator[str]:
-    """Start a testbed that no other program uses, yield its name, and stop it."""
+    """Start a testbed that no other program uses, yield its name, and stop it, also on SIGTERM."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     name = f"bench-{os.getpid()}"
     up = [BIN / "testbed", "up", "--name", name, "--shape", shape]
     subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
