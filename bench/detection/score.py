@@ -10,11 +10,11 @@
 each alone. A boundary is exact if it lies between the right two sizes and is called a step. Peers
 do not name the kind; the lines of their pieces are compared in the same way as ours.
 
-`.venv/bin/uv run bench/detection/score.py [--ours] [--passes=N] [FILE...]` uses a separate
-environment, because the peers are not dependencies of Switchpoint. `--ours` skips the peers and
-also runs in `.venv`. FILEs are of `record_unseen.py`; the default is `curves.parquet`, of which
-`--passes=N` takes the first passes only: with one, sizes have no repeats. `--missed` prints the
-times around each cliff that is in no bracket; curves that it shows are no longer unseen.
+`.venv/bin/uv run bench/detection/score.py [--ours] [--missed] [--passes=N] [FILE...]` uses a
+separate environment, because the peers are not dependencies of Switchpoint. `--ours` skips the
+peers and also runs in `.venv`. FILEs are of `record_unseen.py`; the default is `curves.parquet`, of
+which `--passes=N` takes the first passes only: with one, sizes have no repeats. `--missed` prints
+the times around each cliff that is in no bracket; curves that it shows are no longer unseen.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def row(name: str, results: list[Result], *, with_real: bool = True) -> str:
     return f"| {name} | " + " | ".join(cells).replace("nan%", "-") + " |"
 
 
-def missed_cliffs(name: str, results: list[Result], *, each: bool) -> Iterator[str]:
+def missed_cliffs(name: str, results: list[Result], *, show: bool) -> Iterator[str]:
     """Say how many cliffs are in no bracket, how many something else names, and where each is."""
     switches = [one for one in results if one.curve.truth is not None and not one.contained]
     missed = [one for one in switches if one.curve.is_cliff]
@@ -207,19 +207,16 @@ def missed_cliffs(name: str, results: list[Result], *, each: bool) -> Iterator[s
             f"\n{name}: {len(missed)} cliffs in no bracket, of which {beside} beside an outlier and"
             f" {named} named by a warning"
         )
-        yield from (_missed(one.curve) for one in missed if each)
+        yield from (_missed(one.curve) for one in missed if show)
 
 
 def _missed(curve: Curve) -> str:
     """Say where a cliff is, and how large beside the noise that its curve shows by itself."""
     assert curve.truth is not None
-    around = [curve.truth - 1, curve.truth, curve.truth + 1]
-    times = ", ".join(
-        f"{curve.time[place]:.2f} us at {curve.size[place]:,.0f} B"
-        for place in around
-        if place < len(curve.size)
-    )
-    noise = np.hypot(*point_noise(curve.size, curve.time, curve.error)[0][around[:2]])
+    around = slice(curve.truth - 1, curve.truth + 2)
+    places = zip(curve.size[around], curve.time[around], strict=True)
+    times = ", ".join(f"{time_us:.2f} us at {size_bytes:,.0f} B" for size_bytes, time_us in places)
+    noise = np.hypot(*point_noise(curve.size, curve.time, curve.error)[0][around][:2])
     errors = curve.beyond_slopes(curve.truth) / noise
     return (
         f"  {curve.grid}, {curve.transport}, limit {curve.limit:,} B: {times};"
@@ -232,7 +229,7 @@ def _share(of: Iterable[bool]) -> float:
     return float(np.mean(values)) if values else np.nan
 
 
-def main(*, only_ours: bool, missed: bool, passes: int | None, files: list[Path]) -> None:
+def main(*, only_ours: bool, show_missed: bool, passes: int | None, files: list[Path]) -> None:
     """Print a table for each grid or recipe, and of several recipes some for all of them."""
     every = [curve for path in files for curve in unseen(path)] if files else list(curves(passes))
     grids = list(dict.fromkeys(curve.grid for curve in every))
@@ -249,11 +246,11 @@ def main(*, only_ours: bool, missed: bool, passes: int | None, files: list[Path]
             "| detector | recall | in bracket | exact | cliffs | real | by chance | a curve | ms"
             " | switches |\n|---|---|---|---|---|---|---|---|---|---|"
         )
-        table(part, {} if only_ours else PEERS, with_held_out=not files, each=missed)
+        table(part, {} if only_ours else PEERS, with_held_out=not files, show_missed=show_missed)
 
 
 def table(
-    part: list[Curve], peers: dict[str, Detector], *, with_held_out: bool, each: bool
+    part: list[Curve], peers: dict[str, Detector], *, with_held_out: bool, show_missed: bool
 ) -> None:
     """Print the lines of one table, and below it which cliffs no finding contains."""
     own = {"Switchpoint": launches(part), "Switchpoint, one launch": [[one] for one in part]}
@@ -261,7 +258,7 @@ def table(
     for name, several in own.items():
         results = [result for same in several for result in ours(same)]
         print(row(name, results), flush=True)
-        missed += missed_cliffs(name, results, each=each)
+        missed += missed_cliffs(name, results, show=show_missed)
         if with_held_out:
             held = [one for one in results if one.curve.held_out]
             print(row(f"{name}, held out", held), flush=True)
@@ -279,4 +276,4 @@ if __name__ == "__main__":
     options.add_argument("--passes", type=count)
     options.add_argument("files", type=Path, nargs="*")
     given = options.parse_args()
-    main(only_ours=given.ours, missed=given.missed, passes=given.passes, files=given.files)
+    main(only_ours=given.ours, show_missed=given.missed, passes=given.passes, files=given.files)
