@@ -107,6 +107,11 @@ class KernelMixin(PlacementMixin):
     #: :type: :class:`int`
     rotate_mib = variable(int, value=0)
 
+    #: How many bytes after the start of a page the send buffer and the receive buffer begin.
+    #:
+    #: :type: :class:`int`
+    buffer_offset_bytes = variable(int, value=0)
+
     #: Idle time in microseconds before each timed block, in which a link that throttles recovers.
     #:
     #: :type: :class:`int`
@@ -135,10 +140,6 @@ class KernelMixin(PlacementMixin):
         self.keep_files = [self.record, *self.build.files_to_keep]
         self.executable = shlex.quote(self.build.program(self.kernel))
         labels = self.run_labels | self.build.provenance
-        if self.rotate_mib:
-            labels |= {"rotate_mib": str(self.rotate_mib)}
-        if self.pause_us:
-            labels |= {"pause_us": str(self.pause_us)}
         self.executable_opts = [
             f"--mode={','.join(self.modes)}",
             f"--sizes={','.join(map(str, self.sizes_bytes))}",
@@ -150,6 +151,7 @@ class KernelMixin(PlacementMixin):
             f"--precision={self.precision_percent}",
             f"--time-budget={self.time_budget_s}",
             f"--rotate={self.rotate_mib}",
+            f"--buffer-offset={self.buffer_offset_bytes}",
             f"--pause={self.pause_us}",
             f"--record={self.record}",
             *(f"--label={key}={value}" for key, value in labels.items()),

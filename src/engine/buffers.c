@@ -1,4 +1,4 @@
-/* The message buffers: page-aligned, and checked against the memory that the host has. */
+/* The message buffers: where in a page the user wants them, if the host has memory for them. */
 #include "buffers.h"
 
 #include <stdlib.h>
@@ -46,26 +46,33 @@ static bool fits_host(MPI_Comm comm, double bytes, struct refusal *refusal)
     return true;
 }
 
-static unsigned char *touched_pages(size_t bytes)
+static unsigned char *touched_pages(size_t bytes, size_t offset_bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t whole_pages = (bytes / page + 1) * page;
+    const size_t whole_pages = ((offset_bytes + bytes) / page + 1) * page;
     void *block = NULL;
     if (posix_memalign(&block, page, whole_pages) != 0) {
         return NULL;
     }
     memset(block, 0, whole_pages);
-    return block;
+    return (unsigned char *)block + offset_bytes;
 }
 
-bool message_buffers(MPI_Comm comm, size_t send_bytes, size_t receive_bytes, unsigned char **send,
-                     unsigned char **receive, struct refusal *refusal)
+void message_buffer_free(unsigned char *buffer, size_t offset_bytes)
+{
+    if (buffer != NULL) {
+        free(buffer - offset_bytes);
+    }
+}
+
+bool message_buffers(MPI_Comm comm, size_t send_bytes, size_t receive_bytes, size_t offset_bytes,
+                     unsigned char **send, unsigned char **receive, struct refusal *refusal)
 {
     if (!fits_host(comm, (double)send_bytes + (double)receive_bytes, refusal)) {
         return false;
     }
-    *send = touched_pages(send_bytes);
-    *receive = touched_pages(receive_bytes);
+    *send = touched_pages(send_bytes, offset_bytes);
+    *receive = touched_pages(receive_bytes, offset_bytes);
     if (*send == NULL || *receive == NULL) {
         return refuse(
             refusal,

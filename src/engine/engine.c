@@ -150,6 +150,7 @@ static void agree_on_seed(MPI_Comm comm, struct options *options)
 
 static bool points_suit(const struct session *session, struct refusal *refusal)
 {
+    enum { NUMBERS_ALIGNED = 64 }; /* for the widest vectors of a processor */
     struct task task = session->task;
     for (size_t i = 0; i < session->plan.count; i++) {
         const struct mode *mode = session->plan.points[i].mode;
@@ -158,6 +159,12 @@ static bool points_suit(const struct session *session, struct refusal *refusal)
             return refuse(refusal,
                           "--rotate: mode %s always uses the same buffers; choose other modes",
                           mode->name);
+        }
+        if (mode->result != NULL && session->options.buffer_offset_bytes % NUMBERS_ALIGNED != 0) {
+            return refuse(refusal,
+                          "--buffer-offset: mode %s computes with numbers in its buffers; give a "
+                          "multiple of %d",
+                          mode->name, NUMBERS_ALIGNED);
         }
         if (mode->suits != NULL && !mode->suits(&task, refusal)) {
             return false;
@@ -187,8 +194,9 @@ static void allocate_all(struct session *session, struct refusal *refusal)
     visit->call_phases_us = allocate(visit->columns - visit->first_phase, sizeof(double));
     visit->values_us = allocate((size_t)session->options.samples * visit->columns, sizeof(double));
     visit->iterations = allocate((size_t)session->options.samples, sizeof(long));
-    message_buffers(task->comm, session->room.send_bytes, session->room.receive_bytes, &task->send,
-                    &task->receive, refusal);
+    message_buffers(task->comm, session->room.send_bytes, session->room.receive_bytes,
+                    (size_t)session->options.buffer_offset_bytes, &task->send, &task->receive,
+                    refusal);
 }
 
 static void free_all(struct session *session)
@@ -200,8 +208,9 @@ static void free_all(struct session *session)
     free(session->visit.call_phases_us);
     free(session->visit.calls_us);
     free(session->visit.ranks_us);
-    free(session->task.receive);
-    free(session->task.send);
+    const size_t offset_bytes = (size_t)session->options.buffer_offset_bytes;
+    message_buffer_free(session->task.receive, offset_bytes);
+    message_buffer_free(session->task.send, offset_bytes);
     free(session->task.traffic);
     free(session->task.requests);
     free((void *)session->task.nodes);

@@ -130,6 +130,7 @@ static void write_plan(struct json *json, const struct session *session)
     }
     json_close(json, '}');
     json_integer(json, "rotate_mib", options->rotate_mib);
+    json_integer(json, "buffer_offset_bytes", options->buffer_offset_bytes);
     json_integer(json, "pause_us", options->pause_us);
     json_string(json, "start", start_name(options->start));
     json_open(json, "time_of", '{');

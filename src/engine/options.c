@@ -53,6 +53,10 @@ const struct kernel_option NUMBER_OPTIONS[] = {
      "rotate through this much send buffer and this much receive buffer; with more\n"
      "                          than the last-level cache, messages are cold; 0: the same buffers",
      .field = offsetof(struct options, rotate_mib), .least = 0, .most = 1L << 20},
+    {"--buffer-offset", "BYTES",
+     "start the send buffer and the receive buffer this many bytes after the start of\n"
+     "                          a page",
+     .field = offsetof(struct options, buffer_offset_bytes), .least = 0, .most = 4095},
     {"--kept", "N", "most samples written per point; the others are thinned out",
      .field = offsetof(struct options, kept), .least = 1, .most = 100000000},
     {0},

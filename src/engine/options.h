@@ -42,10 +42,11 @@ struct options {
     long window;            /* messages in flight, at most */
     long window_kib;        /* payload in flight at the largest size, at most */
     long rotate_mib;        /* 0: the same buffers again and again */
-    long kept;              /* samples written per point, at most */
-    const char *record;     /* NULL: none */
-    const char *counters;   /* of the MPI library, by name, separated by commas; NULL: none */
-    const char **labels;    /* "KEY=VALUE" */
+    long buffer_offset_bytes;
+    long kept;            /* samples written per point, at most */
+    const char *record;   /* NULL: none */
+    const char *counters; /* of the MPI library, by name, separated by commas; NULL: none */
+    const char **labels;  /* "KEY=VALUE" */
     size_t label_count;
     enum start_of_calls start;
     enum time_of time_of;

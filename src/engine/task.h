@@ -29,8 +29,8 @@ struct task {
     const void *settings;      /* the values of the kernel's own options */
     void *state;               /* the kernel's own, kept for the whole run */
     int window;                /* messages in flight, for modes that stream */
-    unsigned char *send;       /* page-aligned, holds this rank's payload */
-    unsigned char *receive;    /* page-aligned, does not overlap `send` */
+    unsigned char *send;       /* holds this rank's payload, at a given place in a page */
+    unsigned char *receive;    /* at the same place in another page */
     size_t copies;             /* of each of the two, a power of two; 1 unless they rotate */
     size_t copy_bytes;         /* from one copy to the next */
     long turn;                 /* repetitions that the copies have seen */

@@ -74,6 +74,15 @@ def test_the_window_of_a_stream_is_part_of_its_curve(tmp_path: Path) -> None:
     assert from_record(read_record(tmp_path / "send.record")).samples["window_size"].isna().all()
 
 
+def test_what_a_kernel_was_told_about_its_buffers_is_part_of_its_curve(tmp_path: Path) -> None:
+    plan = {"seed": 1, "passes": 3, "rotate_mib": 0, "buffer_offset_bytes": 32, "pause_us": 1500000}
+    told = write_record(tmp_path / "told.record", plan=plan)
+    samples = from_record(read_record(told)).samples
+    assert set(samples["buffer_offset_bytes"]) == {"32"}
+    assert set(samples["pause_us"]) == {"1500000"}
+    assert "rotate_mib" not in samples
+
+
 def test_a_record_from_before_windows_were_recorded_keeps_its_identity(tmp_path: Path) -> None:
     plan = {"seed": 1, "passes": 3, "window": 64, "windows": {"stream": 16}}
     old = write_record(tmp_path / "old.record", run_id="0" * 32)

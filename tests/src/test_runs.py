@@ -239,6 +239,7 @@ class ACompleteRun(unittest.TestCase):
                 "window_kib": 262144,
                 "windows": {"stream": 4, "sstream": 4, "bistream": 4},
                 "rotate_mib": 0,
+                "buffer_offset_bytes": 0,
                 "pause_us": 0,
                 "start": None,
                 "time_of": dict.fromkeys(MODES, "root"),
@@ -625,6 +626,26 @@ class TheSweep(InAFolder):
             self.assertLessEqual(changed, wrong if first else 0)
             self.assertGreaterEqual(changed, 1 if first else 0)
             self.assertGreaterEqual(float(row["earlier_us"]), 3)
+
+    def test_both_buffers_begin_where_in_a_page_the_user_wants_them(self):
+        sweep = ("--sizes", "8,64K", "--block-time", "0", "--passes", "1")
+        for offset, modes in ((0, "quick,result"), (33, "quick"), (4095, "quick"), (64, "result")):
+            with self.subTest(offset=offset):
+                record = self.measured(
+                    TEST_KERNELS / "warmth", "--mode", modes, *sweep,
+                    "--buffer-offset", str(offset), ranks=1,
+                )  # fmt: skip
+                found = {(r["before_sent_us"], r["before_received_us"]) for r in record.rows}
+                self.assertEqual({(float(sent), float(got)) for sent, got in found}, {(offset,) * 2})
+                self.assertEqual(record.header["plan"]["buffer_offset_bytes"], offset)
+
+    @of_time
+    def test_every_mode_is_verified_wherever_its_buffers_begin(self):
+        sweep = ("--sizes", "0,1,4097,64K", "--window", "4", *QUICK)
+        for rotated in ((), ("--rotate", "1", "--mode", "send,sendrecv")):
+            with self.subTest(rotated=rotated):
+                record = self.measured(PINGPONG, *sweep, *rotated, "--buffer-offset", "4095")
+                self.assertEqual(record.footer["verification"]["errors"], 0)
 
     def test_one_window_serves_every_size_of_a_stream(self):
         # Four messages of the largest size fit, and many more of the smallest.
@@ -1583,6 +1604,12 @@ class BadInput(InAFolder):
         done = run(PINGPONG, "--mode", "send,bsend", "--rotate", "1", "--record", self.path)
         self.assert_refused(done, "--rotate: mode bsend always uses the same buffers; choose other")
         self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_modes_that_compute_need_numbers_where_a_processor_takes_them(self):
+        words = "--buffer-offset: mode result computes with numbers in its buffers; give a multiple"
+        assert_each_refused(
+            self, TEST_KERNELS / "warmth", (["--mode", "result", "--buffer-offset", "32"], words)
+        )
 
     def test_a_record_that_cannot_be_written(self):
         blocked = self.folder / "blocked.record"

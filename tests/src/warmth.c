@@ -1,20 +1,27 @@
 /* A kernel that tells what the engine did to its buffers. Each rank sends to itself by copying. Its
- * phases are counts: received bytes that something else changed since the last repetition, and the
- * repetitions that came before in the same visit. */
+ * phases are counts: received bytes that something else changed since the last repetition, the
+ * repetitions that came before in the same visit, and the bytes of a page before each buffer. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kernel.h"
 #include "payload.h"
 
-enum phase { CHANGED, EARLIER };
+enum phase { CHANGED, EARLIER, BEFORE_SENT, BEFORE_RECEIVED };
 enum { LARGEST = 1 << 20 };
 
 struct state {
     unsigned char last[LARGEST]; /* what the last repetition copied */
     long repetitions;            /* since the payload changed */
 };
+
+static double before_in_page(const unsigned char *buffer)
+{
+    return (double)((uintptr_t)buffer % (uintptr_t)sysconf(_SC_PAGESIZE));
+}
 
 static void copy(const struct task *t)
 {
@@ -28,6 +35,8 @@ static void copy(const struct task *t)
         t->phase_us[CHANGED] += t->receive[i] != state->last[i];
     }
     t->phase_us[EARLIER] += (double)state->repetitions++;
+    t->phase_us[BEFORE_SENT] += before_in_page(t->send);
+    t->phase_us[BEFORE_RECEIVED] += before_in_page(t->receive);
     memcpy(t->receive, t->send, bytes);
 }
 
@@ -90,7 +99,11 @@ static const struct mode MODES[] = {
     {0},
 };
 
-static const char *const PHASES[] = {[CHANGED] = "changed_us", [EARLIER] = "earlier_us", NULL};
+static const char *const PHASES[] = {[CHANGED] = "changed_us",
+                                     [EARLIER] = "earlier_us",
+                                     [BEFORE_SENT] = "before_sent_us",
+                                     [BEFORE_RECEIVED] = "before_received_us",
+                                     NULL};
 
 int main(int argc, char **argv)
 {

@@ -68,6 +68,7 @@ class _Plan(Part):
     window_kib: int | None = None
     windows: dict[str, int] = {}
     rotate_mib: int | None = None
+    buffer_offset_bytes: int | None = None
     pause_us: float | None = None
     round_time: bool | None = None  # before `start`
     start: str | None = None

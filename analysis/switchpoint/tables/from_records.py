@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from switchpoint.records.record import Facts, Record
 
 
+#: What a kernel can be told about its buffers and its pace; each is part of a curve's identity
+#: unless it is 0, the default.
+_CONDITIONS = ("rotate_mib", "buffer_offset_bytes", "pause_us")
+
+
 def from_record(record: Record, labels: dict[str, str] | None = None) -> Measurements:
     """Add the identity of their curve to a run record's samples.
 
@@ -45,9 +50,12 @@ def from_record(record: Record, labels: dict[str, str] | None = None) -> Measure
 def _definition(plan: dict[str, Any], modes: pd.Categorical) -> dict[str, pd.Categorical]:
     """Return the columns that say what a time means, as far as a kernel could define it otherwise.
 
-    Old records do not say it, and their curves do not have the columns.
+    They are from the plan, so no label is needed. Old records do not say it, and their curves do not have the columns.
     """
     columns = {}
+    for name in _CONDITIONS:
+        if value := plan.get(name):
+            columns[name] = constant(f"{value:.15g}", len(modes))
     if windows := plan.get("windows"):
         columns["window_size"] = _by_mode(modes, windows)
     if start := plan.get("start"):
