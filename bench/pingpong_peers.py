@@ -2,7 +2,7 @@
 
 Both use the same MPI and placement and are launched in turn, with the peer's statistic over the
 same duration: the mean over all round trips (OSU, IMB), or the fastest of seven blocks (NetPIPE).
-IMB's buffers begin 32 bytes after a page, as MPICH's MPI_Alloc_mem gives them; so do ours beside it.
+IMB's buffers begin 32 bytes after a page, where MPICH's MPI_Alloc_mem starts; so do ours beside it.
 A ratio of times above 1 means that ours is slower. The spread is the middle 80 % of the launches
 divided by their median; its ratio is ours over theirs. Rows of all placements are geometric means.
 
@@ -98,19 +98,22 @@ def peers(mpi: str, folder: Path) -> Iterator[Peer]:
         yield netpipe(NETPIPE[mpi])
 
 
-def ours_us(name: str, mpi: str, placement: str, peer: Peer, size: int, folder: Path) -> float:
-    """Half round trip in us by our kernel, by the peer's statistic."""
+def ours_us(
+    name: str, mpi: str, placement: str, size: int, folder: Path,
+    *, blocks: int = 1, statistic: str = "mean_us", buffer_offset_bytes: int = 0,
+) -> float:  # fmt: skip
+    """Half round trip in us by our kernel: a statistic over blocks."""
     record = folder / "bench.record"
     command = [
         kernel(mpi, "pingpong"),
         *("--mode=send", f"--sizes={size}", "--passes=1", "--pass-time=60000"),
-        *(f"--samples={peer.blocks}", f"--block-time={SIZES[size] // peer.blocks}"),
-        *(f"--buffer-offset={peer.buffer_offset_bytes}", f"--record={record}"),
+        *(f"--samples={blocks}", f"--block-time={SIZES[size] // blocks}"),
+        *(f"--buffer-offset={buffer_offset_bytes}", f"--record={record}"),
     ]
     launch(name, mpi, placement, command, folder)
     footer = read_facts(record).footer
     assert footer is not None
-    return float(footer["points"][0][peer.statistic])
+    return float(footer["points"][0][statistic])
 
 
 def theirs_us(
@@ -141,7 +144,10 @@ def measure(
         # A launch gets the pages that the one before it left, so each side goes first in turn.
         for is_ours in (True, False) if pair % 2 == 0 else (False, True):
             if is_ours:
-                ours[pair] = ours_us(name, mpi, placement, peer, size, folder)
+                ours[pair] = ours_us(
+                    name, mpi, placement, size, folder, blocks=peer.blocks,
+                    statistic=peer.statistic, buffer_offset_bytes=peer.buffer_offset_bytes,
+                )  # fmt: skip
                 continue
             # From the fastest so far: after a disturbed launch of ours theirs would be shorter, and
             # other programs disturb a short measurement less often.

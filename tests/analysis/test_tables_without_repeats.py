@@ -96,6 +96,19 @@ def test_a_slow_first_size_is_no_step() -> None:
     assert findings["magnitude"][0] == pytest.approx(0.5, abs=0.1)
 
 
+def test_a_slow_size_that_was_measured_once_may_be_the_first_after_a_step() -> None:
+    times = (
+        "0.16 0.14 0.14 0.15 0.14 0.14 0.14 0.70 0.21 0.25 0.27 0.34 0.83 0.45 3.17 4.36 6.55"
+        " 13.81 19.46 38.41 84.47"
+    )
+    one, another = curve(times), curve(times.replace("0.70", "0.14"))
+    both = pd.concat([one.assign(run_id="a"), another.assign(run_id="b")])
+
+    for tables, may_be_a_step in ((one, True), (both.astype({"run_id": "category"}), False)):
+        [odd] = detect(tables).query("kind == 'outlier' and size_bytes == 128")["evidence"]
+        assert ("caveat" in odd) == may_be_a_step
+
+
 def test_a_second_table_shows_the_step_that_one_leaves_open() -> None:
     one, another = (
         curve(times)

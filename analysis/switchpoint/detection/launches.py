@@ -108,13 +108,13 @@ def detect_launches(
     shown = Counter(finding["size_bytes"] for one in steps for finding in one)
     for finding in itertools.chain(*steps):
         finding["evidence"]["launches"] = shown[finding["size_bytes"]]
-    return [
-        sorted(
-            found + outliers(size, [*off, *large(change, errors)], float(np.median(noise))),
-            key=lambda finding: int(finding["size_bytes"]),
-        )
-        for found, off, (noise, change, errors) in zip(steps, odd, noises, strict=True)
-    ]
+    measured_once = len(launches) == 1 and not weighed[0].has_repeats
+    findings = []
+    for found, off, (noise, change, errors) in zip(steps, odd, noises, strict=True):
+        off += large(change, errors)
+        found += outliers(size, off, float(np.median(noise)), measured_once=measured_once)
+        findings.append(sorted(found, key=lambda finding: int(finding["size_bytes"])))
+    return findings
 
 
 class _Weighed:
@@ -126,7 +126,7 @@ class _Weighed:
     """
 
     def __init__(self, size: Floats, time: Floats, noise: Floats, *, has_repeats: bool) -> None:
-        self._has_repeats = has_repeats
+        self.has_repeats = has_repeats
         self._size, self._time, self._noise = size, time, noise
         counts = ((_BOUNDARIES_A_CURVE, 1.0),) if has_repeats else _NONE_OR_SEVERAL
         self._rare = np.array([[min(count / len(size), 0.5)] for count, _ in counts])
@@ -139,7 +139,7 @@ class _Weighed:
         noise = self._noise.copy()
         for one in odd:
             noise[one.place] = max(noise[one.place], abs(one.change))
-        return _Weighed(self._size, self._time, noise, has_repeats=self._has_repeats)
+        return _Weighed(self._size, self._time, noise, has_repeats=self.has_repeats)
 
     def boundaries(
         self, elsewhere: Floats, others: list[Probable], recurs: npt.NDArray[np.bool_]
@@ -147,7 +147,7 @@ class _Weighed:
         """Find the boundaries and the odd sizes, with what other launches tell before the data."""
         divisions = self.divide(elsewhere)
         return boundaries(
-            self.table, divisions, others, recurs=recurs, has_repeats=self._has_repeats
+            self.table, divisions, others, recurs=recurs, has_repeats=self.has_repeats
         )
 
     def probable(self, divisions: Divisions) -> list[Probable]:
@@ -175,7 +175,7 @@ class _Weighed:
 
     def _under_each_noise(self) -> Iterable[tuple[Floats, float]]:
         """Return the evidence for pieces under each noise, and the noise's odds, as a logarithm."""
-        if self._has_repeats:
+        if self.has_repeats:
             return [(self.table.evidence, 0.0)]
         if self._evidence:
             return self._evidence

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.detection.cliffs import SMALLEST_CLIFF
 from switchpoint.detection.odd_sizes import Odd
 from switchpoint.tables.sweeps import Floats
 
@@ -16,6 +17,9 @@ SMALLEST_OUTLIER = 0.05
 
 #: Three neighbours on a line are this far from it in one case of 16,000.
 _LARGEST_MISFIT = 16.0
+
+#: What a large change of one size leaves open if that size was measured once.
+_ONCE = "a step that begins at this size may look alike; measure this and the next sizes again"
 
 
 def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats]:
@@ -65,8 +69,18 @@ def large(change: Floats, errors: Floats) -> list[Odd]:
     return [Odd(place, float(change[place]), float(errors[place])) for place in places]
 
 
-def outliers(size: Floats, odd: list[Odd], noise: float) -> list[dict[str, Any]]:
-    """Convert sizes that are off alone to findings."""
+def outliers(
+    size: Floats, odd: list[Odd], noise: float, *, measured_once: bool
+) -> list[dict[str, Any]]:
+    """Convert sizes that are off alone to findings.
+
+    Parameters
+    ----------
+    size, odd, noise
+        Bytes, the sizes that are off alone, and the typical relative noise of a point.
+    measured_once
+        Whether there is only one time for each size.
+    """
     by_place = {one.place: one for one in odd}
     return [
         {
@@ -75,10 +89,15 @@ def outliers(size: Floats, odd: list[Odd], noise: float) -> list[dict[str, Any]]
             "last_size_before": int(size[place - 1]) if place else 0,
             "magnitude": one.change,
             "confidence": sure_of_none_in(len(size), one.errors),
-            "evidence": {"standard_errors": one.errors, "noise": noise},
+            "evidence": {"standard_errors": one.errors, "noise": noise}
+            | ({"caveat": _ONCE} if measured_once and place and _is_large(one) else {}),
         }
         for place, one in by_place.items()
     ]
+
+
+def _is_large(one: Odd) -> bool:
+    return abs(one.change) >= SMALLEST_CLIFF
 
 
 def sure_of_none_in(number: int, errors: float) -> float:

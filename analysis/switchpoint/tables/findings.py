@@ -63,7 +63,8 @@ KINDS = {
             "outlier",
             "one size differs by 5 % or more, while the sizes on either side agree: by five"
             " standard errors from three neighbours on either side, or between two boundaries",
-            "`standard_errors`, `noise`",
+            "`standard_errors`, `noise`, and a `caveat` if the size was measured once and differs"
+            " by half or more: it may be the first size after a step",
         ),
         Kind(
             "noise_burst",

@@ -50,7 +50,8 @@ def from_record(record: Record, labels: dict[str, str] | None = None) -> Measure
 def _definition(plan: dict[str, Any], modes: pd.Categorical) -> dict[str, pd.Categorical]:
     """Return the columns that say what a time means, as far as a kernel could define it otherwise.
 
-    They are from the plan, so no label is needed. Old records do not say it, and their curves do not have the columns.
+    They come from the plan, so no label is needed. Old records do not say it, and their curves do
+    not have the columns.
     """
     columns = {}
     for name in _CONDITIONS:
