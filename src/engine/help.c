@@ -67,11 +67,11 @@ static void print_measuring(FILE *out, const struct kernel *kernel)
     if (kernel->timing != TIME_AT_ROOT) {
         help_line(out, "--start", "HOW",
                   "how the ranks start together: agreed (at an agreed time; calls that a rank "
-                  "starts\n                          late are repeated) or barrier (agreed if "
+                  "starts\n                            late are repeated) or barrier (agreed if "
                   "each rank has a core)\n");
         help_line(out, "--time-of", "RANK",
                   "whose time counts: slowest, mean (of all ranks, as OSU does) or root "
-                  "(slowest;\n                          root in modes that end there)\n");
+                  "(slowest;\n                            root in modes that end there)\n");
     }
     for (const struct kernel_option *o = kernel->options; o != NULL && o->name != NULL; o++) {
         help_line(out, o->name, o->value_name, o->help);
@@ -108,7 +108,7 @@ static void print_output(FILE *out)
     help_line(out, "--record", "PATH", "write the run record to this file (none)\n");
     help_line(out, "--mpi-counters", "NAMES",
               "counters of the MPI library (MPI_T performance variables) to write for each rank,\n"
-              "                          by name, separated by commas (none)\n");
+              "                            by name, separated by commas (none)\n");
     help_line(out, "--ucx-protocols", "",
               "write which protocol UCX chose for which sizes, if the MPI library uses UCX\n");
     help_line(out, "--label", "KEY=VALUE", "add a label to the record; repeatable\n");
@@ -119,5 +119,5 @@ static void print_output(FILE *out)
 
 static void help_line(FILE *out, const char *name, const char *value_name, const char *help)
 {
-    fprintf(out, "  %-13s %-9s %s", name, value_name, help);
+    fprintf(out, "  %-15s %-9s %s", name, value_name, help);
 }

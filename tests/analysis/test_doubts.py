@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +39,7 @@ def test_a_table_that_leaves_a_switch_open_names_it(switchpoint: Run, table: Pat
     [warning] = result.stderr.splitlines()
     assert "+158 % from 16,384 to 32,768 B" in warning
     assert "a step or noise; measure again, with more sizes there" in warning
+    assert not re.search("[0-9a-f]{9}", warning)  # a run is told by its first digits
 
 
 def test_the_report_says_the_same(switchpoint: Run, table: Path, tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from switchpoint.detection.cliffs import POSSIBLE, SMALLEST_CLIFF, cliffs
 from switchpoint.detection.launches import FEWEST_SIZES
 from switchpoint.detection.noise import point_noise
 from switchpoint.tables.columns import identity_columns, rows_by, values_of
-from switchpoint.tables.curves import curve_name
 from switchpoint.tables.findings import BOUNDARIES, Row
+from switchpoint.tables.naming import curve_name
 from switchpoint.tables.sweeps import Floats
 from switchpoint.tables.units import percent, range_text
 
@@ -76,7 +76,7 @@ def doubt_warnings(curves: pd.DataFrame, findings: pd.DataFrame) -> list[str]:
         error = curve["error_us"].to_numpy(float) / time
         if places := doubtful(size, time, error, found.get(identity, [])):
             changes = _changes(size, time, places)
-            warnings.append(f"{curve_name(identity)}: the time changes by {changes}")
+            warnings.append(f"{curve_name(names, identity)}: the time changes by {changes}")
     return warnings
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from switchpoint.tables.columns import CURVE_COLUMNS, identity_columns
 from switchpoint.tables.measurements import Measurements, sweeps_of
 from switchpoint.tables.minima import with_told_minima
+from switchpoint.tables.naming import curve_name
 from switchpoint.tables.sweeps import Floats, Indices, Sweeps
 
 #: A curve is noisy if the relative standard error of its typical median is at least this.
@@ -173,7 +174,7 @@ def noise_warnings(curves: pd.DataFrame) -> list[str]:
         else pd.Series([(curves["error_us"] / curves["time_us"]).median()], index=[()])
     )
     return [
-        f"{curve_name(curve)}: too noisy to show steps under {300 * share:.0f} %;"
+        f"{curve_name(identity, curve)}: too noisy to show steps under {300 * share:.0f} %;"
         " measure again with more passes on quieter cores"
         for curve, share in noise.items()
         if share > _TOO_NOISY
@@ -205,9 +206,9 @@ def many_sizes_warnings(curves: pd.DataFrame, most: int) -> list[str]:
     most
         The number of sizes that are searched.
     """
-    sizes = _sizes_of_curves(curves)
+    sizes, identity = _sizes_of_curves(curves), identity_columns(curves)
     return [
-        f"{curve_name(curve)}: of its {number:,} sizes {most:,} are searched; to"
+        f"{curve_name(identity, curve)}: of its {number:,} sizes {most:,} are searched; to"
         " look closer, measure the sizes around a step alone, or run zoom there"
         for curve, number in sizes[sizes > most].items()
     ]
@@ -219,12 +220,6 @@ def _sizes_of_curves(curves: pd.DataFrame) -> pd.Series[int]:
     if not identity:
         return pd.Series([curves["size_bytes"].nunique()], index=[()])
     return curves.groupby(identity, dropna=False, observed=True)["size_bytes"].nunique()
-
-
-def curve_name(key: object) -> str:
-    """Return the words of a curve's identity, which is a tuple or a single value."""
-    values = key if isinstance(key, tuple) else (key,)
-    return ", ".join(value for value in values if isinstance(value, str)) or "the curve"
 
 
 def _error_of_median(codes: Indices, values: Floats) -> Floats:

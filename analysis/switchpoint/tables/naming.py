@@ -100,6 +100,13 @@ def run_names(runs: pd.DataFrame) -> dict[str, str]:
     }  # fmt: skip
 
 
+def curve_name(columns: Sequence[str], key: object) -> str:
+    """Return the words of a curve's identity, which is a tuple or a single value."""
+    values = key if isinstance(key, tuple) else (key,)
+    told = zip(columns, values, strict=True)
+    return ", ".join(short(*word) for word in told if isinstance(word[1], str)) or "the curve"
+
+
 def short(column: str, value: object) -> str:
     """Write one value of a curve's identity. A run is its first eight digits."""
     if not isinstance(value, str):
