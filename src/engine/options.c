@@ -50,8 +50,8 @@ const struct kernel_option NUMBER_OPTIONS[] = {
      "                            size are more, all sizes get a smaller window, of at least one",
      .field = offsetof(struct options, window_kib), .least = 1, .most = 1L << 30},
     {"--rotate", "MIB",
-     "rotate through this much send buffer and this much receive buffer; with more\n"
-     "                            than the last-level cache, messages are cold; 0: the same buffers",
+     "rotate through this much send buffer and this much receive buffer; with more than\n"
+     "                            the last-level cache, messages are cold; 0: the same buffers",
      .field = offsetof(struct options, rotate_mib), .least = 0, .most = 1L << 20},
     {"--buffer-offset", "BYTES",
      "start the send buffer and the receive buffer this many bytes after the start of\n"
