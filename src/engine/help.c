@@ -5,6 +5,9 @@
 
 #include "options.h"
 
+/* Columns of an option: its name, its value, and from TEXT_COLUMN on what it does. */
+enum { NAME_WIDTH = 15, VALUE_WIDTH = 9, TEXT_COLUMN = 2 + NAME_WIDTH + 1 + VALUE_WIDTH + 1 };
+
 static void print_usage(FILE *out, const struct kernel *kernel);
 static void print_modes(FILE *out, const struct kernel *kernel);
 static void print_measuring(FILE *out, const struct kernel *kernel);
@@ -66,12 +69,11 @@ static void print_measuring(FILE *out, const struct kernel *kernel)
     help_line(out, "--seed", "N", "seed of the sweep's random order (random, recorded)\n");
     if (kernel->timing != TIME_AT_ROOT) {
         help_line(out, "--start", "HOW",
-                  "how the ranks start together: agreed (at an agreed time; calls that a rank "
-                  "starts\n                            late are repeated) or barrier (agreed if "
-                  "each rank has a core)\n");
+                  "how the ranks start together: agreed (at an agreed time; calls that a rank\n"
+                  "starts late are repeated) or barrier (agreed if each rank has a core)\n");
         help_line(out, "--time-of", "RANK",
-                  "whose time counts: slowest, mean (of all ranks, as OSU does) or root "
-                  "(slowest;\n                            root in modes that end there)\n");
+                  "whose time counts: slowest, mean (of all ranks, as OSU does) or root (slowest;\n"
+                  "root in modes that end there)\n");
     }
     for (const struct kernel_option *o = kernel->options; o != NULL && o->name != NULL; o++) {
         help_line(out, o->name, o->value_name, o->help);
@@ -93,12 +95,13 @@ static const char *modes_default(const struct kernel *kernel)
 
 static void print_sizes(FILE *out, const struct kernel *kernel)
 {
-    help_line(out, "--sizes", "SPEC", "message sizes in bytes: a list of\n");
-    help_line(out, "", "", "  N       one size\n");
-    help_line(out, "", "", "  A:B     A, 2A, 4A, ... up to B\n");
-    help_line(out, "", "", "  A:B/n   n sizes per octave\n");
-    help_line(out, "", "", "  A:B:+S  A, A+S, A+2S, ... up to B\n");
-    help_line(out, "", "", "with K, M, G for 1024, 1024^2, 1024^3");
+    help_line(out, "--sizes", "SPEC",
+              "message sizes in bytes: a list of\n"
+              "  N       one size\n"
+              "  A:B     A, 2A, 4A, ... up to B\n"
+              "  A:B/n   n sizes per octave\n"
+              "  A:B:+S  A, A+S, A+2S, ... up to B\n"
+              "with K, M, G for 1024, 1024^2, 1024^3");
     fprintf(out, " (%s)\n", sizes_default(kernel));
 }
 
@@ -108,7 +111,7 @@ static void print_output(FILE *out)
     help_line(out, "--record", "PATH", "write the run record to this file (none)\n");
     help_line(out, "--mpi-counters", "NAMES",
               "counters of the MPI library (MPI_T performance variables) to write for each rank,\n"
-              "                            by name, separated by commas (none)\n");
+              "by name, separated by commas (none)\n");
     help_line(out, "--ucx-protocols", "",
               "write which protocol UCX chose for which sizes, if the MPI library uses UCX\n");
     help_line(out, "--label", "KEY=VALUE", "add a label to the record; repeatable\n");
@@ -119,5 +122,11 @@ static void print_output(FILE *out)
 
 static void help_line(FILE *out, const char *name, const char *value_name, const char *help)
 {
-    fprintf(out, "  %-15s %-9s %s", name, value_name, help);
+    fprintf(out, "  %-*s %-*s ", NAME_WIDTH, name, VALUE_WIDTH, value_name);
+    for (const char *c = help; *c != '\0'; c++) {
+        fputc(*c, out);
+        if (*c == '\n' && c[1] != '\0') {
+            fprintf(out, "%*s", TEXT_COLUMN, "");
+        }
+    }
 }

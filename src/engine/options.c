@@ -32,7 +32,7 @@ const struct kernel_option NUMBER_OPTIONS[] = {
      .field = offsetof(struct options, pass_time_ms), .least = 1, .most = 3600000},
     {"--point-time", "MS",
      "skip a point in further passes once its blocks took this long together, in ms;\n"
-     "                            0: never",
+     "0: never",
      .field = offsetof(struct options, point_time_ms), .least = 0, .most = 10000000},
     {"--precision", "PCT",
      "skip a point in further passes once its median is known to +-PCT %; 0: never",
@@ -47,15 +47,15 @@ const struct kernel_option NUMBER_OPTIONS[] = {
      .field = offsetof(struct options, window), .least = 1, .most = 65536},
     {"--window-kib", "KIB",
      "most payload in flight in streaming modes: if --window messages of the largest\n"
-     "                            size are more, all sizes get a smaller window, of at least one",
+     "size are more, all sizes get a smaller window, of at least one",
      .field = offsetof(struct options, window_kib), .least = 1, .most = 1L << 30},
     {"--rotate", "MIB",
      "rotate through this much send buffer and this much receive buffer; with more than\n"
-     "                            the last-level cache, messages are cold; 0: the same buffers",
+     "the last-level cache, messages are cold; 0: the same buffers",
      .field = offsetof(struct options, rotate_mib), .least = 0, .most = 1L << 20},
     {"--buffer-offset", "BYTES",
      "start the send buffer and the receive buffer this many bytes after the start of\n"
-     "                            a page",
+     "a page",
      .field = offsetof(struct options, buffer_offset_bytes), .least = 0, .most = 4095},
     {"--kept", "N", "most samples written per point; the others are thinned out",
      .field = offsetof(struct options, kept), .least = 1, .most = 100000000},

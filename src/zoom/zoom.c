@@ -215,7 +215,7 @@ static const struct kernel_option OPTIONS[] = {
     {.name = "--brackets",
      .value_name = "B[,B..]",
      .help = "[MODE:]LAST-FIRST, in bytes: bisect between these sizes, which lie within --sizes\n"
-             "                          (none)",
+             "(none)",
      .accept = accept_brackets},
     {.name = "--search-time",
      .value_name = "MS",

@@ -639,7 +639,6 @@ class TheSweep(InAFolder):
                     self.assertEqual({float(row[buffer]) for row in record.rows}, {offset})
                 self.assertEqual(record.header["plan"]["buffer_offset_bytes"], offset)
 
-    @of_time
     def test_every_mode_is_verified_wherever_its_buffers_begin(self):
         sweep = ("--sizes", "0,1,4097,64K", "--window", "4", *QUICK)
         for rotated in ((), ("--rotate", "1", "--mode", "send,sendrecv")):
@@ -1499,6 +1498,16 @@ class AskingForHelp(unittest.TestCase):
         self.assertEqual(done.stdout.count("usage: mpirun -n 2 pingpong"), 1)
         for word in [*MODES, "--sizes", "--record", "--label", "--seed", "Exit code", "source:"]:
             self.assertIn(word, done.stdout)
+
+    def test_what_does_not_fit_a_line_of_help_goes_on_below_its_text(self):
+        for program in (PINGPONG, BROADCAST, ZOOM):
+            lines = run(program, "--help", ranks=1).stdout.splitlines()
+            options = lines[lines.index("what to measure:") + 1 : lines.index("what to write:") - 1]
+            for line in options:
+                before, text = line[:28], line[28:]
+                with self.subTest(program=program.name, line=line):
+                    self.assertRegex(before, r"^( {28}|  --\S+ .* )$")
+                    self.assertTrue(text)
 
     def test_version_names_the_mpi_it_runs_on(self):
         done = run(PINGPONG, "--version")
