@@ -109,12 +109,16 @@ def detect_launches(
     for finding in itertools.chain(*steps):
         finding["evidence"]["launches"] = shown[finding["size_bytes"]]
     measured_once = len(launches) == 1 and not weighed[0].has_repeats
-    findings = []
-    for found, off, (noise, change, errors) in zip(steps, odd, noises, strict=True):
-        off += large(change, errors)
-        found += outliers(size, off, float(np.median(noise)), measured_once=measured_once)
-        findings.append(sorted(found, key=lambda finding: int(finding["size_bytes"])))
-    return findings
+    return [
+        sorted(
+            [*found, *outliers(
+                size, [*off, *large(change, errors)], float(np.median(noise)),
+                measured_once=measured_once,
+            )],
+            key=lambda finding: int(finding["size_bytes"]),
+        )
+        for found, off, (noise, change, errors) in zip(steps, odd, noises, strict=True)
+    ]  # fmt: skip
 
 
 class _Weighed:

@@ -89,15 +89,18 @@ def outliers(
             "last_size_before": int(size[place - 1]) if place else 0,
             "magnitude": one.change,
             "confidence": sure_of_none_in(len(size), one.errors),
-            "evidence": {"standard_errors": one.errors, "noise": noise}
-            | ({"caveat": _ONCE} if measured_once and place and _is_large(one) else {}),
+            "evidence": _evidence(one, noise, measured_once=measured_once),
         }
         for place, one in by_place.items()
     ]
 
 
-def _is_large(one: Odd) -> bool:
-    return abs(one.change) >= SMALLEST_CLIFF
+def _evidence(one: Odd, noise: float, *, measured_once: bool) -> dict[str, Any]:
+    evidence = {"standard_errors": one.errors, "noise": noise}
+    # Nothing lies before the first size, so no step begins there.
+    if measured_once and one.place > 0 and abs(one.change) >= SMALLEST_CLIFF:
+        return evidence | {"caveat": _ONCE}
+    return evidence
 
 
 def sure_of_none_in(number: int, errors: float) -> float:
