@@ -96,7 +96,7 @@ measured-site:
 	trap '$(BIN)/testbed down --name $$TESTBED_NAME >/dev/null' EXIT; \
 	echo "== site $(NAME): a testbed of the shape $(SHAPE)"; \
 	$(BIN)/testbed up --name $$TESTBED_NAME --shape $(SHAPE) | sed -n 1p; \
-	status=0; for left_out in '' '^PingPong(Zoom|Intervention)'; do \
+	status=0; for left_out in '' '^PingPong(Zoom|Proof)'; do \
 	    $(MAKE) $(READY) checks failures STORE=$(SITES_FOLDER)/store EXCLUDE="$$left_out" \
 	        OPTIONS_OF_REFRAME="$(SITES_OPTIONS)" || status=$$?; done; exit $$status
 

@@ -42,6 +42,7 @@ _HOMES = {
     "ladder": "comparison.ladder",
     "reach": "comparison.reach",
     "plan": "explanation.plan",
+    "prove": "proving.prove",
     "references": "history.references",
     "report": "reporting.pages.report",
     "reproduce": "reproduction.recipe",

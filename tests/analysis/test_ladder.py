@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import RECORDS, write_record
+from experiments import proved_openmpi
 from switchpoint import ladder, read_files
 from switchpoint.reporting.figures.ladder import draw_ladders
 from typer.testing import Result
@@ -26,8 +27,8 @@ def rungs_of(*names: str) -> list[dict[str, object]]:
     return ladder(measurements).to_dict("records")
 
 
-def test_a_proved_switch_divides_eager_from_rendezvous() -> None:
-    rungs = rungs_of("openmpi-tcp-zoom", "openmpi-tcp-intervention")
+def test_a_proved_switch_divides_eager_from_rendezvous(tmp_path: Path) -> None:
+    rungs = ladder(proved_openmpi(tmp_path).measurements).to_dict("records")
 
     eager = [rung for rung in rungs if rung["protocol"] == "eager"]
     rendezvous = [rung for rung in rungs if rung["protocol"] == "rendezvous"]

@@ -21,52 +21,46 @@ ZOOM = RECORDS / "explain" / "openmpi-tcp-zoom.record.gz"
 def test_after_a_sweep_comes_a_zoom_into_its_step_and_beside_its_suspect() -> None:
     planned = plan(SWEEP)
 
-    assert planned.intervention is None
+    assert not planned.settings
     assert ("send", 52016, 65536) in planned.brackets
     narrow = [(last, first) for mode, last, first in planned.brackets if first - last < 100]
     assert any(last < 65480 < first for last, first in narrow)
     assert {mode for mode, _, _ in planned.brackets} <= {"send", "ssend"}
 
 
-def test_after_a_zoom_comes_an_intervention_and_a_search_where_the_switch_should_go() -> None:
+def test_after_a_zoom_come_the_settings_to_change_the_likeliest_first() -> None:
     planned = plan(ZOOM)
 
-    assert planned.intervention is not None
-    assert planned.intervention.environment == "OMPI_MCA_btl_tcp_eager_limit"
-    target = planned.intervention.last_size_bytes
-    assert any(last <= target < first for _, last, first in planned.brackets)
-    assert any(last <= 65480 < first for _, last, first in planned.brackets)
+    first = planned.settings[0]
+    assert (planned.last, first.environment) == (65480, "OMPI_MCA_btl_tcp_eager_limit")
+    assert [value > 65536 for value in first.higher] == [True, True]
+    assert [0 < value < 65536 for value in first.lower] == [True, True]
+    assert all(value & (value - 1) for value in first.higher[:1])  # no power of two
+    assert len(planned.settings) > 20  # all sizes that the run lists
 
 
-def test_a_value_that_is_asked_for_moves_the_search(switchpoint: Run) -> None:
-    result = switchpoint("plan", ZOOM, "--value", "32768", "--json")
+def test_every_setting_of_the_run_with_a_size_can_be_named(switchpoint: Run) -> None:
+    result = switchpoint("plan", ZOOM, "--setting", "btl_tcp_max_send_size", "--json")
 
     content = json.loads(result.stdout)
-    assert content["intervention"]["value"] == 32768
-    assert any(
-        bracket["last_size_before"] <= 32768 - 56 < bracket["size_bytes"]
-        for bracket in content["brackets"]
-    )
+    assert content["settings"][0]["name"] == "btl_tcp_max_send_size"
+    assert content["settings"][0]["value"] == 131072
+    assert content["settings"][0]["try"][0] > 131072
 
 
-def test_the_plan_for_people_is_a_command_line(switchpoint: Run) -> None:
-    line = switchpoint("plan", ZOOM).stdout
+def test_the_plan_for_people_is_a_list_of_settings_and_values(switchpoint: Run) -> None:
+    lines = switchpoint("plan", ZOOM).stdout.splitlines()
 
-    assert line.startswith("OMPI_MCA_btl_tcp_eager_limit=")
-    assert " zoom --mode=late,send,ssend --brackets=send:" in line
+    assert lines[0].startswith("The last size before the switch is 65,480 B.")
+    assert lines[2].startswith("  OMPI_MCA_btl_tcp_eager_limit: ")
+    assert "try 73728, 98304, 57344" in lines[2]
 
 
-def test_brackets_beyond_the_default_sizes_come_with_sizes_that_hold_them(switchpoint: Run) -> None:
-    words = "plan", ZOOM, "--value", "2000000"
+def test_the_plan_after_a_sweep_is_a_command_line(switchpoint: Run) -> None:
+    line = switchpoint("plan", SWEEP).stdout
 
-    line = switchpoint(*words).stdout
-    content = json.loads(switchpoint(*words, "--json").stdout)
-
-    largest = max(bracket["size_bytes"] for bracket in content["brackets"])
-    assert largest > 1 << 20
-    assert content["sizes_bytes"] == [1, largest]
-    assert line.rstrip().endswith(f" --sizes=1,{largest}")
-    assert "--sizes" not in switchpoint("plan", ZOOM).stdout
+    assert line.startswith("zoom --mode=late,send --brackets=send:")
+    assert line.rstrip().endswith("--sizes=1,3329021")  # one of the sweep's steps is beyond 1 MiB
 
 
 def test_a_plan_says_which_steps_it_leaves_out_and_none_that_a_setting_may_cause(
@@ -92,10 +86,7 @@ def test_a_plan_says_which_steps_it_leaves_out_and_none_that_a_setting_may_cause
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--setting", "no_such"], "--setting: no step of this zoom is suspected of 'no_such'"),
-        (["--value", "-5"], "--value: btl_tcp_eager_limit = -5 would put the switch at -61 B"),
-        (["--value", "0"], "--value: btl_tcp_eager_limit = 0 would put the switch at -56 B"),
-        (["--value", "99999999999"], "choose a value that puts it between 1 B and 2,147,483,647 B"),
+        (["--setting", "no_such"], "--setting: the run lists no setting 'no_such' with a size"),
         (["--mode", "send,"], "--mode: an empty name"),
     ],
 )
@@ -104,13 +95,6 @@ def test_what_cannot_be_measured_is_refused(switchpoint: Run, words: list[str], 
 
     assert result.exit_code == 2
     assert says in result.stderr
-
-
-def test_where_nothing_was_found_there_is_nothing_to_measure(switchpoint: Run) -> None:
-    result = switchpoint("plan", RECORDS / "explain" / "mpich-fifo-zoom.record.gz")
-
-    assert result.exit_code == 0
-    assert "Nothing to measure next" in result.stdout
 
 
 def test_a_table_of_another_tool_is_refused(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from switchpoint.cli.verbs import (
     ladder,
     model,
     plan,
+    prove,
     reach,
     references,
     report,
@@ -102,6 +103,7 @@ app.command("detect")(detect.command)
 app.command("claims")(claims.command)
 app.command("explain")(explain.command)
 app.command("plan")(plan.command)
+app.command("prove")(prove.command)
 app.command("gate")(gate.command)
 app.command("accept")(accept.command)
 app.command("references")(references.command)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
-from switchpoint.explanation.interventions import RANK, variable_of
 from switchpoint.explanation.places import CURVE, records
 from switchpoint.explanation.suspects import governing
+from switchpoint.explanation.trials import Configurations, changes
+from switchpoint.explanation.verdicts import GOVERNED, RANK, REFUTED, SUSPECTED
 from switchpoint.explanation.zooms import PLACE, searches, was_eager
 from switchpoint.tables.columns import values_of
 from switchpoint.tables.measurements import Measurements
@@ -23,28 +25,26 @@ def stayed_eager(measurements: Measurements) -> pd.DataFrame:
     Parameters
     ----------
     measurements
-        Zooms and interventions, and any other runs.
+        Zooms, with changed settings or without, and any other runs.
 
     Returns
     -------
     DataFrame
         One row per placement, mode `send`: `CURVE`; `up_to_bytes`, the largest size that the
-        probe tried; `cause`, `value` and `status` of the setting that governs the limit, as in
-        `explain` (`confirmed` if it was set and the switch appeared), and `reason`, a sentence
-        with all of this; `run_id`.
+        probe tried; `cause`, `value` and `status` of the setting that governs the limit
+        (`governed` if MPI_Send waited when the setting got a value), and `reason`, a sentence with
+        all of this; `run_id`.
     """
+    runs = Configurations(measurements)
     found = records(searches(measurements))
     probes = [search for search in found if search["method"] == "late_receiver"]
     rows = []
     for search in probes:
         if search["intervention"] or not was_eager(search):
             continue
-        moved = [
-            other for other in probes
-            if other["intervention"] and values_of(other, PLACE) == values_of(search, PLACE)
-        ]  # fmt: skip
+        others = [other for other in probes if values_of(other, PLACE) == values_of(search, PLACE)]
         governors = governing(*measurements.facts(search["run_id"]))
-        causes = [_limit_given(suspect, moved) for suspect in governors]
+        causes = [_limit_given(runs, search, suspect, others) for suspect in governors]
         best = min(causes, key=lambda cause: RANK[cause["status"]], default=None)
         says = [f"MPI_Send stayed eager up to {search['high_bytes']:,} B"]
         if best is not None:
@@ -63,19 +63,29 @@ def stayed_eager(measurements: Measurements) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*CURVE, *EAGER_COLUMNS], dtype=object)
 
 
-def _limit_given(suspect: dict[str, Any], moved: list[dict[str, Any]]) -> dict[str, Any]:
+def _limit_given(
+    runs: Configurations,
+    base: dict[str, Any],
+    suspect: dict[str, Any],
+    others: list[dict[str, Any]],
+) -> dict[str, Any]:
     """Return whether MPI_Send waited above the limit that a setting gave to it."""
-    for search in moved:
-        if variable_of(search) != suspect["name"]:
-            continue
-        value = int(search["intervention"].partition("=")[2])
+    name = suspect["name"]
+    for search, value in _given(runs, base, name, others):
         if search["verdict"] == "exact":
-            last = int(search["last_size_bytes"])
-            follows = last == value + suspect["last_size_offset"]
-            says = f"set to {value}, it waits from {last + 1:,} B on"
-            status = "confirmed" if follows else "suspected"
-            return suspect | {"status": status, "reason": f"{suspect['reason']}; {says}"}
+            says = f"set to {value}, it waits from {int(search['first_size_bytes']):,} B on"
+            return suspect | {"status": GOVERNED, "reason": f"{suspect['reason']}; {says}"}
         if was_eager(search):
-            says = f"{suspect['name']} set to {value}: it still stayed eager"
-            return suspect | {"status": "refuted", "reason": says}
-    return suspect | {"status": "suspected"}
+            says = f"{name} set to {value}: it still stayed eager"
+            return suspect | {"status": REFUTED, "reason": says}
+    return suspect | {"status": SUSPECTED}
+
+
+def _given(
+    runs: Configurations, base: dict[str, Any], name: str, others: list[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield the probes of runs in which only this setting differs, with its value."""
+    for search in others:
+        changed = changes(runs.of(base["run_id"]), runs.of(search["run_id"]))
+        if set(changed) == {name} and (after := changed[name].after) is not None:
+            yield search, after.value

@@ -1,4 +1,4 @@
-"""Plans the next measurement: brackets after a sweep, or a setting to change after a zoom."""
+"""Plans the next measurement: brackets after a sweep, or settings to change after a zoom."""
 
 from __future__ import annotations
 
@@ -8,23 +8,13 @@ from dataclasses import dataclass, field
 
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
-from switchpoint.explanation.zooms import (
-    Intervention,
-    beside,
-    bisected,
-    brackets_left_out,
-    brackets_to_search,
-    movable_settings,
-    plan_intervention,
-)
+from switchpoint.explanation.values import Candidate, candidates, chosen_candidates
+from switchpoint.explanation.zooms import bisected, brackets_left_out, brackets_to_search, probed
 from switchpoint.importing.reading import read
 from switchpoint.tables.sweeps import ZOOM
 
 #: Modes that the kernel `zoom` times by default.
 ZOOM_MODES = ("send", "ssend")
-
-#: The largest message of our kernels: sizes are MPI counts.
-MOST_BYTES = 2**31 - 1
 
 #: The smallest and the largest size of a zoom, unless a bracket lies outside.
 ZOOM_BYTES = (1, 1 << 20)
@@ -37,15 +27,18 @@ class Plan:
     Attributes
     ----------
     brackets : list of (mode, last size before, first size past it)
-        Where the kernel `zoom` should bisect; sizes in bytes.
-    intervention : Intervention or None
-        The setting to change; None after a sweep, or if no known setting is suspected.
+        After a sweep: where the kernel `zoom` should bisect; sizes in bytes.
+    settings : list of Candidate
+        After a zoom: the settings that may cause its switch, the likeliest first.
+    last : int or None
+        After a zoom: the last size before the switch, in bytes.
     notes : list of str
         What the plan leaves out, one sentence each.
     """
 
     brackets: list[tuple[str, int, int]]
-    intervention: Intervention | None = None
+    settings: list[Candidate] = field(default_factory=list)
+    last: int | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -62,25 +55,23 @@ def plan(
     record: str | os.PathLike[str],
     modes: Sequence[str] = ZOOM_MODES,
     setting: str | None = None,
-    value: int | None = None,
 ) -> Plan:
     """Choose what to measure after one run.
 
     Parameters
     ----------
     record
-        A run record: after a sweep the plan is a zoom, after a zoom an intervention.
+        A run record: after a sweep the plan is a zoom, after a zoom the settings to change.
     modes
         Modes of the zoom.
-    setting, value
-        After a zoom: the setting to change, and its new value in bytes. By default the first
-        suspect of the switch that the probe found, and 1.5 times its value.
+    setting
+        After a zoom: the setting to change first. Every setting that the run lists with a size can
+        be named.
 
     Raises
     ------
     InputError
-        If the file is not a run record, or cannot be read; if there is no such mode, setting or
-        value.
+        If the file is not a run record, or cannot be read; if there is no such mode or setting.
     """
     if not all(modes):
         raise InputError("--mode", "an empty name; write the modes as send,ssend")
@@ -94,24 +85,12 @@ def plan(
             brackets_to_search(findings, list(modes)),
             notes=brackets_left_out(findings, list(modes)),
         )
-    moved = plan_intervention(header, footer, setting, value)
-    if moved is None:
-        if setting is not None:
-            known = ", ".join(movable_settings(header, footer)) or "none"
-            raise InputError(
-                "--setting", f"no step of this zoom is suspected of '{setting}', but of: {known}"
-            )
+    located = probed(footer) or next(iter(bisected(footer)), None)
+    if located is None:
         return Plan([])
-    target = moved.last_size_bytes
-    if not 0 < target <= MOST_BYTES:
-        raise InputError(
-            "--value",
-            f"{moved.variable} = {moved.value} would put the switch at {target:,} B; choose a value"
-            f" that puts it between 1 B and {MOST_BYTES:,} B",
-        )
-    expected = [beside(mode, target, target + 1) for mode in modes]
-    found = [
-        beside(search["mode"], search["last_size_bytes"], search["first_size_bytes"])
-        for search in bisected(footer)
-    ]
-    return Plan(list(dict.fromkeys([*found, *expected])), moved)
+    last = int(located["last_size_bytes"])
+    ends_eager = located["method"] == "late_receiver"
+    listed = candidates(header, footer, last, ends_eager=ends_eager)
+    if setting is not None:
+        listed = chosen_candidates(listed, setting)
+    return Plan([], listed, last)

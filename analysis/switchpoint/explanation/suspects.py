@@ -11,6 +11,7 @@ from typing import Any
 
 from switchpoint.explanation.applicable import segments_of, settings_of
 from switchpoint.explanation.catalogue import Segment, Setting
+from switchpoint.explanation.in_use import InUse, settings_in_use
 from switchpoint.records.run_facts import Proof, prove
 from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.units import bytes_of
@@ -21,11 +22,6 @@ Suspects = Callable[[int, int], list[dict[str, Any]]]
 #: includes the message's headers. All headers that were seen have 36 to 80 B. Three times that is
 #: enough for new libraries, and less than the distance between limits that people set.
 MOST_HEADER_BYTES = 256
-
-#: Names of settings that only concern collectives, in Open MPI and MPICH.
-_COLLECTIVE = re.compile(
-    r"^coll_|_(I?(ALL|BCAST|BARRIER|GATHER|SCATTER|REDUCE|RED|SCAN|EXSCAN|NEIGHBOR))", re.IGNORECASE
-)
 
 
 def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Suspects:
@@ -80,8 +76,8 @@ def eager_suspects(
     list of dict
         As from `suspects_of_run`, the most likely first: settings that predict this size; settings
         of the catalogue whose value leaves room for a header, which is then learned (`learned`:
-        its bytes); settings that leave the size to the library. If there are none of these:
-        settings that are not in the catalogue and leave room for a header.
+        its bytes); settings that leave the size to the library; settings that are not in the
+        catalogue and leave room for a header.
     """
     if not header:
         return []
@@ -100,7 +96,8 @@ def eager_suspects(
         if last_eager <= number <= last_eager + MOST_HEADER_BYTES:
             learned.append(_learned_suspect(entry, mpi, set_by, number, last_eager))
     known = [*exact, *learned, *governing(header, footer)]
-    return known or list(_unlisted(mpi, last_eager))
+    names = {suspect["name"] for suspect in known}
+    return [*known, *(one for one in _unlisted(header, last_eager) if one["name"] not in names)]
 
 
 def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dict[str, Any]]:
@@ -178,41 +175,49 @@ def _learned_suspect(
         "learned": room,
         "reason": f"{entry.variable} = {value} lies {room} B above the last eager byte {last}:"
         " room for a header",
-        "reason_moved": f"{entry.variable} = {value} less {room} B header (learned:"
-        f" {mpi_name(mpi.get('library', ''))}): last eager byte {last}, first rendezvous byte"
-        f" {last + 1}",
     }
 
 
-def _unlisted(mpi: dict[str, Any], last: int) -> Iterator[dict[str, Any]]:
+def _unlisted(header: dict[str, Any], last: int) -> Iterator[dict[str, Any]]:
     """Return settings that are not in the catalogue and leave room for a header after a size.
 
     Settings that are named after the eager protocol come first.
     """
-    library = mpi_name(mpi.get("library", ""))
-    by_name = sorted(mpi.get("cvars", {}).items(), key=lambda item: "eager" not in item[0].lower())
-    for name, value in by_name:
-        environment = _environment_of(library, name)
-        if environment is None or not isinstance(value, int):
-            continue
-        if last <= value <= last + MOST_HEADER_BYTES and not _COLLECTIVE.search(name):
-            entry = Setting(
-                variable=name,
-                environment=environment,
-                library=[library],
-                last_size_offset=0,
-                ends_eager=True,
-                governs="not in the catalogue",
-                source="the library's own list of settings (MPI_T); not in the catalogue",
-            )
-            yield _learned_suspect(entry, mpi, "MPI_T", value, last)
+    mpi = header.get("mpi", {})
+    near = [
+        setting for setting in settings_in_use(header).values()
+        if setting.sized and setting.number is not None
+        and last <= setting.number <= last + MOST_HEADER_BYTES
+    ]  # fmt: skip
+    near.sort(key=lambda setting: re.search("eager|rndv|thresh", setting.name, re.I) is None)
+    for setting in near:
+        entry = _entry_of(setting)
+        yield _learned_suspect(entry, mpi, setting.source, setting.number or 0, last)
 
 
-def _environment_of(library: str, cvar: str) -> str | None:
-    """Return the environment variable that sets a control variable, if the library has a rule."""
-    if library.startswith("Open MPI"):
-        return f"OMPI_MCA_{cvar}"
-    return cvar if cvar.startswith("MPIR_CVAR_") else None
+def unlisted_suspect(base: InUse | None, changed: InUse) -> dict[str, Any]:
+    """Return a setting of which nothing is known but that it was changed, like a suspect.
+
+    Parameters
+    ----------
+    base, changed
+        The setting in the switch's run, if it is listed there, and in the run that changed it.
+    """
+    value = base.value if base else "unset"
+    source = base.source if base else changed.source
+    return _suspect(_entry_of(changed), value, source, None, 0) | {"reason": ""}
+
+
+def _entry_of(setting: InUse) -> Setting:
+    return Setting(
+        variable=setting.name,
+        environment=setting.environment,
+        library=["any"],
+        last_size_offset=0,
+        ends_eager=True,
+        governs="not in the catalogue",
+        source=f"the run's own list of settings ({setting.source}); not in the catalogue",
+    )
 
 
 def _settings(mpi: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:

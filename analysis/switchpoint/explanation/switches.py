@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.explanation.attribution import best_of, causes_of
 from switchpoint.explanation.causes import PROMINENT_MAGNITUDE, detect
-from switchpoint.explanation.interventions import RANK, causes_of
 from switchpoint.explanation.origins import origins_of_run, words_of
 from switchpoint.explanation.places import (
     EXPLANATION_COLUMNS,
@@ -21,6 +21,8 @@ from switchpoint.explanation.places import (
     places_of,
     switches_of,
 )
+from switchpoint.explanation.trials import Configurations
+from switchpoint.explanation.verdicts import CONFIRMED, NONE
 from switchpoint.explanation.zooms import searches
 from switchpoint.tables.findings import may_jump
 from switchpoint.tables.measurements import Measurements
@@ -73,7 +75,8 @@ def explain(
     found = searches(measurements)
     curve = curve_columns(steps)
     places = places_of(steps, found, curve)
-    rows = [row for place in places for row in _explain_place(measurements, place)]
+    runs = Configurations(measurements)
+    rows = [row for place in places for row in _explain_place(measurements, runs, place)]
     return pd.DataFrame(rows, columns=[*curve, *EXPLANATION_COLUMNS], dtype=object).astype(
         {"exact": bool, "magnitude": float}
     )
@@ -91,23 +94,24 @@ def notable(switches: pd.DataFrame) -> pd.Series[bool]:
     return (switches["kind"] == "protocol_switch") | switches["cause"].notna() | large
 
 
-def _explain_place(measurements: Measurements, place: Place) -> Iterator[dict[str, Any]]:
+def _explain_place(
+    measurements: Measurements, runs: Configurations, place: Place
+) -> Iterator[dict[str, Any]]:
     for switch in switches_of(place):
-        causes = causes_of(measurements, place, switch)
-        best = min(causes, key=lambda cause: RANK[cause["status"]], default=None)
+        causes, none = causes_of(measurements, runs, place, switch)
+        best = best_of(causes)
         origin = _origin(measurements, switch)
-        proved = best is not None and best["status"] == "confirmed" and best["ends_eager"]
-        known = best is not None and best["status"] != "refuted"
+        proved = best is not None and best["status"] == CONFIRMED and best["ends_eager"]
         yield place.identity | {
             "kind": "protocol_switch" if switch.probed or proved else "step",
             "last_size_bytes": switch.last,
             "first_size_bytes": switch.first,
             "exact": switch.first - switch.last == 1,
             "magnitude": switch.magnitude,
-            "cause": best["name"] if best is not None and known else None,
-            "value": best["value"] if best is not None and known else None,
-            "status": best["status"] if best is not None else "unknown",
-            "reason": _reason(best, origin if not known else None),
+            "cause": None if best is None else name_of(best),
+            "value": None if best is None else best["value"],
+            "status": _status(best, causes, none),
+            "reason": _reason(best, causes, none, None if best else origin),
             "origin": None if switch.probed or proved else origin,
             "causes": [
                 {name: cause[name] for name in ("name", "value", "status", "reason", "source")}
@@ -117,9 +121,31 @@ def _explain_place(measurements: Measurements, place: Place) -> Iterator[dict[st
         }
 
 
-def _reason(best: dict[str, Any] | None, origin: dict[str, Any] | None) -> str:
+def name_of(cause: dict[str, Any]) -> str:
+    """Return the name of a cause: a setting, or two that act together."""
+    return f"{cause['name']} with {cause['partner']}" if cause["partner"] else str(cause["name"])
+
+
+def _status(best: dict[str, Any] | None, causes: list[dict[str, Any]], none: str | None) -> str:
+    if best is not None:
+        return str(best["status"])
+    if none is not None:
+        return NONE
+    return str(causes[0]["status"]) if causes else "unknown"
+
+
+def _reason(
+    best: dict[str, Any] | None,
+    causes: list[dict[str, Any]],
+    none: str | None,
+    origin: dict[str, Any] | None,
+) -> str:
     """Return the sentence on the cause; without one, what the origin may be instead."""
-    said = best["reason"] if best is not None else "no known setting predicts it"
+    if best is not None:
+        said = str(best["reason"])
+    else:
+        refuted = causes[0]["reason"] if causes else "no known setting predicts it"
+        said = none or refuted
     return said if origin is None else f"{said}; perhaps {words_of(origin)}"
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from switchpoint.comparison.compare import Comparison
     from switchpoint.explanation.plan import Plan
+    from switchpoint.explanation.values import Candidate
     from switchpoint.history.verdict import Verdict
     from switchpoint.reproduction.differences import Difference
     from switchpoint.reproduction.recipe import Recipe
@@ -187,7 +188,6 @@ def beside_measured_as_json(comparison: pd.DataFrame) -> dict[str, Any]:
 
 def plan_as_json(planned: Plan) -> dict[str, Any]:
     """Convert what to measure next, in the form that the checks read."""
-    moved = planned.intervention
     return {
         "brackets": [
             {"mode": mode, "last_size_before": last, "size_bytes": first}
@@ -195,8 +195,13 @@ def plan_as_json(planned: Plan) -> dict[str, Any]:
         ],
         "sizes_bytes": list(planned.sizes_bytes),
         "notes": planned.notes,
-        "intervention": moved and vars(moved) | {"label": moved.label},
+        "last_size_bytes": planned.last,
+        "settings": [vars(one) | {"try": _values_to_try(one)} for one in planned.settings],
     }
+
+
+def _values_to_try(one: Candidate) -> list[int]:
+    return [] if one.value is None else [*one.higher, *one.lower]
 
 
 def facts_as_json(facts: Iterable[Fact]) -> dict[str, Any]:

@@ -21,19 +21,15 @@ def command(
     ] = "send,ssend",
     setting: Annotated[
         str | None,
-        typer.Option("--setting", metavar="NAME", help="After a zoom: change this setting."),
-    ] = None,
-    value: Annotated[
-        int | None,
-        typer.Option("--value", metavar="BYTES", help="After a zoom: the setting's new value."),
+        typer.Option("--setting", metavar="NAME", help="After a zoom: change this setting first."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print what to measure after RECORD: brackets for a zoom, or a setting to change."""
+    """Print what to measure after RECORD: brackets for a zoom, or settings to change."""
     with user_mistakes():
         from switchpoint.explanation.plan import plan
 
-        planned = plan(record, modes.split(","), setting, value)
+        planned = plan(record, modes.split(","), setting)
         warn(planned.notes, verbose=True)
         if as_json:
             from switchpoint.reporting.json import plan_as_json, print_json

@@ -1,4 +1,4 @@
-"""Prints the next measurement as a command line."""
+"""Prints the next measurement as a command line, or the settings to change next."""
 
 from __future__ import annotations
 
@@ -9,19 +9,34 @@ from switchpoint.printable import printable
 if TYPE_CHECKING:
     from switchpoint.explanation.plan import Plan
 
+#: Settings that are printed; --json has all.
+_MOST_SETTINGS = 12
+
 
 def print_plan(planned: Plan) -> None:
-    """Print the kernel's command line, with the setting to move before it."""
+    """Print the kernel's command line, or the settings that may cause the switch."""
+    if planned.last is not None:
+        _print_settings(planned)
+        return
     if not planned.brackets:
-        print("Nothing to measure next: no step, or no setting that is known to move one.")
+        print("Nothing to measure next: no step was found.")
         return
     from switchpoint.explanation.plan import ZOOM_BYTES
 
-    moved = planned.intervention
-    setting = [] if moved is None else [f"{moved.environment}={moved.value}"]
     modes = ",".join(["late", *dict.fromkeys(mode for mode, _, _ in planned.brackets)])
     brackets = ",".join(f"{mode}:{last}-{first}" for mode, last, first in planned.brackets)
-    words = [*setting, f"zoom --mode={modes}", f"--brackets={brackets}"]
+    words = [f"zoom --mode={modes}", f"--brackets={brackets}"]
     if planned.sizes_bytes != ZOOM_BYTES:
         words.append(f"--sizes={','.join(map(str, planned.sizes_bytes))}")
     print(printable(" ".join(words)))
+
+
+def _print_settings(planned: Plan) -> None:
+    print(f"The last size before the switch is {planned.last:,} B. Settings to change, the")
+    print("likeliest first (`switchpoint prove` changes them):")
+    for one in planned.settings[:_MOST_SETTINGS]:
+        values = ", ".join(map(str, [*one.higher, *one.lower])) if one.value is not None else ""
+        print(printable(f"  {one.environment}: {one.reason}{'; try ' if values else ''}{values}"))
+    more = len(planned.settings) - _MOST_SETTINGS
+    if more > 0:
+        print(f"  and {more} more; --json lists them")

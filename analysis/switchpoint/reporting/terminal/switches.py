@@ -53,11 +53,12 @@ def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
     console.print(f"{total} switch{'' if total == 1 else 'es'} and steps{more}.")
 
 
-def print_sentences(switches: pd.DataFrame, size_bytes: int) -> None:
-    """Print what is known of the switches near a size, with a paragraph for each."""
+def print_sentences(switches: pd.DataFrame, size_bytes: int | None = None) -> None:
+    """Print what is known of switches, or of those near a size, with a paragraph for each."""
     console = SafeConsole()
     if switches.empty:
-        console.print(f"There is no switch or step near {size_text(size_bytes)}.")
+        near = "" if size_bytes is None else f" near {size_text(size_bytes)}"
+        console.print(f"There is no switch or step{near}.")
     for row in switches.to_dict("records"):
         words = [row[name] for name in (*HEADING, "placement", "mode") if name in row]
         console.print(safe_text(", ".join(v for v in words if isinstance(v, str)), style="bold"))

@@ -1,0 +1,81 @@
+"""`switchpoint prove`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from switchpoint.cli.exits import show, user_mistakes
+from switchpoint.cli.options import Json
+
+
+def command(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="-- COMMAND...",
+            help="The command that starts the kernel zoom on two ranks, such as"
+            " `mpirun -n 2 build/mine/bin/zoom`.",
+            show_default=False,
+        ),
+    ],
+    folder: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Where the records are written.")
+    ] = Path("proof"),
+    setting: Annotated[
+        str | None,
+        typer.Option(
+            "--setting",
+            metavar="NAME",
+            help="Change this setting first. Default: the likeliest.",
+            show_default=False,
+        ),
+    ] = None,
+    step: Annotated[
+        str | None,
+        typer.Option(
+            "--step",
+            metavar="MODE:LAST",
+            help="A step of this mode after LAST bytes, such as send:92, in place of the end of the"
+            " eager protocol.",
+            show_default=False,
+        ),
+    ] = None,
+    budget: Annotated[
+        str, typer.Option("--budget", metavar="TIME", help="Start no trial later than this.")
+    ] = "3m",
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            metavar="NAME=VALUE",
+            help="A label of each record; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Find the setting that causes a switch, by changing settings and measuring again."""
+    with user_mistakes():
+        from switchpoint.cli.confirming import seconds_of
+        from switchpoint.proving.prove import prove
+        from switchpoint.reporting.json import print_json, switches_as_json
+
+        options = [f"--label={label}" for label in labels or ()]
+        tell = (lambda line: None) if as_json else show
+        proof = prove(words, folder, setting, step, seconds_of(budget), options, tell)
+        if as_json:
+            print_json(
+                {
+                    "switches": switches_as_json(proof.switches),
+                    "trials": proof.trials,
+                    "seconds": proof.seconds,
+                    "records": [str(record) for record in proof.records],
+                }
+            )
+        else:
+            from switchpoint.reporting.terminal.proof import print_proof
+
+            print_proof(proof)

@@ -1,0 +1,165 @@
+"""Collects what is known of one switch's cause: suspects, rivals, and the verdict on each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from switchpoint.explanation.places import Place, Switch
+from switchpoint.explanation.suspects import eager_suspects, suspects_of_run, unlisted_suspect
+from switchpoint.explanation.trials import Configurations, Trial, trials_of
+from switchpoint.explanation.verdicts import (
+    RANK,
+    REFUTED,
+    SUSPECTED,
+    Question,
+    Verdict,
+    judge_pairs,
+    judge_setting,
+    none_of,
+)
+from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.units import bytes_of
+
+#: No message is larger.
+_MOST_BYTES = 2**62
+
+
+def causes_of(
+    measurements: Measurements, runs: Configurations, place: Place, switch: Switch
+) -> tuple[list[dict[str, Any]], str | None]:
+    """Judge every setting that predicts the switch, could end it, or was changed.
+
+    Returns
+    -------
+    causes : list of dict
+        Suspects with `status`, `reason` and `partner` (the other setting, if two act together), the
+        best status first.
+    none : str or None
+        The sentence that settings were raised and none moved the switch.
+    """
+    facts = measurements.facts(switch.run_id or "")
+    suspects = _suspects(facts, place, switch)
+    trials, repeats = trials_of(runs, place, switch)
+    refused: dict[str, int] = {}
+    for search in [*place.searches, *place.moved]:
+        refused |= runs.of(search["run_id"]).refused
+    rivals = {*_rivals(facts, switch), *(s["name"] for s in suspects if _can_act(s, switch))}
+    question = Question(switch.last, trials, rivals, refused, repeats)
+    _tell(switch, question)
+    causes = [
+        suspect | _told(_verdict(question, suspect, runs.of(switch.run_id or "").settings))
+        for suspect in [*suspects, *_changed_alone(runs, switch, trials, suspects)]
+    ]
+    for name, verdict in judge_pairs(question, _changed_in_pairs(trials)):
+        causes = [cause | _told(verdict) if cause["name"] == name else cause for cause in causes]
+    kept = [
+        cause for cause in causes
+        if cause["status"] != SUSPECTED or cause["reason"]
+    ]  # fmt: skip
+    return sorted(kept, key=_priority), none_of(question)
+
+
+def _suspects(
+    facts: tuple[dict[str, Any], dict[str, Any] | None], place: Place, switch: Switch
+) -> list[dict[str, Any]]:
+    """Return the suspects of a switch: those that end the eager protocol first, if it ends here."""
+    predicted = suspects_of_run(*facts)(switch.last, switch.first)
+    end = switch.last if switch.probed else place.eager_end
+    eager = []
+    if end is not None and switch.last <= end < switch.first:
+        eager = eager_suspects(*facts, end)
+    first, second = (eager, predicted) if switch.probed else (predicted, eager)
+    named = {suspect["name"] for suspect in first}
+    return [*first, *(suspect for suspect in second if suspect["name"] not in named)]
+
+
+def _rivals(facts: tuple[dict[str, Any], dict[str, Any] | None], switch: Switch) -> Iterator[str]:
+    """Yield known settings that end the eager protocol on this path at the switch or above."""
+    if switch.probed:
+        for suspect in suspects_of_run(*facts)(switch.last, _MOST_BYTES):
+            if suspect["ends_eager"]:
+                yield suspect["name"]
+
+
+def _can_act(suspect: dict[str, Any], switch: Switch) -> bool:
+    """Whether a suspect is a limit that can be raised: not the network's, nor an automatic one."""
+    return (
+        suspect["environment"] is not None
+        and suspect["last_size"] is not None
+        and (suspect["ends_eager"] or not switch.probed)
+    )
+
+
+def _verdict(question: Question, suspect: dict[str, Any], settings: dict[str, Any]) -> Verdict:
+    value = bytes_of(suspect["value"])
+    listed = settings.get(suspect["name"])
+    automatic = suspect["environment"] is not None and (
+        value is None or (listed is not None and listed.automatic)
+    )
+    if suspect["environment"] is None:
+        return Verdict(SUSPECTED, suspect["reason"])
+    return judge_setting(question, suspect["name"], value, automatic, suspect["reason"])
+
+
+def _told(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "status": verdict.status,
+        "reason": verdict.reason,
+        "partner": verdict.partner,
+        "holds": len(verdict.values),
+    }
+
+
+def _priority(cause: dict[str, Any]) -> tuple[int, int]:
+    """Return the key by which causes are sorted: the best status, then the law that holds most."""
+    return RANK[cause["status"]], -cause["holds"]
+
+
+def _changed_alone(
+    runs: Configurations, switch: Switch, trials: list[Trial], suspects: list[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the settings that were changed one at a time, or two at a time, and no suspects."""
+    known = {suspect["name"] for suspect in suspects}
+    settings = runs.of(switch.run_id or "").settings
+    for trial in trials:
+        for name, change in trial.changed.items():
+            one = change.after or change.before
+            if len(trial.changed) > 2 or name in known or one is None:
+                continue
+            known.add(name)
+            yield unlisted_suspect(settings.get(name), one)
+
+
+def _changed_in_pairs(trials: list[Trial]) -> set[str]:
+    return {name for trial in trials if len(trial.changed) == 2 for name in trial.changed}
+
+
+def _tell(switch: Switch, question: Question) -> None:
+    """Add each trial to the evidence of the switch."""
+    for trial in question.trials:
+        switch.tell(
+            trial.run_id, "intervention", f"{changed_text(trial)}: {_outcome(question, trial)}"
+        )
+
+
+def changed_text(trial: Trial) -> str:
+    """Return what was changed in a trial, in words: NAME=VALUE, or how many settings."""
+    words = [
+        f"{name}={change.after.value if change.after else 'unset'}"
+        for name, change in trial.changed.items()
+    ]
+    return " ".join(words) if len(words) <= 2 else f"{len(words)} settings changed"
+
+
+def _outcome(question: Question, trial: Trial) -> str:
+    if question.stayed(trial):
+        return f"the switch stayed at {question.last + 1:,} B"
+    if trial.lasts:
+        return f"the switch moved to {min(trial.lasts) + 1:,} B"
+    return "the switch is gone" if trial.gone else "no switch was found"
+
+
+def best_of(causes: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the best cause that is not refuted."""
+    return next((cause for cause in causes if cause["status"] != REFUTED), None)

@@ -1,0 +1,303 @@
+"""Decides what trials prove about the cause of a switch (docs/explanation/causes.md).
+
+A cause is confirmed by a law that holds to the byte for other values, by a switch that moves up
+with it, and by rivals that leave the switch where it is when they are raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from switchpoint.explanation.laws import Law, law_of
+from switchpoint.explanation.trials import Trial
+
+CONFIRMED, GOVERNED, SUSPECTED, NONE, REFUTED = (
+    "confirmed", "governed", "suspected", "none", "refuted",
+)  # fmt: skip
+
+#: The priority of a status.
+RANK = {CONFIRMED: 0, GOVERNED: 1, SUSPECTED: 2, NONE: 3, REFUTED: 4}
+
+#: A law must hold for so many values besides the one in use.
+_LEAST_VALUES = 2
+
+
+@dataclass
+class Verdict:
+    """What is known of one setting, or of two that act together."""
+
+    status: str
+    reason: str
+    law: Law | None = None
+    partner: str | None = None
+    values: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Question:
+    """One switch, and everything by which its cause can be judged.
+
+    Attributes
+    ----------
+    last : int
+        The last size before the switch, in bytes.
+    trials : list of Trial
+        Runs with other settings.
+    rivals : set of str
+        Settings that could end the protocol here too.
+    refused : dict
+        The value of each setting with which the program did not start.
+    repeats : set of int
+        Where runs with the same settings had the switch.
+    """
+
+    last: int
+    trials: list[Trial]
+    rivals: Collection[str]
+    refused: dict[str, int]
+    repeats: Collection[int]
+
+    def stayed(self, trial: Trial) -> bool:
+        """Whether the switch was where it is without changes."""
+        return self.last in trial.lasts
+
+    def rose(self, trial: Trial) -> bool:
+        """Whether the switch moved up, or is gone."""
+        return not self.stayed(trial) and (
+            trial.gone or any(there > self.last for there in trial.lasts)
+        )
+
+    def raised_in_vain(self) -> set[str]:
+        """Return settings that were raised while the switch stayed, alone or with others."""
+        return {
+            name for trial in self.trials if self.stayed(trial)
+            for name, change in trial.changed.items() if change.raised
+        }  # fmt: skip
+
+
+def judge_setting(
+    question: Question, name: str, value: int | None, automatic: bool, reason: str
+) -> Verdict:
+    """Decide what the trials say of one setting.
+
+    Parameters
+    ----------
+    question
+        The switch and its trials.
+    name, value, automatic
+        The setting, its value in bytes in the switch's run, and whether the library chooses it.
+    reason
+        Why the setting is suspected, one sentence; empty if nothing but trials speaks for it.
+    """
+    alone = [trial for trial in question.trials if set(trial.changed) == {name}]
+    if automatic or value is None:
+        return _overridden(question, name, alone, reason)
+    if stays := [t for t in alone if question.stayed(t)] or _raised_with_others(question, name):
+        return Verdict(REFUTED, _stays(question, name, stays[0]))
+    return _followed(question, name, value, [*alone, *_in_context(question, name)], reason)
+
+
+def judge_pairs(question: Question, names: Collection[str]) -> Iterator[tuple[str, Verdict]]:
+    """Yield verdicts on two settings with limits at the same size, of which both must be raised."""
+    for first, second in combinations(sorted(names), 2):
+        both = [t for t in question.trials if set(t.changed) == {first, second}]
+        alone = {
+            name for t in question.trials if question.stayed(t) and len(t.changed) == 1
+            for name, change in t.changed.items() if change.raised
+        }  # fmt: skip
+        rising = [t for t in both if question.rose(t) and all(c.raised for c in t.changed.values())]
+        if rising and {first, second} <= alone:
+            yield from _together(question, first, second, rising)
+
+
+def none_of(question: Question) -> str | None:
+    """Return the sentence that no setting moves the switch, if trials raised some in vain."""
+    vain = question.raised_in_vain()
+    if not vain:
+        return None
+    count = f"{len(vain)} settings" if len(vain) > 1 else "1 setting"
+    return (
+        f"none of {count} that were raised moves it: the library's or the kernel's constant, or the"
+        " hardware"
+    )
+
+
+def _overridden(question: Question, name: str, alone: list[Trial], reason: str) -> Verdict:
+    """Judge a setting whose value the library chooses: there is nothing that a law could fit."""
+    for trial in alone:
+        after = trial.changed[name].after
+        if question.rose(trial) and after is not None:
+            there = _there(trial)
+            return Verdict(
+                GOVERNED,
+                f"{name} is automatic: the library computes the size from other facts; set to"
+                f" {after.value}, {there}",
+            )
+    return Verdict(SUSPECTED, reason)
+
+
+def _followed(
+    question: Question, name: str, value: int, singles: list[Trial], reason: str
+) -> Verdict:
+    """Judge a setting with a number by where the switch was with other numbers."""
+    moved = {t.value_of(name): t for t in singles if t.number_of(name) is not None}
+    exact = [(other, there) for other, t in moved.items() for there in t.lasts]
+    law, holds = law_of(value, question.last, exact)
+    contrary = [
+        other for other, trial in moved.items()
+        if other not in holds and not _other_limit(question, law, other, value, trial)
+    ]  # fmt: skip
+    up = [other for other in holds if other > value]
+    rising = [other for other, t in moved.items() if other > value and question.rose(t)]
+    if not moved:
+        return Verdict(SUSPECTED, reason)
+    tried = "; ".join(
+        f"set to {other:,}, {_there(trial)}" for other, trial in sorted(moved.items())
+    )
+    if contrary:
+        return _without_law(question, name, value, moved, rising, reason, tried)
+    said = f"{name} = {value:,} {law.text}: last size {question.last:,}; {tried}"
+    lacking = _lacking(question, name, holds, up)
+    if lacking:
+        text = said if holds else f"{reason}; {tried}" if reason else f"{name} = {value:,}; {tried}"
+        says = f"{text}; not confirmed: {'; '.join(lacking)}"
+        return Verdict(SUSPECTED, says, law, values=sorted(holds))
+    others = (question.raised_in_vain() | set(question.rivals)) - {name, *question.refused}
+    stay = f"; it stays when {_counted(len(others))} are raised" if others else ""
+    return Verdict(CONFIRMED, f"{said}{stay}", law, values=sorted(holds))
+
+
+def _lacking(question: Question, name: str, holds: set[int], up: list[int]) -> list[str]:
+    """Return what is missing from a proof, one clause each."""
+    lacking = []
+    if len(holds) < _LEAST_VALUES:
+        lacking.append(f"the law holds for {len(holds)} other value{'s' * (len(holds) != 1)}")
+    if not up and name not in question.refused:
+        lacking.append("it was only lowered, and any limit that is low enough acts")
+    if set(question.repeats) != {question.last}:
+        elsewhere = ", ".join(f"{there:,}" for there in sorted({*question.repeats}))
+        lacking.append(f"with the same settings the switch was at {elsewhere}")
+    vain = question.raised_in_vain()
+    missing = sorted(set(question.rivals) - {name} - vain - set(question.refused))
+    if missing:
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        lacking.append(f"not raised yet: {', '.join(missing[:3])}{more}")
+    return lacking
+
+
+def _without_law(
+    question: Question,
+    name: str,
+    value: int,
+    moved: dict[int, Trial],
+    rising: list[int],
+    reason: str,
+    tried: str,
+) -> Verdict:
+    """Judge a setting with which the switch moves, but by no law."""
+    places = {there for t in moved.values() for there in t.lasts}
+    if rising and len(places | {question.last}) > _LEAST_VALUES:
+        return Verdict(
+            GOVERNED,
+            f"the switch follows {name} = {value:,} by no fixed header: the library computes the"
+            f" size from it; {tried}",
+        )
+    return Verdict(SUSPECTED, f"{reason}; {tried}" if reason else f"{name} = {value:,}; {tried}")
+
+
+def _other_limit(question: Question, law: Law, other: int, value: int, trial: Trial) -> bool:
+    """Whether a trial agrees with a law although the switch is elsewhere.
+
+    If a setting is raised, another limit can come first; then the switch lies between. It can also
+    be gone, because the new place is above what was probed.
+    """
+    if other < value:
+        return False
+    return trial.gone or any(question.last < there < law(other) for there in trial.lasts)
+
+
+def _together(
+    question: Question, first: str, second: str, rising: list[Trial]
+) -> Iterator[tuple[str, Verdict]]:
+    """Judge two limits at one size: the lower one of them acts."""
+    laws = {}
+    for name in (first, second):
+        numbers = rising[0].changed[name].numbers
+        assert numbers is not None
+        laws[name] = Law(
+            law_of(numbers[0], question.last, [])[0].factor, question.last - numbers[0]
+        )
+
+    def lower(trial: Trial) -> tuple[int, str]:
+        return min((laws[name](trial.value_of(name)), name) for name in (first, second))
+
+    holds = [trial for trial in rising if lower(trial)[0] in trial.lasts]
+    acted = {lower(trial)[1] for trial in holds}
+    tried = "; ".join(
+        f"set to {t.value_of(first):,} and {t.value_of(second):,}, {_there(t)}" for t in rising
+    )
+    says = (
+        f"{first} and {second} both end it here: when one of them is raised alone the switch stays;"
+        f" {tried}"
+    )
+    proved = len(holds) == len(rising) >= _LEAST_VALUES and acted == {first, second}
+    for name, other in ((first, second), (second, first)):
+        status = CONFIRMED if proved and not _lacking_rivals(question, name, other) else SUSPECTED
+        yield name, Verdict(status, says, laws[name], other)
+
+
+def _lacking_rivals(question: Question, name: str, other: str) -> bool:
+    vain = question.raised_in_vain()
+    return bool(set(question.rivals) - {name, other} - vain - set(question.refused))
+
+
+def _in_context(question: Question, name: str) -> list[Trial]:
+    """Return trials in which a setting was changed beside others that leave the switch alone.
+
+    Some settings can only be raised together with others. They count if a trial with exactly these
+    others, at the same values, has the switch at its place.
+    """
+    contexts = [t for t in question.trials if question.stayed(t) and name not in t.changed]
+
+    def same(trial: Trial, context: Trial) -> bool:
+        return all(
+            trial.changed[other].after == context.changed[other].after for other in context.changed
+        )
+
+    return [
+        trial for trial in question.trials
+        if name in trial.changed and len(trial.changed) > 1
+        and any(
+            set(trial.changed) - {name} == set(context.changed) and same(trial, context)
+            for context in contexts
+        )
+    ]  # fmt: skip
+
+
+def _raised_with_others(question: Question, name: str) -> list[Trial]:
+    return [
+        trial for trial in question.trials
+        if question.stayed(trial) and name in trial.changed and trial.changed[name].raised
+    ]  # fmt: skip
+
+
+def _stays(question: Question, name: str, trial: Trial) -> str:
+    after = trial.changed[name].after
+    others = len(trial.changed) - 1
+    beside = f" with {_counted(others)}" if others else ""
+    return (
+        f"{name} set to {after.value if after else 'nothing'}{beside}: the switch stayed at"
+        f" {question.last + 1:,} B"
+    )
+
+
+def _there(trial: Trial) -> str:
+    if trial.lasts:
+        return f"the switch is at {min(trial.lasts) + 1:,} B"
+    return "the switch is gone" if trial.gone else "no switch was found"
+
+
+def _counted(count: int) -> str:
+    return f"{count} other settings" if count != 1 else "1 other setting"

@@ -1,0 +1,1 @@
+"""Runs the experiment that finds the cause of a switch: zooms with changed settings."""

@@ -1,0 +1,263 @@
+"""Searches the settings of a run for those that move its switch, with few launches.
+
+Likely settings are raised one at a time; then all at once, and a group that moves the switch is
+halved (Zeller and Hildebrandt 2002, Simplifying and Isolating Failure-Inducing Input). The search
+only collects records: `explanation.verdicts` decides what they prove.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from switchpoint.explanation.trials import configuration_of
+from switchpoint.explanation.values import Candidate, raisable
+from switchpoint.explanation.zooms import beside, was_eager
+from switchpoint.proving.launching import Launcher, NotStartedError
+from switchpoint.records.record import Facts
+
+#: So many likely settings are raised one at a time before all are raised at once.
+_MOST_ALONE = 6
+
+#: So many settings that the library chooses get a value.
+_MOST_AUTOMATIC = 3
+
+#: Launches of a trial, if other programs disturb it.
+_MOST_LAUNCHES = 3
+
+STAYED, MOVED, REFUSED, UNCLEAR = "stayed", "moved", "refused", "unclear"
+
+
+class OutOfTimeError(Exception):
+    """The budget is used up."""
+
+
+@dataclass
+class Target:
+    """The switch whose cause is searched.
+
+    Attributes
+    ----------
+    last : int
+        The last size before it, in bytes.
+    mode : str or None
+        The mode in which timing locates it; None if the late-receiver probe does.
+    """
+
+    last: int
+    mode: str | None = None
+
+    def searches(self, *also: int) -> list[str]:
+        """Return the options of `zoom` that search it, and other last sizes where it may be."""
+        if self.mode is None:
+            return ["--mode=late"]
+        brackets = [beside(self.mode, last, last + 1) for last in (self.last, *also) if last > 0]
+        words = [f"{mode}:{low}-{high}" for mode, low, high in dict.fromkeys(brackets)]
+        return [f"--mode={self.mode}", f"--brackets={','.join(words)}"]
+
+    def outcome(self, footer: dict[str, Any] | None) -> tuple[str, int | None]:
+        """Return whether the switch of a run stayed, and its last size if it is known."""
+        method = "late_receiver" if self.mode is None else "bisection"
+        found = [s for s in (footer or {}).get("switches", []) if s["method"] == method]
+        lasts = [int(s["last_size_bytes"]) for s in found if s["verdict"] == "exact"]
+        if self.last in lasts:
+            return STAYED, self.last
+        if self.mode is None:
+            gone = any(was_eager(search) for search in found)
+        else:
+            gone = any(
+                s["verdict"] == "none" and s["low_bytes"] <= self.last < s["high_bytes"]
+                for s in found
+            )
+        if gone or (lasts and self.mode is None):
+            return MOVED, next(iter(lasts), None)
+        return UNCLEAR, None
+
+
+@dataclass
+class Search:
+    """The experiment on one switch.
+
+    Attributes
+    ----------
+    launcher : Launcher
+        Starts the trials.
+    base : Facts
+        The record of the run whose switch is explained.
+    target : Target
+        The switch.
+    listed : list of Candidate
+        Settings, the likeliest first.
+    deadline : float
+        When to stop, on `time.monotonic`.
+    """
+
+    launcher: Launcher
+    base: Facts
+    target: Target
+    listed: Sequence[Candidate]
+    deadline: float
+    progress: Callable[[str], object] = lambda line: None
+    found: dict[tuple[tuple[str, int], ...], tuple[str, int | None]] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Make the trials; those that were made stay if the time runs out."""
+        try:
+            moving = self._find()
+            for one in moving:
+                self._try_values(one, [other for other in moving if other is not one])
+            self._raise_rivals(moving)
+            self._trial([])
+        except OutOfTimeError:
+            self.progress("the time is used up")
+
+    def give_a_limit(self, last: int) -> None:
+        """Give a limit to a protocol without one, through settings that the library chooses."""
+        try:
+            for one in self.listed:
+                if self._trial([(one, last)])[0] == MOVED:
+                    return
+        except OutOfTimeError:
+            self.progress("the time is used up")
+
+    def _find(self) -> list[Candidate]:
+        """Return the setting that moves the switch when it is raised, or two that do together."""
+        near = [one for one in raisable(self.listed) if one.near]
+        for one in near[:_MOST_ALONE]:
+            if self._rises(one):
+                return [one]
+        if len(near) > 1 and (group := self._smallest(near)):
+            return group
+        self._override()
+        rest = [one for one in raisable(self.listed) if one not in near]
+        return self._smallest([*near, *rest])
+
+    def _rises(self, one: Candidate) -> bool:
+        """Whether the switch moves when a setting is raised alone."""
+        for value in one.higher:
+            outcome, _ = self._trial([(one, value)])
+            if outcome != REFUSED:
+                return outcome == MOVED
+            self.launcher.refused[one.name] = value
+        return False
+
+    def _override(self) -> None:
+        """Give a value to settings that the library chooses, above the switch."""
+        chosen = [one for one in self.listed if one.value is None and one.reason]
+        for one in [one for one in chosen if self._may_govern(one)][:_MOST_AUTOMATIC]:
+            self._trial([(one, self.target.last * 3 // 2 + 37)])
+
+    def _may_govern(self, one: Candidate) -> bool:
+        return any(word in one.name.lower() for word in ("thresh", "eager", "rndv", "limit"))
+
+    def _smallest(self, group: list[Candidate]) -> list[Candidate]:
+        """Return the smallest part of a group with which the switch moves; empty if it stays.
+
+        What does not start with larger values is left out, and named in the records.
+        """
+        able = self._startable(group)
+        if not able or self._raised(able) != MOVED:
+            return []
+        parts = 2
+        while len(able) > 1:
+            size = max(1, len(able) // parts)
+            chunks = [able[start : start + size] for start in range(0, len(able), size)]
+            smaller = next((c for c in chunks if self._raised(c) == MOVED), None)
+            if smaller is not None:
+                able, parts = smaller, 2
+                continue
+            without = [[one for one in able if one not in chunk] for chunk in chunks]
+            smaller = next((w for w in without if w and self._raised(w) == MOVED), None)
+            if smaller is not None:
+                able, parts = smaller, max(parts - 1, 2)
+            elif size == 1:
+                break
+            else:
+                parts = min(2 * parts, len(able))
+        return able
+
+    def _startable(self, group: list[Candidate]) -> list[Candidate]:
+        """Return the members of a group with which the program starts when they are raised."""
+        if not group or self._raised(group) != REFUSED:
+            return group
+        if len(group) == 1:
+            self.launcher.refused[group[0].name] = group[0].higher[-1]
+            return []
+        half = len(group) // 2
+        return [*self._startable(group[:half]), *self._startable(group[half:])]
+
+    def _raised(self, group: Iterable[Candidate]) -> str:
+        return self._trial([(one, one.higher[-1]) for one in group])[0]
+
+    def _try_values(self, one: Candidate, others: list[Candidate]) -> None:
+        """Try values by which a law shows: two above the one in use and two below it."""
+        if others:  # both must rise; the lower one decides where the switch is
+            for value, rest in zip(one.higher, reversed(others[0].higher), strict=False):
+                self._trial([(one, value), (others[0], rest)])
+            for other in (one, *others):
+                self._rises(other)
+            return
+        for value in [*one.higher, *one.lower]:
+            self._trial([(one, value)])
+
+    def _raise_rivals(self, moving: list[Candidate]) -> None:
+        """Raise everything else, first what could end the protocol here, then what has a size."""
+        others = [one for one in raisable(self.listed) if one not in moving]
+        near = [one for one in others if one.near]
+        for group in (near, others):
+            able = self._startable(group)
+            if able and self._raised(able) == MOVED and len(able) > 1:
+                culprits = {one.name for one in self._smallest(able)}
+                self._raised([one for one in able if one.name not in culprits])
+
+    def _trial(self, changed: list[tuple[Candidate, int]]) -> tuple[str, int | None]:
+        """Launch once with changed settings; each combination is tried once."""
+        key = tuple(sorted((one.name, value) for one, value in changed))
+        if key in self.found and key:
+            return self.found[key]
+        if time.monotonic() > self.deadline:
+            raise OutOfTimeError
+        words = " ".join(f"{name}={value}" for name, value in key)
+        told = words if len(key) <= 2 else f"{len(key)} settings raised"
+        labels = {"base_run": self.base.run_id}
+        if key:
+            labels["intervention"] = words if len(key) == 1 else f"{len(key)} settings"
+        variables = {one.environment: str(value) for one, value in changed}
+        try:
+            for _ in range(_MOST_LAUNCHES):
+                facts = self.launcher.launch(self._searches(changed), variables, labels)
+                outcome = self._outcome(facts)
+                if outcome[0] != UNCLEAR:
+                    break
+            told = f"{told or 'the same settings again'}: {_said(outcome)}"
+        except NotStartedError as error:
+            outcome = (REFUSED, None)
+            told = f"{told}: does not start ({error})"
+        self.found[key] = outcome
+        self.progress(told)
+        return outcome
+
+    def _outcome(self, facts: Facts) -> tuple[str, int | None]:
+        base = configuration_of(self.base.header, self.base.footer)
+        other = configuration_of(facts.header, facts.footer)
+        if not base.same_way(other):
+            return UNCLEAR, None
+        return self.target.outcome(facts.footer)
+
+    def _searches(self, changed: list[tuple[Candidate, int]]) -> list[str]:
+        """Return what to search: where the switch was, and where it would follow a setting."""
+        follows = [
+            value + self.target.last - one.value
+            for one, value in changed[:2]
+            if one.value is not None
+        ]
+        return self.target.searches(*follows)
+
+
+def _said(outcome: tuple[str, int | None]) -> str:
+    kind, last = outcome
+    if kind == MOVED:
+        return "the switch is gone" if last is None else f"the switch moved to {last + 1:,} B"
+    return "the switch stayed" if kind == STAYED else "the path changed, or nothing was found"

@@ -1,0 +1,238 @@
+"""What trials prove about a cause, and above all what they do not prove."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from experiments import RIVALS, Experiment, proved_openmpi
+from switchpoint import explain
+
+LIMIT = "btl_tcp_eager_limit"
+RNDV = "UCX_RNDV_THRESH"
+SEGMENT = "UCX_SYSV_SEG_SIZE"
+
+
+def verdict(experiment: Experiment) -> pd.Series[Any]:
+    """The switch that the probe of the first record found."""
+    switches = explain(experiment.measurements)
+    found = switches[(switches["mode"] == "send") & switches["exact"]]
+    (row,) = [row for _, row in found.iterrows() if row["last_size_bytes"] == experiment.last]
+    return row
+
+
+def status_of(row: pd.Series[Any], name: str) -> str:
+    """The status of one of the causes that were considered."""
+    (status,) = [cause["status"] for cause in row["causes"] if cause["name"] == name]
+    return str(status)
+
+
+def test_a_law_at_other_values_a_move_up_and_rivals_that_stay_confirm_a_cause(
+    tmp_path: Path,
+) -> None:
+    found = verdict(proved_openmpi(tmp_path))
+
+    assert (found["cause"], found["status"]) == (LIMIT, "confirmed")
+    assert found["reason"].startswith("btl_tcp_eager_limit = 65,536 less 56 B: last size 65,480")
+    assert "set to 98,304, the switch is at 98,249 B" in found["reason"]
+    assert status_of(found, RIVALS[0]) == "refuted"
+    told = {entry["method"] for entry in found["evidence"]}
+    assert told == {"late_receiver", "intervention"}
+
+
+def test_one_other_value_confirms_nothing(tmp_path: Path) -> None:
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom").trial({LIMIT: 98304}, 98248)
+    proof.trial({RIVALS[0]: 98304}, 65480)
+
+    found = verdict(proof)
+
+    assert (found["cause"], found["status"]) == (LIMIT, "suspected")
+    assert "the law holds for 1 other value" in found["reason"]
+
+
+def test_a_limit_that_was_only_lowered_acts_wherever_it_is_and_confirms_nothing(
+    tmp_path: Path,
+) -> None:
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom").trial({RIVALS[0]: 98304}, 65480)
+    for value in (57344, 32768, 16384):
+        proof.trial({LIMIT: value}, value - 56)
+
+    found = verdict(proof)
+
+    assert found["status"] == "suspected"
+    assert "it was only lowered" in found["reason"]
+
+
+def test_rivals_must_have_been_raised(tmp_path: Path) -> None:
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom")
+    for value in (73728, 98304, 57344):
+        proof.trial({LIMIT: value}, value - 56)
+
+    found = verdict(proof)
+
+    assert found["status"] == "suspected"
+    assert "not raised yet: btl_tcp_rndv_eager_limit" in found["reason"]
+
+
+def test_a_value_that_sets_an_automatic_one_governs_and_is_no_cause(tmp_path: Path) -> None:
+    proof = Experiment(tmp_path, "mpich-tcp-zoom")
+    for value in (24000, 30000, 9000):
+        proof.trial({RNDV: value}, value - 1)
+
+    found = verdict(proof)
+
+    assert (found["cause"], found["status"]) == (RNDV, "governed")
+    assert "is automatic: the library computes the size" in found["reason"]
+
+
+UCX = {RNDV: "auto", SEGMENT: "8256", "UCX_ZCOPY_THRESH": "auto"}
+LANES = ["sysv/memory", "cma/memory"]
+
+
+def ucx(folder: Path, settings: dict[str, str] | None = None, last: int = 8255) -> Experiment:
+    """A zoom of MPICH over UCX that lists UCX's settings."""
+    proof = Experiment(folder, "mpich-tcp-zoom").starts_at(last)
+    proof.records.clear()
+    return proof.trial({}, last, lanes=LANES, ucx=UCX | (settings or {}))
+
+
+def test_the_cause_is_what_the_automatic_value_follows(tmp_path: Path) -> None:
+    proof = ucx(tmp_path)
+    for value in (9280, 12352, 7232):
+        proof.trial({SEGMENT: value}, value - 1, lanes=LANES, ucx=UCX)
+    proof.trial({RNDV: 12419}, 12418, lanes=LANES, ucx=UCX)
+
+    found = verdict(proof)
+
+    assert (found["cause"], found["status"]) == (SEGMENT, "confirmed")
+    assert status_of(found, RNDV) == "governed"
+
+
+def test_a_rival_that_was_changed_is_not_dropped(tmp_path: Path) -> None:
+    # The records say themselves what differs, without a catalogue and without a label.
+    proof = ucx(tmp_path).trial({RNDV: 5000}, 4999, lanes=LANES, ucx=UCX)
+    proof.trial({SEGMENT: 16448}, 16447, lanes=LANES, ucx=UCX)
+
+    found = verdict(proof)
+
+    assert found["status"] == "suspected"
+    assert found["cause"] == SEGMENT
+    assert f"{SEGMENT}=16448: the switch moved to 16,448 B" in str(found["evidence"])
+
+
+def test_a_switch_that_follows_by_no_law_is_governed(tmp_path: Path) -> None:
+    # UCX's cost model: 20,552 B at 8 KiB, 36,835 B at 16 KiB, 90,762 B at 64 KiB.
+    settings = {"UCX_TCP_TX_SEG_SIZE": "8K"}
+    proof = ucx(tmp_path, settings, 20552)
+    for value, last in (("16K", 36835), ("64K", 90762)):
+        listed = UCX | settings
+        proof.trial({"UCX_TCP_TX_SEG_SIZE": value}, last, lanes=LANES, ucx=listed)
+
+    found = verdict(proof)
+
+    assert (found["cause"], found["status"]) == ("UCX_TCP_TX_SEG_SIZE", "governed")
+    assert "by no fixed header" in found["reason"]
+
+
+def test_a_setting_that_was_raised_in_vain_is_refuted_whatever_it_does_when_lowered(
+    tmp_path: Path,
+) -> None:
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom").trial({LIMIT: 98304}, 65480)
+    proof.trial({LIMIT: 32768}, 32712).trial({LIMIT: 16384}, 16328)
+
+    assert status_of(verdict(proof), LIMIT) == "refuted"
+
+
+def test_of_two_limits_at_one_size_neither_alone_is_the_cause(tmp_path: Path) -> None:
+    rival = RIVALS[0]
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom")
+    for name in (LIMIT, rival):
+        proof.trial({name: 98304}, 65480).trial({name: 32768}, 32712)
+
+    assert verdict(proof)["status"] in {"refuted", "none"}
+
+    proof.trial({LIMIT: 73728, rival: 98304}, 73672).trial({LIMIT: 98304, rival: 73728}, 73672)
+    found = verdict(proof)
+
+    assert (found["cause"], found["status"]) == (f"{LIMIT} with {rival}", "confirmed")
+    assert "when one of them is raised alone the switch stays" in found["reason"]
+
+
+def test_another_limit_above_does_not_contradict_a_law(tmp_path: Path) -> None:
+    proof = proved_openmpi(tmp_path).trial({LIMIT: 200_000}, 130_000)
+    proof.trial({LIMIT: 4_000_000}, None)
+
+    assert verdict(proof)["status"] == "confirmed"
+
+
+def test_a_value_that_breaks_the_law_leaves_a_suspicion(tmp_path: Path) -> None:
+    proof = proved_openmpi(tmp_path).trial({LIMIT: 40_000}, 50_000)
+
+    assert verdict(proof)["status"] != "confirmed"
+
+
+def test_a_switch_that_moves_by_itself_has_no_proved_cause(tmp_path: Path) -> None:
+    found = verdict(proved_openmpi(tmp_path).trial({}, 65000))
+
+    assert found["status"] == "suspected"
+    assert "with the same settings the switch was at 65,000, 65,480" in found["reason"]
+
+
+def test_messages_that_took_other_transports_prove_nothing(tmp_path: Path) -> None:
+    proof = ucx(tmp_path)
+    for value in (9280, 12352, 7232):
+        proof.trial({SEGMENT: value}, value - 1, lanes=["posix/memory"], ucx=UCX)
+
+    assert verdict(proof)["status"] == "suspected"
+
+
+def test_settings_that_all_were_raised_in_vain_leave_a_constant(tmp_path: Path) -> None:
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom")
+    near = [
+        cause["name"] for cause in verdict(proof)["causes"] if not cause["name"].startswith("TCP")
+    ]
+    proof.trial(dict.fromkeys(near, 98304), 65480)
+
+    found = verdict(proof)
+
+    assert found["cause"] is None or found["cause"].startswith("TCP segment")
+    assert f"none of {len(near)} settings that were raised moves it" in found["reason"]
+
+
+def test_a_setting_that_cannot_be_raised_is_confirmed_by_lower_values_if_that_was_tried(
+    tmp_path: Path,
+) -> None:
+    cell = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
+    attach = "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD"
+    proof = Experiment(tmp_path, "mpich43-memory-zoom")
+    for value in (14336, 9856):
+        proof.trial({cell: value}, value - 80)
+    rivals = [
+        cause["name"] for cause in verdict(proof)["causes"]
+        if cause["name"] != cell and cause["status"] == "suspected"
+    ]  # fmt: skip
+    assert attach in rivals
+    proof.trial(dict.fromkeys(rivals, 24576), proof.last)
+
+    assert "it was only lowered" in verdict(proof)["reason"]
+
+    proof.trial({}, proof.last, labels={"did_not_start": f"{cell}=18432"})
+    assert (verdict(proof)["cause"], verdict(proof)["status"]) == (cell, "confirmed")
+
+
+@pytest.mark.parametrize("factor", [1 / 2, 2])
+def test_a_limit_may_be_a_share_of_the_value(tmp_path: Path, factor: float) -> None:
+    value = round(8255 / factor) + 10
+    proof = ucx(tmp_path, {"UCX_SHARE_SIZE": str(value)})
+    offset = 8255 - int(factor * value)
+    for other in (value + 1024, value + 4096, value - 1024):
+        listed = UCX | {"UCX_SHARE_SIZE": str(value)}
+        last = int(factor * other) + offset
+        proof.trial({"UCX_SHARE_SIZE": other}, last, lanes=LANES, ucx=listed)
+    proof.trial({SEGMENT: 12352}, 8255, lanes=LANES, ucx=UCX | {"UCX_SHARE_SIZE": str(value)})
+
+    found = verdict(proof)
+
+    assert (found["cause"], found["status"]) == ("UCX_SHARE_SIZE", "confirmed")
