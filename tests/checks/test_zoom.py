@@ -1,4 +1,4 @@
-"""A zoom follows its sweep, an intervention its zoom; together they prove a cause to the byte.
+"""A zoom follows its sweep, and an experiment proves what ends the eager protocol.
 
 Only what the probe finds is asserted, and what follows from it: times depend on who else runs here.
 """
@@ -14,11 +14,11 @@ SHORT = ("-S", "passes=1", "-S", "samples=2", "-S", "PingPongSweep.sizes_bytes=8
 @pytest.fixture(scope="module")
 def session(cluster, tmp_path_factory):
     """One session over the network path of one node, with both MPIs."""
-    return run_chain(cluster, tmp_path_factory.mktemp("zoom"))
+    return run_checks(cluster, tmp_path_factory.mktemp("zoom"))
 
 
-def run_chain(cluster, prefix, *words):
-    """Sweep, zoom and intervention over the network path of one node."""
+def run_checks(cluster, prefix, *words):
+    """Sweep, zoom and proof over the network path of one node."""
     process = start_reframe(
         cluster,
         prefix,
@@ -28,18 +28,19 @@ def run_chain(cluster, prefix, *words):
             "-R",
             "-r",
             "-n",
-            "PingPongIntervention.*%placement=one_node_network$",
+            "PingPong(Zoom|Proof).*%placement=one_node_network$",
         ),
         *SHORT,
         *words,
         site="site-configs/testbed/settings.py",
     )
-    output, _ = process.communicate(timeout=300)
+    output, _ = process.communicate(timeout=400)
     return Session(process.returncode, output, prefix)
 
 
 def records(session, environ, check):
-    return sorted((session.prefix / "output/testbed/batch" / environ).glob(f"{check}_*/*.record"))
+    folder = session.prefix / "output/testbed/batch" / environ
+    return sorted([*folder.glob(f"{check}_*/*.record"), *folder.glob(f"{check}_*/*/*.record")])
 
 
 def probe(record):
@@ -49,56 +50,57 @@ def probe(record):
 def test_the_checks_run_one_after_another_and_pass(session):
     assert session.exit_code == 0, session.output
     ran = [case["display_name"].split()[0] for case in session.testcases]
-    for check in ("PingPongSweep", "PingPongZoom", "PingPongIntervention"):
+    for check in ("PingPongSweep", "PingPongZoom", "PingPongProof"):
         assert ran.count(check) == 2
 
 
-def offset_of(record, environ):
-    """Bytes from the limit to the last eager size: Open MPI's counts its header in."""
-    if environ == "mpich":
-        return -1
+def offset_of(record):
+    """Bytes from Open MPI's limit to the last eager size: the limit counts the header in."""
     return -80 if "Open MPI v5" in read_facts(record).header["mpi"]["library"] else -56
 
 
 def test_the_probe_finds_open_mpis_limit_less_its_header(session):
     (record,) = records(session, "openmpi", "PingPongZoom")
-    assert probe(record)["last_size_bytes"] == 65536 + offset_of(record, "openmpi")
+    assert probe(record)["last_size_bytes"] == 65536 + offset_of(record)
 
 
-@pytest.mark.parametrize(
-    ("environ", "variable"),
-    [("openmpi", "btl_tcp_eager_limit"), ("mpich", "UCX_RNDV_THRESH")],
-)
-def test_the_switch_follows_the_setting_and_the_cause_is_confirmed(session, environ, variable):
-    (zoom,) = records(session, environ, "PingPongZoom")
-    (moved,) = records(session, environ, "PingPongIntervention")
-    labels = read_facts(moved).header["labels"]
-    name, _, value = labels["intervention"].partition("=")
-
-    assert name == variable
-    assert labels["base_run"] == read_facts(zoom).run_id
-    assert probe(moved)["last_size_bytes"] == int(value) + offset_of(moved, environ)
-    assert probe(moved)["last_size_bytes"] != probe(zoom)["last_size_bytes"]
-
-    switches = explain(read_files([zoom, moved]).measurements)
-    proved = switches[switches["kind"] == "protocol_switch"].set_index("mode").loc["send"]
-    assert (proved["cause"], proved["status"]) == (variable, "confirmed")
-    assert proved["last_size_bytes"] == probe(zoom)["last_size_bytes"]
+def proved(session, environ):
+    """The end of the eager protocol, as the records of the experiment explain it."""
+    trials = records(session, environ, "PingPongProof")
+    switches = explain(read_files(trials).measurements)
+    (found,) = [
+        switch
+        for switch in switches.to_dict("records")
+        if switch["kind"] == "protocol_switch" and switch["mode"] == "send"
+    ]
+    assert found["last_size_bytes"] == probe(trials[0])["last_size_bytes"]
+    return found
 
 
-@pytest.mark.parametrize(
-    ("words", "kept"),
-    [
-        (("-S", "PingPongIntervention.setting=NO_SUCH"), ["PingPongSweep", "PingPongZoom"]),
-        (("-S", "PingPongZoom.num_tasks=3"), ["PingPongSweep"]),
-    ],
-    ids=["skipped intervention", "failed zoom"],
-)
-def test_a_record_is_kept_whatever_becomes_of_the_checks_that_follow(
-    cluster, tmp_path, words, kept
-):
-    session = run_chain(cluster, tmp_path, "-p", "openmpi", *words)
-    (last,) = [case for case in session.testcases if case["name"].startswith("PingPongIntervent")]
-    assert last["result"] in {"skip", "fail_deps"}, session.output
-    checks = ["PingPongSweep", "PingPongZoom", "PingPongIntervention"]
-    assert [check for check in checks if records(session, "openmpi", check)] == kept
+def test_open_mpis_limit_is_proved_to_be_the_cause(session):
+    found = proved(session, "openmpi")
+    assert (found["cause"], found["status"]) == ("btl_tcp_eager_limit", "confirmed")
+    zoom = probe(records(session, "openmpi", "PingPongZoom")[0])
+    assert found["last_size_bytes"] == zoom["last_size_bytes"]
+
+
+def test_a_size_that_ucx_computes_is_governed_and_not_confirmed(session):
+    found = proved(session, "mpich")
+    considered = {cause["name"]: cause["status"] for cause in found["causes"]}
+    assert considered["UCX_RNDV_THRESH"] == "governed"
+    assert (found["cause"], found["status"]) == ("UCX_TCP_TX_SEG_SIZE", "governed")
+
+
+def test_a_record_is_kept_whatever_becomes_of_the_checks_that_follow(cluster, tmp_path):
+    session = run_checks(cluster, tmp_path, "-p", "openmpi", "-S", "PingPongZoom.num_tasks=3")
+    (zoom,) = [case for case in session.testcases if case["name"].startswith("PingPongZoom")]
+    assert zoom["result"] == "fail", session.output
+    assert len(records(session, "openmpi", "PingPongSweep")) == 1
+    assert not records(session, "openmpi", "PingPongZoom")
+
+
+def test_a_setting_that_the_run_does_not_list_is_refused_in_one_line(cluster, tmp_path):
+    session = run_checks(cluster, tmp_path, "-p", "openmpi", "-S", "PingPongProof.setting=NO_SUCH")
+    (proof,) = [case for case in session.testcases if case["name"].startswith("PingPongProof")]
+    assert proof["result"] == "fail", session.output
+    assert "the run lists no setting 'NO_SUCH' with a size" in session.output

@@ -203,6 +203,7 @@ def _without_law(
             GOVERNED,
             f"the switch follows {name} = {value:,} by no fixed header: the library computes the"
             f" size from it; {tried}",
+            values=sorted(moved),
         )
     return Verdict(SUSPECTED, f"{reason}; {tried}" if reason else f"{name} = {value:,}; {tried}")
 

@@ -45,7 +45,8 @@ _LADDERS = (
 _SWITCHES = (
     "A protocol switch is proved: MPI_Send of the last size returned before its receive was posted"
     " and MPI_Send of the first size did not, or the step moved when a setting was changed. A cause"
-    " is confirmed only if the switch moved with its setting."
+    " is confirmed only if the switch follows its setting by a law."
+    " A governed switch moves with the setting, but the library computes its size."
 )
 _RATIOS = (
     "The ratio is the other's time over the first's: above 1 the first is faster. Brackets contain"

@@ -41,7 +41,7 @@ def _causes(contents: Contents) -> str:
     if confirmed.empty:
         return (
             f"{_counted(len(exact), 'switch', 'switches')} located to the byte, and no cause is"
-            " confirmed yet: a cause is confirmed if the switch moves with its setting."
+            " confirmed yet: a cause is confirmed if the switch follows its setting by a law."
         )
     row = records(confirmed)[0]
     where = ", ".join(row[name] for name in ("mpi", "placement") if isinstance(row.get(name), str))

@@ -19,9 +19,9 @@ from switchpoint.reporting.digest import (
     sort_findings,
     sort_lines,
 )
-from switchpoint.reporting.terminal.confirmed import confirmed_causes, show_confirmed
 from switchpoint.reporting.terminal.each_finding import print_each
 from switchpoint.reporting.terminal.folded import show_lines
+from switchpoint.reporting.terminal.proved_causes import proved_causes, show_proved
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text
 from switchpoint.reporting.terminal.words import counted, kind_text
 from switchpoint.tables.columns import identity_columns
@@ -48,7 +48,7 @@ def print_findings(
     show_all: bool = False,
     sort: str | None = None,
 ) -> None:
-    """Print confirmed causes, then the summarised findings in at most `MOST_LINES` lines.
+    """Print proved causes, then the summarised findings in at most `MOST_LINES` lines.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ def print_findings(
         console.print(f"Nothing found in {searched}.")
         _hint(console, curves)
         return
-    confirmed = confirmed_causes(switches)
+    proved = proved_causes(switches)
     if show_all:
-        show_confirmed(console, confirmed)
+        show_proved(console, proved)
         print_each(console, sort_findings(findings, sort) if sort else findings)
         console.print(f"{counted(len(findings), 'finding')} in {searched}.")
         return
     lines = sort_lines(digest(findings, curves), sort or "cost")
-    printed = _print_folded(console, lines, curves, confirmed)
+    printed = _print_folded(console, lines, curves, proved)
     rest = len(findings) - sum(len(line.magnitudes) for line in printed)
     are = "is" if rest == 1 else "are"
     more = f"; {rest:,} of them {are} not shown, --all prints every finding" if rest else ""
@@ -95,13 +95,13 @@ def _print_folded(
     console: Console,
     lines: list[Line],
     curves: pd.DataFrame,
-    confirmed: list[dict[Any, Any]],
+    proved: list[dict[Any, Any]],
 ) -> list[Line]:
-    """Print confirmed causes and what fits of the lines; returns the lines that were printed."""
+    """Print proved causes and what fits of the lines; returns the lines that were printed."""
     notable = _worth_a_line(lines)
-    # Confirmed causes get at most a third of the lines. Then come lines and notes, if they fit.
-    del confirmed[MOST_LINES // 3 :]
-    printed = _rendered(console, lambda target: show_confirmed(target, confirmed))
+    # Proved causes get at most a third of the lines. Then come lines and notes, if they fit.
+    del proved[MOST_LINES // 3 :]
+    printed = _rendered(console, lambda target: show_proved(target, proved))
     left = MOST_LINES - printed - 3
     shown = first_of_each_place(notable, left)
     while True:
@@ -110,7 +110,7 @@ def _print_folded(
         if needed <= left or not shown:
             break
         shown = first_of_each_place(notable, len(shown) - max(1, (needed - left) // 3))
-    show_confirmed(console, confirmed)
+    show_proved(console, proved)
     show_lines(console, shown, curves)
     for note in notes:
         needed += _height(console, note)

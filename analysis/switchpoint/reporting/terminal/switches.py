@@ -78,7 +78,7 @@ def _print_reasons(console: Console, switches: pd.DataFrame) -> None:
     """Print each reason once, with the runs that support it."""
     runs: dict[str, dict[str, None]] = {}
     for row in switches.to_dict("records"):
-        if row["cause"] is not None or row["status"] == "refuted":
+        if row["cause"] is not None or row["status"] in {"refuted", "none"}:
             told = [f"{word['method']} {word['run_id'][:8]}" for word in row["evidence"]]
             runs.setdefault(row["reason"], {}).update(dict.fromkeys(told))
     for reason, evidence in runs.items():
@@ -88,7 +88,8 @@ def _print_reasons(console: Console, switches: pd.DataFrame) -> None:
 
 def _cause(row: Mapping[Any, Any]) -> str:
     if row["cause"] is None:
-        return "-" if row["status"] == "unknown" else f"{row['status']}"
+        words = {"unknown": "-", "none": "no setting moves it"}
+        return words.get(row["status"], str(row["status"]))
     return f"{row['cause']}, {row['status']}"
 
 
