@@ -30,6 +30,9 @@ _SIZED = re.compile(
     re.IGNORECASE,
 )
 
+#: Smaller values are counts of something, not sizes of messages.
+_SMALLEST_BYTES = 32
+
 #: Larger values cannot decide at sizes that are probed, and raised ones could exhaust the memory.
 _LARGEST_BYTES = 64 * 2**20
 
@@ -62,7 +65,9 @@ class InUse:
     def number(self) -> int | None:
         """The value in bytes, if it is a number that can decide at a message size."""
         number = bytes_of(self.value)
-        return number if number is not None and 0 < number <= _LARGEST_BYTES else None
+        return (
+            number if number is not None and _SMALLEST_BYTES <= number <= _LARGEST_BYTES else None
+        )
 
     @property
     def automatic(self) -> bool:

@@ -55,12 +55,15 @@ class Trial:
         What differs from the base run, by the name of the setting.
     lasts : frozenset of int
         Last sizes before switches that were located to the byte, by the method of the switch.
+    followers : frozenset of str
+        Settings that took the new value of a changed one by themselves: other names of it.
     gone : bool
         Whether a search that would have found the switch at its place, or above, found none.
     """
 
     run_id: str
     changed: dict[str, Change]
+    followers: frozenset[str]
     lasts: frozenset[int]
     gone: bool
 
@@ -156,6 +159,22 @@ def changes(base: Configuration, other: Configuration) -> dict[str, Change]:
     }  # fmt: skip
 
 
+def followers(
+    base: Configuration, other: Configuration, changed: dict[str, Change]
+) -> frozenset[str]:
+    """Return settings that took the old and the new value of a changed one by themselves.
+
+    Libraries list some settings under an old and a new name.
+    """
+    moves = {change.numbers for change in changed.values()} - {None}
+    return frozenset(
+        name for name, setting in other.settings.items()
+        if name not in changed and name in base.settings
+        and (base.settings[name].number, setting.number) in moves
+        and base.settings[name].number != setting.number
+    )  # fmt: skip
+
+
 def trials_of(runs: Configurations, place: Place, switch: Switch) -> tuple[list[Trial], set[int]]:
     """Return all trials of a switch, and where the runs with equal settings had it.
 
@@ -169,7 +188,9 @@ def trials_of(runs: Configurations, place: Place, switch: Switch) -> tuple[list[
         other = runs.of(run_id)
         if run_id == switch.run_id or not base.same_way(other):
             continue
-        trial = Trial(run_id, changes(base, other), *_outcome(found, switch))
+        changed = changes(base, other)
+        same = followers(base, other, changed)
+        trial = Trial(run_id, changed, same, *_outcome(found, switch))
         if trial.changed:
             trials.append(trial)
         elif switch.probed:

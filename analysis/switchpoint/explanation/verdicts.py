@@ -164,7 +164,7 @@ def _followed(
         text = said if holds else f"{reason}; {tried}" if reason else f"{name} = {value:,}; {tried}"
         says = f"{text}; not confirmed: {'; '.join(lacking)}"
         return Verdict(SUSPECTED, says, law, values=sorted(holds))
-    others = (question.raised_in_vain() | set(question.rivals)) - {name, *question.refused}
+    others = question.raised_in_vain() - {name}
     stay = f"; it stays when {_counted(len(others))} are raised" if others else ""
     return Verdict(CONFIRMED, f"{said}{stay}", law, values=sorted(holds))
 
@@ -179,8 +179,7 @@ def _lacking(question: Question, name: str, holds: set[int], up: list[int]) -> l
     if set(question.repeats) != {question.last}:
         elsewhere = ", ".join(f"{there:,}" for there in sorted({*question.repeats}))
         lacking.append(f"with the same settings the switch was at {elsewhere}")
-    vain = question.raised_in_vain()
-    missing = sorted(set(question.rivals) - {name} - vain - set(question.refused))
+    missing = sorted(_unraised(question, name))
     if missing:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         lacking.append(f"not raised yet: {', '.join(missing[:3])}{more}")
@@ -245,13 +244,18 @@ def _together(
     )
     proved = len(holds) == len(rising) >= _LEAST_VALUES and acted == {first, second}
     for name, other in ((first, second), (second, first)):
-        status = CONFIRMED if proved and not _lacking_rivals(question, name, other) else SUSPECTED
+        status = CONFIRMED if proved and not _unraised(question, name, other) else SUSPECTED
         yield name, Verdict(status, says, laws[name], other)
 
 
-def _lacking_rivals(question: Question, name: str, other: str) -> bool:
-    vain = question.raised_in_vain()
-    return bool(set(question.rivals) - {name, other} - vain - set(question.refused))
+def _unraised(question: Question, *causes: str) -> set[str]:
+    """Return rivals of causes that were never raised, and start with larger values."""
+    known_by_others = {
+        name for trial in question.trials if set(trial.changed) <= set(causes)
+        for name in trial.followers
+    }  # fmt: skip
+    seen = {*causes, *known_by_others, *question.raised_in_vain(), *question.refused}
+    return set(question.rivals) - seen
 
 
 def _in_context(question: Question, name: str) -> list[Trial]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from switchpoint.explanation.trials import configuration_of
+from switchpoint.explanation.trials import changes, configuration_of, followers
 from switchpoint.explanation.values import Candidate, raisable
 from switchpoint.explanation.zooms import beside, was_eager
 from switchpoint.proving.launching import Launcher, NotStartedError
@@ -23,6 +23,9 @@ _MOST_ALONE = 6
 
 #: So many settings that the library chooses get a value.
 _MOST_AUTOMATIC = 3
+
+#: So many groups with which the program does not start are halved; then they are left out.
+_MOST_HALVINGS = 8
 
 #: Launches of a trial, if other programs disturb it.
 _MOST_LAUNCHES = 3
@@ -92,6 +95,12 @@ class Search:
         Settings, the likeliest first.
     deadline : float
         When to stop, on `time.monotonic`.
+    progress : callable
+        Called with a line after each trial.
+    found : dict
+        Outcome and last size of each trial, by its changes.
+    followers : set of str
+        Other names of settings that were changed.
     """
 
     launcher: Launcher
@@ -101,6 +110,8 @@ class Search:
     deadline: float
     progress: Callable[[str], object] = lambda line: None
     found: dict[tuple[tuple[str, int], ...], tuple[str, int | None]] = field(default_factory=dict)
+    followers: set[str] = field(default_factory=set)
+    _halvings: int = 0
 
     def run(self) -> None:
         """Make the trials; those that were made stay if the time runs out."""
@@ -108,7 +119,10 @@ class Search:
             moving = self._find()
             for one in moving:
                 self._try_values(one, [other for other in moving if other is not one])
-            self._raise_rivals(moving)
+            quiet = self._raise_rivals(moving)
+            if len(moving) == 1 and not self._follows_upward(moving[0]):
+                for value in moving[0].higher:
+                    self._trial([(moving[0], value), *_raised(quiet)])
             self._trial([])
         except OutOfTimeError:
             self.progress("the time is used up")
@@ -185,11 +199,14 @@ class Search:
         if len(group) == 1:
             self.launcher.refused[group[0].name] = group[0].higher[-1]
             return []
+        self._halvings += 1
+        if self._halvings > _MOST_HALVINGS:
+            return []
         half = len(group) // 2
         return [*self._startable(group[:half]), *self._startable(group[half:])]
 
     def _raised(self, group: Iterable[Candidate]) -> str:
-        return self._trial([(one, one.higher[-1]) for one in group])[0]
+        return self._trial(_raised(group))[0]
 
     def _try_values(self, one: Candidate, others: list[Candidate]) -> None:
         """Try values by which a law shows: two above the one in use and two below it."""
@@ -202,15 +219,32 @@ class Search:
         for value in [*one.higher, *one.lower]:
             self._trial([(one, value)])
 
-    def _raise_rivals(self, moving: list[Candidate]) -> None:
-        """Raise everything else, first what could end the protocol here, then what has a size."""
-        others = [one for one in raisable(self.listed) if one not in moving]
-        near = [one for one in others if one.near]
-        for group in (near, others):
+    def _raise_rivals(self, moving: list[Candidate]) -> list[Candidate]:
+        """Raise everything else, first what could end the protocol here, then what has a size.
+
+        Returns the first group with which the switch stays.
+        """
+        names = {one.name for one in moving} | self.followers
+        others = [one for one in raisable(self.listed) if one.name not in names]
+        stayed: list[Candidate] = []
+        for group in ([one for one in others if one.near], others):
             able = self._startable(group)
-            if able and self._raised(able) == MOVED and len(able) > 1:
+            outcome = self._raised(able) if able else UNCLEAR
+            if outcome == MOVED and len(able) > 1:
                 culprits = {one.name for one in self._smallest(able)}
-                self._raised([one for one in able if one.name not in culprits])
+                able = [one for one in able if one.name not in culprits]
+                outcome = self._raised(able) if able else UNCLEAR
+            if outcome == STAYED and not stayed:
+                stayed = able
+        return stayed
+
+    def _follows_upward(self, one: Candidate) -> bool:
+        """Whether the switch moved up as far as the value, so that no other limit came first."""
+        value = one.value or 0
+        return any(
+            self._trial([(one, higher)])[1] == self.target.last + higher - value
+            for higher in one.higher
+        )
 
     def _trial(self, changed: list[tuple[Candidate, int]]) -> tuple[str, int | None]:
         """Launch once with changed settings; each combination is tried once."""
@@ -242,6 +276,9 @@ class Search:
     def _outcome(self, facts: Facts) -> tuple[str, int | None]:
         base = configuration_of(self.base.header, self.base.footer)
         other = configuration_of(facts.header, facts.footer)
+        changed = changes(base, other)
+        if len(changed) == 1:
+            self.followers |= followers(base, other, changed)
         if not base.same_way(other):
             return UNCLEAR, None
         return self.target.outcome(facts.footer)
@@ -254,6 +291,10 @@ class Search:
             if one.value is not None
         ]
         return self.target.searches(*follows)
+
+
+def _raised(group: Iterable[Candidate]) -> list[tuple[Candidate, int]]:
+    return [(one, one.higher[-1]) for one in group]
 
 
 def _said(outcome: tuple[str, int | None]) -> str:
