@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "mpi_check.h"
 #include "mpi_library.h"
+#include "mpi_stack.h"
 #include "provenance.h"
 #include "random.h"
 #include "rank_facts.h"
@@ -173,6 +174,7 @@ static void write_mpi(struct json *json)
     json_string(json, "standard", standard);
     mpi_library_write_cvars(json, "cvars");
     environment_write_mpi(json, "environment");
+    mpi_stack_write(json, "stack");
     json_close(json, '}');
 }
 

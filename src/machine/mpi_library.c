@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "home_directory.h"
 #include "memory.h"
 #include "mpi_check.h"
 
@@ -36,38 +37,10 @@ static int cvar_info(int index, struct cvar *cvar)
                                NULL, &description_length, &cvar->binding, &scope);
 }
 
-/* Whether a path begins or ends here, in a list of them. */
-static bool between_paths(char c)
-{
-    return strchr(":,; =", c) != NULL; /* '\0' too */
-}
-
-/* Writes the user's home directory as ~, since the user's name has nothing to do with MPI. */
-static void write_text(struct json *json, const char *name, const char *text)
-{
-    const char *home = getenv("HOME");
-    const size_t length = home != NULL ? strlen(home) : 0;
-    char *shown = allocate(strlen(text) + 1, 1);
-    char *end = shown;
-    char before = '\0';
-    while (*text != '\0') {
-        if (length > 1 && between_paths(before) && strncmp(text, home, length) == 0 &&
-            (text[length] == '/' || between_paths(text[length]))) {
-            *end++ = '~';
-            text += length;
-        } else {
-            *end++ = *text++;
-        }
-        before = text[-1];
-    }
-    json_string(json, name, shown);
-    free(shown);
-}
-
 static void write_value(struct json *json, const struct cvar *cvar, const void *value, int count)
 {
     if (cvar->type == MPI_CHAR) {
-        write_text(json, cvar->name, value);
+        json_string_without_home(json, cvar->name, value);
     } else if (count != 1) {
         return;
     } else if (cvar->type == MPI_INT) {

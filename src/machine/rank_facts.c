@@ -14,6 +14,7 @@
 #include "nodes.h"
 #include "system_files.h"
 #include "topology.h"
+#include "ucx_endpoints.h"
 #include "ucx_protocols.h"
 
 enum { CPUS_MAX = 8192 };
@@ -49,6 +50,7 @@ void ranks_write_after(MPI_Comm comm, struct json *json, const char *key,
     if (ucx_asked) {
         ucx_protocols_write(&mine, "ucx_protocols");
     }
+    ucx_endpoints_write(&mine, "ucx_endpoints");
     close_rank(comm, &mine, json, key);
 }
 

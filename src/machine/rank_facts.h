@@ -13,8 +13,8 @@
 void ranks_write_before(MPI_Comm comm, struct json *json, const char *key);
 
 /* Collective. Writes an array on rank 0, with an object for each rank: its number, its conditions
- * as `after`, unless `counters` is NULL what the MPI library has counted, and if UCX was asked its
- * protocols. */
+ * as `after`, unless `counters` is NULL what the MPI library has counted, if UCX was asked its
+ * protocols, and its endpoints. */
 void ranks_write_after(MPI_Comm comm, struct json *json, const char *key,
                        const struct mpi_counters *counters, bool ucx_asked);
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ucx_table.h"
+
 static const char PROTO_INFO[] = "UCX_PROTO_INFO";
 
 /* What this process prints is one thing for all that it does. */
@@ -43,49 +45,6 @@ static char *message_of(char *line)
     return end + strspn(end, " ");
 }
 
-/* Cuts the next cell out of a row of a table, without blanks around it; NULL after the last. */
-static char *next_cell(char **row)
-{
-    char *cell = *row;
-    char *end = strchr(cell, '|');
-    if (end == NULL) {
-        return NULL;
-    }
-    *row = end + 1;
-    while (end > cell && end[-1] == ' ') {
-        end--;
-    }
-    *end = '\0';
-    return cell + strspn(cell, " ");
-}
-
-/* "256K" in bytes; null for "inf". */
-static void write_size(struct json *json, const char *key, const char *text)
-{
-    static const char SCALES[] = "KMGT";
-    char *end = NULL;
-    const long long number = strtoll(text, &end, 10);
-    if (end == text) {
-        json_string(json, key, NULL);
-        return;
-    }
-    const char *scale = *end != '\0' ? strchr(SCALES, *end) : NULL;
-    const int shift = scale != NULL ? 10 * (int)(scale - SCALES + 1) : 0;
-    json_integer(json, key, number << shift);
-}
-
-/* A row of sizes, protocol and path. */
-static void write_range(struct json *json, const char *sizes, const char *protocol,
-                        const char *path)
-{
-    json_open(json, NULL, '{');
-    write_size(json, "first_bytes", sizes);
-    write_size(json, "last_bytes", strstr(sizes, "..") + 2);
-    json_string(json, "protocol", protocol);
-    json_string(json, "path", path);
-    json_close(json, '}');
-}
-
 static bool is_send(const char *operation)
 {
     return strncmp(operation, "tagged message", strlen("tagged message")) == 0 ||
@@ -95,15 +54,15 @@ static bool is_send(const char *operation)
 /* A table begins with a row of two cells, the endpoint and the operation. Rows of three follow. */
 static void write_row(struct json *json, char *row, bool *in_table)
 {
-    char *first = next_cell(&row);
-    char *second = first != NULL ? next_cell(&row) : NULL;
-    char *third = second != NULL ? next_cell(&row) : NULL;
+    char *first = ucx_table_cell(&row);
+    char *second = first != NULL ? ucx_table_cell(&row) : NULL;
+    char *third = second != NULL ? ucx_table_cell(&row) : NULL;
     if (second == NULL) {
         return;
     }
     if (third != NULL) {
         if (*in_table && strstr(first, "..") != NULL) {
-            write_range(json, first, second, third);
+            ucx_table_range_write(json, first, second, third);
         }
         return;
     }
