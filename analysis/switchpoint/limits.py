@@ -41,8 +41,8 @@ HEADING_CHARACTERS = 2**16
 COLUMNS = 256
 
 #: Bytes of one JSON text, and how deep its objects and lists are nested. A header has about 2,000
-#: bytes for each rank and 50,000 for the settings of the MPI library; the deepest part has ten
-#: levels. The values of 16 MiB need up to half a gigabyte in Python.
+#: bytes for each rank and 60,000 for the settings of the MPI library and of what lies below it;
+#: the deepest part has ten levels. The values of 16 MiB need up to half a gigabyte in Python.
 JSON_BYTES = 2**24
 JSON_LEVELS = 64
 

@@ -9,8 +9,12 @@
 
 #include "memory.h"
 
-static const char *const SETTINGS[] = {"OMPI_", "PMIX_MCA_", "PRTE_",  "MPICH_", "MPIR_",
-                                       "UCX_",  "FI_",       "I_MPI_", "PSM",    "HCOLL_"};
+/* Of the MPI libraries, and of the libraries below them: MVAPICH (MV2_, MVP_), PSM2 (PSM, HFI_),
+ * verbs (IBV_, RDMAV_, MLX5_), Slingshot (CXI_). */
+static const char *const SETTINGS[] = {
+    "OMPI_", "PMIX_MCA_", "PRTE_", "MPICH_", "MPIR_", "MV2_", "MVP_",   "I_MPI_", "UCX_",
+    "FI_",   "PSM",       "HFI_",  "HCOLL_", "IBV_",  "CXI_", "RDMAV_", "MLX5_",
+};
 
 /* Open MPI's launcher passes these to its processes: addresses and keys of one job, not settings.
  */

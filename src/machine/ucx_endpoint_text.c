@@ -60,29 +60,45 @@ static void write_line_of_protocols(struct json *json, char *line)
     }
 }
 
-/* Newer UCX prints a table instead for each kind of operation that this endpoint has done. */
+static bool is_send_table(const char *operation)
+{
+    return strcmp(operation, "tagged message by ucp_tag_send* from host memory") == 0 ||
+           strcmp(operation, "tagged message by ucp_tag_send*() from host memory") == 0; /* 1.13 */
+}
+
+/* A table for each kind of operation that this endpoint has done. */
 static void write_row(struct json *json, char *row, bool *in_table)
 {
-    static const char SENDS[] = "tagged message by ucp_tag_send* from host memory";
     char *first = ucx_table_cell(&row);
     char *second = first != NULL ? ucx_table_cell(&row) : NULL;
     char *third = second != NULL ? ucx_table_cell(&row) : NULL;
     if (second != NULL && third == NULL) {
-        *in_table = strcmp(second, SENDS) == 0;
+        *in_table = is_send_table(second);
     } else if (third != NULL && *in_table && strstr(first, "..") != NULL) {
         ucx_table_range_write(json, first, second, third);
     }
 }
 
+/* With the variable UCX chooses protocols by newer code. Before 1.16 it prints those of the older
+ * code as well, which it does not use then. */
+static bool older_code_chooses(void)
+{
+    const char *newer = getenv("UCX_PROTO_ENABLE");
+    return newer == NULL || strchr("nN0", newer[0]) != NULL || strncasecmp(newer, "off", 3) == 0;
+}
+
 bool ucx_endpoint_describe(struct json *object, char *printed)
 {
     static const char SENDS[] = "tag_send: ";
-    struct json sends = {0};
+    struct json line_of_sends = {0};
+    struct json table_of_sends = {0};
     bool to_itself = false;
     bool in_table = false;
+    bool has_table = !older_code_chooses();
     json_open(object, NULL, '{');
     json_open(object, "lanes", '[');
-    json_open(&sends, NULL, '[');
+    json_open(&line_of_sends, NULL, '[');
+    json_open(&table_of_sends, NULL, '[');
     char *rest = printed;
     for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
         line += strspn(line, "# ");
@@ -91,14 +107,17 @@ bool ucx_endpoint_describe(struct json *object, char *printed)
             json_string(object, NULL, lane);
             to_itself = to_itself || strncmp(lane, "self/", strlen("self/")) == 0;
         } else if (strncmp(line, SENDS, strlen(SENDS)) == 0) {
-            write_line_of_protocols(&sends, line + strlen(SENDS));
+            write_line_of_protocols(&line_of_sends, line + strlen(SENDS));
         } else if (line[0] == '|') {
-            write_row(&sends, line + 1, &in_table);
+            has_table = true;
+            write_row(&table_of_sends, line + 1, &in_table);
         }
     }
-    json_close(&sends, ']');
+    json_close(&line_of_sends, ']');
+    json_close(&table_of_sends, ']');
     json_close(object, ']');
-    json_raw(object, "tag_send", sends.text);
-    json_free(&sends);
+    json_raw(object, "tag_send", has_table ? table_of_sends.text : line_of_sends.text);
+    json_free(&line_of_sends);
+    json_free(&table_of_sends);
     return !to_itself;
 }

@@ -287,6 +287,93 @@ def test_a_wrong_header_field_is_named(
     assert str(caught.value).endswith("; measure again")
 
 
+STACK: dict[str, Any] = {
+    "ucx": {
+        "version": "1.13.1",
+        "settings": {"UCX_RNDV_THRESH": "auto", "UCX_TLS": "all"},
+        "sizes": ["UCX_RNDV_THRESH"],
+    },
+    "libfabric": {"version": "1.17", "settings": {"FI_TCP_IFACE": None}, "sizes": []},
+    "selected": {"pml": ["ucx"], "mtl": [], "btl": []},
+    "tcp": {"tcp_rmem": [4096, 131072, 6291456], "tcp_congestion_control": "cubic"},
+}
+ENDPOINT: dict[str, Any] = {
+    "lanes": ["sysv/memory", "cma/memory"],
+    "tag_send": [
+        {"first_bytes": 0, "last_bytes": 8255, "protocol": "egr/bcopy", "path": None},
+        {"first_bytes": 8256, "last_bytes": None, "protocol": "rndv", "path": None},
+    ],
+    "count": 1,
+}
+
+
+def with_stack(path: Path, stack: Any, endpoints: Any) -> Path:
+    """Write a record that tells what lies below MPI."""
+    header, *rest, footer = write_record(path).read_text().splitlines()
+    head, end = json.loads(header), json.loads(footer)
+    head["mpi"]["stack"] = stack
+    for rank in end["ranks"]:
+        rank["ucx_endpoints"] = endpoints
+    path.write_text("\n".join([json.dumps(head), *rest, json.dumps(end)]) + "\n")
+    return path
+
+
+def test_what_lies_below_mpi_is_read(tmp_path: Path) -> None:
+    facts = read_facts(with_stack(tmp_path / "run.record", STACK, [ENDPOINT]))
+
+    assert facts.footer is not None
+    assert facts.header["mpi"]["stack"] == STACK
+    assert facts.footer["ranks"][1]["ucx_endpoints"] == [ENDPOINT]
+    unknown: dict[str, Any] = {"ucx": None, "libfabric": None, "selected": {}, "tcp": {}}
+    assert read_facts(with_stack(tmp_path / "none.record", unknown, [])).footer is not None
+
+
+@pytest.mark.parametrize(
+    ("stack", "problem"),
+    [
+        ([], "mpi.stack' has the wrong type"),
+        ({"ucx": "1.13"}, "mpi.stack.ucx' has the wrong type"),
+        ({"ucx": {"settings": {}, "sizes": []}}, "mpi.stack.ucx.version' is missing"),
+        ({"ucx": STACK["ucx"] | {"settings": {"A": 1}}}, "mpi.stack.ucx.settings.A' has the wrong"),
+        ({"ucx": STACK["ucx"] | {"sizes": [1]}}, "mpi.stack.ucx.sizes.0' has the wrong type"),
+        ({"libfabric": {"version": "1", "settings": {"A": []}, "sizes": []}},
+         "mpi.stack.libfabric.settings.A' has the wrong type"),
+        ({"selected": {"pml": "ucx"}}, "mpi.stack.selected.pml' has the wrong type"),
+        ({"tcp": {"tcp_rmem": {}}}, "mpi.stack.tcp.tcp_rmem"),
+    ],
+)  # fmt: skip
+def test_a_wrong_field_of_what_lies_below_mpi_is_named(
+    tmp_path: Path, stack: object, problem: str
+) -> None:
+    with pytest.raises(RecordError, match="line 1: header field '") as caught:
+        read_facts(with_stack(tmp_path / "bad.record", stack, []))
+
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "problem"),
+    [
+        ({}, "ranks.0.ucx_endpoints' has the wrong type"),
+        ([{"tag_send": []}], "ranks.0.ucx_endpoints.0.lanes' is missing"),
+        ([ENDPOINT | {"lanes": [None]}], "ranks.0.ucx_endpoints.0.lanes.0' has the wrong type"),
+        ([ENDPOINT | {"tag_send": [{"first_bytes": -1, "last_bytes": 1, "protocol": "a"}]}],
+         "ranks.0.ucx_endpoints.0.tag_send.0.first_bytes' is wrong"),
+        ([ENDPOINT | {"tag_send": [{"first_bytes": 0, "protocol": "a"}]}],
+         "ranks.0.ucx_endpoints.0.tag_send.0.last_bytes' is missing"),
+        ([ENDPOINT | {"count": "many"}], "ranks.0.ucx_endpoints.0.count' has the wrong type"),
+    ],
+)  # fmt: skip
+def test_a_wrong_field_of_an_endpoint_is_named(
+    tmp_path: Path, endpoints: object, problem: str
+) -> None:
+    with pytest.raises(RecordError, match="footer field '") as caught:
+        read_facts(with_stack(tmp_path / "bad.record", STACK, endpoints))
+
+    assert problem in str(caught.value)
+
+
 def test_a_record_names_its_kernel(tmp_path: Path) -> None:
     path = write_record(tmp_path / "nameless.record", kernel={"version": "1.0"})
 

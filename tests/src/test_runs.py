@@ -176,6 +176,8 @@ class ACompleteRun(unittest.TestCase):
             cls.arguments += ["--label", 'site=quo"te\\,\nµ', "--label", "empty="]
             cls.arguments += ["--record", str(cls.path)]
             steering = {"OMPI_MCA_test": "1", "UCX_LOG_LEVEL": "warn", "HOME": cls.home}
+            steering |= {"MV2_IBA_EAGER_THRESHOLD": "1", "MVP_X": "1", "HFI_UNIT": "0"}
+            steering |= {"MLX5_SINGLE_THREADED": "0", "CXI_FORK_SAFE": "0"}
             cls.done = run(PINGPONG, *cls.arguments, **steering)
             cls.left = sorted(p.name for p in Path(folder).iterdir())
             cls.record = Record(cls.path) if cls.path.exists() else None
@@ -259,6 +261,9 @@ class ACompleteRun(unittest.TestCase):
         self.assertGreater(len(mpi["cvars"]), 50)
         self.assertEqual(mpi["environment"]["OMPI_MCA_test"], "1")
         self.assertEqual(mpi["environment"]["UCX_LOG_LEVEL"], "warn")
+        for name in ("MV2_IBA_EAGER_THRESHOLD", "MVP_X", "HFI_UNIT", "MLX5_SINGLE_THREADED",
+                     "CXI_FORK_SAFE"):  # fmt: skip
+            self.assertIn(name, mpi["environment"])
         self.assertNotIn("PATH", mpi["environment"])
         self.assertFalse([name for name in mpi["environment"] if "transports" in name])
 
@@ -693,6 +698,109 @@ class TheSweep(InAFolder):
         self.assertEqual(done.returncode, 0, done.stderr)
         (line,) = done.stdout.splitlines()
         self.assertRegex(line, r"^switchpoint: complete kernel=pingpong points=10 .* record=none$")
+
+
+class WhatLiesBelowMPI(InAFolder):
+    ARGUMENTS = ("--mode", "send", "--sizes", "8,64K", *QUICK)
+
+    def setUp(self):
+        super().setUp()
+        done = run(PINGPONG, "--version", ranks=1)
+        self.has_ucx = "MPICH" in done.stdout and self.measured(PINGPONG, *self.ARGUMENTS).header[
+            "mpi"
+        ]["description"].count("ch4:ucx")
+        self.is_openmpi = "Open MPI" in done.stdout
+
+    def stack(self, **environment: str) -> dict:
+        return self.measured(PINGPONG, *self.ARGUMENTS, **environment).header["mpi"]["stack"]
+
+    def test_the_kernels_tcp_settings_are_those_of_the_system(self):
+        tcp = self.stack()["tcp"]
+        folder = Path("/proc/sys/net/ipv4")
+        for name in ("tcp_rmem", "tcp_wmem"):
+            self.assertEqual(tcp[name], [int(word) for word in (folder / name).read_text().split()])
+        control = (folder / "tcp_congestion_control").read_text().strip()
+        self.assertEqual(tcp["tcp_congestion_control"], control)
+        self.assertIn(tcp["tcp_slow_start_after_idle"], (0, 1))
+
+    def test_settings_of_ucx_have_their_values_in_the_process(self):
+        with tempfile.TemporaryDirectory() as home:
+            changed = {"UCX_SYSV_SEG_SIZE": "12352", "HOME": home, "UCX_LOG_FILE": f"{home}/log"}
+            ucx = self.stack(**changed)["ucx"]
+        self.assertEqual(ucx is not None, bool(self.has_ucx))
+        if ucx is None:
+            return
+        self.assertRegex(ucx["version"], r"^\d+\.\d+\.\d+$")
+        settings = ucx["settings"]
+        self.assertEqual(settings["UCX_RNDV_THRESH"][:4], "auto")
+        self.assertIn(settings["UCX_SYSV_SEG_SIZE"], ("12352", "12352B"))
+        self.assertEqual(settings["UCX_LOG_FILE"], "~/log")
+        self.assertIn("UCX_TCP_TX_SEG_SIZE", ucx["sizes"])
+        self.assertIn("UCX_SYSV_SEG_SIZE", ucx["sizes"])
+        self.assertNotIn("UCX_TLS", ucx["sizes"])
+        self.assertLessEqual({*ucx["sizes"]}, {*settings})
+
+    def test_endpoints_of_ucx_have_their_lanes_and_protocols(self):
+        for changed in ({}, {"UCX_TLS": "tcp,self"}):
+            with self.subTest(**changed):
+                record = self.measured(PINGPONG, *self.ARGUMENTS, **changed)
+                for rank in record.footer["ranks"]:
+                    self.assertEqual(len(rank["ucx_endpoints"]), 1 if self.has_ucx else 0)
+                    for endpoint in rank["ucx_endpoints"]:
+                        self.assert_describes(endpoint, "tcp/" if changed else "sysv/memory")
+
+    def assert_describes(self, endpoint: dict, lane: str):
+        self.assertEqual(endpoint["count"], 1)
+        self.assertTrue(endpoint["lanes"][0].startswith(lane), endpoint["lanes"])
+        self.assertFalse([name for name in endpoint["lanes"] if name.startswith("self/")])
+        first = 0
+        for part in endpoint["tag_send"]:
+            self.assertEqual(part["first_bytes"], first)
+            first = (part["last_bytes"] or 0) + 1
+        self.assertIsNone(endpoint["tag_send"][-1]["last_bytes"])
+        self.assertRegex(endpoint["tag_send"][-1]["protocol"], "rndv|rendezvous")
+
+    def test_protocols_are_those_of_the_code_that_chooses_them(self):
+        record = self.measured(PINGPONG, *self.ARGUMENTS, UCX_PROTO_ENABLE="y")
+        for rank in record.footer["ranks"]:
+            for endpoint in rank["ucx_endpoints"]:
+                self.assertFalse([p for p in endpoint["tag_send"] if p["path"] is None])
+
+    def test_what_open_mpi_selects_is_read_and_not_what_was_asked(self):
+        if not self.is_openmpi:
+            self.assertEqual(self.stack()["selected"], {})
+            return
+        chosen = self.stack(OMPI_MCA_btl="^tcp")["selected"]
+        self.assertEqual((chosen["pml"], chosen["mtl"]), (["ob1"], []))
+        self.assertIn("self", chosen["btl"])
+        self.assertNotIn("tcp", chosen["btl"])
+        over_tcp = self.stack(OMPI_MCA_btl="self,tcp")["selected"]
+        self.assertEqual(over_tcp, {"pml": ["ob1"], "mtl": [], "btl": ["self", "tcp"]})
+
+    def test_open_mpi_over_ucx_and_libfabric(self):
+        any_device = {
+            f"OMPI_MCA_{part}_{what}": "any"
+            for part in ("pml_ucx", "opal_common_ucx")
+            for what in ("tls", "devices")
+        }
+        providers = {"OMPI_MCA_mtl_ofi_provider_include": "tcp;ofi_rxm,tcp,sockets"}
+        for part, how in (
+            ("ucx", any_device),
+            ("cm", providers | {"OMPI_MCA_mtl": "ofi"}),
+        ):
+            how |= {"OMPI_MCA_pml": part}
+            if not self.is_openmpi or run(PINGPONG, "--version", ranks=1, **how).returncode:
+                continue  # not every build has both
+            with self.subTest(pml=part):
+                stack = self.stack(**how)
+                mtl = ["ofi"] if part == "cm" else []
+                self.assertEqual(stack["selected"], {"pml": [part], "mtl": mtl, "btl": []})
+                self.assertIsNotNone(stack["ucx" if part == "ucx" else "libfabric"])
+                if part == "cm":
+                    known = stack["libfabric"]["settings"]
+                    self.assertIsNone(known["FI_OFI_RXM_BUFFER_SIZE"])
+                    self.assertIn("FI_OFI_RXM_BUFFER_SIZE", stack["libfabric"]["sizes"])
+                    self.assertNotIn("FI_PROVIDER", stack["libfabric"]["sizes"])
 
 
 class OtherKernels(InAFolder):

@@ -43,9 +43,23 @@ class _Verification(Part):
     bytes_between_nodes: NonNegativeInt | None = None
 
 
+class _Protocol(Part):
+    first_bytes: _Size
+    last_bytes: _Size | None
+    protocol: str
+    path: str | None = None
+
+
+class _Endpoint(Part):
+    lanes: list[str]
+    tag_send: list[_Protocol]
+    count: NonNegativeInt | None = None
+
+
 class _Rank(Part):
     rank: int
     after: Conditions
+    ucx_endpoints: list[_Endpoint] = Field(default=[])
 
 
 class _Footer(Part):

@@ -84,12 +84,32 @@ class _Clock(Part):
     overhead_taken_out: bool | None = None
 
 
+class _UcxSettings(Part):
+    version: str
+    settings: dict[str, str]
+    sizes: list[str]
+
+
+class _LibfabricSettings(Part):
+    version: str
+    settings: dict[str, str | None]
+    sizes: list[str]
+
+
+class _Stack(Part):
+    ucx: _UcxSettings | None = None
+    libfabric: _LibfabricSettings | None = None
+    selected: dict[str, list[str]] = {}
+    tcp: dict[str, int | str | list[int]] = {}
+
+
 class _Mpi(Part):
     library: str = ""
     description: str = ""
     standard: str | None = None
     cvars: InstanceOf[dict[str, Any]] = {}  # thousands: any value will do
     environment: dict[str, str] = {}
+    stack: _Stack | None = None
 
 
 class _Interface(Part):

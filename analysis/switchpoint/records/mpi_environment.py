@@ -12,12 +12,14 @@ from typing import Any
 
 #: The variables that kernels write to records, see src/machine/environment.c.
 _STEERING = re.compile(
-    r"(OMPI_|PMIX_MCA_|PRTE_|MPICH_|MPIR_|UCX_|FI_|I_MPI_|PSM|HCOLL_)\w+", re.ASCII
+    r"(OMPI_|PMIX_MCA_|PRTE_|MPICH_|MPIR_|MV2_|MVP_|I_MPI_|UCX_|FI_|PSM|HFI_|HCOLL_|IBV_|CXI_|RDMAV_|MLX5_)"
+    r"\w+",
+    re.ASCII,
 )
 
 _BOOKKEEPING = re.compile(
     r"OMPI_(?!MCA_)|OMPI_MCA_(orte|ess|pmix|shmem_RUNTIME|initial_wdir|mpi_oversubscribe)"
-    r"|PMIX_|PRTE_MCA_(?!hwloc)"
+    r"|PMIX_|PRTE_MCA_(?!hwloc)|(MV2|MVP)_COMM_WORLD_"
     r"|(MPICH|MPIR_CVAR_CH3)_INTERFACE_HOSTNAME$"
 )
 
