@@ -1476,6 +1476,47 @@ class TheZoom(InAFolder):
                 self.assertEqual(max(early), last)
                 self.assertEqual(record.footer["verification"]["checks"], len(record.rows))
 
+    def through_a_layer(self, kind: str, **values: int) -> tuple[int, dict[str, int]]:
+        """Give the last eager byte over a layer of ours, and the variables that it shows.
+
+        The MPI's own limit in shared memory is raised far above the layer's.
+        """
+        variables = {}
+        for name, value in values.items():
+            variables[f"OMPI_MCA_fake_layer_{name}"] = str(value)
+            variables[f"MPIR_CVAR_FAKE_LAYER_{name.upper()}"] = str(value)
+        record = self.measured(
+            TEST_KERNELS / "zoom_fake_layer", "--mode", "late", "--sizes", "1,150000",
+            FAKE_LAYER=kind, **dict.fromkeys(self.PATHS["shared_memory"][1], "200000"), **variables,
+        )  # fmt: skip
+        (found,) = record.footer["switches"]
+        self.assertEqual(found["verdict"], "exact", found)
+        shown = {
+            re.sub("^(mpir_cvar_)?fake_layer_", "", name.lower()): value
+            for name, value in record.header["mpi"]["cvars"].items()
+            if "fake_layer" in name.lower()
+        }
+        return found["last_size_bytes"], shown
+
+    def test_a_limit_of_a_variable_that_no_catalogue_knows(self):
+        for value in (5000, 70000):
+            with self.subTest(value=value):
+                last, shown = self.through_a_layer("one", limit=value)
+                self.assertEqual((last, shown), (value - 24, {"limit": value}))
+
+    def test_the_lower_of_two_limits_decides(self):
+        for limit, segment in ((70000, 5000), (9001, 9001)):
+            with self.subTest(limit=limit, segment=segment):
+                last, shown = self.through_a_layer("two", limit=limit, segment_size=segment)
+                self.assertEqual(last, min(limit, segment) - 24)
+                self.assertEqual(shown, {"limit": limit, "segment_size": segment})
+
+    def test_a_limit_that_no_variable_moves(self):
+        for value in (1000, 70000):
+            with self.subTest(value=value):
+                last, shown = self.through_a_layer("constant", limit=value, segment_size=value)
+                self.assertEqual((last, shown), (2024, {}))
+
     def test_a_limit_out_of_range_gives_no_switch_and_a_reason(self):
         for sizes, words in (("1,16K", "up to 16384 bytes"), ("100000,200000", "at 100000 bytes")):
             with self.subTest(sizes=sizes):
