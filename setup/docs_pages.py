@@ -144,10 +144,12 @@ def _tags(node: ast.ClassDef) -> list[str]:
 def _catalogue() -> Iterator[str]:
     """List the settings that are known to move a switch."""
     yield from ("# The catalogue of causes", "", "Settings that move a switch or a step.", "")
-    shown = ("path", "governs", "source", "verified")
     rows = (
-        (f"`{one.variable}`", ", ".join(one.library), *(getattr(one, name) for name in shown))
+        (
+            f"`{one.variable}`", one.layer, ", ".join([*one.transport, *one.library]), one.path,
+            one.governs, one.source, one.verified or "not seen here",
+        )
         for one in catalogue().settings
-    )
-    headings = ("setting", "library", "path", "changes", "source", "verified with")
+    )  # fmt: skip
+    headings = ("setting", "layer", "only with", "path", "changes", "source", "verified with")
     yield from _table(headings, rows)

@@ -52,9 +52,14 @@ def test_the_catalogue_that_is_shipped_is_sound() -> None:
             " 'last_size_offset'; correct it",
         ),
         (
-            "only_with: {pml: ucx}",
-            "only_with: {pml: '(ucx'}",
-            "entry 8 (UCX_RNDV_THRESH), field 'only_with': is not a regular expression",
+            "    layer: ob1\n",
+            "    layer: ob2\n",
+            "part 'settings', entry 1 (btl_tcp_eager_limit), field 'layer': input should be 'ob1',",
+        ),
+        (
+            "    layer: ob1\n    transport: tcp\n",
+            "",
+            "part 'settings', entry 1 (btl_tcp_eager_limit): needs 'layer' or 'library'; correct",
         ),
         (
             "    whole: tcp_segment\n    most: 4\n",

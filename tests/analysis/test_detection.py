@@ -41,7 +41,7 @@ def steps_of(findings: pd.DataFrame) -> list[tuple[int, int]]:
         ("openmpi-network-limit-24000", (20643, 26008), True, "btl_tcp_eager_limit"),
         ("openmpi-memory-limit-4096", (3251, 4096), True, "btl_vader_eager_limit"),
         ("openmpi-memory-limit-9000", (8192, 10321), False, "btl_vader_eager_limit"),
-        ("mpich-memory", (8192, 10321), True, None),
+        ("mpich-memory", (8192, 10321), True, "UCX_SYSV_SEG_SIZE"),
     ],
 )
 def test_the_end_of_the_eager_protocol_is_found_in_real_curves(

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from experiments import proved_openmpi
 from switchpoint import Store, detect, explain, read_files
-from switchpoint.explanation import applicable, suspects
+from switchpoint.explanation import applicable, stack, suspects
 from switchpoint.explanation.catalogue import Catalogue
 from switchpoint.explanation.eager import stayed_eager
 from switchpoint.explanation.zooms import brackets_to_search, searches
@@ -240,10 +240,10 @@ def test_the_network_module_in_use_tells_which_settings_count():
     # The wheel has both modules; the record was made with the first, libfabric.
     zoom = recorded("mpich42-ofi-zoom")
     header, footer = zoom.facts(_only(zoom))
-    assert applicable.network_module(header["mpi"]) == "ofi"
+    assert stack.network_module(header["mpi"]) == "ofi"
     environment = header["mpi"]["environment"] | {"MPIR_CVAR_CH4_NETMOD": "ucx"}
     asked = header["mpi"] | {"environment": environment}
-    assert applicable.network_module(asked) == "ucx"
+    assert stack.network_module(asked) == "ucx"
     names = {suspect["name"] for suspect in suspects.governing(header | {"mpi": asked}, footer)}
     assert names == {"UCX_RNDV_THRESH"}
 

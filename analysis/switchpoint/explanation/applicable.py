@@ -1,49 +1,99 @@
-"""Selects the entries of the catalogue that count for a run: by its library and by its path."""
+"""Selects the entries of the catalogue that count for a run, and reads their values in it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from switchpoint.explanation.catalogue import Segment, Setting, catalogue
-from switchpoint.tables.mpi_names import mpi_name
+from switchpoint.explanation.stack import Stack, listed_settings, stack_of
+from switchpoint.explanation.transports import THROUGH_KERNEL
+
+#: Of a value with several parts, such as `intra:8K,inter:64K`, the part that counts on each path.
+#: Messages are in the host's memory.
+_PARTS = {"shared_memory": ("intra", "host"), "network": ("inter", "host"), "unknown": ("host",)}
 
 
-def settings_of(mpi: dict[str, Any], path: str) -> Iterator[Setting]:
-    """Return settings of the catalogue that the run's library has and that act on its path."""
-    return (entry for entry in catalogue().settings if _applies(entry, mpi, path))
+def settings_of(
+    mpi: Mapping[str, Any],
+    path: str,
+    footer: Mapping[str, Any] | None = None,
+    *,
+    counted: bool = False,
+) -> Iterator[Setting]:
+    """Return settings of the catalogue that the run's stack has and that act on its path.
 
-
-def segments_of(mpi: dict[str, Any], path: str) -> Iterator[Segment]:
-    """What the run's library puts into whole TCP segments."""
-    return (entry for entry in catalogue().segments if _applies(entry, mpi, path))
-
-
-def _applies(entry: Setting | Segment, mpi: dict[str, Any], path: str) -> bool:
-    cvars = mpi.get("cvars", {})
-    return (
-        mpi_name(mpi.get("library", "")).startswith(tuple(entry.library))
-        and (entry.path == "any" or path in {"unknown", entry.path})
-        and re.search(entry.built_with, mpi.get("description", "")) is not None
-        and entry.netmod in {None, network_module(mpi)}
-        and all(
-            re.fullmatch(pattern, str(cvars.get(name, "")))
-            for name, pattern in entry.only_with.items()
-        )
-    )
-
-
-def network_module(mpi: dict[str, Any]) -> str | None:
-    """Return MPICH's network module: the requested one, or the first that it was built with.
-
-    Old records have no description. Their MPICH is that of Debian 12, which only has UCX.
+    Parameters
+    ----------
+    mpi
+        `mpi` of the record's header.
+    path
+        `network`, `shared_memory` or `unknown`.
+    footer
+        The record's footer, which has UCX's endpoints.
+    counted
+        Whether an interface counted the payload. Then no transport past the kernel carried it.
     """
-    description = mpi.get("description", "")
-    if not description:
-        return "ucx"
-    built = re.search(r"\bch4:(\w+)", description)
-    # MPI_T shows it as empty even if it is set.
-    name = "MPIR_CVAR_CH4_NETMOD"
-    asked = mpi.get("cvars", {}).get(name) or mpi.get("environment", {}).get(name)
-    return asked or (built[1] if built else None)
+    stack = stack_of(mpi, footer)
+    return (entry for entry in catalogue().settings if _applies(entry, stack, path, counted))
+
+
+def segments_of(
+    mpi: Mapping[str, Any], path: str, footer: Mapping[str, Any] | None = None
+) -> Iterator[Segment]:
+    """What the run's stack puts into whole TCP segments."""
+    stack = stack_of(mpi, footer)
+    return (entry for entry in catalogue().segments if _applies(entry, stack, path, True))
+
+
+def _applies(entry: Setting | Segment, stack: Stack, path: str, counted: bool) -> bool:
+    """Return whether an entry counts. A transport that is not known may be any."""
+    if entry.library and not stack.library.startswith(tuple(entry.library)):
+        return False
+    if entry.path != "any" and path not in {"unknown", entry.path}:
+        return False
+    if entry.layer is not None and entry.layer not in stack.transports:
+        return False
+    if not entry.transport or entry.layer is None:
+        return True
+    used = stack.transports[entry.layer]
+    possible = {*entry.transport} if used is None else used.intersection(entry.transport)
+    if counted and path == "network":
+        possible = possible & THROUGH_KERNEL
+    return bool(possible)
+
+
+def value_of(entry: Setting, mpi: Mapping[str, Any], path: str = "unknown") -> tuple[str, object]:
+    """Return who set a setting in a run, and its value there.
+
+    Returns
+    -------
+    set_by : str
+        `MPI_T`; `UCX` or `libfabric`, if the library listed its settings in the run; `environment`;
+        or `default`, if the catalogue knows it.
+    value : object
+        A number, a text such as `8K` or `auto`, or None if it is not known. Of a text with a part
+        for each path or kind of memory, the part of this path.
+    """
+    cvars = mpi.get("cvars", {})
+    if entry.variable in cvars:
+        return "MPI_T", cvars[entry.variable]
+    listed = listed_settings(mpi)
+    if entry.variable in listed:
+        set_by, text = listed[entry.variable]
+        return set_by, _part(text, path)
+    value = mpi.get("environment", {}).get(entry.environment)
+    if value is None and entry.default is not None:
+        return "default", entry.default
+    return "environment", None if value is None else _part(value, path)
+
+
+def _part(value: object, path: str) -> object:
+    """Return the part of a value that counts on a path; the value itself if it has no parts.
+
+    >>> _part("intra:8K,inter:64K", "network"), _part("host:512K,cuda:4M", "unknown")
+    ('64K', '512K')
+    """
+    parts = dict(re.findall(r"(\w+):([^,]+)", str(value)))
+    return next((parts[name] for name in _PARTS.get(path, ()) if name in parts), value)

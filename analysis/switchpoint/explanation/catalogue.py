@@ -1,18 +1,19 @@
 """The catalogue of causes (`catalogue.yaml`): its schema and its reader.
 
 It contains settings that move a switch or a step, steps from a network's segments, and origins of
-steps that no setting explains. The comments in the file say what each field means.
+steps that no setting explains. The comments in the file say what each field means. A site can add
+a file of its own.
 """
 
 from __future__ import annotations
 
 import functools
-import re
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -28,15 +29,19 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 
-def _compiled(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"is not a regular expression ({error})") from None
-    return pattern
+#: The environment variable that names a site's own catalogue.
+VARIABLE = "SWITCHPOINT_CATALOGUE"
 
+#: The parts of a communication stack that have settings of their own. `stack` recognises them.
+Layer = Literal[
+    "ob1", "ucx", "ofi", "psm2", "ch4", "ch4:ofi", "ch3", "nemesis", "mvapich2", "cray", "gni",
+    "intel", "pscom",
+]  # fmt: skip
 
-Pattern = Annotated[str, AfterValidator(_compiled)]
+#: A list of names, of which one alone may be written without brackets.
+Names = Annotated[
+    list[str], BeforeValidator(lambda names: [names] if isinstance(names, str) else names)
+]
 
 
 class _Entry(BaseModel):
@@ -46,21 +51,26 @@ class _Entry(BaseModel):
     verified: str | None = None
 
 
-class _OfLibrary(_Entry):
-    """An entry for some MPI libraries only."""
+class _OfStack(_Entry):
+    """An entry for some layers or some MPI libraries only."""
 
-    library: Annotated[
-        list[str], BeforeValidator(lambda names: [names] if isinstance(names, str) else names)
-    ]
     governs: str
+    layer: Layer | None = None
+    transport: Names = []
+    library: Names = []
     path: Literal["shared_memory", "network", "any"] = "any"
-    only_with: dict[str, Pattern] = {}
-    built_with: Pattern = ""
-    netmod: Literal["ucx", "ofi"] | None = None
+
+    @model_validator(mode="after")
+    def _belongs_somewhere(self) -> _OfStack:
+        if self.layer is None and not self.library:
+            raise ValueError("needs 'layer' or 'library'")
+        if self.transport and self.layer is None:
+            raise ValueError("has 'transport' but no 'layer'")
+        return self
 
 
-class Setting(_OfLibrary):
-    """A setting of an MPI library that moves a switch or a step."""
+class Setting(_OfStack):
+    """A setting of an MPI library, or of a library below it, that moves a switch or a step."""
 
     variable: str
     environment: str
@@ -81,7 +91,7 @@ class Setting(_OfLibrary):
         return self
 
 
-class Segment(_OfLibrary):
+class Segment(_OfStack):
     """Message headers for whole TCP segments."""
 
     message_header: int = Field(ge=0)
@@ -128,13 +138,85 @@ class Catalogue(BaseModel):
     origins: list[Origin]
 
 
-@functools.cache
+class OwnCatalogue(Catalogue):
+    """The catalogue of a site. It may have fewer parts."""
+
+    settings: list[Setting] = []
+    segments: list[Segment] = []
+    origins: list[Origin] = []
+
+
 def catalogue() -> Catalogue:
-    """Return the catalogue that comes with Switchpoint."""
+    """Return the catalogue that comes with Switchpoint, joined with the site's own if it has one.
+
+    A setting of the site's own that has the same variable, layer, transport and path as another
+    one replaces it. What both know of headers and versions is joined.
+
+    Raises
+    ------
+    InputError
+        As `read_catalogue`; also if the environment variable names no file.
+    """
+    own = own_file()
+    return _shipped() if own is None else _joined(own, own.stat().st_mtime_ns)
+
+
+def own_file() -> Path | None:
+    """Return the site's own catalogue, which `VARIABLE` names; None if it names none.
+
+    Raises
+    ------
+    InputError
+        If it names no file.
+    """
+    name = os.environ.get(VARIABLE)
+    if not name:
+        return None
+    if not Path(name).is_file():
+        raise InputError(VARIABLE, f"'{name}' is no file; name your catalogue, or unset it")
+    return Path(name)
+
+
+@functools.cache
+def _shipped() -> Catalogue:
     return read_catalogue(Path(__file__).with_name("catalogue.yaml"))
 
 
-def read_catalogue(file: Path) -> Catalogue:
+@functools.lru_cache(maxsize=1)
+def _joined(file: Path, changed: int) -> Catalogue:
+    """Join the shipped catalogue with a file. `changed` makes another file of the same name."""
+    shipped, own = _shipped(), read_catalogue(file, OwnCatalogue)
+    known = {_key(entry): entry for entry in shipped.settings}
+    for entry in own.settings:
+        known[_key(entry)] = with_earlier(entry, known.get(_key(entry)))
+    return Catalogue(
+        settings=[*known.values()],
+        segments=[*shipped.segments, *own.segments],
+        origins=[*shipped.origins, *own.origins],
+    )
+
+
+def _key(entry: Setting) -> tuple[object, ...]:
+    return entry.variable, entry.layer, tuple(entry.transport), entry.path
+
+
+def same_setting(entry: Setting, other: Setting) -> bool:
+    """Return whether two entries describe one setting in one place."""
+    return _key(entry) == _key(other)
+
+
+def with_earlier(entry: Setting, earlier: Setting | None) -> Setting:
+    """Return an entry with the headers and versions that an earlier one has in addition."""
+    if earlier is None:
+        return entry
+    seen = [text for one in (earlier, entry) for text in (one.verified or "").split("; ") if text]
+    joined: dict[str, Any] = {"verified": "; ".join(dict.fromkeys(seen)) or None}
+    if earlier.header_bytes and entry.header_bytes:
+        joined["header_bytes"] = earlier.header_bytes | entry.header_bytes
+    return entry.model_copy(update=joined)
+
+
+def read_catalogue(file: Path, kind: type[Catalogue] = Catalogue) -> Catalogue:
     """Read a catalogue.
 
     Raises
@@ -144,9 +226,21 @@ def read_catalogue(file: Path) -> Catalogue:
     """
     try:
         content = read_yaml(file)
-        return Catalogue.model_validate(content)
     except NotYamlError as error:
         raise InputError(file, f"is not YAML ({error.problem}); correct it", error.line) from None
+    except OSError as error:
+        raise InputError(file, f"cannot be read ({error.strerror})") from None
+    if content is None and kind is OwnCatalogue:
+        content = {}  # a file that is still empty
+    return validated(content, file, kind)
+
+
+def validated(
+    content: Mapping[str, Any], file: Path, kind: type[Catalogue] = Catalogue
+) -> Catalogue:
+    """Return the content of a file as a catalogue, or raise InputError as `read_catalogue`."""
+    try:
+        return kind.model_validate(content)
     except ValidationError as error:
         raise InputError(file, _problem(error.errors()[0], content)) from None
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from switchpoint.explanation.applicable import segments_of, settings_of
+from switchpoint.explanation.applicable import segments_of, settings_of, value_of
 from switchpoint.explanation.catalogue import Segment, Setting
 from switchpoint.explanation.in_use import InUse, settings_in_use
 from switchpoint.records.run_facts import Proof, prove
@@ -22,6 +22,10 @@ Suspects = Callable[[int, int], list[dict[str, Any]]]
 #: includes the message's headers. All headers that were seen have 36 to 80 B. Three times that is
 #: enough for new libraries, and less than the distance between limits that people set.
 MOST_HEADER_BYTES = 256
+
+
+#: What a setting governs of which only the run's own list tells.
+_UNLISTED = "not in the catalogue"
 
 
 def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Suspects:
@@ -37,10 +41,11 @@ def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Su
     callable
         It takes the last size before a step and the first size after it, in bytes, and returns
         the suspects in the catalogue's order. Each is a dictionary: `name`, `value`, `set_by`
-        (`MPI_T`, `environment`, `default` or `interface`), `last_size`, `first_size` (the two
-        sides, in bytes, that this setting predicts), `governs`, `reason` (one sentence),
-        `source`, `ends_eager`; and for settings that can be set, otherwise None: `environment`
-        (the variable that sets it), `last_size_offset` (bytes from the value to `last_size`), and
+        (`MPI_T`, `UCX`, `libfabric`, `environment`, `default` or `interface`), `last_size`,
+        `first_size` (the two sides, in bytes, that this setting predicts), `governs`, `reason`
+        (one sentence), `source`, `ends_eager`; and for settings that can be set, otherwise None:
+        `environment` (the variable that sets it), `last_size_offset` (bytes from the value to
+        `last_size`), and
         the possible values: `most_bytes`, `multiple_of`, and `only_down` (whether larger values
         than the one in use fail).
     """
@@ -48,7 +53,7 @@ def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Su
     if header:
         proof = prove(header, footer)
         mpi = header.get("mpi", {})
-        candidates = [*_settings(mpi, proof.path), *_segments(mpi, proof)]
+        candidates = [*_settings(mpi, proof, footer), *_segments(mpi, proof, footer)]
 
     def within(last_size_before: int, size_bytes: int) -> list[dict[str, Any]]:
         return [
@@ -81,15 +86,15 @@ def eager_suspects(
     """
     if not header:
         return []
-    mpi, path = header.get("mpi", {}), prove(header, footer).path
+    mpi, proof = header.get("mpi", {}), prove(header, footer)
     exact = [
         suspect for suspect in suspects_of_run(header, footer)(last_eager, last_eager + 1)
         if suspect["ends_eager"]
     ]  # fmt: skip
     named = {suspect["name"] for suspect in exact}
     learned = []
-    for entry in settings_of(mpi, path):
-        set_by, value = _value(entry, mpi)
+    for entry in _of_run(mpi, proof, footer):
+        set_by, value = value_of(entry, mpi, proof.path)
         number = bytes_of(value)
         if number is None or entry.variable in named or not entry.ends_eager:
             continue
@@ -114,15 +119,18 @@ def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dic
         Like suspects, but `last_size` and `first_size` are null, because nothing is predicted.
     """
     found = []
-    mpi = header.get("mpi", {})
-    for entry in settings_of(mpi, prove(header, footer).path):
-        set_by, value = _value(entry, mpi)
+    mpi, proof = header.get("mpi", {}), prove(header, footer)
+    for entry in _of_run(mpi, proof, footer):
+        set_by, value = value_of(entry, mpi, proof.path)
         word = "unset" if value is None else value
         if entry.ends_eager and word in entry.automatic:
             said = "is not set" if value is None else f"= {value}"
             found.append(
                 _suspect(entry, word, set_by, None, _offset(entry, mpi)[0])
-                | {"reason": f"{entry.variable} {said}: the library chooses the size itself"}
+                | {
+                    "reason": f"{entry.variable} {said}: the library chooses the size itself"
+                    f"{_not_seen(entry)}"
+                }
             )
     return found
 
@@ -174,7 +182,7 @@ def _learned_suspect(
     return _suspect(entry, value, set_by, last, -room) | {
         "learned": room,
         "reason": f"{entry.variable} = {value} lies {room} B above the last eager byte {last}:"
-        " room for a header",
+        f" room for a header{_not_seen(entry)}",
     }
 
 
@@ -215,15 +223,27 @@ def _entry_of(setting: InUse) -> Setting:
         library=["any"],
         last_size_offset=0,
         ends_eager=True,
-        governs="not in the catalogue",
+        governs=_UNLISTED,
         source=f"the run's own list of settings ({setting.source}); not in the catalogue",
     )
 
 
-def _settings(mpi: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
+def _of_run(mpi: dict[str, Any], proof: Proof, footer: dict[str, Any] | None) -> Iterator[Setting]:
+    """Return the entries of the catalogue that count for a run."""
+    return settings_of(mpi, proof.path, footer, counted=proof.interface is not None)
+
+
+def _not_seen(entry: Setting) -> str:
+    """Return words for an entry that comes from documentation alone."""
+    return "" if entry.verified or entry.governs == _UNLISTED else "; not seen here"
+
+
+def _settings(
+    mpi: dict[str, Any], proof: Proof, footer: dict[str, Any] | None
+) -> Iterator[dict[str, Any]]:
     """Return what the run's settings predict, if they have values in bytes."""
-    for entry in settings_of(mpi, path):
-        set_by, value = _value(entry, mpi)
+    for entry in _of_run(mpi, proof, footer):
+        set_by, value = value_of(entry, mpi, proof.path)
         number = bytes_of(value)
         if number is None:
             continue
@@ -235,14 +255,16 @@ def _settings(mpi: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
             else f"last size {last}, first size after it {last + 1}"
         )
         yield _suspect(entry, value, set_by, last, offset) | {
-            "reason": f"{entry.variable} = {value} {offset_is}: {sides}"
+            "reason": f"{entry.variable} = {value} {offset_is}: {sides}{_not_seen(entry)}"
         }
 
 
-def _segments(mpi: dict[str, Any], proof: Proof) -> Iterator[dict[str, Any]]:
+def _segments(
+    mpi: dict[str, Any], proof: Proof, footer: dict[str, Any] | None
+) -> Iterator[dict[str, Any]]:
     """Return sizes that fill whole TCP segments on the run's proved path, as suspects."""
     if segment := proof.tcp_segment:
-        for entry in segments_of(mpi, proof.path):
+        for entry in segments_of(mpi, proof.path, footer):
             for count in range(1, entry.most_segments + 1):
                 yield _segment_suspect(entry, proof, segment, count)
 
@@ -270,13 +292,3 @@ def _segment_suspect(entry: Segment, proof: Proof, segment: int, count: int) -> 
         "only_down": False,
         "learned": None,
     }
-
-
-def _value(entry: Setting, mpi: dict[str, Any]) -> tuple[str, object]:
-    cvars = mpi.get("cvars", {})
-    if entry.variable in cvars:
-        return "MPI_T", cvars[entry.variable]
-    value = mpi.get("environment", {}).get(entry.environment)
-    if value is None and entry.default is not None:
-        return "default", entry.default
-    return "environment", value

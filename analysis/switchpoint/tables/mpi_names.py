@@ -9,14 +9,21 @@ _MPI_NAMES = {
     "openmpi": "Open MPI", "ompi": "Open MPI", "craympich": "CRAY MPICH", "mpich": "MPICH",
     "intelmpi": "Intel MPI", "intelrmpi": "Intel MPI", "impi": "Intel MPI",
     "mvapichplus": "MVAPICH-Plus", "mvapich2": "MVAPICH2", "mvapich": "MVAPICH",
-    "spectrummpi": "Spectrum MPI", "parastationmpi": "ParaStation MPI",
+    "spectrummpi": "Spectrum MPI", "parastationmpi": "ParaStation MPI", "hpempt": "HPE MPT",
 }  # fmt: skip
 
 #: A library's version string, or the name of a module or folder: with a version, or only a name.
 _MPI = re.compile(
     r"(?P<name>open[ _-]?mpi|\bompi|cray[ _-]?mpich|mpich|intel(?:\(r\))?[ _-]?mpi|\bimpi|"
-    r"mvapich-plus|mvapich2?|spectrum[ _-]?mpi|parastation[ _-]?mpi)"
+    r"mvapich-plus|mvapich2?|spectrum[ _-]?mpi|parastation[ _-]?mpi|hpe[ _-]mpt)"
     r"(?:\D{0,40}?(?P<version>\d+(?:\.\d+)+(?:[a-z]+\d*)?)|\Z)",
+    re.IGNORECASE,
+)
+
+#: Intel's versions up to 2019 in its own words: `2018 Update 3`.
+_INTEL = re.compile(
+    r"intel(?:\(r\))?[ _-]?mpi(?:[ _-]library)?[ _-](?P<year>20\d\d)(?: Update (?P<update>\d+))?"
+    r"(?![\d.])",
     re.IGNORECASE,
 )
 
@@ -30,9 +37,11 @@ def mpi_name(library: str) -> str:
     'MPICH 4.0.2'
     >>> mpi_name("OpenMPI/4.1.5-GCC-12.3.0"), mpi_name("impi-2021.9"), mpi_name("mpich")
     ('Open MPI 4.1.5', 'Intel MPI 2021.9', 'MPICH')
-    >>> mpi_name("ompi-4.0.3")
-    'Open MPI 4.0.3'
+    >>> mpi_name("ompi-4.0.3"), mpi_name("Intel(R) MPI Library 2018 Update 3 for Linux* OS")
+    ('Open MPI 4.0.3', 'Intel MPI 2018.3')
     """
+    if intel := _INTEL.search(library):
+        return f"Intel MPI {'.'.join(filter(None, intel.groups()))}"
     found = _MPI.search(library)
     if found is None:
         return library.split(",")[0].strip()[:40] or "unknown MPI"
