@@ -1,12 +1,21 @@
-"""A wrong entry in the catalogue of causes is one sentence: file, entry, field and fix."""
+"""The catalogue of causes: its entries, a site's own, and what is said of a wrong one."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
+import yaml
+from conftest import RECORDS
 from switchpoint.errors import InputError
 from switchpoint.explanation import catalogue
+from switchpoint.explanation.own_catalogue import add_to_catalogue
+from typer.testing import Result
+
+Run = Callable[..., Result]
 
 FILE = Path(catalogue.__file__).with_name("catalogue.yaml")
 
@@ -84,3 +93,157 @@ def test_a_wrong_entry_is_named_with_its_field_and_the_fix(
 
     assert str(error.value).startswith(f"{file}: ")
     assert said in str(error.value)
+
+
+#: What a site learned: a header of a new series, and a setting that nobody knew.
+HEADER = {
+    "variable": "btl_tcp_eager_limit", "environment": "OMPI_MCA_btl_tcp_eager_limit",
+    "layer": "ob1", "transport": "tcp", "path": "network", "header_bytes": {"5.1": 96},
+    "ends_eager": True, "governs": "eager to rendezvous over TCP", "source": "learned",
+    "verified": "Open MPI 5.1.0",
+}  # fmt: skip
+UNKNOWN = {
+    "variable": "UCX_NEW_SEG_SIZE", "environment": "UCX_NEW_SEG_SIZE", "layer": "ucx",
+    "path": "network", "last_size_offset": -9, "ends_eager": True, "governs": "eager to rendezvous",
+    "source": "learned", "verified": "MPICH 4.0.2 over UCX 1.13.1",
+}  # fmt: skip
+
+
+def known(variable: str) -> catalogue.Setting:
+    """The catalogue's entry of a variable."""
+    (entry,) = [one for one in catalogue.catalogue().settings if one.variable == variable]
+    return entry
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A site's catalogue with two entries, which all commands read."""
+    file = tmp_path / "learned.yaml"
+    for entry in (HEADER, UNKNOWN):
+        add_to_catalogue(file, entry)
+    monkeypatch.setenv(catalogue.VARIABLE, str(file))
+    return file
+
+
+@pytest.mark.usefixtures("own")
+def test_a_sites_own_catalogue_adds_settings_and_what_is_known_of_others() -> None:
+    assert known("UCX_NEW_SEG_SIZE").last_size_offset == -9
+    limit = known("btl_tcp_eager_limit")
+    assert limit.header_bytes == {"4.1": 56, "5.0": 80, "5.1": 96}
+    assert (limit.verified or "").endswith("5.0.11; Open MPI 5.1.0")
+    assert known("UCX_RNDV_THRESH").automatic == ["unset", "auto"]
+
+
+def test_a_changed_file_is_read_again_and_without_it_the_shipped_one_counts(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_to_catalogue(own, UNKNOWN | {"last_size_offset": -10})
+    assert known("UCX_NEW_SEG_SIZE").last_size_offset == -10
+    monkeypatch.delenv(catalogue.VARIABLE)
+    assert known("btl_tcp_eager_limit").header_bytes == {"4.1": 56, "5.0": 80}
+
+
+def test_what_is_learned_again_is_joined_and_everything_else_stays(own: Path) -> None:
+    own.write_text(own.read_text() + "segments: []\n")
+    add_to_catalogue(
+        own, HEADER | {"header_bytes": {"5.2": 104}, "verified": "Open MPI 5.1.0; Open MPI 5.2.0"}
+    )
+
+    content = yaml.safe_load(own.read_text())
+    names = [entry["variable"] for entry in content["settings"]]
+    assert sorted(names) == ["UCX_NEW_SEG_SIZE", "btl_tcp_eager_limit"]
+    (again,) = [one for one in content["settings"] if one["variable"] == "btl_tcp_eager_limit"]
+    assert again["header_bytes"] == {"5.1": 96, "5.2": 104}
+    assert again["verified"] == "Open MPI 5.1.0; Open MPI 5.2.0"
+
+
+def test_an_entry_that_is_not_valid_leaves_the_file_as_it_was(own: Path) -> None:
+    before = own.read_bytes()
+    with pytest.raises(InputError, match=r"entry 1 \(UCX_NEW_SEG_SIZE\), field 'layer'"):
+        add_to_catalogue(own, UNKNOWN | {"layer": "ucs"})
+    assert own.read_bytes() == before
+    own.write_text("settings: [\n")
+    with pytest.raises(InputError, match="is not YAML"):
+        add_to_catalogue(own, UNKNOWN)
+    assert own.read_text() == "settings: [\n"
+
+
+def _add_numbered(file: Path, number: int) -> None:
+    add_to_catalogue(file, UNKNOWN | {"variable": f"UCX_{number}"})
+
+
+def test_processes_that_add_at_once_lose_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "learned.yaml"
+    with ProcessPoolExecutor(4) as pool:
+        list(pool.map(_add_numbered, [file] * 12, range(12)))
+    names = {entry["variable"] for entry in yaml.safe_load(file.read_text())["settings"]}
+    assert names == {f"UCX_{number}" for number in range(12)}
+
+
+def test_export_prints_what_was_verified_as_the_catalogue_writes_it(
+    switchpoint: Run, own: Path, tmp_path: Path
+) -> None:
+    add_to_catalogue(own, UNKNOWN | {"variable": "UCX_GUESSED", "verified": None})
+    done = switchpoint("catalogue", "export")
+
+    assert done.exit_code == 0
+    printed = yaml.safe_load(done.stdout)
+    assert [entry["variable"] for entry in printed["settings"]] == [
+        "btl_tcp_eager_limit", "UCX_NEW_SEG_SIZE",
+    ]  # fmt: skip
+    file = tmp_path / "contribution.yaml"
+    file.write_text(done.stdout)
+    assert len(catalogue.read_catalogue(file, catalogue.OwnCatalogue).settings) == 2
+
+
+def test_export_without_a_catalogue_or_anything_verified_says_what_to_do(
+    switchpoint: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(catalogue.VARIABLE, raising=False)
+    for name, said in (
+        (None, "is not set; let it name the catalogue of your site"),
+        ("missing.yaml", "is no file; name your catalogue, or unset it"),
+        ("empty.yaml", "has no setting that was verified"),
+    ):
+        if name is not None:
+            (tmp_path / "empty.yaml").touch()
+            monkeypatch.setenv(catalogue.VARIABLE, str(tmp_path / name))
+        done = switchpoint("catalogue", "export")
+        assert done.exit_code == 2
+        [line] = done.stderr.splitlines()
+        assert said in line
+
+
+@pytest.mark.usefixtures("own")
+def test_list_shows_every_setting_and_where_it_was_seen(switchpoint: Run) -> None:
+    lines = switchpoint("catalogue", "list").stdout.splitlines()
+    [known_here] = [line for line in lines if line.startswith("UCX_NEW_SEG_SIZE")]
+    assert "MPICH 4.0.2 over UCX 1.13.1" in known_here
+    [documented] = [line for line in lines if line.startswith("PSM2_MQ_RNDV_HFI_THRESH")]
+    assert documented.rstrip().endswith("not seen here")
+
+
+def test_list_shows_the_layers_of_a_run_and_the_values_of_its_settings(switchpoint: Run) -> None:
+    record = RECORDS / "explain" / "mpich-tcp-zoom.record.gz"
+    done = switchpoint("catalogue", "list", record)
+
+    assert done.stdout.splitlines()[:2] == [
+        "MPICH 4.0.2, network",
+        "layers: ch4 (cma, posix); ucx (self, tcp)",
+    ]
+    rows = {line.split()[0]: line for line in done.stdout.splitlines()[3:]}
+    assert rows["UCX_TCP_TX_SEG_SIZE"].split()[1:3] == ["8192", "default"]
+    assert "UCX_SYSV_SEG_SIZE" not in rows
+
+    printed = json.loads(switchpoint("catalogue", "list", "--json", record).stdout)
+    assert printed["stack"]["transports"]["ucx"] == ["self", "tcp"]
+    (setting,) = [
+        row for row in printed["settings"] if row["variable"] == "UCX_RNDV_THRESH"
+    ]  # fmt: skip
+    assert (setting["value"], setting["set_by"]) == (None, None)
+
+
+def test_list_of_a_file_that_is_no_record_is_one_clear_error(switchpoint: Run) -> None:
+    done = switchpoint("catalogue", "list", FILE)
+    assert done.exit_code == 2
+    assert len(done.stderr.splitlines()) == 1

@@ -88,7 +88,7 @@ SYSTEMS = [
         id="Open MPI 4, old record that does not show the selected PML",
     ),
     pytest.param(
-        OPEN_MPI_4, {"cvars": WITHOUT_UCX}, "Open MPI 4.1.5rc2", "ob1:sm,tcp,vader",
+        OPEN_MPI_4, {"cvars": WITHOUT_UCX}, "Open MPI 4.1.5rc2", "ob1:tcp,vader",
         "shared_memory", "btl_vader_eager_limit", "UCX_RNDV_THRESH",
         id="Open MPI 4 without UCX, old record",
     ),

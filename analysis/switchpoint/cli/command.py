@@ -14,6 +14,7 @@ from switchpoint.cli.exits import BAD, FAILED, say
 from switchpoint.cli.verbs import (
     accept,
     bundle,
+    catalogue,
     checks,
     claims,
     compare,
@@ -119,6 +120,7 @@ app.command("checks")(checks.command)
 
 app.add_typer(model.app, name="model")
 app.add_typer(store.app, name="store")
+app.add_typer(catalogue.app, name="catalogue")
 
 init = typer.Typer(no_args_is_help=True, help="Write the settings of a new site.")
 init.command("site")(init_site.command)

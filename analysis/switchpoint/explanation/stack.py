@@ -217,8 +217,8 @@ class _Recognition:
         if not names:
             opened = (re.match(r"btl_([a-z0-9]+)_", name) for name in self.cvars)
             names = {found[1] for found in opened if found} - {"base"}
-        if "vader" in names:  # what Open MPI 5 calls sm
-            names = names | {"sm"}
+        if "vader" in names and not re.match(r"Open MPI [1-4]\.", self.library):
+            names = names - {"vader"} | {"sm"}  # its name from Open MPI 5 on
         return frozenset(names) or None
 
     # MPICH and its relatives

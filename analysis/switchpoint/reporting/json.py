@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from switchpoint.comparison.compare import Comparison
+    from switchpoint.explanation.entries import Entries
     from switchpoint.explanation.plan import Plan
     from switchpoint.explanation.values import Candidate
     from switchpoint.history.verdict import Verdict
@@ -202,6 +203,18 @@ def plan_as_json(planned: Plan) -> dict[str, Any]:
 
 def _values_to_try(one: Candidate) -> list[int]:
     return [] if one.value is None else [*one.higher, *one.lower]
+
+
+def entries_as_json(entries: Entries) -> dict[str, Any]:
+    """Convert settings of the catalogue, and the stack of the run for which they count."""
+    stack = entries.stack
+    if stack is None:
+        return {"settings": entries.rows}
+    transports = {
+        layer: None if names is None else sorted(names) for layer, names in stack.transports.items()
+    }
+    known = vars(stack) | {"transports": transports}
+    return {"stack": known, "path": entries.path, "settings": entries.rows}
 
 
 def facts_as_json(facts: Iterable[Fact]) -> dict[str, Any]:

@@ -1,0 +1,118 @@
+"""Keeps what a site learned of its settings in a catalogue of its own.
+
+The file has the format of `catalogue.yaml`. The environment variable `SWITCHPOINT_CATALOGUE` names
+it for all commands.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from switchpoint.errors import InputError
+from switchpoint.explanation.catalogue import (
+    Catalogue,
+    OwnCatalogue,
+    Setting,
+    read_catalogue,
+    same_setting,
+    validated,
+    with_earlier,
+)
+from switchpoint.whole_files import write_whole
+
+_ABOUT = (
+    "# Settings that were learned here. Switchpoint writes this file; it does not keep comments.\n"
+)
+
+#: What a reader wants to see first of an entry.
+_FIRST = ("variable", "environment", "layer", "transport", "library", "path")
+
+
+def add_to_catalogue(file: Path, entry: Mapping[str, Any]) -> Setting:
+    """Add a learned setting to a catalogue, or write a new one with it.
+
+    An entry of the same variable, layer, transport and path is replaced; the headers and versions
+    that it has in addition are kept. Everything else in the file stays. The file is written
+    completely or not at all, and two processes that add to it wait for each other.
+
+    Parameters
+    ----------
+    file
+        The site's catalogue.
+    entry
+        The fields of the entry, as in `catalogue.yaml`.
+
+    Returns
+    -------
+    Setting
+        The entry as it is now in the file.
+
+    Raises
+    ------
+    InputError
+        If the entry or the file is not valid, or the file cannot be written.
+    """
+    checked = validated({"settings": [dict(entry)]}, file, OwnCatalogue).settings[0]
+    try:
+        with _alone(file.absolute().parent):
+            known = read_catalogue(file, OwnCatalogue) if file.exists() else OwnCatalogue()
+            earlier = next((one for one in known.settings if same_setting(checked, one)), None)
+            added = with_earlier(checked, earlier)
+            others = [one for one in known.settings if one is not earlier]
+            content = known.model_copy(update={"settings": [*others, added]})
+            write_whole(file, (_ABOUT + as_yaml(content)).encode())
+    except OSError as error:
+        raise InputError(file, f"cannot be written ({error.strerror})") from None
+    return added
+
+
+def contribution(file: Path) -> Catalogue:
+    """Return the settings of a catalogue that were verified, for the catalogue that is shipped.
+
+    Raises
+    ------
+    InputError
+        As `read_catalogue`; also if no setting was verified.
+    """
+    settings = [one for one in read_catalogue(file, OwnCatalogue).settings if one.verified]
+    if not settings:
+        raise InputError(
+            file, "has no setting that was verified; confirm one first, see `switchpoint explain`"
+        )
+    return OwnCatalogue(settings=settings)
+
+
+def as_yaml(content: Catalogue) -> str:
+    """Write a catalogue in the format of `catalogue.yaml`. Empty parts are left out."""
+    parts = {
+        part: [_in_order(entry.model_dump(exclude_defaults=True)) for entry in entries]
+        for part, entries in content
+        if entries
+    }
+    return yaml.safe_dump(parts, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _in_order(fields: dict[str, Any]) -> dict[str, Any]:
+    """Put the fields that name an entry first, and where it comes from last."""
+    last = {name: fields.pop(name) for name in ("source", "verified") if name in fields}
+    first = {name: fields.pop(name) for name in _FIRST if name in fields}
+    return first | fields | last
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process adds to a catalogue in a folder."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):  # no locks here
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
