@@ -229,7 +229,7 @@ def test_list_shows_the_layers_of_a_run_and_the_values_of_its_settings(switchpoi
 
     assert done.stdout.splitlines()[:2] == [
         "MPICH 4.0.2, network",
-        "layers: ch4 (cma, posix); ucx (self, tcp)",
+        "layers: ucx (self, tcp)",
     ]
     rows = {line.split()[0]: line for line in done.stdout.splitlines()[3:]}
     assert rows["UCX_TCP_TX_SEG_SIZE"].split()[1:3] == ["8192", "default"]

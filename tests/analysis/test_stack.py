@@ -52,8 +52,9 @@ WITHOUT_UCX = {"pml": "", "btl_tcp_eager_limit": 65536, "btl_vader_eager_limit":
 SYSTEMS = [
     pytest.param(
         OPEN_MPI_5, {"stack": UCX_SELECTED, "cvars": {"pml": ""}}, "Open MPI 5.0.5", "ucx:*",
-        "network", "UCX_RNDV_THRESH UCX_RC_MLX5_SEG_SIZE UCX_TCP_TX_SEG_SIZE UCX_ZCOPY_THRESH",
-        "btl_tcp_eager_limit FI_OFI_RXM_SAR_LIMIT", id="Open MPI 5, PML UCX chosen by itself",
+        "network", "UCX_RNDV_THRESH UCX_RNDV_SEND_NBR_THRESH UCX_RC_MLX5_TX_MIN_INLINE",
+        "UCX_TCP_TX_SEG_SIZE btl_tcp_eager_limit FI_OFI_RXM_SAR_LIMIT",
+        id="Open MPI 5, PML UCX chosen by itself",
     ),
     pytest.param(
         OPEN_MPI_5, {"stack": OB1_SELECTED, "cvars": WITH_UCX}, "Open MPI 5.0.5",
@@ -100,7 +101,7 @@ SYSTEMS = [
     pytest.param(
         OPEN_MPI_4, {"environment": {"OMPI_MCA_pml": "ucx", "UCX_TLS": "rc_x,self,sm"}},
         "Open MPI 4.1.5rc2", "ucx:cma,knem,posix,rc_mlx5,self,sysv,xpmem", "network",
-        "UCX_RC_MLX5_SEG_SIZE UCX_IB_SEG_SIZE", "UCX_TCP_TX_SEG_SIZE UCX_UD_VERBS_SEG_SIZE",
+        "UCX_RC_MLX5_TX_MIN_INLINE", "UCX_TCP_SENDV_THRESH UCX_UD_VERBS_TX_MIN_INLINE",
         id="Open MPI 4, PML UCX forced, with a list of transports",
     ),
     pytest.param(
@@ -270,6 +271,26 @@ def test_ucx_lanes_decide_which_transports_settings_count(
     assert {named, not_named} <= {entry.variable for entry in settings_of(mpi, path)}
 
 
+@pytest.mark.parametrize(("nolocal", "counts"), [("0", False), ("1", True)])
+def test_within_a_node_libfabric_counts_only_without_a_shared_memory_of_mpich(
+    nolocal: str, counts: bool
+) -> None:
+    environment = {"FI_PROVIDER": "shm", "MPIR_CVAR_NOLOCAL": nolocal}
+    mpi = described(MPICH_4, environment=environment)
+    names = {entry.variable for entry in settings_of(mpi, "shared_memory")}
+    assert ("FI_XPMEM_MEMCPY_CHUNKSIZE" in names) == counts
+    assert ("MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE" in names) != counts
+
+
+def test_a_control_variable_that_the_library_does_not_show_is_not_there() -> None:
+    cell = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
+    names = {
+        entry.variable
+        for entry in settings_of(described(MPICH_4, cvars={cell: 16384}), "shared_memory")
+    }
+    assert names == {cell}
+
+
 def test_what_an_interface_counted_went_through_the_kernel() -> None:
     mpi = described(MVAPICH4)
     counted = {entry.variable for entry in settings_of(mpi, "network", counted=True)}
@@ -331,10 +352,10 @@ def test_a_segment_size_with_a_unit_predicts_the_end_of_eager(tmp_path: Any) -> 
 
 
 def test_a_setting_known_from_documentation_alone_says_so(tmp_path: Any) -> None:
-    environment = {"FI_PROVIDER": "tcp", "FI_TCP_MAX_SAVED_SIZE": "32768"}
-    header, footer = probed_record(tmp_path, described(MPICH_4, environment=environment))
-    first, *_ = eager_suspects(header, footer, 32768)
-    assert first["name"] == "FI_TCP_MAX_SAVED_SIZE"
+    environment = {"PSP_UCP_RENDEZVOUS": "32768"}
+    mpi = described("ParaStation MPI 5.9.2-1", environment=environment)
+    first, *_ = eager_suspects(*probed_record(tmp_path, mpi), 32767)
+    assert first["name"] == "PSP_UCP_RENDEZVOUS"
     assert first["reason"].endswith("; not seen here")
 
 

@@ -10,6 +10,11 @@ from switchpoint.explanation.catalogue import Segment, Setting, catalogue
 from switchpoint.explanation.stack import Stack, listed_settings, stack_of
 from switchpoint.explanation.transports import THROUGH_KERNEL
 
+#: Layers that have a shared memory of their own, and those that MPI libraries then only use between
+#: nodes.
+_OWN_SHARED_MEMORY = frozenset({"ch4", "intel", "cray"})
+_BETWEEN_NODES = frozenset({"ofi", "psm2"})
+
 #: Of a value with several parts, such as `intra:8K,inter:64K`, the part that counts on each path.
 #: Messages are in the host's memory.
 _PARTS = {"shared_memory": ("intra", "host"), "network": ("inter", "host"), "unknown": ("host",)}
@@ -35,8 +40,13 @@ def settings_of(
     counted
         Whether an interface counted the payload. Then no transport past the kernel carried it.
     """
-    stack = stack_of(mpi, footer)
-    return (entry for entry in catalogue().settings if _applies(entry, stack, path, counted))
+    stack, shown = stack_of(mpi, footer), mpi.get("cvars", {})
+    return (
+        entry
+        for entry in catalogue().settings
+        if _applies(entry, stack, path, counted)
+        and (not shown or entry.variable in shown or not _is_control_variable(entry))
+    )
 
 
 def segments_of(
@@ -47,13 +57,18 @@ def segments_of(
     return (entry for entry in catalogue().segments if _applies(entry, stack, path, True))
 
 
+def _is_control_variable(entry: Setting) -> bool:
+    """Return whether MPI_T shows a setting, if the library has it."""
+    return entry.environment != entry.variable or entry.variable.startswith("MPIR_CVAR_")
+
+
 def _applies(entry: Setting | Segment, stack: Stack, path: str, counted: bool) -> bool:
     """Return whether an entry counts. A transport that is not known may be any."""
     if entry.library and not stack.library.startswith(tuple(entry.library)):
         return False
     if entry.path != "any" and path not in {"unknown", entry.path}:
         return False
-    if entry.layer is not None and entry.layer not in stack.transports:
+    if entry.layer is not None and entry.layer not in _layers_on(path, stack):
         return False
     if not entry.transport or entry.layer is None:
         return True
@@ -62,6 +77,14 @@ def _applies(entry: Setting | Segment, stack: Stack, path: str, counted: bool) -
     if counted and path == "network":
         possible = possible & THROUGH_KERNEL
     return bool(possible)
+
+
+def _layers_on(path: str, stack: Stack) -> frozenset[str]:
+    """Return the layers of a stack that may have carried messages on a path."""
+    layers = frozenset(stack.transports)
+    if path == "shared_memory" and layers & _OWN_SHARED_MEMORY:
+        return layers - _BETWEEN_NODES
+    return layers
 
 
 def value_of(entry: Setting, mpi: Mapping[str, Any], path: str = "unknown") -> tuple[str, object]:
@@ -79,10 +102,9 @@ def value_of(entry: Setting, mpi: Mapping[str, Any], path: str = "unknown") -> t
     cvars = mpi.get("cvars", {})
     if entry.variable in cvars:
         return "MPI_T", cvars[entry.variable]
-    listed = listed_settings(mpi)
-    if entry.variable in listed:
-        set_by, text = listed[entry.variable]
-        return set_by, _part(text, path)
+    for source, listed in listed_settings(mpi).items():
+        if listed.get(entry.variable) not in (None, ""):
+            return source, _part(str(listed[entry.variable]), path)
     value = mpi.get("environment", {}).get(entry.environment)
     if value is None and entry.default is not None:
         return "default", entry.default

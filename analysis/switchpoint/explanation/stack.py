@@ -91,20 +91,15 @@ def network_module(mpi: Mapping[str, Any]) -> str | None:
     return built[1] if built else None
 
 
-def listed_settings(mpi: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return the settings that UCX and libfabric reported in the run, by name.
+def listed_settings(mpi: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the settings that `UCX` and `libfabric` reported in the run, each by name.
 
-    Returns
-    -------
-    dict of str to (str, str)
-        `UCX` or `libfabric`, and the value as text. What is not set is left out.
+    What is not set may be null or an empty text there.
     """
     reported = _mapping(mpi.get("stack"))
     return {
-        str(name): (source, str(value))
+        source: _mapping(_mapping(reported.get(part)).get("settings"))
         for part, source in (("ucx", "UCX"), ("libfabric", "libfabric"))
-        for name, value in _mapping(_mapping(reported.get(part)).get("settings")).items()
-        if value not in (None, "")
     }
 
 
@@ -120,9 +115,10 @@ class _Recognition:
         self.environment: Mapping[str, Any] = mpi.get("environment", {})
         self.reported = _mapping(mpi.get("stack"))
         self.settings = {
-            **{name: str(value) for name, value in self.cvars.items() if value not in (None, "")},
-            **{name: str(value) for name, value in self.environment.items()},
-            **{name: value for name, (_, value) in listed_settings(mpi).items()},
+            name: str(value)
+            for source in (self.cvars, self.environment, *listed_settings(mpi).values())
+            for name, value in source.items()
+            if value not in (None, "")
         }
         self.pmls: set[str] = set()
         self.mtls: set[str] = set()
@@ -231,7 +227,12 @@ class _Recognition:
         module = network_module(self.mpi)
         if self.device is not None and module is not None:
             self.device = f"ch4:{module}"
-        return {"ch4": self._ways_of_ch4()} | self._of_module(module)
+        shared = {} if self._without_shared_memory() else {"ch4": self._ways_of_ch4()}
+        return shared | self._of_module(module)
+
+    def _without_shared_memory(self) -> bool:
+        """Return whether messages within a node were sent as if it were several."""
+        return self.settings.get("MPIR_CVAR_NOLOCAL", "").lower() in {"1", "true", "yes", "on"}
 
     def _of_module(self, module: str | None) -> dict[str, Transports]:
         """Return the layers of a network module of ch4; of both if it is not known."""
@@ -248,7 +249,8 @@ class _Recognition:
             if channel.startswith("psm"):
                 layers["psm2"] = None
             return layers | ({} if channel.startswith(("mrail", "psm")) else {"ch3": None})
-        shared: dict[str, Transports] = {"nemesis": None} if channel.startswith("nemesis") else {}
+        has_shared = channel.startswith("nemesis") and not self._without_shared_memory()
+        shared: dict[str, Transports] = {"nemesis": None} if has_shared else {}
         below = self._libfabric() if channel.endswith(":ofi") else {}
         return {"ch3": None} | shared | below
 

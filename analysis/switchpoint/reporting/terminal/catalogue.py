@@ -19,7 +19,7 @@ def print_entries(entries: Entries) -> None:
     stack = entries.stack
     if stack is not None:
         console.print(f"{stack.library}, {(entries.path or 'unknown').replace('_', ' ')}")
-        console.print(f"layers: {_layers(stack)}")
+        console.print(f"layers: {_layers(stack)}", soft_wrap=True)
     if not entries.rows:
         console.print("The catalogue has no setting of these layers on this path.")
         return
