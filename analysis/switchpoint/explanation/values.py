@@ -107,7 +107,8 @@ def candidates(
             suspect["most_bytes"],
         )
     for setting in settings_in_use(header).values():
-        if setting.sized and setting.name not in found:
+        known = setting.automatic or setting.number is not None
+        if setting.sized and known and setting.name not in found:
             found[setting.name] = _listed(setting)
     return sorted(found.values(), key=lambda one: (not one.near, one.value is not None))
 

@@ -101,6 +101,8 @@ class Search:
         Outcome and last size of each trial, by its changes.
     followers : set of str
         Other names of settings that were changed.
+    halvings : int
+        How many groups were halved because the program does not start with them.
     """
 
     launcher: Launcher
@@ -111,7 +113,7 @@ class Search:
     progress: Callable[[str], object] = lambda line: None
     found: dict[tuple[tuple[str, int], ...], tuple[str, int | None]] = field(default_factory=dict)
     followers: set[str] = field(default_factory=set)
-    _halvings: int = 0
+    halvings: int = 0
 
     def run(self) -> None:
         """Make the trials; those that were made stay if the time runs out."""
@@ -123,6 +125,7 @@ class Search:
             if len(moving) == 1 and not self._follows_upward(moving[0]):
                 for value in moving[0].higher:
                     self._trial([(moving[0], value), *_raised(quiet)])
+            self._override()
             self._trial([])
         except OutOfTimeError:
             self.progress("the time is used up")
@@ -159,21 +162,16 @@ class Search:
 
     def _override(self) -> None:
         """Give a value to settings that the library chooses, above the switch."""
-        chosen = [one for one in self.listed if one.value is None and one.reason]
-        for one in [one for one in chosen if self._may_govern(one)][:_MOST_AUTOMATIC]:
+        chosen = [one for one in self.listed if one.value is None and self._may_govern(one)]
+        for one in chosen[:_MOST_AUTOMATIC]:
             self._trial([(one, self.target.last * 3 // 2 + 37)])
 
     def _may_govern(self, one: Candidate) -> bool:
         return any(word in one.name.lower() for word in ("thresh", "eager", "rndv", "limit"))
 
     def _smallest(self, group: list[Candidate]) -> list[Candidate]:
-        """Return the smallest part of a group with which the switch moves; empty if it stays.
-
-        What does not start with larger values is left out, and named in the records.
-        """
-        able = self._startable(group)
-        if not able or self._raised(able) != MOVED:
-            return []
+        """Return the smallest part of a group with which the switch moves; empty if it stays."""
+        able = self._moving_part(group)
         parts = 2
         while len(able) > 1:
             size = max(1, len(able) // parts)
@@ -192,18 +190,35 @@ class Search:
                 parts = min(2 * parts, len(able))
         return able
 
-    def _startable(self, group: list[Candidate]) -> list[Candidate]:
-        """Return the members of a group with which the program starts when they are raised."""
-        if not group or self._raised(group) != REFUSED:
+    def _moving_part(self, group: list[Candidate]) -> list[Candidate]:
+        """Return a part of a group that starts and moves the switch, as large as possible."""
+        outcome = self._raised(group) if group else STAYED
+        if outcome == MOVED:
             return group
-        if len(group) == 1:
-            self.launcher.refused[group[0].name] = group[0].higher[-1]
+        halves = self._halves(group) if outcome == REFUSED else []
+        return next((part for half in halves if (part := self._moving_part(half))), [])
+
+    def _staying_parts(self, group: list[Candidate]) -> list[list[Candidate]]:
+        """Return parts of a group with which the switch stays, without settings that move it."""
+        outcome = self._raised(group) if group else UNCLEAR
+        if outcome == STAYED:
+            return [group]
+        if outcome == MOVED and len(group) > 1:
+            culprits = self._smallest(group)
+            return self._staying_parts([one for one in group if one not in culprits])
+        halves = self._halves(group) if outcome in {REFUSED, UNCLEAR} else []
+        return [part for half in halves for part in self._staying_parts(half)]
+
+    def _halves(self, group: list[Candidate]) -> list[list[Candidate]]:
+        """Halve a group that does not start; a single setting is remembered, and named."""
+        if len(group) < 2:
+            self.launcher.refused |= {one.name: one.higher[-1] for one in group}
             return []
-        self._halvings += 1
-        if self._halvings > _MOST_HALVINGS:
+        self.halvings += 1
+        if self.halvings > _MOST_HALVINGS:
             return []
         half = len(group) // 2
-        return [*self._startable(group[:half]), *self._startable(group[half:])]
+        return [group[:half], group[half:]]
 
     def _raised(self, group: Iterable[Candidate]) -> str:
         return self._trial(_raised(group))[0]
@@ -226,17 +241,8 @@ class Search:
         """
         names = {one.name for one in moving} | self.followers
         others = [one for one in raisable(self.listed) if one.name not in names]
-        stayed: list[Candidate] = []
-        for group in ([one for one in others if one.near], others):
-            able = self._startable(group)
-            outcome = self._raised(able) if able else UNCLEAR
-            if outcome == MOVED and len(able) > 1:
-                culprits = {one.name for one in self._smallest(able)}
-                able = [one for one in able if one.name not in culprits]
-                outcome = self._raised(able) if able else UNCLEAR
-            if outcome == STAYED and not stayed:
-                stayed = able
-        return stayed
+        near = self._staying_parts([one for one in others if one.near])
+        return next(iter([*near, *self._staying_parts(others)]), [])
 
     def _follows_upward(self, one: Candidate) -> bool:
         """Whether the switch moved up as far as the value, so that no other limit came first."""
