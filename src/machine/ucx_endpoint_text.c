@@ -74,7 +74,7 @@ static void write_row(struct json *json, char *row, bool *in_table)
     char *third = second != NULL ? ucx_table_cell(&row) : NULL;
     if (second != NULL && third == NULL) {
         *in_table = is_send_table(second);
-    } else if (third != NULL && *in_table && strstr(first, "..") != NULL) {
+    } else if (third != NULL && *in_table && ucx_table_is_range(first)) {
         ucx_table_range_write(json, first, second, third);
     }
 }

@@ -61,7 +61,7 @@ static void write_row(struct json *json, char *row, bool *in_table)
         return;
     }
     if (third != NULL) {
-        if (*in_table && strstr(first, "..") != NULL) {
+        if (*in_table && ucx_table_is_range(first)) {
             ucx_table_range_write(json, first, second, third);
         }
         return;

@@ -34,12 +34,18 @@ static void write_size(struct json *json, const char *key, const char *text)
     json_integer(json, key, number << shift);
 }
 
+bool ucx_table_is_range(const char *cell)
+{
+    return cell[0] >= '0' && cell[0] <= '9';
+}
+
 void ucx_table_range_write(struct json *json, const char *sizes, const char *protocol,
                            const char *path)
 {
+    const char *dots = strstr(sizes, "..");
     json_open(json, NULL, '{');
     write_size(json, "first_bytes", sizes);
-    write_size(json, "last_bytes", strstr(sizes, "..") + 2);
+    write_size(json, "last_bytes", dots != NULL ? dots + 2 : sizes);
     json_string(json, "protocol", protocol);
     json_string(json, "path", path);
     json_close(json, '}');

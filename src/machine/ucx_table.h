@@ -7,13 +7,18 @@
 #ifndef SWITCHPOINT_UCX_TABLE_H
 #define SWITCHPOINT_UCX_TABLE_H
 
+#include <stdbool.h>
+
 #include "json.h"
 
 /* Cuts the next cell out of a row, which begins after its first bar, without blanks around it. NULL
  * after the last. */
 char *ucx_table_cell(char **row);
 
-/* Writes an object of a row of sizes such as "256K..inf", protocol and path. */
+/* Whether the first cell of a row of three has sizes: further lines of a protocol have none. */
+bool ucx_table_is_range(const char *cell);
+
+/* Writes an object of a row of sizes such as "256K..inf" or "0", protocol and path. */
 void ucx_table_range_write(struct json *json, const char *sizes, const char *protocol,
                            const char *path);
 
