@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import pytest
 import yaml
 from conftest import write_record
 from switchpoint import Store, read
+from switchpoint.records.mpi_environment import is_setting
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -286,11 +288,13 @@ NOT_EXPORTED = {
     "SITE": "elsewhere", "OMPI_MCA_plm_rsh_agent": "touch", "UCX_MODULE_DIR": "/evil",
     "OMPI_MCA_mca_base_env_list": "LD_PRELOAD=/evil.so", "I_MPI_ROOT": "/evil",
     "FI_PROVIDER_PATH": "/evil", "I_MPI_HYDRA_BOOTSTRAP_EXEC": "touch",
+    "MV2_COMM_WORLD_RANK": "0", "MV2_SHMEM_DIR": "/evil",
 }  # fmt: skip
 
 
 def test_only_settings_of_an_mpi_are_exported(switchpoint: Run, tmp_path: Path) -> None:
     wanted = {"UCX_TLS": "tcp", "PSM2_CUDA": "0", "MPIR_CVAR_CH4_NETMOD": "ucx"}
+    wanted |= {"MV2_IBA_EAGER_THRESHOLD": "16K", "MVP_USE_SHARED_MEM": "1", "HFI_UNIT": "0"}
     mpi = {"library": "MPICH 4.0.2", "cvars": {}, "environment": NOT_EXPORTED | wanted}
 
     folder = laid_out(switchpoint, tmp_path, mpi=mpi)
@@ -302,6 +306,16 @@ def test_only_settings_of_an_mpi_are_exported(switchpoint: Run, tmp_path: Path) 
     }
     assert exported == set(wanted)
     assert "UCX\\_MODULE\\_DIR" in (folder / "README.md").read_text()
+
+
+def test_what_kernels_record_is_known_as_a_setting() -> None:
+    text = (ROOT / "src/machine/environment.c").read_text()
+    (prefixes,) = re.findall(r"SETTINGS\[\] = \{(.*?)\};", text, re.DOTALL)
+
+    recorded = re.findall(r'"(\w+)"', prefixes)
+
+    assert len(recorded) > 10
+    assert [name for name in recorded if not is_setting(f"{name}X")] == []
 
 
 @pytest.mark.parametrize(

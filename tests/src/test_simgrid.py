@@ -100,6 +100,10 @@ class OnASimulatedPlatform(unittest.TestCase):
         self.footer_of("pingpong", "--mode", "send", "--sizes", "1", ranks=2)
         header = json.loads((self.folder / "run.record").read_text().splitlines()[0])
         self.assertEqual([rank["host"] for rank in header["ranks"]], ["host0", "host1"])
+        stack = header["mpi"]["stack"]
+        self.assertEqual(
+            [stack[part] for part in ("ucx", "libfabric", "selected")], [None, None, {}]
+        )
 
     def test_collectives_bring_every_message(self):
         for kernel in ("alltoall", "broadcast", "multipair"):

@@ -1,4 +1,5 @@
 /* What UCX prints about an endpoint, as its releases print it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 static void describe(const char *printed, const char *wanted)
 {
     struct json object = {0};
-    char text[2048] = "";
-    memcpy(text, printed, strlen(printed));
+    char text[2048];
+    snprintf(text, sizeof text, "%s", printed);
     const bool to_others = ucx_endpoint_describe(&object, text);
     CHECK(to_others == (wanted != NULL));
     if (wanted != NULL) {
