@@ -1,0 +1,176 @@
+"""`switchpoint prove` finds causes that nobody told it, and confirms none that is not one.
+
+A layer between the kernel and MPI (tests/src/fake_layer.c) has limits that are known to the byte.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.build
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Both cores for two ranks; as root too.
+LAUNCH = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+}
+
+#: Limits of the MPIs themselves, far above those of the layer.
+RAISED = {
+    "OMPI_MCA_btl_vader_eager_limit": "200000",
+    "OMPI_MCA_btl_sm_eager_limit": "200000",
+    "UCX_RNDV_THRESH": "200000",
+}
+
+#: The names of the layer's variables in each MPI.
+LIMIT = {"openmpi": "fake_layer_limit", "mpich": "MPIR_CVAR_FAKE_LAYER_LIMIT"}
+SEGMENT = "fake_layer_segment_size"
+
+Prove = Callable[..., dict[str, Any]]
+
+
+def kernel(mpi: str, name: str) -> Path:
+    """Build a program of the kernels' tests, in the tree of `make kernels-test`."""
+    tree = ROOT / "build" / "ctest" / mpi
+    for command in (
+        ["cmake", "-S", str(ROOT / "src"), "-B", str(tree), f"-DMPI_C_COMPILER=mpicc.{mpi}"],
+        ["cmake", "--build", str(tree), "--parallel", "2", "--target", name],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    (program,) = [path for path in tree.rglob(name) if path.is_file() and os.access(path, os.X_OK)]
+    return program
+
+
+def run(folder: Path, words: list[str], variables: dict[str, str]) -> subprocess.CompletedProcess:
+    """Run the command; the folder of the records is new."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return subprocess.run(
+        [sys.executable, "-m", "switchpoint", "prove", f"--output={folder}", *words],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={**os.environ, **LAUNCH, **variables},
+        check=False,
+    )
+
+
+@pytest.fixture
+def prove(tmp_path: Path) -> Prove:
+    """Run the experiment with an MPI, a program and variables; the end of the eager protocol."""
+
+    def experiment(mpi: str, program: str, *words: str, **variables: str) -> dict[str, Any]:
+        command = [f"mpiexec.{mpi}", "-n", "2", str(kernel(mpi, program))]
+        done = run(tmp_path / "proof", ["--json", *words, "--", *command], variables)
+        assert done.returncode == 0, done.stderr
+        (switch,) = [
+            switch
+            for switch in json.loads(done.stdout)["switches"]
+            if switch["kind"] == "protocol_switch"
+        ]
+        return dict(switch)
+
+    return experiment
+
+
+def statuses(switch: dict[str, Any]) -> dict[str, str]:
+    """The status of every setting that was considered."""
+    return {cause["name"]: cause["status"] for cause in switch["causes"]}
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_a_variable_that_no_catalogue_knows_is_found_and_confirmed(prove: Prove, mpi: str) -> None:
+    switch = prove(mpi, "zoom_fake_layer", FAKE_LAYER="one", **RAISED)
+
+    assert switch["last_size_bytes"] == 3072 - 24
+    assert (switch["cause"], switch["status"]) == (LIMIT[mpi], "confirmed")
+    assert "less 24 B" in switch["reason"]
+
+
+def test_of_two_limits_the_lower_one_is_the_cause(prove: Prove) -> None:
+    switch = prove("openmpi", "zoom_fake_layer", FAKE_LAYER="two", **RAISED)
+
+    assert switch["last_size_bytes"] == 3072 - 24
+    assert (switch["cause"], switch["status"]) == (LIMIT["openmpi"], "confirmed")
+    assert statuses(switch).get(SEGMENT) in {None, "refuted"}
+
+
+def test_two_limits_at_one_size_are_confirmed_together(prove: Prove) -> None:
+    same = {"OMPI_MCA_fake_layer_limit": "5000", f"OMPI_MCA_{SEGMENT}": "5000"}
+    switch = prove("openmpi", "zoom_fake_layer", FAKE_LAYER="two", **same, **RAISED)
+
+    assert switch["last_size_bytes"] == 5000 - 24
+    assert switch["status"] == "confirmed"
+    assert {LIMIT["openmpi"], SEGMENT} == {*switch["cause"].split(" with ")}
+
+
+def test_a_constant_is_blamed_on_no_setting(prove: Prove) -> None:
+    switch = prove("openmpi", "zoom_fake_layer", FAKE_LAYER="constant", **RAISED)
+
+    assert switch["last_size_bytes"] == 2048 - 24
+    assert (switch["cause"], switch["status"]) == (None, "none")
+    assert "settings that were raised moves it" in switch["reason"]
+
+
+def test_open_mpis_limit_in_shared_memory_is_confirmed(prove: Prove) -> None:
+    switch = prove("openmpi", "zoom")
+
+    assert switch["cause"] in {"btl_vader_eager_limit", "btl_sm_eager_limit"}
+    assert switch["status"] == "confirmed"
+
+
+def test_a_threshold_over_an_automatic_value_is_not_taken_for_the_cause(prove: Prove) -> None:
+    # Of MPICH over UCX: the threshold moves every switch, whatever made it.
+    switch = prove("mpich", "zoom", "--setting=UCX_RNDV_THRESH", UCX_SYSV_SEG_SIZE="16448")
+
+    status = statuses(switch)
+    if "UCX_SYSV_SEG_SIZE" not in status:
+        pytest.skip("this MPICH does not send through UCX's System V buffers")
+    assert switch["last_size_bytes"] == 16448 - 1
+    assert (switch["cause"], switch["status"]) == ("UCX_SYSV_SEG_SIZE", "confirmed")
+    assert status["UCX_RNDV_THRESH"] == "governed"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--", "no-such-launcher", "zoom"], "COMMAND: 'no-such-launcher' is no program"),
+        (["--", "true"], "COMMAND: wrote no record: no message; try it by hand"),
+        (["--budget=soon", "--", "true"], "--budget: 'soon' is not a time"),
+        (["--step=send", "--", "true"], "--step: 'send' is not MODE:LAST; write it as send:92"),
+    ],
+)
+def test_what_cannot_be_an_experiment_is_refused_in_one_line(
+    tmp_path: Path, words: list[str], says: str
+) -> None:
+    done = run(tmp_path / "proof", words, {})
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"switchpoint: {says}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_another_kernel_and_an_unknown_setting_are_refused(tmp_path: Path) -> None:
+    launcher = ["mpiexec.openmpi", "-n", "2"]
+    other = run(
+        tmp_path / "proof", ["--", *launcher, str(kernel("openmpi", "pingpong")), "--mode=send"], {}
+    )
+    assert (other.returncode, other.stdout) == (2, "")
+
+    words = ["--setting=NO_SUCH", "--", *launcher, str(kernel("openmpi", "zoom"))]
+    unknown = run(tmp_path / "proof", words, {})
+    assert unknown.returncode == 2
+    assert "--setting: the run lists no setting 'NO_SUCH' with a size" in unknown.stderr
