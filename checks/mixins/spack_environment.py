@@ -25,7 +25,8 @@ from switchpoint.errors import InputError, SpackError
 from switchpoint.spack.installation import ask_spack, find_spack
 from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import Lock, read_lock
-from switchpoint.spack.packages import KERNELS, problem_of_external
+from switchpoint.spack.lock_programs import prefixes_of_site, unsafe_part
+from switchpoint.spack.packages import KERNELS, problem_of_external, read_packages
 from switchpoint.spack.specs import Request, contradictions, not_default, parse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,7 +94,7 @@ def install(site: Path, environments: Path, wanted: Wanted) -> Path:
     spec = pinned(wanted) if lock is None else lock.requested
     request = parse(spec, wanted.option)
     if lock is not None:
-        check_lock(lock, wanted)
+        check_lock(lock, wanted, site)
     manifest = manifest_for(site, wanted.mpi, spec)
     text = "" if wanted.lock is None else wanted.lock.read_text(encoding="utf-8")
     directory = environments / f"{request.package}-{fingerprint(manifest, site, version, text)}"
@@ -149,9 +150,11 @@ def check_concretized(directory: Path, request: Request, wanted: Wanted) -> None
         )
 
 
-def check_lock(lock: Lock, wanted: Wanted) -> None:
-    """Refuse a lock for another MPI, or whose externals are not on this machine."""
+def check_lock(lock: Lock, wanted: Wanted, site: Path) -> None:
+    """Refuse a lock for another MPI, or that names programs which are not of this machine."""
     assert wanted.lock is not None
+    if unsafe := unsafe_part(lock):
+        raise InputError(wanted.lock, f"is not used: {unsafe}; concretize here")
     mpi = lock.provider("mpi")
     name = parse(wanted.mpi, "spack_mpi").package
     if mpi is None or mpi.name != name:
@@ -162,7 +165,8 @@ def check_lock(lock: Lock, wanted: Wanted) -> None:
         raise InputError(
             wanted.lock, f"is of commit {commit[:12]}, which {ROOT} does not have; fetch it"
         )
-    missing = [problem for node in lock.nodes() if (problem := problem_of_external(node))]
+    own = prefixes_of_site(read_packages(site))
+    missing = [problem for node in lock.nodes() if (problem := problem_of_external(node, own))]
     if missing:
         raise InputError(
             wanted.lock,

@@ -62,6 +62,8 @@ class Cluster:
         Nodes that Slurm chooses instead of those that stay, if one is to be avoided.
     environment : dict
         Variables of the launches.
+    arguments : list of str
+        Of the kernel.
     build : str
         The name of the Spack build; empty for a build without Spack.
     slow_builds : dict
@@ -85,6 +87,7 @@ class Cluster:
     elsewhere: dict[int, list[str]] = field(default_factory=dict)
     instead: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
+    arguments: list[str] = field(default_factory=lambda: ["pingpong"])
     build: str = ""
     slow_builds: dict[str, float] = field(default_factory=dict)
     again: tuple[float, ...] = (1.0,)
@@ -171,6 +174,7 @@ class Cluster:
             labels={"site": "here", "partition": "batch", "environ": "openmpi", **labels},
             start_utc=start,
             sizes=SIZES,
+            arguments=self.arguments,
             step_at=self.step_at,
             slower=slower,
             mpi={
@@ -365,6 +369,29 @@ def test_a_setting_that_names_a_file_is_not_made_because_a_record_says_so(
 
     made = {name for plan in cluster.plans for trial in plan for name in trial.environment}
     assert made == {"UCX_TLS", f"OMPI_MCA_{LIMIT}"}
+
+
+def test_settings_that_start_something_are_named_and_not_tried(cluster: Cluster) -> None:
+    cluster.environment = {"I_MPI_GTOOL": "evil:0", "I_MPI_HYDRA_REMOTE_SHELL": "evil"}
+    found = judged(cluster, {"disturbed": 1.3, "environment": {}})
+
+    assert not any(trial.environment for plan in cluster.plans for trial in plan)
+    [sentence, *_] = found.after.findings["sentence"]
+    assert sentence.endswith(
+        "not tried, because no record may set it: I_MPI_GTOOL, I_MPI_HYDRA_REMOTE_SHELL"
+    )
+
+
+def test_only_options_of_the_kernels_are_given_again(cluster: Cluster) -> None:
+    """A `--record` with its file as the next word would let a record overwrite any file."""
+    cluster.arguments = [
+        "pingpong", "--record", "/tmp/victim", "--warmup", "5", "sh", "--evil=1", "--seed", "3",
+        "--window=8", "--mode", "send", "--label",
+    ]  # fmt: skip
+    judged(cluster, {"disturbed": 1.3})
+
+    given = {trial.options for plan in cluster.plans for trial in plan}
+    assert given == {("--warmup=5", "--window=8")}
 
 
 def test_a_slow_node_is_named_and_the_other_is_not(cluster: Cluster) -> None:

@@ -664,6 +664,30 @@ def test_rules_have_the_same_digest_in_any_folder_and_others_have_another(tmp_pa
     assert read_rules(tmp_path / "one").digest != first.digest
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("LD_PRELOAD=/tmp/evil.so\n", "LD_PRELOAD=/tmp/evil.so is not on the list"),
+        ("OMPI_MCA_plm_rsh_agent=evil\n", "is not on the list of settings that rules may have"),
+        ("MPIR_CVAR_BCAST_INTRA_ALGORITHM='a b'\n", "is not on the list"),
+        (
+            "OMPI_MCA_coll_tuned_dynamic_rules_filename=/etc/hostname\n",
+            "names /etc/hostname, which does not lie beside it",
+        ),
+    ],
+)
+def test_rules_that_set_anything_else_are_refused_in_one_line(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    """The check sets what the files say, and nobody may have read them."""
+    (tmp_path / "openmpi.env").write_text(text)
+
+    with pytest.raises(InputError, match=problem) as error:
+        read_rules(tmp_path)
+
+    assert "\n" not in str(error.value)
+
+
 def test_advice_that_no_file_holds_is_not_confirmed() -> None:
     """Variables of MPICH choose one algorithm; an advice on several sizes is in no file."""
     advice = recommend(mpich_site(), placement=FAR, about=[BROADCAST], nodes=4,

@@ -17,6 +17,9 @@ import yaml
 from conftest import write_record
 from switchpoint import Store, read
 from switchpoint.records.mpi_environment import is_setting
+from switchpoint.explanation.catalogue import catalogue
+from switchpoint.untrusted.kernel_options import KERNEL_OPTIONS, KERNELS
+from switchpoint.untrusted.settings import known_settings, may_be_set
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -31,7 +34,8 @@ BUILT_BY_SPACK = {
 }  # fmt: skip
 
 #: What a label or setting may hold: it must stay one word of the shell.
-HOSTILE = "a b'; touch broken; $(touch broken) `touch broken`\ntouch broken"
+ONE_LINE = "a b'; touch broken; $(touch broken) `touch broken`"
+HOSTILE = f"{ONE_LINE}\ntouch broken"
 
 
 def measured(tmp_path: Path, **changes: Any) -> Path:
@@ -136,6 +140,54 @@ def test_what_a_lock_names_and_is_not_here_is_told(switchpoint: Run, tmp_path: P
     found = {entry["topic"]: entry["here"] for entry in json.loads(result.stdout)["differences"]}
     assert "which does not exist" in found["external openmpi"]
     assert "operating system" in found
+
+
+def test_no_program_runs_because_a_lock_names_it(switchpoint: Run, tmp_path: Path) -> None:
+    """`reproduce` asks a lock's compiler for its version: not one that came with the lock."""
+    evil = tmp_path / "prefix/bin/mpicc"
+    evil.parent.mkdir(parents=True)
+    evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/broken\n")
+    evil.chmod(0o755)
+    lock = json.loads(LOCK)
+    for node in lock["concrete_specs"].values():
+        if node["name"] == "gcc":
+            node["external"]["extra_attributes"]["compilers"]["c"] = str(evil)
+        if node["name"] == "openmpi":
+            node["external"]["path"] = str(evil.parents[1])
+    (tmp_path / "spack.lock").write_text(json.dumps(lock))
+
+    result = switchpoint("reproduce", measured(tmp_path, kernel=BUILT_BY_SPACK), "--json")
+
+    found = {entry["topic"]: entry["here"] for entry in json.loads(result.stdout)["differences"]}
+    assert not (tmp_path / "broken").exists()
+    assert f"{evil}, which is not run" in found["external gcc"]
+    assert "which is not run" in found["external openmpi"]
+
+
+@pytest.mark.parametrize(
+    ("where", "part"),
+    [
+        ({"parameters": {"cflags": ["-O2", "-fplugin=/tmp/evil.so"]}}, "-fplugin"),
+        ({"parameters": {"ldflags": ["-B/tmp/evil"]}}, "-B/tmp/evil"),
+        ({"parameters": {"dev_path": "/tmp/evil"}}, "built from the folder"),
+        ({"external": {"path": "/usr", "extra_attributes": {"environment": {}}}}, "environment"),
+        ({"external": {"path": None, "module": ["/tmp/evil"]}}, "module from a file"),
+    ],
+)
+def test_a_lock_that_may_run_anything_is_not_used(
+    switchpoint: Run, tmp_path: Path, where: dict[str, Any], part: str
+) -> None:
+    lock = json.loads(LOCK)
+    node = next(one for one in lock["concrete_specs"].values() if one["name"] == "gmake")
+    for name, value in where.items():
+        node[name] = (node[name] or {}) | value
+    (tmp_path / "spack.lock").write_text(json.dumps(lock))
+
+    folder = laid_out(switchpoint, tmp_path, kernel=BUILT_BY_SPACK)
+
+    assert not (folder / "spack.lock").exists()
+    assert "Spack's lock (" in (folder / "README.md").read_text()
+    assert part in (folder / "README.md").read_text().replace("\\", "")
 
 
 LABELS = {
@@ -262,7 +314,7 @@ def test_no_word_of_a_record_is_run_by_the_shell(switchpoint: Run, tmp_path: Pat
         switchpoint,
         tmp_path,
         kernel={"name": HOSTILE, "version": "1", "git_commit": HOSTILE},
-        arguments=["pingpong", f"--label=x={HOSTILE}"],
+        arguments=["pingpong", f"--label=x={ONE_LINE}", f"--label=y={HOSTILE}"],
         mpi={"library": HOSTILE, "cvars": {}, "environment": {"UCX_TLS": HOSTILE, HOSTILE: "1"}},
     )
     printed = tmp_path / "print"
@@ -278,7 +330,9 @@ def test_no_word_of_a_record_is_run_by_the_shell(switchpoint: Run, tmp_path: Pat
         check=True,
     )
 
-    assert f"--label=x={HOSTILE}\n" in done.stdout
+    assert f"--label=x={ONE_LINE}\n" in done.stdout
+    assert "--label=y" not in done.stdout
+    assert "option --label" in (folder / "README.md").read_text()
     assert not (folder / "broken").exists()
 
 
@@ -289,23 +343,97 @@ NOT_EXPORTED = {
     "OMPI_MCA_mca_base_env_list": "LD_PRELOAD=/evil.so", "I_MPI_ROOT": "/evil",
     "FI_PROVIDER_PATH": "/evil", "I_MPI_HYDRA_BOOTSTRAP_EXEC": "touch",
     "MV2_COMM_WORLD_RANK": "0", "MV2_SHMEM_DIR": "/evil",
+    "I_MPI_GTOOL": "evil:0", "I_MPI_GTOOLFILE": "evil", "I_MPI_HYDRA_REMOTE_SHELL": "evil",
+    "I_MPI_TUNING_BIN_DUMP": "evil", "I_MPI_TUNING_COMPOSITION_DUMP": "1", "I_MPI_STATS": "all",
+    "I_MPI_HYDRA_GDB_REMOTE_SHELL": "evil", "I_MPI_HYDRA_HOST_FILE": "evil", "I_MPI_DEBUG": "5",
+    "I_MPI_OFI_LIBRARY": "evil", "I_MPI_PMI_LIBRARY": "/evil.so", "I_MPI_TMPDIR": "evil",
+    "UCX_LOG_FILE": "evil", "UCX_GDB_COMMAND": "evil", "UCX_ERROR_MAIL_TO": "evil",
+    "UCX_STATS_DEST": "file:evil", "UCX_MODULES": "evil", "UCX_PROFILE_FILE": "evil",
+    "OMPI_MCA_pml_monitoring_filename": "evil", "OMPI_MCA_rmaps_rank_file_path": "evil",
+    "OMPI_MCA_orte_launch_agent": "evil", "OMPI_MCA_orte_debugger_base": "evil",
+    "OMPI_MCA_mca_component_path": "evil", "OMPI_MCA_hwloc_base_topo_file": "evil",
+    "OMPI_MCA_coll_tuned_dynamic_rules_filename": "evil", "PRTE_MCA_plm_ssh_agent": "evil",
+    "PRTE_MCA_prte_launch_agent": "evil", "PMIX_MCA_pfexec": "evil", "MPIR_CVAR_MEMDUMP": "1",
+    "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": "evil", "MPIR_CVAR_QMPI_TOOL_LIST": "evil",
+    "MPIR_CVAR_COORDINATES_DUMP": "1", "FI_HOOK": "evil", "FI_LOG_LEVEL": "evil",
+    "HCOLL_DEBUG": "1", "PSM2_VERBOSE_ENV": "1", "UCX_NOT_KNOWN": "1", "OMPI_MCA_evil": "1",
 }  # fmt: skip
 
+#: What people tune, with values that they give.
+TUNED = {
+    "UCX_TLS": "^tcp", "UCX_RNDV_THRESH": "intra:8k,inter:16k", "UCX_NET_DEVICES": "mlx5_0:1",
+    "UCX_MAX_RNDV_RAILS": "2", "UCX_ZCOPY_THRESH": "inf", "PSM2_CUDA": "0",
+    "PSM2_DEVICES": "self,shm", "FI_PROVIDER": "tcp;ofi_rxm", "FI_OFI_RXM_SAR_LIMIT": "131072",
+    "FI_TCP_IFACE": "eth0", "I_MPI_FABRICS": "shm:ofi", "I_MPI_PIN": "0",
+    "I_MPI_PIN_DOMAIN": "core", "I_MPI_ADJUST_BCAST": "1:0-1024@4", "I_MPI_EAGER_THRESHOLD": "9000",
+    "OMPI_MCA_pml": "^ucx", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_eager_limit": "65536",
+    "OMPI_MCA_btl_tcp_if_include": "192.168.0.0/16,eth0", "OMPI_MCA_mpi_yield_when_idle": "true",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_sm_eager_limit": "4k",
+    "OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_bcast_algorithm": "6",
+    "OMPI_MCA_rmaps_base_mapping_policy": "ppr:1:node:pe=2",
+    "PRTE_MCA_hwloc_default_binding_policy": "core:overload-allowed",
+    "MPIR_CVAR_CH4_NETMOD": "ucx", "MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial",
+    "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE": "9856", "MPICH_OFI_NIC_POLICY": "NUMA",
+    "MV2_IBA_EAGER_THRESHOLD": "16K",
+}  # fmt: skip
 
-def test_only_settings_of_an_mpi_are_exported(switchpoint: Run, tmp_path: Path) -> None:
-    wanted = {"UCX_TLS": "tcp", "PSM2_CUDA": "0", "MPIR_CVAR_CH4_NETMOD": "ucx"}
-    wanted |= {"MV2_IBA_EAGER_THRESHOLD": "16K", "MVP_USE_SHARED_MEM": "1", "HFI_UNIT": "0"}
-    mpi = {"library": "MPICH 4.0.2", "cvars": {}, "environment": NOT_EXPORTED | wanted}
+#: Values that no setting needs: those of UCX_TLS here.
+NO_VALUES = ["/evil.so", "$(touch broken)", "`touch broken`", "a b", "a|b", "-a", "a\x1bb", "~", ""]
 
-    folder = laid_out(switchpoint, tmp_path, mpi=mpi)
 
-    exported = {
+def exported(folder: Path) -> set[str]:
+    return {
         line.removeprefix("export ").partition("=")[0]
         for line in (folder / "run.sh").read_text().splitlines()
         if line.startswith("export ")
     }
-    assert exported == set(wanted)
+
+
+def test_only_known_settings_of_an_mpi_are_exported(switchpoint: Run, tmp_path: Path) -> None:
+    mpi = {"library": "MPICH 4.0.2", "cvars": {}, "environment": NOT_EXPORTED | TUNED}
+
+    folder = laid_out(switchpoint, tmp_path, mpi=mpi)
+
+    assert exported(folder) == set(TUNED)
     assert "UCX\\_MODULE\\_DIR" in (folder / "README.md").read_text()
+    assert "I\\_MPI\\_GTOOL, " in (folder / "README.md").read_text()
+
+
+def test_a_record_that_lists_a_setting_as_its_librarys_proves_nothing(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    cvars = {"plm_rsh_agent": "evil", "evil": 1}
+    environment = {f"OMPI_MCA_{name}": str(value) for name, value in cvars.items()}
+    mpi = {"library": "Open MPI v4.1.4", "cvars": cvars, "environment": environment}
+
+    assert exported(laid_out(switchpoint, tmp_path, mpi=mpi)) == set()
+
+
+@pytest.mark.parametrize("value", NO_VALUES)
+def test_a_value_that_may_be_a_file_or_a_command_is_not_exported(
+    switchpoint: Run, tmp_path: Path, value: str
+) -> None:
+    mpi = {"library": "MPICH 4.0.2", "cvars": {}, "environment": {"UCX_TLS": value}}
+
+    folder = laid_out(switchpoint, tmp_path, mpi=mpi)
+
+    assert exported(folder) == set()
+    assert "UCX\\_TLS" in (folder / "README.md").read_text()
+
+
+def test_every_setting_of_the_catalogue_of_causes_may_be_set() -> None:
+    assert all(may_be_set(setting.environment, "4096") for setting in catalogue().settings)
+
+
+def test_no_known_setting_is_named_after_what_runs_or_writes_something() -> None:
+    parts = re.compile(
+        "FILE|PATH|GDB|DEBUG|DUMP|GTOOL|SHELL|AGENT|EXEC|LIBRARY|TOOL|LOG|HOOK|PLM|RSH|SSH|SCRIPT"
+        "|TMP|_ENV|PRINT|DIR$|_ROOT|PROFILE|MODULES$|WRAPPER|PRELOAD|MAIL",
+        re.IGNORECASE,
+    )
+
+    assert len(known_settings()) > 1000
+    assert [name for name in known_settings() if parts.search(name)] == []
 
 
 def test_what_kernels_record_is_known_as_a_setting() -> None:
@@ -324,6 +452,15 @@ def test_what_kernels_record_is_known_as_a_setting() -> None:
         "rm -rf .", "sh -c 'touch broken'", "/evil/srun -n 2", "srun --task-prolog=evil",
         "srun --bcast=/evil", "mpirun -x LD_PRELOAD=evil.so", "mpiexec -genv PATH evil",
         "mpirun --mca plm_rsh_agent evil", "srun --export=ALL,LD_PRELOAD=evil.so", "srun 'a\x1bb'",
+        "mpirun sh -c 'touch broken; exit'", "mpirun --oversubscribe -n 1 touch broken : -n 2",
+        "mpiexec.hydra -gtool evil:0", "mpirun -n 2 evil", "mpirun -n evil", "mpirun evil -n 2",
+        "srun --multi-prog evil", "mpirun --hostfile evil", "mpirun --mca btl /evil", "srun evil",
+        "mpirun -n 1 :", "mpirun --map-by rankfile:file=evil", "mpirun -wdir evil", "srun -D evil",
+        "mpirun --oversubscribe=evil", "mpirun --oversubscribe evil", "srun --exclusive evil",
+        "mpiexec -genv UCX_TLS", "mpirun --tune evil", "srun --cpu-bind=map:evil/a", "srun -e evil",
+        "mpirun -x UCX_TLS='`evil`'", "mpirun --app evil", "srun -n2 -lo evil",
+        "mpirun --debugger evil", "mpirun -launcher-exec evil", "mpirun --host evil",
+        "mpirun -n '2\n'", "srun --nodelist=/evil",
     ],
 )  # fmt: skip
 def test_a_launcher_that_starts_something_else_is_not_used(
@@ -337,6 +474,87 @@ def test_a_launcher_that_starts_something_else_is_not_used(
     assert "rm -rf" not in script
     assert 'exec mpiexec -n 2 "$@"' in script
     assert "label launch" in (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "sh -c 'touch broken'",
+        "evil",
+        "--output=evil",
+        "-p cpu evil",
+        "--wrap=evil",
+        "--prolog evil",
+    ],
+)
+def test_scheduler_options_that_start_something_else_are_not_used(
+    switchpoint: Run, tmp_path: Path, options: str
+) -> None:
+    labels = {"site": "there", "launch": "srun", "scheduler_options": options}
+
+    folder = laid_out(switchpoint, tmp_path, labels=labels)
+
+    script = (folder / "run.sh").read_text()
+    assert "evil" not in script
+    assert "touch" not in script
+    assert "label scheduler\\_options" in (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "modules", ["/evil", "gcc/../../evil", "./evil", "gcc evil;touch", "../evil"]
+)
+def test_a_module_that_may_be_a_file_is_not_loaded(
+    switchpoint: Run, tmp_path: Path, modules: str
+) -> None:
+    folder = laid_out(switchpoint, tmp_path, labels={"site": "there", "modules": modules})
+
+    assert "module load" not in (folder / "run.sh").read_text()
+    assert "label modules" in (folder / "README.md").read_text()
+
+
+def test_no_argument_of_a_record_names_a_file_or_takes_the_next_one(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    """The record of case 04: its `--label` took our `--record` for its value."""
+    victim = tmp_path / "victim.txt"
+    arguments = ["pingpong", "--passes=1", "--sizes", "8", "--record", str(victim), "--evil", "1",
+                 "--mode", "send,ssend", "sh", "--samples=$(touch broken)", "--quiet",
+                 "--mpi-counters=a/b", "--help", "--label", "x=1", "--label"]  # fmt: skip
+    record = measured(tmp_path, arguments=arguments, plan={"seed": None})
+
+    content = json.loads(switchpoint("reproduce", record, "--json").stdout)
+
+    assert content["arguments"] == [
+        "--passes=1", "--sizes=8", "--mode=send,ssend", "--quiet", "--label=x=1",
+        "--record=pingpong.record",
+    ]  # fmt: skip
+    left_out = content["facts"]["not used"]
+    for name in ("--evil", "'sh'", "--samples", "--mpi-counters", "--help", "--label"):
+        assert name in left_out
+
+
+def test_the_list_of_options_is_that_of_the_kernels() -> None:
+    sources = [ROOT / "src/engine/options.c", *ROOT.glob("src/kernels/*.c"),
+               *ROOT.glob("src/applications/*.c"), ROOT / "src/zoom/zoom.c"]  # fmt: skip
+    literals = (re.findall(r'"(--[a-z-]+)"', source.read_text()) for source in sources)
+
+    assert {name for names in literals for name in names} - {"--"} == KERNEL_OPTIONS
+
+
+def test_every_kernel_is_known(tmp_path: Path) -> None:
+    added = (re.findall(r"add_\w+\((\w+)", file.read_text())
+             for file in ROOT.glob("src/*/CMakeLists.txt"))  # fmt: skip
+
+    assert {name for names in added for name in names} >= KERNELS
+
+
+@pytest.mark.parametrize(("kernel", "in_path"), [("pingpong", True), ("reboot", False)])
+def test_only_our_own_kernels_are_searched_in_path(
+    switchpoint: Run, tmp_path: Path, kernel: str, in_path: bool
+) -> None:
+    folder = laid_out(switchpoint, tmp_path, kernel={"name": kernel, "version": "1"})
+
+    assert (' "$name"; do' in (folder / "run.sh").read_text()) == in_path
 
 
 @pytest.mark.parametrize(

@@ -412,8 +412,43 @@ def test_a_lock_whose_externals_are_not_there_is_one_line(tmp_path):
     ).stdout.strip()
     text = LOCK.read_text().replace(LOCKED.partition("commit=")[2], head)
     (tmp_path / "other.lock").write_text(text)
+    (tmp_path / "packages.yaml").write_text("packages: {}\n")
     done = from_lock(tmp_path, tmp_path / "other.lock")
     refused(done, "openmpi@4.1.4 should be in /home/user/.local", "does not exist", "spack_lock")
+
+
+def test_no_compiler_or_flag_of_a_lock_runs_anything_else(tmp_path):
+    """Nobody reads the lock of an earlier night before `gate --confirm` builds from it."""
+    evil = program(tmp_path / "evil/cc", f"touch {tmp_path}/broken")
+    head = subprocess.run(
+        ["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    text = LOCK.read_text().replace(LOCKED.partition("commit=")[2], head)
+    (tmp_path / "packages.yaml").write_text("packages: {}\n")
+    (tmp_path / "other.lock").write_text(text.replace("/usr/bin/gcc", str(evil)))
+    refused(from_lock(tmp_path, tmp_path / "other.lock"), f"{evil}, which is not run")
+    lock = json.loads(text)
+    node = next(one for one in lock["concrete_specs"].values() if one["name"] == "gmake")
+    node["parameters"]["cflags"] = ["-fplugin=evil.so"]
+    (tmp_path / "other.lock").write_text(json.dumps(lock))
+    refused(from_lock(tmp_path, tmp_path / "other.lock"), "-fplugin=evil.so", "concretize here")
+    assert not (tmp_path / "broken").exists()
+
+
+def test_a_compiler_that_the_site_names_may_be_in_a_lock(tmp_path):
+    own = program(tmp_path / "own/cc", "echo 12.2.0")
+    head = subprocess.run(
+        ["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    text = LOCK.read_text().replace(LOCKED.partition("commit=")[2], head)
+    (tmp_path / "packages.yaml").write_text(
+        "packages: {gcc: {externals: [{spec: gcc@12.2.0, prefix: /usr,"
+        f" extra_attributes: {{compilers: {{c: {own}}}}}}}]}}}}\n"
+    )
+    (tmp_path / "other.lock").write_text(text.replace("/usr/bin/gcc", str(own)))
+    done = from_lock(tmp_path, tmp_path / "other.lock")
+    refused(done, "openmpi@4.1.4 should be in /home/user/.local")
+    assert "more" not in done.stderr
 
 
 def test_a_lock_of_a_commit_that_is_not_there_is_one_line(tmp_path):

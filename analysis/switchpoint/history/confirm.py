@@ -236,4 +236,7 @@ def _confirmation(
         sentence += f"; confirmed cause: {' and '.join(causes)}"
     elif others:
         sentence += f"; not caused by {' or '.join(others)}"
+    if suspect.untried and not causes:
+        names = ", ".join(one.name for one in suspect.untried)
+        sentence += f"; not tried, because no record may set it: {names}"
     return Confirmation(suspect.finding_id, outcome, sentence, causes, fails)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,11 +19,11 @@ from switchpoint.history.relative_times import Job, job_of, levels, usual_levels
 from switchpoint.history.scatter import DISTURBED, USUAL_SCATTER
 from switchpoint.history.settings_before import Setting, changed_settings
 from switchpoint.history.trials import Trial, trial_of
-from switchpoint.records.mpi_environment import is_setting, runs_code
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
+from switchpoint.untrusted.settings import may_be_set
 
 #: So many jobs stand for all curves of a finding, and so many sizes for all of its sizes.
 _MOST_JOBS, _MOST_SIZES = 2, 12
@@ -63,6 +62,8 @@ class Suspect:
         How slow tonight was.
     settings : list of Setting
         What was set otherwise before.
+    untried : list of Setting
+        The same of settings that may not be set because a record says so.
     lock_before : str
         The Spack lock of the nights before, if tonight has another; otherwise empty.
     moved : tuple of int or None
@@ -80,6 +81,7 @@ class Suspect:
     nights: Floats
     tonight: float
     settings: list[Setting] = field(default_factory=list)
+    untried: list[Setting] = field(default_factory=list)
     lock_before: str = ""
     moved: tuple[int, int] | None = None
     jobs: list[Suspect] = field(default_factory=list)
@@ -161,6 +163,7 @@ def _suspect_of(
         past = values(table, usual, rounds.get, moved)
     runs_before = table.loc[table["run_id"].map(night_of).isin(before[-2:]), "run_id"].unique()
     then = recorded(store, runs_before)
+    changed = changed_settings([*then.headers.values()], [*now.headers.values()])
     return Suspect(
         str(finding["finding_id"]),
         metric,
@@ -168,18 +171,16 @@ def _suspect_of(
         usual,
         np.asarray(past, dtype=np.float64),
         float(tonight),
-        _to_take_back(changed_settings([*then.headers.values()], [*now.headers.values()])),
+        [one for one in changed if _may_be_taken_back(one)][:_MOST_SETTINGS],
+        [one for one in changed if not _may_be_taken_back(one)],
         "" if then.locks & now.locks or not trials[0].lock else then.lock,
         moved,
     )
 
 
-def _to_take_back(settings: Iterable[Setting]) -> list[Setting]:
-    """Return settings that may be made as a record says: none that names a program or a file."""
-    harmless = (
-        one for one in settings if is_setting(one.environment) and not runs_code(one.environment)
-    )
-    return [*itertools.islice(harmless, _MOST_SETTINGS)]
+def _may_be_taken_back(setting: Setting) -> bool:
+    """Return whether a setting may be made as the records before say: nobody reads them first."""
+    return may_be_set(setting.environment, setting.before)
 
 
 def _undisturbed(past: pd.Series[float]) -> pd.Series[float]:

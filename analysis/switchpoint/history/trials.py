@@ -14,13 +14,14 @@ from typing import Any
 
 from switchpoint.errors import InputError
 from switchpoint.tables.columns import PASSING_LABELS
+from switchpoint.untrusted.kernel_options import kernel_arguments
 from switchpoint.whole_files import write_whole
 
 #: Labels that the check writes itself.
 _OWN_LABELS = frozenset({"site", "partition", "environ", "placement", "check"} | PASSING_LABELS)
 
 #: Options of a kernel that the check gives itself; each launch has a new order.
-_OWN_OPTIONS = ("--record", "--label", "--mode", "--sizes", "--seed", "--time-budget", "--quiet")
+_OWN_OPTIONS = ("--mode", "--sizes", "--seed", "--time-budget", "--quiet")
 
 #: The label of a launch that measured again: its name in the plan.
 LABEL = "trial"
@@ -104,7 +105,7 @@ def trial_of(
         The text of its Spack lock, if Spack built it.
     """
     labels = header["labels"]
-    given = [str(word) for word in header.get("arguments", [])[1:]]
+    given = kernel_arguments(header.get("arguments", [])[1:])
     return Trial(
         partition=labels.get("partition", ""),
         environ=labels.get("environ", ""),
@@ -113,7 +114,7 @@ def trial_of(
         modes=tuple(modes),
         sizes_bytes=tuple(sizes_bytes),
         ranks=len(header["ranks"]),
-        options=tuple(word for word in given if word.partition("=")[0] not in _OWN_OPTIONS),
+        options=tuple(given.words(without=_OWN_OPTIONS)),
         labels={name: text for name, text in labels.items() if name not in _OWN_LABELS},
         nodes=hosts_of(header),
         lock=lock,
@@ -144,9 +145,11 @@ def write_plan(plan: Sequence[Trial], path: Path) -> None:
     for trial in trials:
         if text := trial.pop("lock"):
             when = "before" if trial["built_before"] else "now"
-            file = path.with_name(f"{trial['environ']}-{when}.lock")
+            own = locks.setdefault(trial["environ"], {})
+            number = [*locks].index(trial["environ"])  # a name from a record is no name of a file
+            file = path.with_name(f"environ-{number}-{when}.lock")
             write_whole(file, text.encode())
-            locks.setdefault(trial["environ"], {})[when] = str(file)
+            own[when] = str(file)
     content = {"label": LABEL, "locks": locks, "trials": trials}
     write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
 

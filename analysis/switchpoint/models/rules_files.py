@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from switchpoint.errors import InputError
+from switchpoint.untrusted.settings import may_be_set
 
 #: The label of a run that a check of recommendations reads, and its values.
 RULES_LABEL, WITH, WITHOUT = "rules", "recommended", "default"
@@ -22,6 +23,11 @@ DIGEST_LABEL = "rules_digest"
 _AND = "+"
 
 _DIGITS = 12
+
+#: Settings whose value is a file with rules: it must lie in the folder of the settings.
+_RULES_IN_FILES = frozenset(
+    ["OMPI_MCA_coll_tuned_dynamic_rules_filename", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"]
+)
 
 
 @dataclass(frozen=True)
@@ -47,14 +53,15 @@ def read_rules(folder: str | os.PathLike[str]) -> RulesFolder:
     Raises
     ------
     InputError
-        If one of them cannot be read.
+        If one of them cannot be read, or has a setting that is not on the list of settings: the
+        check sets what the files say, whoever wrote them.
     """
     variables: dict[str, str] = {}
     digests = []
     for file in sorted(Path(folder).glob("*.env")):
         try:
             own = settings_in(file.read_text(encoding="utf-8"))
-            named = {Path(value) for value in own.values() if value.startswith("/")}
+            named = _rules_named_in(file, own)
             texts = {path.name: path.read_text(encoding="utf-8") for path in named}
         except OSError as error:
             raise InputError(
@@ -67,6 +74,23 @@ def read_rules(folder: str | os.PathLike[str]) -> RulesFolder:
         variables |= own
         digests.append(digest_of(own, texts))
     return RulesFolder(variables, _AND.join(digests))
+
+
+def _rules_named_in(file: Path, settings: Mapping[str, str]) -> set[Path]:
+    """Return the files with rules that settings name; raises InputError for other settings."""
+    named = {Path(value) for name, value in settings.items() if name in _RULES_IN_FILES}
+    for name, value in settings.items():
+        if name not in _RULES_IN_FILES and not may_be_set(name, value):
+            raise InputError(
+                file, f"{name}={value} is not on the list of settings that rules may have; remove"
+                " it, or write the rules again",
+            )  # fmt: skip
+    for path in named:
+        if path.parent.resolve() != file.parent.resolve() or path.is_symlink():
+            raise InputError(
+                file, f"names {path}, which does not lie beside it; write the rules again"
+            )
+    return named
 
 
 def settings_in(text: str) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """Separates the MPI settings that a user set from the launcher's internal variables.
 
-Records come from anywhere. So only variables that steer an MPI library count, and those that name
-programs, libraries or files are known: nobody should set them because a record says so.
+Which of them may be set because a record says so, is in `switchpoint.untrusted.settings`.
 """
 
 from __future__ import annotations
@@ -23,40 +22,11 @@ _BOOKKEEPING = re.compile(
     r"|(MPICH|MPIR_CVAR_CH3)_INTERFACE_HOSTNAME$"
 )
 
-#: Parts of the names of settings and of launchers' options with which a program is started, a
-#: library is loaded, a file is written, or any other variable is set.
-_RUNS_CODE = frozenset(
-    """
-    agent app appfile args bcast bootstrap cc chdir cmd command configfile container cxx dbg
-    debugger dest dir directory env envlist epilog error exec export f77 f90 fc file filename files
-    genv genvlist hook hostfile input launcher lib libraries library libs output path paths plm
-    prefix preload profile prog prolog rsh script ssh tmpdir tool tune uenv wd wdir wrap
-    wrapper wrappers
-    """.split()  # noqa: SIM905, a list of so many words
-)
-
-_SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
-
-
-def is_setting(name: str) -> bool:
-    """Return whether an environment variable steers an MPI library."""
-    return _STEERING.fullmatch(name) is not None
-
 
 def mpi_settings(environment: Mapping[str, Any]) -> dict[str, str]:
     """Return the variables of a record's `mpi.environment` that a user set."""
     return {
         name: str(value)
         for name, value in environment.items()
-        if is_setting(name) and not _BOOKKEEPING.match(name)
+        if _STEERING.fullmatch(name) and not _BOOKKEEPING.match(name)
     }
-
-
-def runs_code(name: str) -> bool:
-    """Return whether a setting or option may name a program, library or file.
-
-    >>> runs_code("UCX_TLS"), runs_code("OMPI_MCA_plm_rsh_agent"), runs_code("--task-prolog")
-    (False, True, True)
-    """
-    parts = _SEPARATORS.split(name.lower())
-    return name == "I_MPI_ROOT" or not _RUNS_CODE.isdisjoint(parts)

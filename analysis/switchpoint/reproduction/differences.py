@@ -52,7 +52,7 @@ def _compared(recipe: Recipe) -> Iterator[Difference]:
         yield Difference("compiler", str(header["kernel"].get("compiler")), _compiler())
     yield Difference("hosts", str(len(recipe.hosts)), "1")
     for name in recipe.left_out:
-        yield Difference(name, "set", "not used, because it may start another program")
+        yield Difference(one_line(name), "set", "not used, because it is not known to be harmless")
     for name in sorted({*mpi_settings(os.environ)} - {*recipe.environment}):
         yield Difference(f"setting {name}", "not set", one_line(os.environ[name]))
     if str(header["kernel"].get("git_commit") or "").endswith("+"):

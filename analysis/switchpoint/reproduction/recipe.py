@@ -10,17 +10,22 @@ import json
 import os
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from switchpoint.errors import InputError
 from switchpoint.importing import lock as locks
 from switchpoint.printable import printable
-from switchpoint.reproduction import trusted
+from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import Lock, parse_lock
+from switchpoint.spack.lock_programs import unsafe_part
 from switchpoint.tables.columns import PASSING_LABELS, REPRODUCES
+from switchpoint.untrusted.kernel_options import KernelArguments, kernel_arguments
+from switchpoint.untrusted.launchers import launch_words, scheduler_words
+from switchpoint.untrusted.modules import module_words
+from switchpoint.untrusted.settings import may_be_set
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +36,13 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 #: names its build and its MPI, and the lock beside its record gives the spec. ReFrame's partition
 #: and environment are not involved.
 _OLD_LABELS = frozenset({"site", "partition", "environ", REPRODUCES} | PASSING_LABELS)
+
+#: Labels that are words of a command, and what splits each into words that may be used.
+_COMMANDS = {
+    "launch": launch_words, "scheduler_options": scheduler_words, "modules": module_words
+}  # fmt: skip
+
+_PROGRAM = re.compile(r"[A-Za-z][\w-]{0,63}", re.ASCII)
 
 
 @dataclass
@@ -44,12 +56,19 @@ class Recipe:
     source : str
         The file that the record came from.
     lock_text : str or None
-        The Spack environment's lock.
+        The Spack environment's lock; None if it has an `unsafe_part`.
     """
 
     header: dict[str, Any]
     source: str
     lock_text: str | None
+    _unsafe: list[str] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        """Leave out a lock with which Spack could run anything."""
+        if self.lock is not None and (unsafe := unsafe_part(self.lock)):
+            self._unsafe.append(f"Spack's lock ({unsafe})")
+            self.lock_text = self.lock = None
 
     @functools.cached_property
     def lock(self) -> Lock | None:
@@ -63,32 +82,44 @@ class Recipe:
 
     @property
     def kernel(self) -> str:
-        """Name of the kernel's program."""
-        return trusted.program_name(self.header["kernel"].get("name"))
+        """Name of the kernel's program; ``kernel`` if the record has no plain name."""
+        name = self.header["kernel"].get("name")
+        return name if isinstance(name, str) and _PROGRAM.fullmatch(name) else "kernel"
+
+    @functools.cached_property
+    def _given(self) -> KernelArguments:
+        """The arguments of the run that may be given again."""
+        return kernel_arguments(self.header.get("arguments", [])[1:])
 
     @property
     def arguments(self) -> list[str]:
         """Arguments without program and site, with the seed and a record in this folder."""
-        elsewhere = ("--record=", "--seed=", *(f"--label={name}=" for name in _OLD_LABELS))
-        given = [
-            str(word)
-            for word in self.header.get("arguments", [])[1:]
-            if not str(word).startswith(elsewhere)
+        labels = [
+            f"--label={name}={value}"
+            for name, value in self._given.labels.items()
+            if name not in _OLD_LABELS
         ]
         seed = self.header["plan"].get("seed")
-        fixed = [] if seed is None else [f"--seed={seed}"]
-        return [*given, *fixed, f"--record={self.kernel}.record"]
+        fixed = [f"--seed={seed}"] if isinstance(seed, int) else []
+        given = self._given.words(without=["--seed"])
+        return [*given, *labels, *fixed, f"--record={self.kernel}.record"]
 
     @property
     def environment(self) -> dict[str, str]:
-        """MPI settings of the run that can be set again."""
-        return trusted.settings(self.header["mpi"].get("environment", {}))
+        """MPI settings of the run that may be set again."""
+        settings = mpi_settings(self.header["mpi"].get("environment", {}))
+        return {name: value for name, value in settings.items() if may_be_set(name, value)}
 
     @property
     def left_out(self) -> list[str]:
-        """Settings and labels that could start other programs, so they are not used."""
-        return trusted.left_out(
-            self.header["mpi"].get("environment", {}), self.header.get("labels", {})
+        """Settings, labels and arguments that are not on the lists of what a record may have."""
+        settings = mpi_settings(self.header["mpi"].get("environment", {}))
+        labels = self.header.get("labels", {})
+        unused = [
+            f"label {name}" for name in _COMMANDS if labels.get(name) and not self.words(name)
+        ]
+        return sorted(
+            {*settings} - {*self.environment} | {*unused, *self._unsafe, *self._given.left_out}
         )
 
     @property
@@ -99,7 +130,7 @@ class Recipe:
 
     def words(self, label: str) -> list[str]:
         """Split a label that is part of a command, such as ``launch``, into words."""
-        return trusted.words_of(label, self.header["labels"].get(label) or "")
+        return _COMMANDS[label](str(self.header["labels"].get(label) or ""))
 
     @property
     def hosts(self) -> dict[str, list[int]]:

@@ -6,6 +6,7 @@ import shlex
 
 from switchpoint.reproduction.recipe import Recipe, one_line
 from switchpoint.tables.columns import REPRODUCES
+from switchpoint.untrusted.kernel_options import KERNELS
 
 #: Labels that say how a run was started; the script does the same.
 _LAUNCH_LABELS = ("launch", "scheduler_options")
@@ -23,13 +24,14 @@ def script_text(recipe: Recipe) -> str:
         [
             "#!/bin/sh",
             f"# Repeats run {one_line(recipe.run_id)}; see README.md.",
-            "# KERNEL: the program. Default: the one that was built here, or the one in PATH.",
+            "# KERNEL: the program. Default: the one that was built here"
+            f"{', or the one in PATH' if recipe.kernel in KERNELS else ''}.",
             "# LAUNCHER: the command that starts the ranks. Default: the command of that run.",
             "# SITE: the name of this site in the new record.",
             "set -eu",
             'cd "$(dirname "$0")"',
             f"name={program}",
-            'for program in "./view/bin/$name" "./build/bin/$name" "$name"; do',
+            f'for program in "./view/bin/$name" "./build/bin/$name"{_in_path(recipe)}; do',
             '  if command -v "$program" >/dev/null; then KERNEL="${KERNEL:-$program}"; fi',
             "done",
             'if [ -z "${KERNEL-}" ] || ! command -v "$KERNEL" >/dev/null; then',
@@ -48,6 +50,11 @@ def script_text(recipe: Recipe) -> str:
             "",
         ]
     )
+
+
+def _in_path(recipe: Recipe) -> str:
+    """Let only kernels of ours be found in PATH: a record may name any other program."""
+    return ' "$name"' if recipe.kernel in KERNELS else ""
 
 
 def _launch_labels(recipe: Recipe) -> list[str]:

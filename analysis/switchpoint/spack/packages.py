@@ -6,7 +6,7 @@ import os
 import platform
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from switchpoint.sites.marks import marked_places
 from switchpoint.sites.mpis import MPI_MACROS, mpi_of
 from switchpoint.spack.externals import LIBRARIES, External
 from switchpoint.spack.lock import Node
+from switchpoint.spack.lock_programs import foreign_program
 from switchpoint.spack.specs import parse
 from switchpoint.spack.versions import satisfies
 from switchpoint.strict_yaml import NotYamlError, read_yaml
@@ -200,13 +201,21 @@ def _mpicc_of_modules(modules: list[str]) -> Path | None:
     return Path(found[-1]) if found and found[-1].startswith("/") else None
 
 
-def problem_of_external(node: Node) -> str | None:
-    """Say what of a lock's external is not on this machine as the lock has it, or nothing."""
+def problem_of_external(node: Node, site_prefixes: Collection[Path] = ()) -> str | None:
+    """Say what of a lock's external is not on this machine as the lock has it, or nothing.
+
+    Only programs of this machine are asked, see `foreign_program`.
+    """
     spec = f"{node.name}@{node.version}"
     if node.external is None:
         return None
     if not node.external.is_dir():
         return f"{spec} should be in {node.external}, which does not exist"
+    if foreign := foreign_program(node, site_prefixes):
+        return (
+            f"{spec} uses {foreign}, which is not run: it is neither in /usr, /opt or PATH, nor in"
+            " the site's packages.yaml"
+        )
     for path in node.compilers.values():
         if not os.access(path, os.X_OK):
             return f"{spec} should have the compiler {path}, which does not exist"

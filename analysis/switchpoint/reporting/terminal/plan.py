@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from switchpoint.printable import printable
@@ -25,10 +26,10 @@ def print_plan(planned: Plan) -> None:
 
     modes = ",".join(["late", *dict.fromkeys(mode for mode, _, _ in planned.brackets)])
     brackets = ",".join(f"{mode}:{last}-{first}" for mode, last, first in planned.brackets)
-    words = [f"zoom --mode={modes}", f"--brackets={brackets}"]
+    words = ["zoom", f"--mode={modes}", f"--brackets={brackets}"]
     if planned.sizes_bytes != ZOOM_BYTES:
         words.append(f"--sizes={','.join(map(str, planned.sizes_bytes))}")
-    print(printable(" ".join(words)))
+    print(printable(shlex.join(words)))
 
 
 def _print_settings(planned: Plan) -> None:

@@ -1,0 +1,220 @@
+"""Which words of a command that starts ranks may be used because a record has them.
+
+Each launcher and each of its options is on a list here, with the number of its values and their
+form. So a command cannot contain the name of a program, nor a second command.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+
+from switchpoint.untrusted.forms import COUNT, NUMBER, PLACES, WORDS, has_form
+from switchpoint.untrusted.settings import known_settings, may_be_set
+
+#: Returns whether the values of an option may be used.
+_Check = Callable[[Sequence[str]], bool]
+
+#: Number of an option's values, and their check.
+_Option = tuple[int, _Check]
+
+_CONSTRAINT = re.compile(r"[\w.,:|&*()\[\]@-]+", re.ASCII)
+_NODES = re.compile(r"[A-Za-z0-9][\w.-]*(\[[0-9,-]+\][\w.-]*)?(,[A-Za-z0-9][\w.-]*"
+                    r"(\[[0-9,-]+\][\w.-]*)?)*", re.ASCII)  # fmt: skip
+_RANGE = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?")
+_TIME = re.compile(r"([0-9]+-)?[0-9]+(:[0-9]+){0,2}")
+_SWITCHES = re.compile(r"[0-9]+(@[0-9:-]+)?")
+_RESOURCES = re.compile(r"[A-Za-z][\w.:-]*(,[A-Za-z][\w.:-]*)*", re.ASCII)
+_DISTRIBUTION = re.compile(
+    r"(\*|block|cyclic|arbitrary|fcyclic|plane=[0-9]+)(:(\*|block|cyclic|fcyclic))*"
+    r"(,(no)?pack)?", re.IGNORECASE,
+)  # fmt: skip
+_BINDING = re.compile(
+    r"[a-z_]+(:[0-9a-fx,*-]+)?(,[a-z_]+(:[0-9a-fx,*-]+)?)*", re.ASCII | re.IGNORECASE
+)
+_PMI = re.compile(r"pmix(_v[0-9])?|pmi2|pmi1|none|openmpi|cray_shasta", re.IGNORECASE)
+
+
+def _one(form: re.Pattern[str]) -> _Option:
+    return 1, lambda values: has_form(values[0], form)
+
+
+def _sets(prefix: str) -> _Option:
+    """Two values: what is left of a setting's name, and its value."""
+    return 2, lambda values: may_be_set(prefix + values[0], values[1])
+
+
+def _is_passed_on(values: Sequence[str]) -> bool:
+    """Return whether `-x NAME` or `-x NAME=VALUE` passes a setting on."""
+    name, assigned, value = values[0].partition("=")
+    return may_be_set(name, value) if assigned else name in known_settings()
+
+
+_FLAG: _Option = 0, lambda _: True
+_COUNT, _PLACE, _WORDS = _one(COUNT), _one(PLACES), _one(WORDS)
+
+#: Of mpirun and mpiexec, with one dash or two. Open MPI (4 and 5), Hydra (MPICH and Intel MPI) and
+#: HPE's PALS share these names, so no option may have another number of values in one of them.
+_MPIRUN: Mapping[str, _Option] = {
+    **dict.fromkeys(
+        ("n", "np", "N", "npernode", "npersocket", "ppn", "perhost", "cpus-per-proc",
+         "cpus-per-rank", "timeout", "depth", "usize"),
+        _COUNT,
+    ),
+    **dict.fromkeys(
+        ("map-by", "rank-by", "bind-to", "membind", "cpu-bind", "mem-bind"), _PLACE
+    ),
+    **dict.fromkeys(("cpu-set", "cpu-list", "iface"), _WORDS),
+    **dict.fromkeys(
+        ("allow-run-as-root", "oversubscribe", "nooversubscribe", "use-hwthread-cpus", "bynode",
+         "byslot", "bycore", "bysocket", "bind-to-core", "bind-to-socket", "bind-to-none",
+         "pernode", "nolocal", "report-bindings", "display-map", "display-allocation",
+         "tag-output", "rr", "genvall", "envall", "print-rank-map", "prepend-rank",
+         "disable-hostname-propagation", "disable-auto-cleanup"),
+        _FLAG,
+    ),
+    "mca": _sets("OMPI_MCA_"),
+    "gmca": _sets("OMPI_MCA_"),
+    "omca": _sets("OMPI_MCA_"),
+    "prtemca": _sets("PRTE_MCA_"),
+    "x": (1, _is_passed_on),
+    "genv": _sets(""),
+    "env": _sets(""),
+}  # fmt: skip
+
+#: Of srun, which also takes what a job asks the scheduler for.
+_SRUN: Mapping[str, _Option] = {
+    **dict.fromkeys(
+        ("ntasks", "n", "ntasks-per-node", "ntasks-per-core", "ntasks-per-socket",
+         "ntasks-per-gpu", "cpus-per-task", "c", "cores-per-socket", "sockets-per-node",
+         "threads-per-core", "cpus-per-gpu", "core-spec", "S", "wait", "W", "thread-spec"),
+        _COUNT,
+    ),
+    **dict.fromkeys(("nodes", "N"), _one(_RANGE)),
+    **dict.fromkeys(
+        ("mem", "mem-per-cpu", "mem-per-gpu", "tmp", "mincpus", "kill-on-bad-exit", "nice",
+         "cpu-freq", "hint", "exclusive", "delay-boot"),
+        _one(WORDS),
+    ),
+    **dict.fromkeys(("cpu-bind", "mem-bind", "gpu-bind", "accel-bind"), _one(_BINDING)),
+    **dict.fromkeys(("distribution", "m"), _one(_DISTRIBUTION)),
+    **dict.fromkeys(
+        ("partition", "p", "account", "A", "qos", "q", "reservation", "job-name", "J", "licenses",
+         "cluster-constraint", "clusters", "M", "network", "wckey"),
+        _one(WORDS),
+    ),
+    **dict.fromkeys(("constraint", "C"), _one(_CONSTRAINT)),
+    **dict.fromkeys(("nodelist", "w", "exclude", "x"), _one(_NODES)),
+    **dict.fromkeys(("time", "t", "time-min"), _one(_TIME)),
+    "switches": _one(_SWITCHES),
+    **dict.fromkeys(
+        ("gres", "gpus", "G", "gpus-per-node", "gpus-per-task", "gpus-per-socket"),
+        _one(_RESOURCES),
+    ),
+    **dict.fromkeys(
+        ("contiguous", "overlap", "exact", "overcommit", "O", "oversubscribe", "s", "unbuffered",
+         "u", "label", "l", "spread-job", "use-min-nodes", "requeue", "no-requeue", "whole",
+         "resv-ports"),
+        _FLAG,
+    ),
+    "mpi": _one(_PMI),
+    "export": _one(re.compile("ALL|NONE|NIL")),
+}  # fmt: skip
+
+#: Options of srun that are flags, unless a value follows after `=`.
+_PERHAPS_FLAGS = frozenset(["exclusive", "kill-on-bad-exit", "nice", "wait", "resv-ports"])
+
+_APRUN: Mapping[str, _Option] = {
+    **dict.fromkeys(("n", "N", "d", "j", "S", "sn", "r"), _COUNT),
+    "cc": _one(_BINDING),
+    "m": _one(NUMBER),
+    "ss": _FLAG,
+}
+
+_JSRUN: Mapping[str, _Option] = {
+    **dict.fromkeys(
+        ("n", "nrs", "a", "tasks_per_rs", "c", "cpu_per_rs", "g", "gpu_per_rs", "r",
+         "rs_per_host", "p", "np", "N", "T", "o"),
+        _COUNT,
+    ),
+    **dict.fromkeys(("d", "launch_distribution", "b", "bind", "l", "latency_priority"), _WORDS),
+}  # fmt: skip
+
+#: The options of each program that starts the ranks of a job.
+_LAUNCHERS: Mapping[str, Mapping[str, _Option]] = {
+    **dict.fromkeys(
+        ("mpiexec", "mpiexec.hydra", "mpiexec.mpich", "mpiexec.openmpi", "mpirun", "mpirun.mpich",
+         "mpirun.openmpi", "orterun", "palsrun", "prterun", "prun"),
+        _MPIRUN,
+    ),
+    "srun": _SRUN,
+    "aprun": _APRUN,
+    **dict.fromkeys(("ibrun", "jsrun", "lrun"), _JSRUN),
+}  # fmt: skip
+
+
+def launch_words(text: str) -> list[str]:
+    """Split a command that starts ranks into words; none if one of them may not be used.
+
+    >>> launch_words("mpirun -n 2 --bind-to core")
+    ['mpirun', '-n', '2', '--bind-to', 'core']
+    >>> launch_words("mpirun -n 2 sh -c id"), launch_words("mpirun -n 1 a : -n 1 b")
+    ([], [])
+    """
+    launcher, *words = _split(text) or [""]
+    options = _LAUNCHERS.get(launcher)
+    return [launcher, *words] if options is not None and _are_options(words, options) else []
+
+
+def scheduler_words(text: str) -> list[str]:
+    """Split options of a Slurm job into words; none if one of them may not be used."""
+    words = _split(text)
+    return words if _are_options(words, _SRUN) else []
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text) if text.isprintable() else []
+    except ValueError:  # an unclosed quote
+        return []
+
+
+def _are_options(words: Sequence[str], options: Mapping[str, _Option]) -> bool:
+    rest = list(words)
+    while rest:
+        after = _after_option(rest, options)
+        if after is None:
+            return False
+        rest = after
+    return True
+
+
+def _after_option(words: Sequence[str], options: Mapping[str, _Option]) -> list[str] | None:
+    """Return the words after the first option and its values; None if they may not be used."""
+    found = re.fullmatch(r"--?([A-Za-z][\w-]*)(?:=(.*))?", words[0], re.ASCII)
+    if found is None:
+        return None
+    name, value = found.groups()
+    if options is _SRUN:
+        name, value = _of_srun(words[0], name, value)
+    if name not in options:
+        return None
+    count, check = options[name]
+    if value is None and options is _SRUN and name in _PERHAPS_FLAGS:
+        count, check = _FLAG
+    given = [*([] if value is None else [value]), *words[1:]]
+    values, rest = given[:count], given[count:]
+    if (value is not None and count != 1) or len(values) < count or not check(values):
+        return None
+    return rest
+
+
+def _of_srun(word: str, name: str, value: str | None) -> tuple[str, str | None]:
+    """Return name and value of an option of srun, which joins `-n2` and has one dash for letters.
+
+    An option that is neither has no name.
+    """
+    if word.startswith("--"):
+        return (name if len(name) > 1 else ""), value
+    return word[1], word[2:] or None
