@@ -1,15 +1,19 @@
 """Writes files and folders completely or not at all, and removes what killed commands left.
 
 What is being written is hidden beside its place. Its writer holds a lock on it, which the system
-drops when the writer ends, however it ends.
+drops when the writer ends, however it ends. Files are created, not followed: nothing is written
+through a link, or into a pipe or a device that somebody laid in the way.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
+import re
 import shutil
+import stat
 import time
 import uuid
 from collections.abc import Iterator
@@ -18,27 +22,32 @@ from pathlib import Path
 #: The end of the name of everything that is being written.
 SUFFIX = ".switchpoint"
 
+#: Names of what is being written.
+_HIDDEN = re.compile(rf"\..+\.[0-9a-f]{{32}}{re.escape(SUFFIX)}", re.DOTALL)
+
 #: On file systems without locks, what is this old was left by a writer that was killed.
 LEFT_AFTER_S = 3600.0
+
+#: Streams that the caller has opened for its output.
+_STREAM = re.compile(r"/dev/(stdout|stderr|null|fd/[0-9]+)")
 
 
 def write_whole(path: Path, content: bytes, *, swept: bool = False) -> None:
     """Write a file completely or not at all; it is on the disk when this returns.
 
-    A device or a pipe, such as `/dev/stdout`, is written to, and not replaced. What a link names is
-    replaced, and not the link. `swept` says that the caller has called `sweep` for its folder,
-    which takes long for thousands of files.
+    An open stream of the caller, such as `/dev/stdout`, is written to, and not replaced. `swept`
+    says that the caller has called `sweep` for its folder, which takes long for thousands of files.
 
     Raises
     ------
     OSError
-        If it cannot be written. Then the file is as it was.
+        If it cannot be written, or if there is something else than a file. Then the file is as it
+        was.
     """
-    if _is_device(path):
+    if _STREAM.fullmatch(os.fspath(path)):
         with path.open("wb") as stream:
             stream.write(content)
         return
-    path = Path(os.path.realpath(path))
     with hidden_beside(path, swept=swept) as hidden:
         with hidden.open("wb") as stream:
             stream.write(content)
@@ -47,10 +56,30 @@ def write_whole(path: Path, content: bytes, *, swept: bool = False) -> None:
         hidden.replace(path)
 
 
-def _is_device(path: Path) -> bool:
-    """Return whether a path names no place on a disk. `/dev/stdout` may lead to an open file."""
-    special = path.exists() and not (path.is_file() or path.is_dir())
-    return special or Path("/dev") in path.absolute().parents
+def append_text(path: Path, text: str) -> None:
+    """Append to a file, which is created if it does not exist.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written, or if there is something else than a file.
+    """
+    _refuse_others_than_files(path)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(os.open(path, flags, 0o666), "a", encoding="utf-8") as stream:  # noqa: PTH123
+        stream.write(text)
+
+
+def _refuse_others_than_files(path: Path) -> None:
+    """Raise OSError if a path is that of a link, pipe, socket or device."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(mode):
+        raise OSError(errno.ELOOP, "it is a symbolic link", os.fspath(path))
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "it is a pipe, socket or device", os.fspath(path))
 
 
 @contextlib.contextmanager
@@ -59,7 +88,13 @@ def hidden_beside(path: Path, *, folder: bool = False, swept: bool = False) -> I
 
     At the end it is removed if it was not moved. What killed writers left in the same folder is
     removed at the start, unless the caller `swept` it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be created, or if its place is that of a link, pipe, socket or device.
     """
+    _refuse_others_than_files(path)
     if not swept:
         sweep(path.parent)
     hidden, lock = _created(path, folder)
@@ -74,6 +109,8 @@ def sweep(folder: Path) -> None:
     """Remove what killed writers left in a folder."""
     with contextlib.suppress(OSError):
         for left in folder.glob(f".*{SUFFIX}"):
+            if not _HIDDEN.fullmatch(left.name):
+                continue
             if (lock := _lock_of_abandoned(left)) is not None:
                 _remove(left)
                 os.close(lock)
@@ -90,7 +127,7 @@ def is_abandoned(hidden: Path) -> bool:
 def _lock_of_abandoned(hidden: Path) -> int | None:
     """Lock what nobody writes to any more; while it is locked nobody begins to write to it."""
     try:
-        lock = os.open(hidden, os.O_RDONLY)
+        lock = os.open(hidden, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
     try:
@@ -109,14 +146,15 @@ def _created(path: Path, folder: bool) -> tuple[Path, int]:
     """Create a hidden file or folder, and return it with its lock."""
     while True:
         hidden = path.with_name(f".{path.name}.{uuid.uuid4().hex}{SUFFIX}")
-        if folder:
-            hidden.mkdir()
-        else:
-            hidden.touch()
         try:
-            lock = os.open(hidden, os.O_RDONLY)
-        except FileNotFoundError:  # another process swept it before it was locked
-            continue
+            if folder:
+                hidden.mkdir()
+            new = 0 if folder else os.O_CREAT | os.O_EXCL
+            lock = os.open(hidden, os.O_RDONLY | os.O_NOFOLLOW | new, 0o666)
+        except FileNotFoundError:
+            if not folder or not path.parent.is_dir():
+                raise
+            continue  # another process swept it before it was locked
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:  # another process is about to sweep it

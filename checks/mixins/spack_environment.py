@@ -178,7 +178,9 @@ def check_lock(lock: Lock, wanted: Wanted, site: Path) -> None:
 @contextmanager
 def one_at_a_time(file: Path) -> Iterator[None]:
     """Hold the lock of a file, which is made if missing."""
-    with file.open("w") as lock:
+    # Others may write to the folder of temporary files: what they lay there is not followed.
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(os.open(file, flags, 0o600), "r+") as lock:  # noqa: PTH123
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -96,25 +96,50 @@ def test_what_a_killed_verb_left_is_swept_by_the_next_file(
     assert [path.name for path in folder.iterdir()] == ["file"]
 
 
-def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
+@pytest.mark.parametrize("verb", WRITERS)
+@pytest.mark.parametrize("kind", ["pipe", "link", "nowhere"])
+def test_no_verb_writes_through_a_link_or_into_a_pipe(
+    switchpoint: Run, tmp_path: Path, verb: str, kind: str
+) -> None:
+    """Whoever may write to a folder could otherwise let a verb overwrite any file, or hang."""
+    record = write_record(tmp_path / "run.record", run_id=f"{1:032x}", sizes=[8, 64, 512, 4096])
+    switchpoint("import", record, "--store", tmp_path / "results")
+    victim = tmp_path / "victim"
+    if kind == "link":
+        victim.write_bytes(b"precious")
+    path = tmp_path / "file"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(victim)
+
+    places = {"RECORD": record, "STORE": tmp_path / "results", "FILE": path}
+    result = switchpoint(*(places.get(word, word) for word in WRITERS[verb]))
+
+    reason = "it is a pipe, socket or device" if kind == "pipe" else "it is a symbolic link"
+    assert result.exit_code == (2 if verb != "gate" else result.exit_code)
+    assert result.exit_code != 0
+    assert [line for line in result.stderr.splitlines() if str(path) in line and reason in line]
+    assert not victim.exists() or victim.read_bytes() == b"precious"
+    assert path.is_fifo() if kind == "pipe" else path.is_symlink()
+
+
+def test_an_open_stream_is_written_to(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", "from pathlib import Path; import sys;"
+             "from switchpoint.whole_files import write_whole;"
+             "write_whole(Path('/dev/stdout'), b'whole')"]  # fmt: skip
+
+    assert subprocess.run(words, capture_output=True, check=True).stdout == b"whole"
+
+
+def test_a_pipe_with_the_name_of_a_leftover_is_left_alone(tmp_path: Path) -> None:
+    pipe = tmp_path / f".file.{'0' * 32}{SUFFIX}"
     os.mkfifo(pipe)
-    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
-        write_whole(pipe, b"whole")
-        assert reader.communicate()[0] == b"whole"
+    (tmp_path / f".mine{SUFFIX}").write_bytes(b"precious")
 
-    assert pipe.is_fifo()
+    write_whole(tmp_path / "file", b"whole")
 
-
-def test_a_link_stays_one(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"old")
-    link = tmp_path / "link"
-    link.symlink_to("file")
-
-    write_whole(link, b"new")
-
-    assert link.is_symlink()
-    assert (tmp_path / "file").read_bytes() == b"new"
+    assert (tmp_path / f".mine{SUFFIX}").read_bytes() == b"precious"
 
 
 @pytest.mark.parametrize("verb", ["report", "reproduce"])

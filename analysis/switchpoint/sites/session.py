@@ -83,7 +83,8 @@ def run_checks(
     ]
     try:
         prefix.mkdir(parents=True, exist_ok=True)
-        with log.open("w") as output:
+        log.unlink(missing_ok=True)
+        with log.open("x") as output:
             process = subprocess.Popen(
                 command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **variables}
             )

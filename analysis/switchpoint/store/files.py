@@ -134,7 +134,7 @@ class StoreFiles:
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
         with self._refusals("cannot be changed ({}); choose another --store"):
-            lock = os.open(f"{self.root}/.rewriting", os.O_CREAT | os.O_RDWR, 0o666)
+            lock = os.open(f"{self.root}/.rewriting", os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o666)
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -218,12 +218,11 @@ def _write(
 
 
 def _write_text(path: Path, text: str, *, append: bool = False) -> None:
-    from switchpoint.whole_files import write_whole
+    from switchpoint.whole_files import append_text, write_whole
 
     try:
         if append:
-            with path.open("a", encoding="utf-8") as stream:
-                stream.write(text)
+            append_text(path, text)
         else:
             write_whole(path, text.encode())
     except OSError as error:
