@@ -2,6 +2,7 @@
 #include "record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,21 +13,44 @@
 
 static const char PARTIAL[] = ".partial";
 
+/* Nothing is there, or a file itself: no link, pipe or device. */
+static bool is_free_for_a_file(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) != 0 || S_ISREG(status.st_mode);
+}
+
+/* Creates a file in the place of what an earlier run left, and follows no link. */
+static FILE *create(const char *path)
+{
+    enum { READ_AND_WRITE_ALL = 0666 };
+    if (unlink(path) != 0 && errno != ENOENT) {
+        return NULL;
+    }
+    const int created =
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, READ_AND_WRITE_ALL);
+    return created < 0 ? NULL : fdopen(created, "w");
+}
+
 bool record_open(struct record *record, const char *path, struct refusal *refusal)
 {
     *record = (struct record){.path = path};
     if (path == NULL) {
         return true;
     }
-    struct stat status;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+    if (!is_free_for_a_file(path)) {
         return refuse(refusal, "--record: %s is not a regular file; name a file", path);
     }
     const size_t length = strlen(path);
     record->partial_path = allocate(length + sizeof PARTIAL, 1);
     memcpy(record->partial_path, path, length);
     memcpy(record->partial_path + length, PARTIAL, sizeof PARTIAL);
-    record->file = fopen(record->partial_path, "we");
+    if (!is_free_for_a_file(record->partial_path)) {
+        return refuse(refusal,
+                      "--record: %s is not a regular file; remove it, or name another file",
+                      record->partial_path);
+    }
+    record->file = create(record->partial_path);
     if (record->file == NULL) {
         return refuse(refusal, "--record: cannot write %s: %s; name a file in a writable folder",
                       record->partial_path, strerror(errno));

@@ -1770,26 +1770,46 @@ class BadInput(InAFolder):
         )
 
     def test_a_record_that_cannot_be_written(self):
-        blocked = self.folder / "blocked.record"
+        blocked, piped, linked = (self.folder / name for name in ("blocked", "piped", "linked"))
         Path(f"{blocked}.partial").mkdir()
+        os.mkfifo(f"{piped}.partial")
+        victim = self.folder / "victim"
+        victim.write_text("precious")
+        Path(f"{linked}.partial").symlink_to(victim)
+        (self.folder / "link").symlink_to(victim)
+        partial = "partial is not a regular file; remove it, or name another file"
         cases = [
             (self.folder / "missing" / "run.record", "No such file or directory"),
             (self.folder, "is not a regular file; name a file"),
             (Path("/dev/full"), "is not a regular file; name a file"),
-            (blocked, "Is a directory"),
+            (self.folder / "link", "is not a regular file; name a file"),
+            (blocked, partial),
+            (piped, partial),
+            (linked, partial),
         ]
         runs = together(lambda case: run(PINGPONG, *QUICK, "--record", case[0]), cases)
         for (path, words), done in zip(cases, runs, strict=True):
             with self.subTest(path=path):
                 self.assert_refused(done, words)
-        self.assertEqual([p.name for p in self.folder.iterdir()], ["blocked.record.partial"])
+        left = {"blocked.partial", "piped.partial", "linked.partial", "victim", "link"}
+        self.assertEqual({p.name for p in self.folder.iterdir()}, left)
+        self.assertEqual(victim.read_text(), "precious")
+
+    def test_what_a_killed_run_left_is_replaced_and_no_other_name_of_it(self):
+        partial = Path(f"{self.path}.partial")
+        other = self.folder / "other"
+        other.write_text("precious")
+        os.link(other, partial)
+        self.assertEqual(run(PINGPONG, *QUICK, "--record", self.path).returncode, 0)
+        self.assertEqual(other.read_text(), "precious")
+        self.assertFalse(partial.exists())
 
 
 class WhenThingsGoWrong(InAFolder):
     def test_a_full_disk_is_reported_and_leaves_the_old_record_alone(self):
         self.path.write_text("an older record")
-        Path(f"{self.path}.partial").symlink_to("/dev/full")
-        done = run(PINGPONG, "--sizes", "1:64", *QUICK, "--record", self.path)
+        kernel = TEST_KERNELS / "pingpong_full_disk"
+        done = run(kernel, "--sizes", "1:64", *QUICK, "--record", self.path)
         self.assertEqual(done.returncode, 2, done.stderr)
         (line,) = [x for x in done.stderr.splitlines() if x.startswith("switchpoint: --record: ")]
         self.assertIn("No space left on device", line)
