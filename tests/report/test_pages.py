@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import io
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -329,6 +328,29 @@ def test_search_finds_curves_and_findings_by_words(browser: webdriver.Chrome, fo
     assert "/runs/" in browser.current_url
 
 
+def few_curves(tmp_path: Path) -> Path:
+    """Return a report with one curve: other tables of five rows or fewer have no filter."""
+    table = tmp_path / "few.csv"
+    table.write_text("size_bytes,time_us\n" + "".join(f"{2**n},{n + 1}\n" for n in range(12)))
+    return report_of([table], tmp_path)
+
+
+def test_the_table_of_the_search_always_has_its_filter(tmp_path: Path) -> None:
+    folder = few_curves(tmp_path)
+
+    assert 'class="search"' in (folder / "search.html").read_text()
+    assert 'class="search"' not in (folder / "runs.html").read_text()
+
+
+def test_search_works_in_a_report_of_few_curves(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    page = opened_page(browser, few_curves(tmp_path) / "search.html", "?q=curve")
+
+    assert len(page.find_elements(By.CSS_SELECTOR, "#search-table tbody tr")) == 1
+    filter_box = page.find_element(By.CSS_SELECTOR, "#search-table-sheet .search")
+    assert filter_box.get_attribute("value") == "curve"
+    assert page.get_log("browser") == []
+
+
 def test_at_most_a_dozen_curves_are_visible_and_the_others_can_be_chosen(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
@@ -358,27 +380,6 @@ def test_a_report_that_did_not_change_is_not_written_again(folder: Path, tmp_pat
     runs = [path for path in before if path.parent.name == "runs"]
     assert len(runs) == len(files)
     assert [path.stat().st_mtime_ns for path in runs] == [before[path] for path in runs]
-
-
-def test_pages_that_are_not_needed_any_more_go_and_other_files_stay(tmp_path: Path) -> None:
-    files = [RECORDS / f"{name}.record.gz" for name in NAMES]
-    first = report_of(files, tmp_path)
-    (first / "runs" / "notes.txt").write_text("mine")
-    (first / ".index.html.0123.switchpoint").write_text("left by a command that was killed")
-    outside = tmp_path / "outside.txt"
-    outside.write_text("mine")
-    with (first / "files.txt").open("a") as listed:
-        listed.write("../outside.txt\n")
-
-    report_of(files[:1], tmp_path)
-
-    assert len(list((first / "runs").glob("*.html"))) == 1
-    assert (first / "runs" / "notes.txt").read_text() == "mine"
-    assert outside.read_text() == "mine"
-    assert not list(first.glob(".*.switchpoint"))
-    listed_files = (first / "files.txt").read_text().splitlines()
-    there = {os.path.relpath(path, first) for path in first.rglob("*") if path.is_file()}
-    assert there == {*listed_files, "files.txt", "runs/notes.txt"}
 
 
 def test_runs_without_any_curve_have_pages_with_their_provenance(

@@ -1,4 +1,4 @@
-"""Which arguments of a kernel may be given again because a record has them, written anew.
+"""Which arguments of a kernel may be given again because a record has them, each as one word.
 
 They are split as the kernels do (src/engine/options.c), so that none becomes the value of another.
 """

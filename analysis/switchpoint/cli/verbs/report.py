@@ -21,6 +21,12 @@ def command(
         Path,
         typer.Option("--output", "-o", metavar="FOLDER", help="Write the pages into this folder."),
     ] = Path("report"),
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", help="Also write into a folder with other files, none of which is replaced."
+        ),
+    ] = False,
     scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
@@ -30,7 +36,7 @@ def command(
         from switchpoint.models.simulated import left_out_of_simulated
         from switchpoint.reporting.pages.report import report
 
-        page = report(measurements, output, store=store_of(files, store))
+        page = report(measurements, output, store=store_of(files, store), force=force)
         warn([*measurements.warnings, *left_out_of_simulated(measurements)])
         if as_json:
             from switchpoint.reporting.json import print_json

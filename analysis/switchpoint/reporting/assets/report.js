@@ -96,7 +96,7 @@ for (const sheet of document.querySelectorAll(".sheet")) {
 
 const asked = new URLSearchParams(location.search).get("q");
 const results = document.getElementById("search-table-sheet");
-if (asked && results) {
+if (asked && results) {  // without a curve there is no table
   results.querySelector(".search").value = asked;
   listOf(results).search(asked);
 }

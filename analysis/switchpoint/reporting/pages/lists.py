@@ -46,6 +46,10 @@ def search(contents: Contents) -> Page:
     return Page(
         "search.html",
         "Search",
-        ["Each word that you type must be in a row."],
+        [
+            "Each word that you type must be in a row."
+            if rows
+            else "There are no curves and no findings."
+        ],
         sections=[Section("results", "Curves and findings", tables=[table])],
     )

@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.reporting.figures.figure import Figure
+from switchpoint.reporting.pages.spreadsheets import protected
 from switchpoint.tables.units import percent, significant, size_text
 
 #: An address contains at most so many characters of a name.
@@ -24,9 +25,6 @@ _MOST_OF_NAME = 40
 
 #: A page of a table has at most so many rows: the browser lays no others out.
 _ROWS_OF_PAGE = 100
-
-#: A spreadsheet takes text that begins with these for a formula.
-_FORMULA = ("=", "+", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class Cell:
         """The cell in a CSV file."""
         if self.number is not None:
             return f"{self.number:.15g}"
-        return f"'{self.text}" if self.text.startswith(_FORMULA) else self.text
+        return protected(self.text)
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ class Table:
         """The same table as text with commas."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(self.headings)
+        writer.writerow(map(protected, self.headings))
         writer.writerows([cell.raw for cell in row.cells] for row in self.rows)
         return stream.getvalue()
 

@@ -11,6 +11,7 @@ import jinja2
 from switchpoint import __name__ as _package
 from switchpoint.reporting.figures.figure import DARK
 from switchpoint.reporting.pages.page import Page
+from switchpoint.reporting.pages.spreadsheets import protected_table
 
 #: Nothing may come from elsewhere, and nothing may be sent. `file:` is for browsers that do not
 #: take files in the page's own folder for its own.
@@ -54,7 +55,7 @@ def _values(page: Page) -> Iterator[tuple[str, str]]:
     """Yield path and content of the CSV of each plot and table."""
     plots = {plot.name: plot.values for section in page.shown for plot in section.plots}
     for name, values in plots.items():
-        text = values.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+        text = protected_table(values).to_csv(index=False, float_format="%.6g", lineterminator="\n")
         yield _csv_path(page, name), text
     for section in page.shown:
         for table in section.tables:

@@ -48,6 +48,8 @@ def report(
     folder: str | os.PathLike[str] = "report",
     findings: pd.DataFrame | None = None,
     store: Store | None = None,
+    *,
+    force: bool = False,
 ) -> Path:
     """Write the pages of a report into a folder. `index.html` is the first.
 
@@ -57,16 +59,25 @@ def report(
         The measurements to report.
     folder
         It is created if it does not exist. Pages of an older report are replaced, those that did
-        not change are not written, and those that are no longer needed are removed.
+        not change are not written, and those that are no longer needed are removed. Other files
+        are never replaced or removed.
     findings
         As from `detect`, which is called if they are not given.
     store
         The store of the measurements: its earlier sessions make the page of the history.
+    force
+        Whether the folder may contain other files, although no report was written there.
 
     Returns
     -------
     Path
         The path of the first page.
+
+    Raises
+    ------
+    InputError
+        If the folder, or the place of a page, contains what no report wrote; if a page cannot be
+        written.
     """
     contents = Contents.of(measurements, findings, store)
     target = Path(folder)
@@ -74,7 +85,7 @@ def report(
     existing = {PREDICTIONS, *(page.path for page in lists)}
     menu = [(path, title) for path, title in _MENU.items() if path in existing]
     try:
-        write_report(target, _files(contents, lists, menu))
+        write_report(target, _files(contents, lists, menu), force=force)
     except OSError as error:
         raise InputError(
             folder, f"cannot be written ({error.strerror}); choose another folder"
