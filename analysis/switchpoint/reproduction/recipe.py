@@ -20,7 +20,7 @@ from switchpoint.printable import printable
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import Lock, parse_lock
-from switchpoint.spack.lock_programs import unsafe_part
+from switchpoint.spack.lock_programs import foreign_program, unsafe_part
 from switchpoint.tables.columns import PASSING_LABELS, REPRODUCES
 from switchpoint.untrusted.kernel_options import KernelArguments, kernel_arguments
 from switchpoint.untrusted.launchers import launch_words, scheduler_words
@@ -67,8 +67,22 @@ class Recipe:
     def __post_init__(self) -> None:
         """Leave out a lock with which Spack could run anything."""
         if self.lock is not None and (unsafe := unsafe_part(self.lock)):
-            self._unsafe.append(f"Spack's lock ({unsafe})")
-            self.lock_text = self.lock = None
+            self._leave_out_lock(unsafe)
+
+    def leave_out_foreign_lock(self) -> None:
+        """Leave out a lock that names programs which are here, but are not of this machine.
+
+        Spack would run them.
+        """
+        for node in self.lock.nodes() if self.lock is not None else ():
+            foreign = foreign_program(node)
+            if foreign is not None and foreign.exists():
+                self._leave_out_lock(f"{node.name} uses {foreign}, not in /usr, /opt or PATH")
+                return
+
+    def _leave_out_lock(self, why: str) -> None:
+        self._unsafe.append(f"Spack's lock ({why})")
+        self.lock_text = self.lock = None
 
     @functools.cached_property
     def lock(self) -> Lock | None:
@@ -204,7 +218,9 @@ def _recipe(run: str, runs: pd.DataFrame) -> Recipe:
             run, "was measured by another tool, which stores no arguments; give one of our records"
         )
     lock = locks.unpack(facts["lock"]) if isinstance(facts["lock"], str) else None
-    return Recipe(json.loads(facts["header"]), str(facts["source"]), lock)
+    recipe = Recipe(json.loads(facts["header"]), str(facts["source"]), lock)
+    recipe.leave_out_foreign_lock()
+    return recipe
 
 
 def one_line(text: object) -> str:

@@ -29,6 +29,9 @@ _FLAG = re.compile(
 #: What a spec may contain: no folder.
 _SPEC = re.compile(r"[\w@.:=+~^%,\"' -]*", re.ASCII)
 
+#: A package and its version, perhaps of a commit.
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9_.-]*@[\w.=+-]+", re.ASCII)
+
 #: What Spack may be told of an external.
 _ATTRIBUTES = frozenset(["compilers"])
 
@@ -45,6 +48,8 @@ def _unsafe_parts(lock: Lock) -> Iterator[str]:
     if not _SPEC.fullmatch(lock.requested) or "dev_path" in lock.requested:
         yield f"its spec '{lock.requested}' names a folder"
     for node in lock.nodes():
+        if not _PLAIN.fullmatch(f"{node.name}@{node.version}"):
+            yield f"'{node.name}@{node.version}' is no package and version"
         if "dev_path" in node.variants:
             yield f"{node.name} is built from the folder {node.variants['dev_path']}"
         for name, text in node.flags.items():
