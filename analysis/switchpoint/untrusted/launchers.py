@@ -25,7 +25,7 @@ _NODES = re.compile(r"[A-Za-z0-9][\w.-]*(\[[0-9,-]+\][\w.-]*)?(,[A-Za-z0-9][\w.-
 _RANGE = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?")
 _TIME = re.compile(r"([0-9]+-)?[0-9]+(:[0-9]+){0,2}")
 _SWITCHES = re.compile(r"[0-9]+(@[0-9:-]+)?")
-_RESOURCES = re.compile(r"[A-Za-z][\w.:-]*(,[A-Za-z][\w.:-]*)*", re.ASCII)
+_RESOURCES = re.compile(r"[A-Za-z0-9][\w.:-]*(,[A-Za-z][\w.:-]*)*", re.ASCII)
 _DISTRIBUTION = re.compile(
     r"(\*|block|cyclic|arbitrary|fcyclic|plane=[0-9]+)(:(\*|block|cyclic|fcyclic))*"
     r"(,(no)?pack)?", re.IGNORECASE,
@@ -33,6 +33,7 @@ _DISTRIBUTION = re.compile(
 _BINDING = re.compile(
     r"[a-z_]+(:[0-9a-fx,*-]+)?(,[a-z_]+(:[0-9a-fx,*-]+)?)*", re.ASCII | re.IGNORECASE
 )
+_CPUS = re.compile(r"[0-9]+([,-][0-9]+)*")
 _PMI = re.compile(r"pmix(_v[0-9])?|pmi2|pmi1|none|openmpi|cray_shasta", re.IGNORECASE)
 
 
@@ -52,10 +53,12 @@ def _is_passed_on(values: Sequence[str]) -> bool:
 
 
 _FLAG: _Option = 0, lambda _: True
-_COUNT, _PLACE, _WORDS = _one(COUNT), _one(PLACES), _one(WORDS)
+_COUNT, _PLACE = _one(COUNT), _one(PLACES)
 
-#: Of mpirun and mpiexec, with one dash or two. Open MPI (4 and 5), Hydra (MPICH and Intel MPI) and
-#: HPE's PALS share these names, so no option may have another number of values in one of them.
+#: Of mpirun and mpiexec. Open MPI (4 and 5), Hydra (MPICH and Intel MPI) and HPE's PALS share these
+#: names, so no option may have another number of values in one of them. They are written with two
+#: dashes, which all of these understand: Open MPI 5 takes `-bind-to` for letters, and the next word
+#: for the program.
 _MPIRUN: Mapping[str, _Option] = {
     **dict.fromkeys(
         ("n", "np", "N", "npernode", "npersocket", "ppn", "perhost", "cpus-per-proc",
@@ -65,7 +68,7 @@ _MPIRUN: Mapping[str, _Option] = {
     **dict.fromkeys(
         ("map-by", "rank-by", "bind-to", "membind", "cpu-bind", "mem-bind"), _PLACE
     ),
-    **dict.fromkeys(("cpu-set", "cpu-list", "iface"), _WORDS),
+    **dict.fromkeys(("cpu-set", "cpu-list"), _one(_CPUS)),
     **dict.fromkeys(
         ("allow-run-as-root", "oversubscribe", "nooversubscribe", "use-hwthread-cpus", "bynode",
          "byslot", "bycore", "bysocket", "bind-to-core", "bind-to-socket", "bind-to-none",
@@ -83,7 +86,8 @@ _MPIRUN: Mapping[str, _Option] = {
     "env": _sets(""),
 }  # fmt: skip
 
-#: Of srun, which also takes what a job asks the scheduler for.
+#: Of srun, which also takes what a job asks the scheduler for. Each is written as one word with its
+#: value.
 _SRUN: Mapping[str, _Option] = {
     **dict.fromkeys(
         ("ntasks", "n", "ntasks-per-node", "ntasks-per-core", "ntasks-per-socket",
@@ -114,8 +118,7 @@ _SRUN: Mapping[str, _Option] = {
     ),
     **dict.fromkeys(
         ("contiguous", "overlap", "exact", "overcommit", "O", "oversubscribe", "s", "unbuffered",
-         "u", "label", "l", "spread-job", "use-min-nodes", "requeue", "no-requeue", "whole",
-         "resv-ports"),
+         "u", "label", "l", "spread-job", "use-min-nodes", "resv-ports"),
         _FLAG,
     ),
     "mpi": _one(_PMI),
@@ -123,22 +126,26 @@ _SRUN: Mapping[str, _Option] = {
 }  # fmt: skip
 
 #: Options of srun that are flags, unless a value follows after `=`.
-_PERHAPS_FLAGS = frozenset(["exclusive", "kill-on-bad-exit", "nice", "wait", "resv-ports"])
+_PERHAPS_FLAGS = frozenset(["exclusive", "kill-on-bad-exit", "nice", "resv-ports"])
 
 _APRUN: Mapping[str, _Option] = {
     **dict.fromkeys(("n", "N", "d", "j", "S", "sn", "r"), _COUNT),
-    "cc": _one(_BINDING),
+    "cc": _one(re.compile("cpu|numa_node|none|depth|[0-9][0-9,:x-]*")),
     "m": _one(NUMBER),
     "ss": _FLAG,
 }
 
+#: Of launchers that lead to another one: only numbers.
+_COUNTS: Mapping[str, _Option] = dict.fromkeys(("n", "N", "T", "np", "o", "p"), _COUNT)
+
 _JSRUN: Mapping[str, _Option] = {
     **dict.fromkeys(
         ("n", "nrs", "a", "tasks_per_rs", "c", "cpu_per_rs", "g", "gpu_per_rs", "r",
-         "rs_per_host", "p", "np", "N", "T", "o"),
+         "rs_per_host", "p", "np"),
         _COUNT,
     ),
-    **dict.fromkeys(("d", "launch_distribution", "b", "bind", "l", "latency_priority"), _WORDS),
+    **dict.fromkeys(("d", "launch_distribution"), _one(re.compile("cyclic|packed|plane:[0-9]+"))),
+    **dict.fromkeys(("b", "bind"), _one(re.compile("none|rs|packed(:smt)?(:[0-9]+)?"))),
 }  # fmt: skip
 
 #: The options of each program that starts the ranks of a job.
@@ -150,27 +157,28 @@ _LAUNCHERS: Mapping[str, Mapping[str, _Option]] = {
     ),
     "srun": _SRUN,
     "aprun": _APRUN,
-    **dict.fromkeys(("ibrun", "jsrun", "lrun"), _JSRUN),
+    "jsrun": _JSRUN,
+    **dict.fromkeys(("ibrun", "lrun"), _COUNTS),
 }  # fmt: skip
 
 
 def launch_words(text: str) -> list[str]:
     """Split a command that starts ranks into words; none if one of them may not be used.
 
-    >>> launch_words("mpirun -n 2 --bind-to core")
-    ['mpirun', '-n', '2', '--bind-to', 'core']
+    >>> launch_words("mpirun -np 2 -bind-to core")
+    ['mpirun', '--np', '2', '--bind-to', 'core']
     >>> launch_words("mpirun -n 2 sh -c id"), launch_words("mpirun -n 1 a : -n 1 b")
     ([], [])
     """
     launcher, *words = _split(text) or [""]
-    options = _LAUNCHERS.get(launcher)
-    return [launcher, *words] if options is not None and _are_options(words, options) else []
+    known = _LAUNCHERS.get(launcher)
+    options = None if known is None else _options(words, known)
+    return [] if options is None else [launcher, *options]
 
 
 def scheduler_words(text: str) -> list[str]:
     """Split options of a Slurm job into words; none if one of them may not be used."""
-    words = _split(text)
-    return words if _are_options(words, _SRUN) else []
+    return _options(_split(text), _SRUN) or []
 
 
 def _split(text: str) -> list[str]:
@@ -180,34 +188,51 @@ def _split(text: str) -> list[str]:
         return []
 
 
-def _are_options(words: Sequence[str], options: Mapping[str, _Option]) -> bool:
+def _options(words: Sequence[str], known: Mapping[str, _Option]) -> list[str] | None:
+    """Return options and their values as they may be given; None if one of them may not be."""
+    options: list[str] = []
     rest = list(words)
     while rest:
-        after = _after_option(rest, options)
-        if after is None:
-            return False
-        rest = after
-    return True
+        found = _first_option(rest, known)
+        if found is None:
+            return None
+        name, values, given, rest = found
+        options += _written(name, values, known) or given
+    return options
 
 
-def _after_option(words: Sequence[str], options: Mapping[str, _Option]) -> list[str] | None:
-    """Return the words after the first option and its values; None if they may not be used."""
-    found = re.fullmatch(r"--?([A-Za-z][\w-]*)(?:=(.*))?", words[0], re.ASCII)
-    if found is None:
+def _written(name: str, values: list[str], known: Mapping[str, _Option]) -> list[str]:
+    """Return the words of an option such that no launcher can take a value for a program."""
+    dashed = f"--{name}" if len(name) > 1 else f"-{name}"
+    if known is _MPIRUN:
+        return [dashed, *values]
+    if known is _SRUN:
+        return ["=".join([dashed, *values]) if len(name) > 1 else "".join([dashed, *values])]
+    return []
+
+
+#: Name and values of an option, the words that gave it, and those after them.
+_Found = tuple[str, list[str], list[str], list[str]]
+
+
+def _first_option(words: Sequence[str], known: Mapping[str, _Option]) -> _Found | None:
+    parts = re.fullmatch(r"--?([A-Za-z][\w-]*)(?:=(.*))?", words[0], re.ASCII)
+    if parts is None:
         return None
-    name, value = found.groups()
-    if options is _SRUN:
+    name, value = parts.groups()
+    if known is _SRUN:
         name, value = _of_srun(words[0], name, value)
-    if name not in options:
+    if name not in known:
         return None
-    count, check = options[name]
-    if value is None and options is _SRUN and name in _PERHAPS_FLAGS:
+    count, check = known[name]
+    if value is None and known is _SRUN and name in _PERHAPS_FLAGS:
         count, check = _FLAG
-    given = [*([] if value is None else [value]), *words[1:]]
-    values, rest = given[:count], given[count:]
-    if (value is not None and count != 1) or len(values) < count or not check(values):
+    joined = value is not None
+    values = [value] if value is not None else list(words[1 : 1 + count])
+    if (joined and count != 1) or len(values) < count or not check(values):
         return None
-    return rest
+    end = 1 if joined else 1 + count
+    return name, values, list(words[:end]), list(words[end:])
 
 
 def _of_srun(word: str, name: str, value: str | None) -> tuple[str, str | None]:
