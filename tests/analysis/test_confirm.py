@@ -385,7 +385,7 @@ def test_settings_that_start_something_are_named_and_not_tried(cluster: Cluster)
 def test_only_options_of_the_kernels_are_given_again(cluster: Cluster) -> None:
     """A `--record` with its file as the next word would let a record overwrite any file."""
     cluster.arguments = [
-        "pingpong", "--record", "/tmp/victim", "--warmup", "5", "sh", "--evil=1", "--seed", "3",
+        "pingpong", "--record", "/home/victim", "--warmup", "5", "sh", "--evil=1", "--seed", "3",
         "--window=8", "--mode", "send", "--label",
     ]  # fmt: skip
     judged(cluster, {"disturbed": 1.3})

@@ -167,12 +167,12 @@ def test_no_program_runs_because_a_lock_names_it(switchpoint: Run, tmp_path: Pat
 @pytest.mark.parametrize(
     ("where", "part"),
     [
-        ({"parameters": {"cflags": ["-O2", "-fplugin=/tmp/evil.so"]}}, "-fplugin"),
-        ({"parameters": {"ldflags": ["-B/tmp/evil"]}}, "-B/tmp/evil"),
-        ({"parameters": {"dev_path": "/tmp/evil"}}, "built from the folder"),
+        ({"parameters": {"cflags": ["-O2", "-fplugin=/evil.so"]}}, "-fplugin"),
+        ({"parameters": {"ldflags": ["-B/evil"]}}, "-B/evil"),
+        ({"parameters": {"dev_path": "/evil"}}, "built from the folder"),
         ({"external": {"path": "/usr", "extra_attributes": {"environment": {}}}}, "environment"),
         ({"version": "4.4 dev_path=x"}, "is no package and version"),
-        ({"external": {"path": None, "module": ["/tmp/evil"]}}, "module from a file"),
+        ({"external": {"path": None, "module": ["/evil"]}}, "module from a file"),
     ],
 )
 def test_a_lock_that_may_run_anything_is_not_used(
@@ -517,7 +517,7 @@ def test_a_module_that_may_be_a_file_is_not_loaded(
 def test_no_argument_of_a_record_names_a_file_or_takes_the_next_one(
     switchpoint: Run, tmp_path: Path
 ) -> None:
-    """The record of case 04: its `--label` took our `--record` for its value."""
+    """A last `--label` took our `--record` for its value, so that the one of the record counted."""
     victim = tmp_path / "victim.txt"
     arguments = ["pingpong", "--passes=1", "--sizes", "8", "--record", str(victim), "--evil", "1",
                  "--mode", "send,ssend", "sh", "--samples=$(touch broken)", "--quiet",

@@ -46,7 +46,7 @@ def listed(folder: Path) -> dict[str, str]:
 
 
 def test_a_list_of_somebody_else_removes_nothing(tmp_path: Path) -> None:
-    """Of case 03: `files.txt` was taken for the report's own list, whoever wrote it."""
+    """Once `files.txt` was taken for the report's own list, whoever wrote it."""
     (tmp_path / "files.txt").write_text("thesis.tex\ndata.bin\n")
     (tmp_path / "thesis.tex").write_text("years")
     before = contents(tmp_path)
@@ -149,7 +149,7 @@ FORMULAS = ["=1+1", "+1+1", "-2+3", "@SUM(1)", "\t=1"]
 
 
 def test_no_cell_or_heading_of_a_csv_is_a_formula(tmp_path: Path) -> None:
-    """Of case 15: also in the values of figures, in headings, and with a dash."""
+    """Also not in the values of figures, in headings, and with a dash."""
     table = tmp_path / "formulas.csv"
     rows = [
         f'{size},{size / 100 + 1},"{name}","{name}"'
