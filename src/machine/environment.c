@@ -13,7 +13,7 @@
  * verbs (IBV_, RDMAV_, MLX5_), Slingshot (CXI_). */
 static const char *const SETTINGS[] = {
     "OMPI_", "PMIX_MCA_", "PRTE_", "MPICH_", "MPIR_", "MV2_", "MVP_",   "I_MPI_", "UCX_",
-    "FI_",   "PSM",       "HFI_",  "HCOLL_", "IBV_",  "CXI_", "RDMAV_", "MLX5_",
+    "FI_",   "PSM",       "HFI_",  "HCOLL_", "IBV_",  "CXI_", "RDMAV_", "MLX5_",  "PSP_",
 };
 
 /* Open MPI's launcher passes these to its processes: addresses and keys of one job, not settings.

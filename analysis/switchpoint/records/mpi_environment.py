@@ -11,8 +11,8 @@ from typing import Any
 
 #: The variables that kernels write to records, see src/machine/environment.c.
 _STEERING = re.compile(
-    r"(OMPI_|PMIX_MCA_|PRTE_|MPICH_|MPIR_|MV2_|MVP_|I_MPI_|UCX_|FI_|PSM|HFI_|HCOLL_|IBV_|CXI_|RDMAV_|MLX5_)"
-    r"\w+",
+    r"(OMPI_|PMIX_MCA_|PRTE_|MPICH_|MPIR_|MV2_|MVP_|I_MPI_|UCX_|FI_|PSM|HFI_|HCOLL_|IBV_|CXI_"
+    r"|RDMAV_|MLX5_|PSP_)\w+",
     re.ASCII,
 )
 
