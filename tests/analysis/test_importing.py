@@ -138,7 +138,8 @@ def test_a_negative_time_of_osu_is_left_out_with_a_warning(tmp_path: Path) -> No
     found = read(written(tmp_path, title + "1 -1.00\n2 1.00\n", "osu.txt"))
 
     assert found.samples["size_bytes"].tolist() == [2]
-    assert "1 row without a usable Latency (us) skipped" in found.warnings[0]
+    [warning] = found.warnings
+    assert "osu_latency: line 3: no usable Latency (us): the row is skipped" in warning
 
 
 def test_netpipe_output_is_recognised_by_content(tmp_path: Path) -> None:
@@ -165,17 +166,18 @@ def test_what_netpipe_prints_is_read_too() -> None:
     assert found.samples["size_bytes"].tolist() == [2, 3, 49152, 65536]
     assert found.samples["time_us"].tolist() == pytest.approx([1.11, 1.18, 34.63, 44.83], rel=1e-2)
     assert found.samples["iterations"].tolist() == [82163, 89846, 1983, 962]
-    assert "1 row is incomplete" in found.warnings[0]  # where it spoke between
+    [warning] = found.warnings  # where it spoke between
+    assert "line 9: '0:       1 bytes 165130 times --> Using ' is no whole row" in warning
 
 
-@pytest.mark.parametrize(("work", "size"), [("", 64), ("    12.34 GFlops", 64)])
-def test_netpipe_5_is_read(tmp_path: Path, work: str, size: int) -> None:
-    row = f"{size:9d} {2.133:9.3f} {2.1:9.3f} {2.2:9.3f} {0.24:7.2f}{work}\n"
+@pytest.mark.parametrize("work", ["", "    12.34 GFlops"])
+def test_netpipe_5_is_read(tmp_path: Path, work: str) -> None:
+    row = f"{{:9d}} {{:9.3f}} {2.1:9.3f} {4.2:9.3f} {0.24:7.2f}{work}\n"
 
-    found = read(written(tmp_path, row * 2, "np.out"))
+    found = read(written(tmp_path, row.format(64, 2.133) + row.format(128, 4.266), "np.out"))
 
     assert found.samples["time_us"].tolist() == pytest.approx([64 * 8e-3 / 2.133] * 2)
-    assert found.samples["size_bytes"].tolist() == [size] * 2
+    assert found.samples["size_bytes"].tolist() == [64, 128]
 
 
 def test_netpipe_without_times_is_named(tmp_path: Path) -> None:
@@ -475,7 +477,9 @@ def test_sizes_that_imb_gave_up_are_counted(tmp_path: Path, reason: str) -> None
     found = read(written(tmp_path, f"{title} 8 10 1.50 5.33\n 4194304 {reason}\n"))
 
     assert found.samples["size_bytes"].tolist() == [8]
-    assert "1 row without a usable t[usec] skipped" in found.warnings[0]
+    [warning] = found.warnings
+    why = reason.partition(".")[0]
+    assert f"imb_pingpong: line 5: the benchmark gave up this size ({why})" in warning
 
 
 @pytest.mark.parametrize(
@@ -495,9 +499,10 @@ def test_sizes_that_imb_gave_up_are_counted(tmp_path: Path, reason: str) -> None
     ],
 )
 def test_osu_titles_name_the_program(tmp_path: Path, title: str, kernel: str) -> None:
-    text = f"# {title}\n# Size          Latency (us)\n0                       1.05\n"
+    metric = "Bandwidth (MB/s)" if "bandwidth" in title.lower() else "Latency (us)"
+    text = f"# {title}\n# Size          {metric}\n1                       1.0\n"
 
-    assert points(written(tmp_path, text)) == {kernel: {0: 1.05}}
+    assert points(written(tmp_path, text)) == {kernel: {1: 1.0}}
 
 
 def test_osu_tables_among_a_jobs_other_words_are_found(tmp_path: Path) -> None:
@@ -527,12 +532,16 @@ def test_rows_that_cannot_be_used_are_left_out_with_a_warning(tmp_path: Path) ->
         "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)        Validation\n"
         "1    1.0    Pass\n2    2.0    Fail\n4    nan    Pass\n8    1."
     )
+    path = written(tmp_path, text)
 
-    found = read(written(tmp_path, text))
+    found = read(path)
 
     assert found.samples["size_bytes"].tolist() == [1, 2]
-    assert "2 rows without a usable Avg Latency(us) skipped" in found.warnings[0]
-    assert "payloads of 1 sizes arrived damaged" in found.warnings[1]
+    assert [warning.removeprefix(f"{path}: osu_latency: ") for warning in found.warnings] == [
+        "line 6: 2 values under 3 names: the row is skipped",
+        "line 5: no usable Avg Latency(us): the row is skipped; write decimals with a point",
+        "line 4: the payload arrived damaged; do not trust this time",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -553,9 +562,9 @@ def test_rows_in_another_notation_are_counted_as_left_out(
 
     assert found.samples["size_bytes"].tolist() == [8]
     [warning] = found.warnings
-    assert "3 rows without a usable" in warning
+    assert "lines 4, 5 and 6: no usable" in warning
 
-    with pytest.raises(InputError, match="without any row with a usable size and time; write dec"):
+    with pytest.raises(InputError, match="line 3: no usable .* write decimals with a point; there"):
         read(written(tmp_path, heading + rows))
 
 

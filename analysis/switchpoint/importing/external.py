@@ -44,7 +44,7 @@ def content(path: Path, most_bytes: int = TEXT_BYTES) -> bytes:
 
 def text_lines(path: Path, data: bytes) -> list[str]:
     """Return the lines of a text in any encoding that contains ASCII; raises InputError."""
-    return few_enough(path, data.decode("utf-8", errors="replace").splitlines())
+    return few_enough(path, data.decode("utf-8-sig", errors="replace").splitlines())
 
 
 def few_enough(path: Path, lines: list[_Line]) -> list[_Line]:

@@ -8,25 +8,37 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
-from switchpoint.importing.printed import NUMBER, TAG, Columns, Table, as_runs, printed_lines
+from switchpoint.importing.printed import Columns, as_runs, parts_of
+from switchpoint.importing.printed_lines import BEFORE_TITLE, printed_lines
+from switchpoint.importing.printed_tables import (
+    Fact,
+    Heading,
+    Lost,
+    Part,
+    Table,
+    Title,
+    find_tables,
+)
 from switchpoint.tables.measurements import Measurements
 
 NAME = "Intel MPI Benchmarks' output"
 
 _TITLE = re.compile(r"#\s*Benchmarking\s+(?P<name>[\w-]+)")
-_RECOGNISED = re.compile(rb"^" + TAG + rb"#\s*Benchmarking\s+[\w-]+", re.MULTILINE)
+_RECOGNISED = re.compile(BEFORE_TITLE + rb"#\s*Benchmarking\s+[\w-]+", re.MULTILINE)
 _PROCESSES = re.compile(r"#processes = (?P<processes>\d+)")
 #: A line below the title with `-multi`. A table with a column `Group` has a row for each group.
 _GROUPS = re.compile(r"\( (?P<groups>\d+) groups of (?P<processes>\d+) processes")
 #: Modes of one-sided transfers: many between two synchronisations, or one.
 _MODE = re.compile(r"#\s*MODE: (?P<mode>[\w-]+)")
 _HEADING = re.compile(r"(?P<names>(?:Group\s+)?(?:#bytes\s+)?#repetitions\s.*\S)")
-_ROW = re.compile(rf"(?=\d){NUMBER}(?:\s+{NUMBER})+", re.IGNORECASE)
-_GIVEN_UP = re.compile(r"(?P<numbers>(?:\d+\s+)+)(?:out-of-mem|int-overflow|time-out)\b.*")
+#: A heading of other columns.
+_OTHER_HEADING = re.compile(r"(?:Group\s+)?#(?:bytes|repetitions)\b.*")
+_GIVEN_UP = re.compile(r"(?:\d+\s+)+(?P<why>out-of-mem|int-overflow|time-out)\b.*")
 _VERSION = re.compile(rb"Intel\(R\) MPI Benchmarks\s+(?:Version\s+)?(\d[\w.]*)", re.IGNORECASE)
 
 _COLUMNS = Columns(
@@ -53,27 +65,35 @@ def read(path: Path, around: Surroundings) -> Measurements:
     For one-sided transfers also the `mode`; with `-multi` the number of `groups`, and the `group`.
     """
     data = content(path)
-    tables: list[Table] = []
-    identity: dict[str, str] = {}
-    open_table = None
-    for number, line in printed_lines(path, data):
-        if title := _TITLE.match(line):
-            identity = {"kernel": "imb_" + title["name"].lower().replace("-", "_")}
-            open_table = None
-        elif open_table is None and (told := _PROCESSES.search(line) or _GROUPS.search(line)):
-            identity = identity | told.groupdict()
-        elif mode := _MODE.match(line):
-            identity = identity | {"mode": mode["mode"].lower()}
-        elif "kernel" in identity and (heading := _HEADING.fullmatch(line)):
-            open_table = Table(identity, heading["names"].split())
-            tables.append(open_table)
-        elif open_table is not None and (row := _ROW.fullmatch(line) or _GIVEN_UP.fullmatch(line)):
-            open_table.rows.append((row.groupdict().get("numbers") or line).split())
-            open_table.lines.append(number)
+    tables, problems = find_tables(printed_lines(path, data), _Grammar())
     version = _VERSION.search(data)
-    tool = "Intel MPI Benchmarks" + (f" {version[1].decode()}" if version else "")
-    plain = [part for table in tables for part in _by_group(table)]
-    return as_runs(path, around, "imb", tool, data, plain, _COLUMNS)
+    tool = _Grammar.tool + (f" {version[1].decode()}" if version else "")
+    parts, of_rows = parts_of((part for table in tables for part in _by_group(table)), _COLUMNS)
+    return as_runs(path, around, "imb", tool, data, parts, [*problems, *of_rows])
+
+
+class _Grammar:
+    """What Intel's benchmarks print."""
+
+    tool = "Intel MPI Benchmarks"
+
+    def part(self, text: str, identity: dict[str, str]) -> Part | None:
+        """Return what a line is, if it is no plain row."""
+        if title := _TITLE.match(text):
+            return Title({"kernel": "imb_" + title["name"].lower().replace("-", "_")})
+        if "kernel" not in identity:
+            return None
+        if facts := _PROCESSES.search(text) or _GROUPS.search(text):
+            return Fact(facts.groupdict())
+        if mode := _MODE.match(text):
+            return Fact({"mode": mode["mode"].lower()})
+        if heading := _HEADING.fullmatch(text):
+            return Heading(heading["names"].split())
+        if _OTHER_HEADING.fullmatch(text):
+            return Heading(text.split(), "are not known")
+        if given_up := _GIVEN_UP.fullmatch(text):
+            return Lost(f"the benchmark gave up this size ({given_up['why']}): the row is skipped")
+        return None
 
 
 def _by_group(table: Table) -> Iterator[Table]:
@@ -84,9 +104,10 @@ def _by_group(table: Table) -> Iterator[Table]:
     groups = list(dict.fromkeys(row[0] for row in table.rows))
     for group in groups:
         mine = [row[0] == group for row in table.rows]
-        yield Table(
-            table.identity | ({"group": group} if len(groups) > 1 else {}),
-            table.columns[1:],
-            [row[1:] for row in itertools.compress(table.rows, mine)],
-            list(itertools.compress(table.lines, mine)),
+        yield replace(
+            table,
+            identity=table.identity | ({"group": group} if len(groups) > 1 else {}),
+            columns=table.columns[1:],
+            rows=[row[1:] for row in itertools.compress(table.rows, mine)],
+            lines=list(itertools.compress(table.lines, mine)),
         )

@@ -6,6 +6,7 @@ The files have no heading. Times are one-way, in seconds or microseconds. A Mbit
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,17 +15,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.importing.external import (
-    as_measurements,
-    check_sizes,
-    check_times,
-    content,
-    few_enough,
-    known_repeats,
-)
+from switchpoint.importing.external import check_sizes, check_times, content, known_repeats
 from switchpoint.importing.labels import Surroundings
+from switchpoint.importing.last_rows import is_whole
+from switchpoint.importing.printed import as_runs
+from switchpoint.importing.printed_lines import Line, printed_lines
+from switchpoint.importing.printed_tables import CUT_ROW, Problem, other_tool
+from switchpoint.importing.same_curves import Part, in_order
 from switchpoint.limits import ROW_CHARACTERS
-from switchpoint.tables.measurements import Measurements, constant
+from switchpoint.tables.measurements import Measurements
 
 NAME = "NetPIPE's output"
 
@@ -41,88 +40,132 @@ class _Form:
         The unit of the rate in bits per second, and the unit of the time in microseconds.
     rate_step, time_step
         The step of the last written digit.
+    ends_in_time
+        Whether a row ends in its time, so that a file can end within it.
     """
 
-    row: re.Pattern[bytes]
+    row: re.Pattern[str]
     rate_unit_bits: float
     rate_step: float
     time_unit_us: float
     time_step: float
+    ends_in_time: bool = True
 
 
 _VERSION_3 = _Form(
-    re.compile(rb"\s*(?P<size>\d+)\s+(?P<rate>\d+\.\d+)\s+(?P<time>\d+\.\d{6,})\s*"),
+    re.compile(r"\s*(?P<size>\d+)\s+(?P<rate>\d+\.\d+)\s+(?P<time>\d+\.\d{6,})\s*"),
     2**20, 1e-6, 1e6, 1e-8,
 )  # fmt: skip
 #: The rates are the mean, the minimum and the maximum. The time is the mean. More may follow.
 _VERSION_5 = _Form(
     re.compile(
-        rb"\s*(?P<size>\d+)\s+(?P<rate>\d+\.\d{3})(?:\s+\d+\.\d{3}){2}"
-        rb"\s+(?P<time>\d+\.\d\d)(?:\s+[\d.]+ \w+(?:/sec)?)?\s*"
+        r"\s*(?P<size>\d+)\s+(?P<rate>\d+\.\d{3})(?:\s+\d+\.\d{3}){2}"
+        r"\s+(?P<time>\d+\.\d\d)(?:\s+[\d.]+ \w+(?:/sec)?)?\s*"
     ),
     1e9, 1e-3, 1.0, 1e-2,
 )  # fmt: skip
-_PRINTED_BY_3 = _Form(
-    re.compile(
-        rb"\s*(?:\d+:\s+)+(?P<size>\d+) bytes\s+(?P<iterations>\d+) times -->\s+"
-        rb"(?P<rate>[\d.]+) Mbps in\s+(?P<time>[\d.]+) usec\s*"
-    ),
-    2**20, 1e-2, 1.0, 1e-2,
-)  # fmt: skip
+
+
+def _printed(time: str, unit: str, unit_us: float, step: float) -> _Form:
+    """Return the format of a row that version 3 prints."""
+    return _Form(
+        re.compile(
+            r"(?:\d+:\s+)+(?P<size>\d+) bytes\s+(?P<iterations>\d+) times -->\s+"
+            rf"(?P<rate>[\d.]+) Mbps in\s+(?P<time>{time}) {unit}"
+        ),
+        2**20, 1e-2, unit_us, step, ends_in_time=False,
+    )  # fmt: skip
+
+
+#: Older releases print seconds.
+_PRINTED_BY_3 = [_printed(r"[\d.]+", "usec", 1.0, 1e-2), _printed(r"\d+\.\d{9,}", "sec", 1e6, 1e-9)]
 
 _PRINTED = re.compile(rb"\d times -->")
+
+#: The start of a printed row.
+_BROKEN_ROW = re.compile(r"(?:\d+:\s+)+\d")
 
 
 def recognises(head: bytes) -> bool:
     """Return whether the first lines without comments are rows, or some are NetPIPE's output."""
-    return _PRINTED.search(head) is not None or any(
-        _is_table(head, form) for form in (_VERSION_3, _VERSION_5)
-    )
+    return _PRINTED.search(head) is not None or _form_of_file(head) is not None
 
 
 def read(path: Path, around: Surroundings) -> Measurements:
     """Read NetPIPE output; the curve's identity is `kernel` = netpipe."""
     data = content(path)
-    form = next((form for form in (_VERSION_3, _VERSION_5) if _is_table(data, form)), None)
-    rows = list(enumerate(few_enough(path, data.splitlines()), start=1))
-    if form is None:
-        form = _PRINTED_BY_3
-        rows = [(number, row) for number, row in rows if _PRINTED.search(row)]
-    numbered = [
-        (number, match)
-        for number, row in rows
-        if len(row) <= ROW_CHARACTERS and (match := form.row.fullmatch(row))
-    ]
-    if not numbered:
+    of_file = _form_of_file(data)
+    rows, problems = _rows(printed_lines(path, data, tagged=False), of_file)
+    if not rows:
         raise InputError(path, "contains no times of NetPIPE at exact sizes; import its np.out")
-    lines = np.array([number for number, _ in numbered])
-    fields = pd.DataFrame([match.groupdict() for _, match in numbered])
+    lines = np.array([row.line.number for row in rows])
+    fields = pd.DataFrame([row.match.groupdict() for row in rows])
     fields = fields.apply(pd.to_numeric, errors="coerce").astype(float)
     size = fields["size"].to_numpy()
-    time_us = _times(form, size, fields["rate"].to_numpy(), fields["time"].to_numpy())
+    time_us = np.empty(len(rows))
+    for form in {id(row.form): row.form for row in rows}.values():
+        mine = np.array([row.form is form for row in rows])
+        own = fields[mine]
+        rate, time = own["rate"].to_numpy(), own["time"].to_numpy()
+        time_us[mine] = _times(form, size[mine], rate, time)
     check_sizes(path, size, lines)
     check_times(path, time_us, lines)
-    samples = pd.DataFrame(
-        {"kernel": constant("netpipe", len(size)), "size_bytes": size, "time_us": time_us}
-    )
-    if "iterations" in fields:
-        samples["iterations"] = known_repeats(fields["iterations"].to_numpy())
-    lost = len([row for _, row in rows if row.strip() and not row.startswith(b"#")])
-    lost -= len(numbered)
-    warnings = []
-    if lost:
-        rows_are = "1 row is" if lost == 1 else f"{lost} rows are"
-        warnings.append(f"{path}: {rows_are} incomplete and skipped: measure again")
-    return as_measurements(path, around, "netpipe", data, samples, warnings)
+    repeats = fields["iterations"].to_numpy() if "iterations" in fields else np.ones(len(rows))
+    part = Part({"kernel": "netpipe"}, size, time_us, known_repeats(repeats), lines)
+    parts, out_of_order = in_order(part)
+    return as_runs(path, around, "netpipe", None, data, parts, [*problems, *out_of_order])
 
 
-def _is_table(data: bytes, form: _Form) -> bool:
-    """Return whether each of the first lines, except comments, is a row of such a file."""
-    rows = [row for row in data[: 2**16].splitlines() if not row.startswith(b"#")][:20]
+@dataclass(frozen=True)
+class _Row:
+    line: Line
+    form: _Form
+    match: re.Match[str]
+
+
+def _rows(lines: Iterator[Line], of_file: _Form | None) -> tuple[list[_Row], list[Problem]]:
+    """Return the rows of a file, and which lines are skipped."""
+    rows: list[_Row] = []
+    problems: list[Problem] = []
+    foreign = None
+    for line in lines:
+        forms = [of_file] if of_file else _PRINTED_BY_3
+        found = (_Row(line, form, m) for form in forms if (m := form.row.fullmatch(line.text)))
+        if row := next(found, None):
+            rows.append(row)
+        elif tool := other_tool(line.text, "NetPIPE"):
+            if tool != foreign:
+                what = f"a table of {tool} begins, which is skipped: import it from its own file"
+                problems.append(Problem(line.number, what))
+            foreign = tool
+        elif foreign is None and _is_broken(line, of_file):
+            what = f"'{line.text[:40]}' is no whole row and is skipped: measure again"
+            problems.append(Problem(line.number, what))
+    if rows and not rows[-1].line.ended and rows[-1].form.ends_in_time:
+        *others, last = [row.match["time"] for row in rows]
+        if not is_whole(last, others):
+            problems.append(Problem(rows.pop().line.number, CUT_ROW))
+    return rows, problems
+
+
+def _is_broken(line: Line, of_file: _Form | None) -> bool:
+    """Return whether a line should be a row. Among what is printed, other words are expected."""
+    if not line.text or line.text.startswith("#"):
+        return False
+    return bool(of_file or not line.ended or _BROKEN_ROW.match(line.text))
+
+
+def _form_of_file(data: bytes) -> _Form | None:
+    """Return the form of which each of the first lines of `np.out` is a row, except comments."""
+    lines = data[: 2**16].removeprefix(b"\xef\xbb\xbf").splitlines()
+    rows = [row.decode("latin-1").strip() for row in lines if not row.startswith(b"#")]
+    rows = [row for row in rows if row][:20]
     rows = rows[:-1] if len(rows) > 1 else rows
-    return bool(rows) and all(
-        len(row) <= ROW_CHARACTERS and form.row.fullmatch(row) for row in rows
-    )
+    return next((form for form in (_VERSION_3, _VERSION_5) if rows and _fit(rows, form)), None)
+
+
+def _fit(rows: list[str], form: _Form) -> bool:
+    return all(len(row) <= ROW_CHARACTERS and form.row.fullmatch(row) for row in rows)
 
 
 def _times(

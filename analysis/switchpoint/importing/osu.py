@@ -7,23 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from switchpoint.errors import NotRecognisedError, Reason
 from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
-from switchpoint.importing.printed import NUMBER, TAG, Columns, Table, as_runs, printed_lines
+from switchpoint.importing.printed import Columns, as_runs, parts_of
+from switchpoint.importing.printed_lines import BEFORE_TITLE, printed_lines
+from switchpoint.importing.printed_tables import Fact, Heading, Part, Table, Title, find_tables
 from switchpoint.tables.measurements import Measurements
 
 NAME = "OSU Micro-Benchmarks' output"
 
 _TITLE = re.compile(
-    r"#\s*OSU MPI(?:-\w+)?[ _](?P<name>.+?)(?: Test)+(?P<more> Persistent)?(?: v(?P<version>\S+))?"
+    r"#\s*OSU MPI(?:-(?P<library>\w+))?[ _](?P<name>.+?)(?: Test)+(?P<more> Persistent)?"
+    r"(?: v(?P<version>\S+))?(?:\s.*)?"
 )
-_RECOGNISED = re.compile(rb"^" + TAG + rb"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b", re.MULTILINE)
-_ROW = re.compile(
-    rf"(?=-?\d){NUMBER}(?:\s+(?:{NUMBER}|pass(?:ed)?|fail(?:ed)?)){{0,15}}", re.IGNORECASE
-)
+_RECOGNISED = re.compile(BEFORE_TITLE + rb"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b", re.MULTILINE)
 
 #: Comments above a table, and the columns of the curve's identity that they fill.
 _FACTS = {
@@ -64,11 +65,16 @@ _HEADING = re.compile(
     + "|".join(map(re.escape, _COLUMNS.metrics))
     + r")(?:\s.*)?)"
 )
+#: A heading of other columns.
+_OTHER_HEADING = re.compile(r"(?:#\s*)?(?P<names>Size\s+\S.*)")
 _BETWEEN_NAMES = re.compile(r"\s{2,}|(?<=\))\s+|\s(?=P\d+ Tail)")
 
 #: `osu_mbw_mr` with several windows prints these above its bandwidths, its rates and its columns.
-_BANDWIDTHS_BY_WINDOW = "# Uni-directional Bandwidth (MB/sec)"
-_RATES_BY_WINDOW = "# Message Rate Profile"
+_SECTIONS = {
+    "# Uni-directional Bandwidth (MB/sec)": "bandwidths",
+    "# Message Rate Profile": "rates",
+}
+_SECTION = "section by window"
 _WINDOWS = re.compile(r"#(?P<windows>(?:\s+\d+)+)")
 
 #: Start-up tests, which do not time messages.
@@ -100,58 +106,67 @@ def read(path: Path, around: Surroundings) -> Measurements:
     Pairs, windows, threads, buffers and datatypes in the output are also part of the identity.
     """
     data = content(path)
-    tables, kernels, versions = _tables(path, data)
-    if not tables and kernels <= _WITHOUT_SIZES:
+    grammar = _Grammar()
+    tables, problems = find_tables(printed_lines(path, data), grammar)
+    if not tables and grammar.kernels <= _WITHOUT_SIZES:
         raise NotRecognisedError(
             path,
-            f"contains {', '.join(sorted(kernels))}, which times no messages; do not import it",
+            f"contains {', '.join(sorted(grammar.kernels))}, which times no messages; do not import"
+            " it",
             Reason.NO_SIZES,
         )
-    tool = "OSU Micro-Benchmarks"
-    if len(versions) == 1 and (version := versions.pop()):
+    tool = grammar.tool
+    if len(grammar.versions) == 1 and (version := grammar.versions.pop()):
         tool += f" {version}"
-    plain = [part for table in tables for part in _plain(table)]
-    return as_runs(path, around, "osu", tool, data, plain, _COLUMNS)
+    parts, of_rows = parts_of((part for table in tables for part in _plain(table)), _COLUMNS)
+    return as_runs(path, around, "osu", tool, data, parts, [*problems, *of_rows])
 
 
-def _tables(path: Path, data: bytes) -> tuple[list[Table], set[str], set[str]]:
-    """Tables as they are printed, and the kernels and versions that titles name."""
-    tables: list[Table] = []
-    kernels, versions = set(), set()
-    identity: dict[str, str] = {}
-    ahead: dict[str, str] = {}
-    by_window = False
-    open_table = None
-    for number, line in printed_lines(path, data):
-        if title := _TITLE.fullmatch(line):
-            identity = {"kernel": program(title["name"] + (title["more"] or ""))} | ahead
-            kernels.add(identity["kernel"])
-            versions.add(title["version"])
-            ahead, open_table, by_window = {}, None, False
-            if "barrier" in identity["kernel"]:  # 7.1 prints no heading here
-                open_table = Table(identity, ["Avg Latency(us)"])
-                tables.append(open_table)
-        elif facts := _facts(_FACTS_AHEAD, line):
-            ahead |= facts
-        elif facts := _facts(_FACTS, line):
-            identity = identity | facts
-            if open_table is not None:  # 7.1 prints the datatype below the heading
-                open_table = Table(identity, open_table.columns)
-                tables.append(open_table)
-        elif "kernel" in identity and (heading := _HEADING.fullmatch(line)):
-            open_table = Table(identity, _BETWEEN_NAMES.split(heading["names"]))
-            tables.append(open_table)
-        elif "kernel" in identity and line in (_BANDWIDTHS_BY_WINDOW, _RATES_BY_WINDOW):
-            by_window, open_table = line == _BANDWIDTHS_BY_WINDOW, None
-        elif by_window and (heading := _WINDOWS.fullmatch(line)):
-            open_table = Table(identity, [_COLUMNS.size, *heading["windows"].split()])
-            tables.append(open_table)
-        elif open_table is not None and _ROW.fullmatch(line):
-            open_table.rows.append(line.split())
-            open_table.lines.append(number)
-        elif line.startswith("#") and open_table is not None and open_table.rows:
-            open_table = None  # the rest belongs to another tool
-    return tables, kernels, versions
+@dataclass
+class _Grammar:
+    """What OSU's benchmarks print; `kernels` and `versions` are those of the titles so far."""
+
+    tool: str = "OSU Micro-Benchmarks"
+    kernels: set[str] = field(default_factory=set)
+    versions: set[str | None] = field(default_factory=set)
+
+    def part(self, text: str, identity: dict[str, str]) -> Part | None:
+        """Return what a line is, if it is no plain row."""
+        if title := _TITLE.fullmatch(text):
+            return self._title(title)
+        if facts := _facts(_FACTS_AHEAD, text):
+            return Fact(facts, ahead=True)
+        if facts := _facts(_FACTS, text):
+            return Fact(facts)
+        return _heading(text, identity) if "kernel" in identity else None
+
+    def _title(self, title: re.Match[str]) -> Title:
+        kernel = program(title["name"] + (title["more"] or ""))
+        self.kernels.add(kernel)
+        self.versions.add(title["version"])
+        names = {"kernel": kernel}
+        if title["library"]:
+            names["library"] = title["library"].lower()
+        # 7.1 prints no heading for a barrier.
+        return Title(names, ["Avg Latency(us)"] if "barrier" in kernel else None)
+
+
+def _heading(text: str, identity: dict[str, str]) -> Part | None:
+    """Return what a line below a title is."""
+    if section := _SECTIONS.get(text):
+        return Fact({_SECTION: section})
+    if _SECTION in identity and (windows := _WINDOWS.fullmatch(text)):
+        return Heading([_COLUMNS.size, *windows["windows"].split()])
+    if heading := _HEADING.fullmatch(text):
+        columns = _BETWEEN_NAMES.split(heading["names"])
+        metric = next((name for name in _COLUMNS.metrics if name in columns), None)
+        is_bandwidth = metric is not None and _COLUMNS.metrics[metric] == "bandwidth"
+        if metric is not None and is_bandwidth != ("bw" in identity["kernel"]):
+            return Heading(columns, f"are not those of {identity['kernel']}, the last title")
+        return Heading(columns)
+    if other := _OTHER_HEADING.fullmatch(text):
+        return Heading(_BETWEEN_NAMES.split(other["names"]), "are not known")
+    return None
 
 
 def _facts(patterns: dict[str, re.Pattern[str]], line: str) -> dict[str, str]:
@@ -164,6 +179,8 @@ def _facts(patterns: dict[str, re.Pattern[str]], line: str) -> dict[str, str]:
 def _plain(table: Table) -> Iterator[Table]:
     """Convert tables of some options to the usual form: one metric of the sent messages."""
     identity, columns, rows = dict(table.identity), table.columns, table.rows
+    if identity.pop(_SECTION, None) == "rates":
+        return
     if identity.get("datatype") == _USUAL_DATATYPE:
         del identity["datatype"]
     if "Transmit Size" in columns:  # -D: only this part of a buffer of `Size` is sent and timed
@@ -174,16 +191,17 @@ def _plain(table: Table) -> Iterator[Table]:
         without_tails = [name for name in columns if " Tail " not in name]
         if max(map(len, rows), default=0) == len(without_tails):
             columns = without_tails
-    if columns[-1].isdigit():
-        for place, window in enumerate(columns[1:], start=1):
-            yield Table(
-                identity | {"window_size": window},
-                [_COLUMNS.size, "MB/s"],
-                [row[:1] + row[place : place + 1] for row in rows],
-                table.lines,
-            )
-    else:
-        yield Table(identity, columns, rows, table.lines)
+    if not columns[-1].isdigit():
+        yield replace(table, identity=identity, columns=columns)
+        return
+    for place, window in enumerate(columns[1:], start=1):
+        of_window = [row if len(row) != len(columns) else [row[0], row[place]] for row in rows]
+        yield replace(
+            table,
+            identity=identity | {"window_size": window},
+            columns=[_COLUMNS.size, "MB/s"],
+            rows=of_window,
+        )
 
 
 def program(title: str) -> str:

@@ -1,13 +1,11 @@
 """Converts tables in the output of benchmarks into samples.
 
-A reader finds the tables and names the column of the metric. This module checks sizes and times.
+A reader names the columns. This module checks every row, and that rows of one table belong to one.
 """
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,55 +15,22 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.importing.external import (
-    are_times,
-    as_measurements,
-    check_sizes,
-    known_repeats,
-    text_lines,
-)
+from switchpoint.importing.external import are_times, as_measurements, check_sizes, known_repeats
 from switchpoint.importing.labels import Surroundings
-from switchpoint.limits import ROW_CHARACTERS
+from switchpoint.importing.last_rows import is_whole
+from switchpoint.importing.printed_tables import (
+    CUT_ROW,
+    NO_ROWS,
+    Problem,
+    Table,
+    decimals,
+    in_words,
+)
+from switchpoint.importing.same_curves import Part, apart, in_order
 from switchpoint.tables.measurements import Measurements, repeated, times_before
 
-#: The start of a line: blanks, and the tag with which a launcher names the rank (`srun -l`,
-#: `mpiexec -l` and `--tag-output`).
-TAG = rb"(?:\[[^]\s]+\](?:<std\w+>:|(?=\s))|[ \t]*\d+:(?=\s))?[ \t]*"
-
-_TAG = re.compile(TAG.decode())
-
-#: A field that should be a number. `0,16` and `0x20` are counted as lost.
-NUMBER = r"(?:-?(?:0x[\da-f]+|(?=[.,]?\d)[\d.]*(?:,[\d.]+)*(?:e[-+]?\d+)?)|-?nan|-?inf)"
-
-
-def printed_lines(path: Path, data: bytes) -> Iterator[tuple[int, str]]:
-    """Return lines with their numbers, counted from 1, without tags and outer blanks.
-
-    Lines that are longer than any row or heading are left out.
-    """
-    for number, line in enumerate(text_lines(path, data), start=1):
-        if len(line) <= ROW_CHARACTERS:
-            yield number, _TAG.sub("", line, count=1).rstrip()
-
-
-@dataclass
-class Table:
-    """One printed table.
-
-    Attributes
-    ----------
-    identity : dict of str to str
-        What the text around it says about the curve, such as `kernel` and `processes`.
-    columns : list of str
-        In the printed order.
-    rows, lines : list
-        The fields of each row as text, and the row's line in the file, counted from 1.
-    """
-
-    identity: dict[str, str]
-    columns: list[str]
-    rows: list[list[str]] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
+#: One row in so many may have other decimals than the rest, which then is not of this table.
+_ODD_SHARE = 4
 
 
 @dataclass(frozen=True)
@@ -86,57 +51,136 @@ class Columns:
     metrics: dict[str, str]
 
 
+@dataclass
+class _Checked:
+    """The rows of a table that can be used, and why others cannot."""
+
+    table: Table
+    rows: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def tell(self, line: int, what: str) -> None:
+        """Add a problem."""
+        self.problems.append(Problem(line, what, self.table.identity.get("kernel", "")))
+
+
+def parts_of(tables: Iterable[Table], names: Columns) -> tuple[list[Part], list[Problem]]:
+    """Return sizes and times of tables, and why rows and tables are skipped."""
+    parts: list[Part] = []
+    problems: list[Problem] = []
+    for table in tables:
+        checked = _checked(table)
+        part = _numbers_of(checked, names)
+        problems += checked.problems
+        if part is not None:
+            ascending, out_of_order = in_order(part)
+            parts += ascending
+            problems += out_of_order
+    return parts, problems
+
+
 def as_runs(
     path: Path,
     around: Surroundings,
     form: str,
-    tool: str,
+    tool: str | None,
     data: bytes,
-    tables: list[Table],
-    names: Columns,
+    parts: list[Part],
+    problems: list[Problem],
 ) -> Measurements:
     """Join the tables of one file into measurements, with a run for each kernel.
 
-    A repeated size is another pass over its curve. Incomplete rows, and rows without a valid size
-    or a positive time, are skipped with a warning.
+    A repeated size is another pass over its curve. Tables that differ in more than noise are
+    curves of their own.
+
+    Raises
+    ------
+    InputError
+        If no table has a row that can be used.
     """
-    parts, warnings = [], []
-    for table in tables:
-        part, problems = _numbers_of(path, table, names)
-        warnings += problems
-        parts.append(part)
-    counts = [len(part["size_bytes"]) for part in parts]
-    if sum(counts) == 0 and any(table.rows for table in tables):
-        raise InputError(
-            path,
-            "contains a table without any row with a usable size and time; write decimals with a"
-            " point, or measure again",
-        )
-    if sum(counts) == 0:
-        raise InputError(path, "contains the heading of a table but no results; measure again")
-    identity = dict.fromkeys(name for table in tables for name in table.identity)
+    parts = [part for part in parts if len(part.size_bytes)]
+    if not parts:
+        raise _no_results(path, problems)
+    for part in parts:
+        check_sizes(path, part.size_bytes, part.lines)
+    parts, told = apart(parts)
+    warnings = [f"{path}: {sentence}" for sentence in [*in_words(problems), *told]]
+    counts = [len(part.size_bytes) for part in parts]
+    identity = dict.fromkeys(name for part in parts for name in part.identity)
     columns: dict[str, Any] = {
-        name: repeated([table.identity.get(name) for table in tables], counts) for name in identity
+        name: repeated([part.identity.get(name) for part in parts], counts) for name in identity
     }
-    columns |= {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    columns["size_bytes"] = np.concatenate([part.size_bytes for part in parts]).astype("int64")
+    columns["time_us"] = np.concatenate([part.time_us for part in parts])
+    columns["iterations"] = np.concatenate([part.iterations for part in parts])
     columns["pass"] = times_before([columns[name] for name in (*identity, "size_bytes")])
     samples = pd.DataFrame(columns)
     return as_measurements(path, around, form, data, samples, warnings, tool=tool)
 
 
-def _numbers_of(path: Path, table: Table, names: Columns) -> tuple[dict[str, Any], list[str]]:
-    """Return sizes, times and iterations of a table as arrays, and its problems."""
+def _no_results(path: Path, problems: list[Problem]) -> InputError:
+    """Describe a file without any row that can be used."""
+    why = next((problem for problem in problems if problem.what != NO_ROWS), None)
+    if why is None:
+        return InputError(path, "contains the heading of a table but no results; measure again")
+    return InputError(path, f"{why.what}; there is no other table", why.line)
+
+
+def _checked(table: Table) -> _Checked:
+    """Leave out rows that have not one field for each column, or another form than all others."""
+    checked, width = _Checked(table), len(table.columns)
+    for row, line in zip(table.rows, table.lines, strict=True):
+        if len(row) != width:
+            values = f"{len(row)} value{'s' if len(row) > 1 else ''}"
+            checked.tell(line, f"{values} under {width} names: the row is skipped")
+        elif line in table.not_ended and not _is_whole(row, line, table):
+            checked.tell(line, CUT_ROW)
+        else:
+            checked.rows.append(row)
+            checked.lines.append(line)
+    odd = _odd_rows(checked.rows)
+    for place in sorted(odd, reverse=True):
+        what = f"'{' '.join(checked.rows[place])[:40]}' has other decimals than the other rows"
+        checked.tell(checked.lines[place], f"{what}: it is skipped")
+        del checked.rows[place], checked.lines[place]
+    return checked
+
+
+def _is_whole(row: list[str], line: int, table: Table) -> bool:
+    others = [
+        other[-1]
+        for other, at in zip(table.rows, table.lines, strict=True)
+        if at != line and len(other) == len(row)
+    ]
+    return is_whole(row[-1], others)
+
+
+def _odd_rows(rows: list[list[str]]) -> set[int]:
+    """Return the few rows with whole numbers where all others have decimals, or the reverse."""
+    odd: set[int] = set()
+    for column in zip(*rows, strict=True):
+        kinds = {
+            n: bool(count) for n, text in enumerate(column) if (count := decimals(text)) is not None
+        }
+        others = sum(kinds.values()), len(kinds) - sum(kinds.values())
+        if min(others) * _ODD_SHARE <= len(kinds):
+            rare = others[0] < others[1]
+            odd |= {n for n, kind in kinds.items() if kind == rare}
+    return odd
+
+
+def _numbers_of(checked: _Checked, names: Columns) -> Part | None:
+    """Return sizes, times and iterations of a table; None if they are not known."""
+    table, rows = checked.table, checked.rows
     metric = next((name for name in names.metrics if name in table.columns), None)
     if metric is None:
-        line = table.lines[0] if table.lines else None
-        raise InputError(
-            path,
-            f"no known column among {', '.join(table.columns)}; print the plain table",
-            line,
-        )
-    width = len(table.columns)
-    whole = [len(row) >= width for row in table.rows]
-    rows = list(itertools.compress(table.rows, whole))
+        if table.rows:
+            what = f"no known column among {', '.join(table.columns)}; print the plain table"
+            checked.tell(table.lines[0], what)
+        return None
+    if not rows:
+        return None
     size, value, repeats = (
         _column(table, rows, name) for name in (names.size, metric, names.iterations)
     )
@@ -145,27 +189,27 @@ def _numbers_of(path: Path, table: Table, names: Columns) -> tuple[dict[str, Any
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         time_us = {"time": value, "bandwidth": size / value, "rate": 1e6 / value}[kind]
     good = numbered & (value > 0) & are_times(time_us)  # an empty message has no bandwidth
-    where = f"{path}: {table.identity['kernel']}"
-    warnings = []
-    lost = int(len(whole) - len(rows) + (~good & ((size != 0) | (kind == "time"))).sum())
-    if lost:
-        what = metric if numbered.all() else f"{names.size} or {metric}"
-        warnings.append(
-            f"{where}: {lost} row{'s' if lost > 1 else ''} without a usable {what} skipped:"
-            " measure again for all points"
+    what = metric if numbered.all() else f"{names.size} or {metric}"
+    for place in np.flatnonzero(~good & ((size != 0) | (kind == "time"))):
+        checked.tell(
+            checked.lines[place],
+            f"no usable {what}: the row is skipped; write decimals with a point",
         )
     if "Validation" in table.columns:
-        verdicts = [row[table.columns.index("Validation")] for row in rows]
-        if damaged := sum(verdict.lower().startswith("fail") for verdict in verdicts):
-            warnings.append(
-                f"{where}: payloads of {damaged} sizes arrived damaged; do not trust these times"
-            )
-    check_sizes(path, size[good], np.array(list(itertools.compress(table.lines, whole)))[good])
-    return {
-        "size_bytes": size[good].astype("int64"),
-        "time_us": time_us[good],
-        "iterations": known_repeats(repeats[good]),
-    }, warnings
+        verdict = table.columns.index("Validation")
+        for row, line in zip(rows, checked.lines, strict=True):
+            if row[verdict].lower().startswith("fail"):
+                checked.tell(line, "the payload arrived damaged; do not trust this time")
+    return Part(
+        table.identity,
+        size[good],
+        time_us[good],
+        known_repeats(repeats[good]),
+        np.array(checked.lines)[good],
+        table.rank,
+        table.command,
+        table.after_another,
+    )
 
 
 def _column(table: Table, rows: list[list[str]], name: str) -> npt.NDArray[np.float64]:

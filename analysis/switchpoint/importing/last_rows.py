@@ -1,0 +1,34 @@
+"""Says whether the last row of a file is whole although no line end follows it.
+
+A killed job, a full disk or a copy of a file that is still written ends a file within a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from switchpoint.importing.printed_tables import decimals
+
+#: So many other rows show the form of a field.
+_LEAST_ROWS = 2
+
+
+def is_whole(field: str, others: Sequence[str]) -> bool:
+    """Return whether the last field of a file is complete, because the others show its form.
+
+    Numbers that are all printed with the same decimals are whole with so many. A word that other
+    rows have is whole if it is not the start of a longer one.
+
+    >>> is_whole("16.06", ["1.61", "8.78"]), is_whole("1", ["1.61", "8.78"])
+    (True, False)
+    >>> is_whole("gnu", ["gnu", "gnu"]), is_whole("gnu", ["gnu", "gnu-12"])
+    (True, False)
+    """
+    field, others = field.strip(), [other.strip() for other in others]
+    if len(others) < _LEAST_ROWS:
+        return False
+    places = decimals(field)
+    if places:
+        return all(decimals(other) == places for other in others)
+    longer = any(other != field and other.startswith(field) for other in others)
+    return places is None and field in others and not longer

@@ -1,0 +1,327 @@
+"""Finds tables in what benchmarks print, and says of each other line of a table why it is no row.
+
+A tool's grammar knows its titles and headings. A table ends at the first line that is no row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from switchpoint.importing.printed_lines import Line
+
+#: A field that should be a number. `0,16` and `0x20` are counted as lost.
+NUMBER = r"(?:-?(?:0x[\da-f]+|(?=[.,]?\d)[\d.]*(?:,[\d.]+)*(?:e[-+]?\d+)?)|-?nan|-?inf)"
+
+_FIELD = re.compile(rf"{NUMBER}|pass(?:ed)?|fail(?:ed)?", re.IGNORECASE)
+_FIELDS = 40
+
+#: The first two fields of a line that began as a row: a size such as `4096` or `4K`, and a number.
+_BROKEN_ROW = re.compile(r"\d[\w.,]*\W?\s+-?[\d.,]+[^\s:/-]*(?:\s|$)")
+
+#: A row that goes on after other lines is not more than so much larger than the last one. Tables
+#: have each power of two, or each second one.
+_LARGEST_STEP = 4
+
+#: A title of each tool, wherever a line contains it.
+TITLES = {
+    "OSU Micro-Benchmarks": re.compile(r"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b"),
+    "Intel MPI Benchmarks": re.compile(r"#\s*Benchmarking\s+[\w-]+"),
+    "NetPIPE": re.compile(r"\d+ bytes +\d+ times -->"),
+}
+
+#: What is said of a title without results.
+NO_ROWS = "the title has no table with rows: measure again"
+
+#: Why the last row of a file is not read.
+CUT_ROW = "the file or line ends within this row, which is skipped: its last number may be cut"
+
+#: A line that starts a benchmark: a launcher with its options, or a program at the start.
+_COMMAND = re.compile(
+    r"\b(?:srun|mpirun|mpiexec(?:\.\w+)?|aprun|jsrun|prun|ibrun|flux run)\s+[-./].*"
+    r"|(?:^|(?<=[$#>+] ))(?:[\w.~-]*/)*(?:osu_[a-z_]+|IMB-[A-Z]\w+|NP[a-z]\w*)(?:\s+[-DHM].*)?$"
+)
+
+
+@dataclass
+class Table:
+    """One printed table.
+
+    Attributes
+    ----------
+    identity : dict of str to str
+        What the text around it says about the curve, such as `kernel` and `processes`.
+    columns : list of str
+        In the printed order.
+    rank, command : str
+        The rank that printed it, and the command before it; empty if they are not known.
+    after_another : bool
+        Whether the title before its own has no rows, so that the rows may be of both.
+    rows, lines : list
+        The fields of each row as text, and the row's line in the file, counted from 1.
+    not_ended : set of int
+        Rows' lines without a line end: the rest of the last number may be lost.
+    """
+
+    identity: dict[str, str]
+    columns: list[str]
+    rank: str = ""
+    command: str = ""
+    after_another: bool = False
+    rows: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    not_ended: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a line, or a table that begins there, is not read."""
+
+    line: int
+    what: str
+    kernel: str = ""
+
+
+@dataclass(frozen=True)
+class Title:
+    """A line after which another benchmark's tables follow; `columns` if they have no heading."""
+
+    identity: dict[str, str]
+    columns: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line with facts about the tables of a title: of the next one, or of the last one."""
+
+    identity: dict[str, str]
+    ahead: bool = False
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The names of a table's columns, and why its rows cannot be read, if they cannot."""
+
+    columns: list[str]
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A line in place of a row, and why there is none."""
+
+    what: str
+
+
+Part = Title | Fact | Heading | Lost
+
+
+class Grammar(Protocol):
+    """What a tool prints."""
+
+    @property
+    def tool(self) -> str:
+        """Its key in `TITLES`."""
+
+    def part(self, text: str, identity: dict[str, str]) -> Part | None:
+        """Return what a line is, if it is no plain row; `identity` is known so far."""
+
+
+def find_tables(lines: Iterable[Line], grammar: Grammar) -> tuple[list[Table], list[Problem]]:
+    """Return the tables of a file in their order, those of each rank for itself, and problems."""
+    scans: dict[str, _Scan] = {}
+    command = ""
+    for line in lines:
+        if found := _COMMAND.search(line.text):
+            command = found[0]
+        scans.setdefault(line.rank, _Scan(grammar, line.rank)).take(line, command)
+    tables: list[Table] = []
+    problems: list[Problem] = []
+    for scan in scans.values():
+        scan.end_title()
+        tables += scan.tables
+        problems += scan.problems
+    tables.sort(key=lambda table: table.lines[0] if table.lines else 0)
+    return tables, problems
+
+
+class _Scan:
+    """Reads the lines of one rank, one after the other."""
+
+    def __init__(self, grammar: Grammar, rank: str) -> None:
+        self.tables: list[Table] = []
+        self.problems: list[Problem] = []
+        self._grammar, self._rank = grammar, rank
+        self._identity: dict[str, str] = {}
+        self._ahead: dict[str, str] = {}
+        self._title_line = self._told = 0  # the problems before the title
+        self._skipped_tool: str | None = None
+        self._of_title: list[Table] = []
+        self._after_another = False
+        self._open: Table | None = None
+        #: The first line after the last row that is no row, if there is one.
+        self._gap: Line | None = None
+
+    def take(self, line: Line, command: str) -> None:
+        """Read the next line; `command` is the last one that started a benchmark."""
+        part = self._grammar.part(line.text, self._identity)
+        if part is not None:
+            self._take_part(line.number, part, command)
+        elif tool := other_tool(line.text, self._grammar.tool):
+            self.end_title()
+            self._identity = {}
+            if tool != self._skipped_tool:
+                what = f"a table of {tool} begins, which is skipped: import it from its own file"
+                self._tell(line.number, what)
+            self._skipped_tool = tool
+        elif fields := _fields_of(line.text):
+            self._row(line, fields)
+        else:
+            self._other(line)
+
+    def _take_part(self, number: int, part: Part, command: str) -> None:
+        if isinstance(part, Title):
+            self.end_title()
+            self._title_line, self._told, self._skipped_tool = number, len(self.problems), None
+            self._identity, self._ahead = part.identity | self._ahead, {}
+            if part.columns:
+                self._start(part.columns, command)
+        elif isinstance(part, Heading):
+            self._heading(number, part, command)
+        elif isinstance(part, Lost):
+            self._tell(number, part.what)
+        elif part.ahead:
+            self._ahead |= part.identity
+        else:
+            self._identity = self._identity | part.identity
+            if self._open is not None:  # OSU 7.1 prints the datatype below the heading
+                self._start(self._open.columns, command)
+
+    def end_title(self) -> None:
+        """End the tables of the last title. Say so if there are none."""
+        rows = any(table.rows for table in self._of_title)
+        self._after_another = bool(self._title_line) and not rows
+        if self._after_another and len(self.problems) == self._told:
+            self._tell(self._title_line, NO_ROWS)
+        self._title_line, self._of_title, self._open = 0, [], None
+
+    def _heading(self, number: int, heading: Heading, command: str) -> None:
+        self._open = None
+        before = next((table for table in self._of_title if table.rows), None)
+        shown = "  ".join(heading.columns)[:60]
+        if heading.problem:
+            self._tell(number, f"the columns '{shown}' {heading.problem}: the table is skipped")
+        elif len({*heading.columns}) < len(heading.columns):
+            self._tell(number, f"'{shown}' names a column twice: the table is skipped")
+        elif before is not None and before.columns != heading.columns:
+            what = f"a second table '{shown}' has no title of its own: it is skipped"
+            self._tell(number, what)
+        else:
+            self._start(heading.columns, command)
+
+    def _start(self, columns: list[str], command: str) -> None:
+        self._open = Table(self._identity, columns, self._rank, command, self._after_another)
+        self._of_title.append(self._open)
+        self.tables.append(self._open)
+        self._gap = None
+
+    def _row(self, line: Line, fields: list[str]) -> None:
+        table = self._open
+        if table is None:
+            return
+        if table.rows and self._gap is not None:
+            if not _alike(fields, table.rows[-1]):
+                return  # numbers of another program
+            if not _goes_on(fields, table):
+                self._tell(line.number, "a row after the end of the table is skipped")
+                return
+            if self._gap.text:
+                what = f"'{self._gap.text[:40]}' is no row; the table goes on after it"
+                self._tell(self._gap.number, what)
+        self._gap = None
+        table.rows.append(fields)
+        table.lines.append(line.number)
+        if not line.ended:
+            table.not_ended.add(line.number)
+
+    def _other(self, line: Line) -> None:
+        if self._open is None:
+            return
+        in_table = self._gap is None or not self._gap.text
+        between_sizes = not line.text and self._open.columns[0] == "Group"  # as IMB prints them
+        if in_table and _BROKEN_ROW.match(line.text):
+            self._tell(line.number, f"'{line.text[:40]}' is no plain row and is skipped")
+        elif in_table and not between_sizes:
+            self._gap = line
+
+    def _tell(self, line: int, what: str) -> None:
+        self.problems.append(Problem(line, what, self._identity.get("kernel", "")))
+
+
+def other_tool(text: str, tool: str) -> str | None:
+    """Return the name of another tool whose title a line contains."""
+    if "#" not in text and "-->" not in text:
+        return None
+    others = (name for name, title in TITLES.items() if name != tool and title.search(text))
+    return next(others, None)
+
+
+def _fields_of(text: str) -> list[str]:
+    """Return the fields of a plain row; none if a line is not one."""
+    if not text[:1].isdigit() and not (text[:1] == "-" and text[1:2].isdigit()):
+        return []
+    fields = text.split(maxsplit=_FIELDS)
+    return fields if all(map(_FIELD.fullmatch, fields)) else []
+
+
+def decimals(text: str) -> int | None:
+    """Return the number of digits after the point; None if a text is no plain number.
+
+    >>> decimals("1.50"), decimals("8"), decimals("nan")
+    (2, 0, None)
+    """
+    whole, _, digits = text.removeprefix("-").partition(".")
+    return len(digits) if f"{whole}{digits}".isdecimal() else None
+
+
+def _alike(fields: list[str], others: list[str]) -> bool:
+    """Return whether a line has the form of a row: as many fields, and decimals in the same."""
+    return len(fields) == len(others) and all(
+        bool(decimals(field)) == bool(decimals(other))
+        for field, other in zip(fields, others, strict=True)
+        if None not in (decimals(field), decimals(other))
+    )
+
+
+def _goes_on(fields: list[str], table: Table) -> bool:
+    """Return whether a row has the next size of a table."""
+    place = int(table.columns[0] == "Group")
+    try:
+        last, size = (float(row[place]) for row in (table.rows[-1], fields))
+    except (ValueError, IndexError):
+        return False
+    return last < size <= max(_LARGEST_STEP * last, _LARGEST_STEP)
+
+
+def in_words(problems: Iterable[Problem]) -> Iterator[str]:
+    """Return one sentence for each kernel and reason, with the lines that it concerns."""
+    lines: dict[tuple[str, str], list[int]] = {}
+    for problem in problems:
+        lines.setdefault((problem.kernel, problem.what), []).append(problem.line)
+    for (kernel, what), numbers in lines.items():
+        yield f"{kernel}: {_lines(numbers)}: {what}" if kernel else f"{_lines(numbers)}: {what}"
+
+
+def _lines(numbers: list[int]) -> str:
+    """Name lines.
+
+    >>> _lines([5]), _lines([5, 7]), _lines([1, 2, 3, 4, 5])
+    ('line 5', 'lines 5 and 7', 'lines 1, 2, 3 and 2 more')
+    """
+    if len(numbers) == 1:
+        return f"line {numbers[0]}"
+    shown, more = (numbers[:3], len(numbers) - 3) if len(numbers) > 4 else (numbers[:-1], 0)
+    last = f"{more} more" if more else str(numbers[-1])
+    return f"lines {', '.join(map(str, shown))} and {last}"

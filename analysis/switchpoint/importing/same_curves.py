@@ -1,0 +1,177 @@
+"""Decides which tables of one file are passes over one curve, and which are curves of their own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from switchpoint.importing.printed_tables import Problem
+
+#: The column that numbers the tables of a file that differ although they have the same names.
+TABLE = "table"
+
+#: Passes over one curve rarely differ by this factor at most sizes, and in the same direction.
+_FACTOR = 4 / 3
+_SAME_DIRECTION = 0.9
+
+#: A table of few sizes can show this factor by noise alone.
+_LEAST_SIZES = 3
+_FACTOR_OF_FEW = 3.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """The usable rows of a table.
+
+    Attributes
+    ----------
+    identity : dict of str to str
+        The names of its curve.
+    size_bytes, time_us, iterations : array
+    lines : array
+        The line of each row.
+    rank, command : str
+        The rank that printed it, and the command before it; empty if not known.
+    after_another : bool
+        Whether rows may also be of the table before.
+    """
+
+    identity: dict[str, str]
+    size_bytes: npt.NDArray[np.float64]
+    time_us: npt.NDArray[np.float64]
+    iterations: npt.NDArray[np.int64]
+    lines: npt.NDArray[np.int64]
+    rank: str = ""
+    command: str = ""
+    after_another: bool = False
+
+
+def in_order(part: Part) -> tuple[list[Part], list[Problem]]:
+    """Return the parts of a table in which sizes go up, and why rows are skipped or divided.
+
+    If rows of several tables are mixed, nobody knows of which table a row is.
+    """
+    size, kernel = part.size_bytes, part.identity.get("kernel", "")
+    starts = (np.flatnonzero(np.diff(size) <= 0) + 1).tolist()
+    if not starts:
+        return [part], []
+    repeats = int(np.unique(size, return_counts=True)[1].max())
+    lines = [int(part.lines[start]) for start in starts]
+    if repeats == 1:
+        what = "sizes go back; the rows are sorted"
+        return [part], [Problem(line, what, kernel) for line in lines]
+    one_after_another = repeats == len(starts) + 1 and bool((np.diff(size) != 0).all())
+    if part.after_another or not one_after_another:
+        what = "rows of several tables are mixed: all are skipped; print each table to a file"
+        return [], [Problem(lines[0], what, kernel)]
+    what = "sizes start again without a title; the rows from here are a table of their own"
+    pieces = [
+        _slice(part, start, end) for start, end in zip([0, *starts], [*starts, None], strict=True)
+    ]
+    return pieces, [Problem(line, what, kernel) for line in lines]
+
+
+def _slice(part: Part, start: int, end: int | None) -> Part:
+    """Return some rows of a part."""
+    rows = slice(start, end)
+    return replace(
+        part,
+        size_bytes=part.size_bytes[rows],
+        time_us=part.time_us[rows],
+        iterations=part.iterations[rows],
+        lines=part.lines[rows],
+    )
+
+
+def apart(parts: Iterable[Part]) -> tuple[list[Part], list[str]]:
+    """Number the tables that have the same names but are no passes over one curve, and say so."""
+    parts = list(parts)
+    same: dict[tuple[tuple[str, str], ...], list[int]] = {}
+    for place, part in enumerate(parts):
+        same.setdefault(tuple(sorted(part.identity.items())), []).append(place)
+    told: list[str] = []
+    for places in same.values():
+        tables = [parts[place] for place in places]
+        kernel = tables[0].identity.get("kernel", "curve")
+        if ranks := _several_ranks(tables):
+            told.append(
+                f"{kernel}: ranks {ranks} each printed a table, as separate programs do: start them"
+                " as one job"
+            )
+        curves = _curves(tables)
+        if len(curves) == 1:
+            continue
+        for number, members in enumerate(curves, start=1):
+            for member in members:
+                place = places[member]
+                names = parts[place].identity | {TABLE: str(number)}
+                parts[place] = replace(parts[place], identity=names)
+        told.append(_why(kernel, [tables[members[0]] for members in curves]))
+    return parts, told
+
+
+def _several_ranks(tables: list[Part]) -> str:
+    ranks = list(dict.fromkeys(table.rank for table in tables))
+    return ", ".join(ranks[:4]) if len(ranks) > 1 else ""
+
+
+def _curves(tables: list[Part]) -> list[list[int]]:
+    """Sort tables into curves: each joins the first one that it agrees with."""
+    curves: list[list[int]] = []
+    for number, table in enumerate(tables):
+        for curve in curves:
+            first = tables[curve[0]]
+            if first.command == table.command and not _differ(first, table):
+                curve.append(number)
+                break
+        else:
+            curves.append([number])
+    return curves
+
+
+def _differ(one: Part, other: Part) -> bool:
+    """Return whether two tables differ by much more than noise."""
+    ratio = _log_ratios(one, other)
+    if len(ratio) == 0:
+        return False
+    if len(ratio) < _LEAST_SIZES:
+        return bool(np.abs(ratio).min() > math.log(_FACTOR_OF_FEW))
+    middle = float(np.median(ratio))
+    agreeing = float(np.mean(np.sign(ratio) == np.sign(middle)))
+    return abs(middle) > math.log(_FACTOR) and agreeing >= _SAME_DIRECTION
+
+
+def _log_ratios(one: Part, other: Part) -> npt.NDArray[np.float64]:
+    """Return the logarithm of the ratio of times at each size that both have."""
+    _, ours, theirs = np.intersect1d(one.size_bytes, other.size_bytes, return_indices=True)
+    ratios: npt.NDArray[np.float64] = np.log(other.time_us[theirs] / one.time_us[ours])
+    return ratios
+
+
+def _why(kernel: str, firsts: list[Part]) -> str:
+    """Say which tables are curves of their own, and why."""
+    lines = [str(table.lines[0]) for table in firsts]
+    shown = f"{', '.join(lines[:-1])} and {lines[-1]}"
+    if len(lines) > 4:
+        shown = f"{', '.join(lines[:3])} and {len(lines) - 3} more"
+    reasons = []
+    largest = max(
+        (
+            abs(float(np.median(ratio)))
+            for table in firsts[1:]
+            if len(ratio := _log_ratios(firsts[0], table))
+        ),
+        default=0.0,
+    )
+    if largest > 0:
+        reasons.append(f"differ by up to a factor of {math.exp(largest):.3g}")
+    if len({table.command for table in firsts}) > 1:
+        reasons.append("follow different commands")
+    return (
+        f"{kernel}: the tables from lines {shown} {' and '.join(reasons)}, so each is a curve of"
+        f" its own ({TABLE} = 1, 2, ...): put them into files with labels"
+    )
