@@ -53,7 +53,9 @@ PERFLOG = b"result|job_completion_time|bw_8B_value|bw_8B_unit\n"
 #: Name, content and the words with which it is refused.
 HOSTILE: dict[str, tuple[str, bytes, str]] = {
     "nested report": ("a.json", b'{"session_info": {"a": ' + b"[" * 100_000, "nested deeper than"),
-    "nested labels": ("a.out", b"# switchpoint: " + b"[" * 60_000 + b"\n" + OSU + b"8 1", "nested"),
+    "nested labels": (
+        "a.out", b"# switchpoint: " + b"[" * 60_000 + b"\n" + OSU + b"8 1\n", "nested"
+    ),
     "number for a list": ("a.json", b'{"session_info": {}, "runs": 1}', "damaged run report"),
     "list for an object": ("a.json", report([1]), "damaged run report"),
     "half a character": (
@@ -95,7 +97,7 @@ HOSTILE: dict[str, tuple[str, bytes, str]] = {
         OSU + b"-8 1.5\n",
         "size_bytes is -8; sizes are whole numbers",
     ),
-    "lonely time of imb": ("a.out", IMB + b" 8 1000 1e-300 0.00\n", "without any row"),
+    "lonely time of imb": ("a.out", IMB + b" 8 1000 1e-300 0.00\n", "no usable t[usec]"),
     "gzip bomb": ("a.out", gzip.compress(OSU + b"8 1\n" * (TEXT_BYTES // 4)), "than 32 MiB"),
     "bomb of a header": (
         "a.record", gzip.compress(b'{"record": "switchpoint", "x": "' + b" " * JSON_BYTES), "larger"

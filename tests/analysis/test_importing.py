@@ -300,7 +300,8 @@ def test_reframe_variables_named_after_sizes_make_a_curve(name: str) -> None:
     assert samples[["site", "partition", "environ"]].iloc[0].tolist() == [
         "generic", "default", "builtin"
     ]  # fmt: skip
-    assert found.warnings == []
+    [warning] = found.warnings
+    assert "ends of latency_1, latency_2 and 19 more are taken for message sizes" in warning
     values = found.single_values
     assert set(zip(values["variable"], values["value"], values["unit"], strict=True)) == {
         ("startup", 1.0, "s")
@@ -312,9 +313,10 @@ def test_reframe_tests_with_a_message_size_make_a_curve_of_each_other_parameter(
     curves = samples.groupby("buffers", observed=True)
 
     assert set(curves.groups) == {"host", "device"}
-    for _, curve in curves:  # two sessions
+    for _, curve in curves:
         assert sorted(set(curve["size_bytes"])) == [2**power for power in range(3, 12)]
-        assert sorted(set(curve["pass"])) == [0, 1]
+        assert curve["run_id"].nunique() == 2  # sessions
+        assert set(curve["pass"]) == {0}
     assert samples["time_us"].iloc[0] == pytest.approx(2.0024)  # from GB/s
 
 
@@ -564,7 +566,7 @@ def test_rows_in_another_notation_are_counted_as_left_out(
     [warning] = found.warnings
     assert "lines 4, 5 and 6: no usable" in warning
 
-    with pytest.raises(InputError, match="line 3: no usable .* write decimals with a point; there"):
+    with pytest.raises(InputError, match=r"line 3: no usable .* write decimals with a point"):
         read(written(tmp_path, heading + rows))
 
 

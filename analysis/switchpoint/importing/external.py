@@ -75,7 +75,8 @@ def as_measurements(
     form, data
         The name of its format, and its unpacked content.
     samples
-        `size_bytes`, `time_us`, perhaps `pass` and `iterations`, and the identity columns.
+        `size_bytes`, `time_us`, perhaps `pass` and `iterations`, and the identity columns; also
+        `run_id` if runs have an identity that does not depend on the file.
     warnings
         One sentence each.
     tool
@@ -95,11 +96,14 @@ def as_measurements(
         "labels": json.dumps(labels) if labels else None,
         "warnings": "\n".join(warnings) or None,
     }
-    kernels, code = _kernels(columns, len(samples))
-    if len(kernels) > 1:
+    if "run_id" in columns:
+        code, run_ids = pd.factorize(columns.pop("run_id"))
+    else:
+        kernels, code = _kernels(columns, len(samples))
+        run_ids = _run_ids(data, labels, kernels)
+    if len(run_ids) > 1:
         order = np.argsort(code, kind="stable")
         columns, code = {name: column[order] for name, column in columns.items()}, code[order]
-    run_ids = _run_ids(data, labels, kernels)
     columns["run_id"] = repeated(run_ids, np.bincount(code))
     measures = _measures(columns, code)
     identity_of = {name: column for name, column in columns.items() if name not in measures}

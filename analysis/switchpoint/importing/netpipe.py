@@ -17,10 +17,11 @@ import pandas as pd
 from switchpoint.errors import InputError
 from switchpoint.importing.external import check_sizes, check_times, content, known_repeats
 from switchpoint.importing.labels import Surroundings
-from switchpoint.importing.last_rows import is_whole
 from switchpoint.importing.printed import as_runs
 from switchpoint.importing.printed_lines import Line, printed_lines
-from switchpoint.importing.printed_tables import CUT_ROW, Problem, other_tool
+from switchpoint.importing.printed_tables import other_tool
+from switchpoint.importing.problems import CUT_ROW, Problem
+from switchpoint.importing.row_forms import is_whole
 from switchpoint.importing.same_curves import Part, in_order
 from switchpoint.limits import ROW_CHARACTERS
 from switchpoint.tables.measurements import Measurements

@@ -21,7 +21,7 @@ from switchpoint.tables.measurements import Measurements
 NAME = "OSU Micro-Benchmarks' output"
 
 _TITLE = re.compile(
-    r"#\s*OSU MPI(?:-(?P<library>\w+))?[ _](?P<name>.+?)(?: Test)+(?P<more> Persistent)?"
+    r"#\s*OSU MPI(?:-(?P<accelerator>\w+))?[ _](?P<name>.+?)(?: Test)+(?P<more> Persistent)?"
     r"(?: v(?P<version>\S+))?(?:\s.*)?"
 )
 _RECOGNISED = re.compile(BEFORE_TITLE + rb"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b", re.MULTILINE)
@@ -145,8 +145,8 @@ class _Grammar:
         self.kernels.add(kernel)
         self.versions.add(title["version"])
         names = {"kernel": kernel}
-        if title["library"]:
-            names["library"] = title["library"].lower()
+        if title["accelerator"]:
+            names["accelerator"] = title["accelerator"].lower()
         # 7.1 prints no heading for a barrier.
         return Title(names, ["Avg Latency(us)"] if "barrier" in kernel else None)
 

@@ -17,15 +17,9 @@ import pandas as pd
 from switchpoint.errors import InputError
 from switchpoint.importing.external import are_times, as_measurements, check_sizes, known_repeats
 from switchpoint.importing.labels import Surroundings
-from switchpoint.importing.last_rows import is_whole
-from switchpoint.importing.printed_tables import (
-    CUT_ROW,
-    NO_ROWS,
-    Problem,
-    Table,
-    decimals,
-    in_words,
-)
+from switchpoint.importing.printed_tables import Table
+from switchpoint.importing.problems import CUT_ROW, NO_ROWS, Problem, in_words
+from switchpoint.importing.row_forms import decimals, is_whole
 from switchpoint.importing.same_curves import Part, apart, in_order
 from switchpoint.tables.measurements import Measurements, repeated, times_before
 

@@ -6,11 +6,13 @@ A tool's grammar knows its titles and headings. A table ends at the first line t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from switchpoint.importing.printed_lines import Line
+from switchpoint.importing.problems import NO_ROWS, Problem
+from switchpoint.importing.row_forms import decimals
 
 #: A field that should be a number. `0,16` and `0x20` are counted as lost.
 NUMBER = r"(?:-?(?:0x[\da-f]+|(?=[.,]?\d)[\d.]*(?:,[\d.]+)*(?:e[-+]?\d+)?)|-?nan|-?inf)"
@@ -31,12 +33,6 @@ TITLES = {
     "Intel MPI Benchmarks": re.compile(r"#\s*Benchmarking\s+[\w-]+"),
     "NetPIPE": re.compile(r"\d+ bytes +\d+ times -->"),
 }
-
-#: What is said of a title without results.
-NO_ROWS = "the title has no table with rows: measure again"
-
-#: Why the last row of a file is not read.
-CUT_ROW = "the file or line ends within this row, which is skipped: its last number may be cut"
 
 #: A line that starts a benchmark: a launcher with its options, or a program at the start.
 _COMMAND = re.compile(
@@ -73,15 +69,6 @@ class Table:
     rows: list[list[str]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     not_ended: set[int] = field(default_factory=set)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Why a line, or a table that begins there, is not read."""
-
-    line: int
-    what: str
-    kernel: str = ""
 
 
 @dataclass(frozen=True)
@@ -276,16 +263,6 @@ def _fields_of(text: str) -> list[str]:
     return fields if all(map(_FIELD.fullmatch, fields)) else []
 
 
-def decimals(text: str) -> int | None:
-    """Return the number of digits after the point; None if a text is no plain number.
-
-    >>> decimals("1.50"), decimals("8"), decimals("nan")
-    (2, 0, None)
-    """
-    whole, _, digits = text.removeprefix("-").partition(".")
-    return len(digits) if f"{whole}{digits}".isdecimal() else None
-
-
 def _alike(fields: list[str], others: list[str]) -> bool:
     """Return whether a line has the form of a row: as many fields, and decimals in the same."""
     return len(fields) == len(others) and all(
@@ -303,25 +280,3 @@ def _goes_on(fields: list[str], table: Table) -> bool:
     except (ValueError, IndexError):
         return False
     return last < size <= max(_LARGEST_STEP * last, _LARGEST_STEP)
-
-
-def in_words(problems: Iterable[Problem]) -> Iterator[str]:
-    """Return one sentence for each kernel and reason, with the lines that it concerns."""
-    lines: dict[tuple[str, str], list[int]] = {}
-    for problem in problems:
-        lines.setdefault((problem.kernel, problem.what), []).append(problem.line)
-    for (kernel, what), numbers in lines.items():
-        yield f"{kernel}: {_lines(numbers)}: {what}" if kernel else f"{_lines(numbers)}: {what}"
-
-
-def _lines(numbers: list[int]) -> str:
-    """Name lines.
-
-    >>> _lines([5]), _lines([5, 7]), _lines([1, 2, 3, 4, 5])
-    ('line 5', 'lines 5 and 7', 'lines 1, 2, 3 and 2 more')
-    """
-    if len(numbers) == 1:
-        return f"line {numbers[0]}"
-    shown, more = (numbers[:3], len(numbers) - 3) if len(numbers) > 4 else (numbers[:-1], 0)
-    last = f"{more} more" if more else str(numbers[-1])
-    return f"lines {', '.join(map(str, shown))} and {last}"

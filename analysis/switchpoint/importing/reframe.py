@@ -6,6 +6,7 @@ the test has a variable or parameter `message_size`. Any other value with a unit
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
 import hashlib
 import itertools
@@ -21,6 +22,7 @@ import pandas as pd
 from switchpoint.errors import InputError, NotRecognisedError, Reason
 from switchpoint.importing.external import as_measurements, content, text_lines
 from switchpoint.importing.labels import Surroundings, read_labels
+from switchpoint.importing.problems import CUT_ROW, Problem, in_words
 from switchpoint.importing.reframe_curves import NAMING, points_and_others
 from switchpoint.importing.reframe_rows import (
     PARAMETER,
@@ -29,7 +31,9 @@ from switchpoint.importing.reframe_rows import (
     test_name,
     time_utc,
     variables_of,
+    wall_clock,
 )
+from switchpoint.importing.row_forms import is_whole
 from switchpoint.limits import COLUMNS, LOG_VALUES
 from switchpoint.printable import path_text
 from switchpoint.strict_json import parse_json
@@ -47,6 +51,7 @@ _REPORTED = ("value", "ref", "lower_thres", "upper_thres", "unit", "result")
 
 def recognises(head: bytes) -> bool:
     """Return whether a file starts like a default performance log or a run report."""
+    head = head.removeprefix(codecs.BOM_UTF8)
     return head.startswith(_LOG) or _REPORT.match(head) is not None
 
 
@@ -56,12 +61,14 @@ def read(path: Path, around: Surroundings) -> Measurements:
     around = dataclasses.replace(  # the test names itself
         around, layout={name: text for name, text in around.layout.items() if name != "test"}
     )
-    not_taken: list[str] = []
-    is_log = data.startswith(_LOG)
-    rows = _few(path, _log_rows(path, data, not_taken) if is_log else _report_rows(path, data))
-    values = pd.DataFrame(_few(path, _values(rows, _stem(path))))
-    samples, others = points_and_others(values)
+    problems: list[Problem] = []
+    is_log = data.removeprefix(codecs.BOM_UTF8).startswith(_LOG)
+    rows = _few(path, _log_rows(path, data, problems) if is_log else _report_rows(path, data))
     labels = around.complete(read_labels(path, data))
+    values = pd.DataFrame(_few(path, _values(rows, _stem(path), data, labels)))
+    named = {name: text for name, text in labels.items() if name not in NAMING}
+    samples, others, told = points_and_others(values, named)
+    not_taken = [f"{path}: {sentence}" for sentence in [*in_words(problems), *told]]
     single = _single_values(path, rows, others, labels)
     lost = sorted(set(others["variable"]) - set(single["variable"]))
     if lost:
@@ -72,6 +79,8 @@ def read(path: Path, around: Surroundings) -> Measurements:
     if len(samples):
         curves = as_measurements(path, around, "reframe", data, samples, [], tool="ReFrame")
         return dataclasses.replace(curves, not_taken=not_taken, single_values=single)
+    if single.empty and problems:
+        raise InputError(path, f"{problems[0].what}; no other row has a value", problems[0].line)
     if single.empty:
         what = "a performance log" if is_log else "a run report"
         raise NotRecognisedError(
@@ -90,28 +99,35 @@ def _few(path: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _log_rows(path: Path, data: bytes, not_taken: list[str]) -> Iterator[dict[str, Any]]:
+def _log_rows(path: Path, data: bytes, problems: list[Problem]) -> Iterator[dict[str, Any]]:
     # Not csv's reader, because its fields are limited and it has its own idea of a line's end.
-    table = (line.split("|") for line in text_lines(path, data))
-    names = next(table)
+    lines = text_lines(path, data)
+    names = lines[0].split("|")
     if len(names) > COLUMNS:
         raise InputError(path, f"has {len(names)} columns; at most {COLUMNS} are read", 1)
-    cut = 0
-    for fields in table:
-        if len(fields) == len(names):
+    table = [line.split("|") for line in lines]
+    for number, fields in enumerate(table, start=1):
+        if fields[:2] == names[:2]:  # ReFrame writes another heading if the variables change
+            names = fields
+        elif len(fields) != len(names) and fields != [""]:
+            what = f"not the {len(names)} fields of the heading: the row is skipped"
+            problems.append(Problem(number, what))
+        elif number == len(table) and not data.endswith((b"\n", b"\r")) and not _is_whole(table):
+            problems.append(Problem(number, CUT_ROW))
+        elif fields != [""]:
             yield dict(zip(names, fields, strict=True))
-        else:
-            cut += fields != [""]
-    if cut:
-        not_taken.append(
-            f"{path}: {cut} rows do not have the {len(names)} fields of the first line"
-        )
+
+
+def _is_whole(table: list[list[str]]) -> bool:
+    """Return whether the last row of a log is whole."""
+    *others, last = table[1:]
+    return is_whole(last[-1], [row[-1] for row in others if len(row) == len(last)])
 
 
 def _report_rows(path: Path, data: bytes) -> Iterator[dict[str, Any]]:
     """Return one row per test case, with variables named as in a performance log."""
     try:
-        report = parse_json(data)
+        report = parse_json(data.removeprefix(codecs.BOM_UTF8))
         yield from (_case(case) for run in report["runs"] for case in run["testcases"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
@@ -134,10 +150,12 @@ def _case(case: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _values(rows: Iterable[dict[str, Any]], otherwise: str) -> Iterator[dict[str, Any]]:
+def _values(
+    rows: Iterable[dict[str, Any]], otherwise: str, data: bytes, labels: dict[str, str]
+) -> Iterator[dict[str, Any]]:
     """Return each value of each row with its variable, unit, size, and what names the curve.
 
-    `otherwise` is the test's name if the row does not contain it.
+    `otherwise` is the test's name if the row does not contain it, and `labels` are the file's.
     """
     for number, row in enumerate(rows):
         name = test_name(row, otherwise)
@@ -153,18 +171,29 @@ def _values(rows: Iterable[dict[str, Any]], otherwise: str) -> Iterator[dict[str
             "parameters": tuple(f"test_{key}" if key in RESERVED else key for key in parameters),
             "row_size": next((row[name] for name in SIZES if row.get(name)), None),
         }
+        places = [shared[key] or labels.get(key) for key in NAMING]
+        when = wall_clock(row) or hashlib.sha256(data).hexdigest()
         if row.get("perf_var"):  # perflog_multiline: a row for each variable
             yield shared | {
                 "variable": row["perf_var"],
                 "value": row.get("perf_value"),
                 "unit": row.get("perf_unit"),
+                "measured": _measured(*places, name, when, row["perf_var"], row.get("perf_value")),
             }
         for variable in variables:
+            value = row[f"{variable}_value"]
             yield shared | {
                 "variable": variable,
-                "value": row[f"{variable}_value"],
+                "value": value,
                 "unit": row.get(f"{variable}_unit"),
+                "measured": _measured(*places, name, when, variable, value),
             }
+
+
+def _measured(*what: object) -> str:
+    """Return the identity of a measurement, which is the same in a log and in a report."""
+    *names, value = what
+    return json.dumps([*names, _number(value)], default=str)
 
 
 def _single_values(

@@ -2,105 +2,136 @@
 
 from __future__ import annotations
 
-import re
+import hashlib
+import itertools
+import json
+from collections.abc import Hashable, Iterable, Mapping
 
 import pandas as pd
 
 from switchpoint.importing.external import are_sizes, are_times
-from switchpoint.tables.measurements import times_before
-from switchpoint.tables.units import SCALES
-
-#: A variable's name: the metric, then the size.
-_SIZED = re.compile(
-    r"(?P<metric>.*[^\d\W_])[_-]?(?<![\d.])(?P<number>\d+)_?(?P<scale>[KMG]?)(?P<i>i?)(?P<byte>B|bytes)?",
-    re.IGNORECASE,
-)
+from switchpoint.importing.reframe_sizes import parts_of_name, which_are_sizes
+from switchpoint.importing.value_units import in_bytes_per_us, in_microseconds, is_ambiguous
 
 #: Where a test ran, with the column names of all tables.
 NAMING = ("site", "partition", "environ")
 
-#: A number without unit is a size if this many variables of a test differ in nothing else, unless
-#: they are numbered consecutively or the name says what is counted: `gpu_0`, `nodes_4`.
-_LEAST_BARE = 3
-_COUNTED = re.compile(
-    r"(?:core|cpu|device|gpu|iter|iteration|job|node|numa|proc|process|rank|run|socket|step|task"
-    r"|thread|trial|worker)(?:s|es)?$",
-    re.IGNORECASE,
-)
 
-#: Units in lower case, with their value in microseconds or in bytes per microsecond.
-_TIMES = {
-    **dict.fromkeys(("us", "usec", "usecs", "μs", "µs", "microseconds"), 1.0),
-    **dict.fromkeys(("ns", "nsec", "nanoseconds"), 1e-3),
-    **dict.fromkeys(("ms", "msec", "milliseconds"), 1e3),
-    **dict.fromkeys(("s", "sec", "seconds"), 1e6),
-}
-_BANDWIDTHS = {
-    **dict.fromkeys(("mb/s", "mb/sec", "mbytes/s", "mbytes/sec", "mbps"), 1.0),
-    **dict.fromkeys(("kb/s", "kb/sec"), 1e-3),
-    **dict.fromkeys(("gb/s", "gb/sec", "gbytes/s", "gbytes/sec"), 1e3),
-    **dict.fromkeys(("mib/s", "mib/sec"), 2**20 / 1e6),
-    **dict.fromkeys(("gib/s", "gib/sec"), 2**30 / 1e6),
-    **dict.fromkeys(("gbit/s", "gbits/s"), 125.0),
-    **dict.fromkeys(("mbit/s", "mbits/s"), 0.125),
-}
+def points_and_others(
+    values: pd.DataFrame, named: Mapping[str, str]
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """Return the points of curves, with the metric as `mode`, the other values, and warnings.
 
-
-def points_and_others(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the points of curves, with the metric as `mode`, and the other values."""
+    Parameters
+    ----------
+    values
+        Each value with its variable, unit, row, time and what names its curve.
+    named
+        What else is part of the identity of the runs.
+    """
     if values.empty:
-        return values, pd.DataFrame(columns=["variable", "row"])
-    parts = [_split(variable) for variable in values["variable"]]
-    values[["metric", "named_size", "bare"]] = pd.DataFrame(parts, index=values.index)
-    trusted = values["named_size"].notna() & (~values["bare"] | _sizes_by_number(values))
+        return values, pd.DataFrame(columns=["variable", "row"]), []
+    names = [parts_of_name(variable) for variable in values["variable"]]
+    trusted = pd.Series(which_are_sizes(names, values["kernel"]), index=values.index)
+    named_size = pd.Series([name.size for name in names], index=values.index, dtype=float)
+    metric = pd.Series([name.metric for name in names], index=values.index)
     row_size = pd.to_numeric(values.pop("row_size"), errors="coerce")
-    values["mode"] = values["metric"].where(trusted, values["variable"])
-    values["size_bytes"] = values["named_size"].where(trusted, row_size).astype(float)
+    values["mode"] = metric.where(trusted, values["variable"])
+    values["size_bytes"] = named_size.where(trusted, row_size).astype(float)
     number = pd.to_numeric(values["value"], errors="coerce")
-    unit = values["unit"].astype(str).str.strip().str.lower()
-    time = number * unit.map(_TIMES)
-    values["time_us"] = time.fillna(values["size_bytes"] / (number * unit.map(_BANDWIDTHS)))
+    unit = values["unit"].astype(str)
+    time = number * unit.map(in_microseconds).astype(float)
+    bandwidth = number * unit.map(in_bytes_per_us).astype(float)
+    values["time_us"] = time.fillna(values["size_bytes"] / bandwidth)
     good = are_sizes(values["size_bytes"].to_numpy()) & are_times(values["time_us"].to_numpy())
+    bare = pd.Series([not name.unit for name in names], index=values.index)
+    told = _taken_for_sizes(values["variable"][trusted & good & bare])
+    told += _ambiguous(values["variable"], unit, values["size_bytes"].notna())
     others = values.loc[~good, ["variable", "row", *NAMING]]
     parameters = {name for names in values.pop("parameters") for name in names}
-    values = values[good].drop(columns=["metric", "named_size", "bare", "value", "unit"])
+    values = values[good].drop(columns=["value", "unit"])
     # A column that differs in every row, such as a time, is not identity, unless it is a parameter
     # or says where the row was measured.
-    rows = values.drop_duplicates("row").drop(columns="row")
+    rows = values.drop_duplicates("row").drop(columns=["row", "measured"])
     passing = {n for n in rows if len(rows) > 1 and rows[n].is_unique} - parameters
-    values = values.drop(columns=passing - {*NAMING, "kernel", "mode", "size_bytes", "time_us"})
+    values = values.drop(columns=passing - {*NAMING, *_NOT_IDENTITY, "kernel", "mode"})
     values = values.drop(columns=[name for name in NAMING if values[name].isna().all()])
-    identity = [str(n) for n in values if n not in {"size_bytes", "time_us", "variable", "row"}]
+    identity = [str(name) for name in values if name not in _NOT_IDENTITY]
     values[identity] = values[identity].astype("category")
-    values["pass"] = times_before([values[name].array for name in (*identity, "size_bytes")])
-    return values.drop(columns=["row", "variable"], errors="ignore").reset_index(drop=True), others
+    values["run_id"] = _run_ids(values, identity, named)
+    return values.drop(columns=["row", "variable", "measured"]).reset_index(drop=True), others, told
 
 
-def _sizes_by_number(values: pd.DataFrame) -> pd.Series[bool]:
-    """Return whether numbers without unit at the ends of a test's variables must be sizes."""
-    keys = list(zip(values["kernel"], values["metric"], strict=True))
-    sizes: dict[tuple[str, str], set[float]] = {}
-    for key, size in zip(keys, values["named_size"], strict=True):
-        if size == size:  # the variable's name ends in one
-            sizes.setdefault(key, set()).add(size)
-    trusted = {
-        (kernel, metric)
-        for (kernel, metric), known in sizes.items()
-        if len(known) >= _LEAST_BARE
-        and max(known) - min(known) != len(known) - 1  # numbered consecutively
-        and not _COUNTED.search(metric)
-    }
-    return pd.Series([key in trusted for key in keys], index=values.index)
+#: Columns of values that do not name a curve.
+_NOT_IDENTITY = frozenset(["size_bytes", "time_us", "variable", "row", "measured"])
 
 
-def _split(variable: str) -> tuple[str, float | None, bool]:
-    """Return metric, size in bytes if the name ends in one, and whether the size has no unit.
+def _run_ids(values: pd.DataFrame, identity: list[str], named: Mapping[str, str]) -> list[str]:
+    """Return the run of each value: the session of its test, whichever files contain it.
 
-    >>> _split("latency_64KiB"), _split("bw_8"), _split("latency")
-    (('latency', 65536.0, False), ('bw', 8.0, True), ('latency', None, False))
+    A session has one value of each curve and size. Its identity is what was measured in it, so a
+    log that has grown, and the log and the report of a session, have the same runs.
     """
-    found = _SIZED.fullmatch(variable)
-    if found is None:
-        return variable, None, False
-    size = float(found["number"]) * SCALES[found["scale"].lower()]
-    return found["metric"].rstrip("_-"), size, not (found["scale"] or found["byte"])
+    sessions = _sessions(values, identity)
+    measured: dict[Hashable, set[str]] = {}
+    for session, text in zip(sessions, values["measured"], strict=True):
+        measured.setdefault(session, set()).add(text)
+    ids = {
+        session: hashlib.sha256(
+            json.dumps([sorted(texts), sorted(named.items())]).encode()
+        ).hexdigest()[:32]
+        for session, texts in measured.items()
+    }
+    return [ids[session] for session in sessions]
+
+
+def _sessions(values: pd.DataFrame, identity: list[str]) -> list[tuple[str, int]]:
+    """Return test and number of the session of each value: a repeated point starts another one."""
+    points = zip(*(values[name].astype(object) for name in (*identity, "size_bytes")), strict=True)
+    session: dict[str, int] = {}
+    seen: dict[str, set[Hashable]] = {}
+    found: list[tuple[str, int]] = []
+    by_row = itertools.groupby(
+        zip(values["row"], values["kernel"], points, strict=True), lambda v: v[:2]
+    )
+    for (_, test), of_row in by_row:
+        now = [str(point) for _, _, point in of_row]
+        if seen.setdefault(test, set()).intersection(now):
+            session[test] = session.get(test, 0) + 1
+            seen[test] = set()
+        seen[test].update(now)
+        found += [(test, session.get(test, 0))] * len(now)
+    return found
+
+
+def _taken_for_sizes(variables: Iterable[str]) -> list[str]:
+    names = list(dict.fromkeys(variables))
+    if not names:
+        return []
+    return [f"the numbers at the ends of {_some(names)} are taken for message sizes in bytes"]
+
+
+def _ambiguous(
+    variables: pd.Series[str], units: pd.Series[str], sized: pd.Series[bool]
+) -> list[str]:
+    """Warn of units that may mean bits or bytes where they decide about a time."""
+    doubtful = units.map(is_ambiguous) & sized
+    names = list(dict.fromkeys(variables[doubtful]))
+    if not names:
+        return []
+    unit = units[doubtful].iloc[0]
+    return [
+        f"the unit '{unit}' of {_some(names)} may mean bits or bytes, so they are single values:"
+        " write Mbit/s or MB/s"
+    ]
+
+
+def _some(names: list[str]) -> str:
+    """Name some variables of many.
+
+    >>> _some(["a"]), _some(["a", "b", "c", "d"])
+    ('a', 'a, b and 2 more')
+    """
+    if len(names) <= 3:
+        return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+    return f"{', '.join(names[:2])} and {len(names) - 2} more"

@@ -66,3 +66,14 @@ def time_utc(row: dict[str, Any]) -> str | None:
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         return str(row["job_completion_time"]) if row.get("job_completion_time") else None
     return f"{ended:%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
+def wall_clock(row: dict[str, Any]) -> str | None:
+    """Return the local time when the job ended, to the second, as logs and reports write it.
+
+    >>> wall_clock({"job_completion_time": "2026-11-21T14:43:30.5+01:00"})
+    '2026-11-21T14:43:30'
+    """
+    text = str(row.get("job_completion_time") or "")
+    found = re.match(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)", text)
+    return f"{found[1]}T{found[2]}" if found else text or time_utc(row)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from switchpoint.importing.printed_tables import Problem
+from switchpoint.importing.problems import Problem
 
 #: The column that numbers the tables of a file that differ although they have the same names.
 TABLE = "table"

@@ -1,4 +1,4 @@
-"""Says whether the last row of a file is whole although no line end follows it.
+"""Says what form the fields of rows have, and whether a last row without a line end is whole.
 
 A killed job, a full disk or a copy of a file that is still written ends a file within a number.
 """
@@ -6,8 +6,6 @@ A killed job, a full disk or a copy of a file that is still written ends a file 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from switchpoint.importing.printed_tables import decimals
 
 #: So many other rows show the form of a field.
 _LEAST_ROWS = 2
@@ -32,3 +30,13 @@ def is_whole(field: str, others: Sequence[str]) -> bool:
         return all(decimals(other) == places for other in others)
     longer = any(other != field and other.startswith(field) for other in others)
     return places is None and field in others and not longer
+
+
+def decimals(text: str) -> int | None:
+    """Return the number of digits after the point; None if a text is no plain number.
+
+    >>> decimals("1.50"), decimals("8"), decimals("nan")
+    (2, 0, None)
+    """
+    whole, _, digits = text.removeprefix("-").partition(".")
+    return len(digits) if f"{whole}{digits}".isdecimal() else None
