@@ -5,6 +5,7 @@ A reader names the columns. This module checks every row, and that rows of one t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -128,6 +129,8 @@ def _checked(table: Table) -> _Checked:
         if len(row) != width:
             values = f"{len(row)} value{'s' if len(row) > 1 else ''}"
             checked.tell(line, f"{values} under {width} names: the row is skipped")
+        elif checked.rows and row == checked.rows[-1]:
+            checked.tell(line, "the same row again: it counts once")
         elif line in table.not_ended and not _is_whole(row, line, table):
             checked.tell(line, CUT_ROW)
         else:
@@ -151,16 +154,25 @@ def _is_whole(row: list[str], line: int, table: Table) -> bool:
 
 
 def _odd_rows(rows: list[list[str]]) -> set[int]:
-    """Return the few rows with whole numbers where all others have decimals, or the reverse."""
+    """Return the few rows that have not the decimals of all others.
+
+    These are rows with whole numbers where others have decimals, or the reverse, and a single row
+    with another number of decimals, as of a number that was cut.
+    """
     odd: set[int] = set()
     for column in zip(*rows, strict=True):
-        kinds = {
-            n: bool(count) for n, text in enumerate(column) if (count := decimals(text)) is not None
+        places = {
+            n: count for n, text in enumerate(column) if (count := decimals(text)) is not None
         }
-        others = sum(kinds.values()), len(kinds) - sum(kinds.values())
-        if min(others) * _ODD_SHARE <= len(kinds):
-            rare = others[0] < others[1]
-            odd |= {n for n, kind in kinds.items() if kind == rare}
+        counts = Counter(places.values())
+        if len(counts) < 2:
+            continue
+        usual, most = counts.most_common(1)[0]
+        others = {n for n, count in places.items() if bool(count) != bool(usual)}
+        if len(others) * _ODD_SHARE <= len(places):
+            odd |= others
+        if most == len(places) - 1 and most >= _ODD_SHARE - 1:
+            odd |= {n for n, count in places.items() if count != usual}
     return odd
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-import warnings
 from pathlib import Path
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from switchpoint.importing.external import (
     content,
 )
 from switchpoint.importing.labels import Surroundings
+from switchpoint.importing.passing_columns import passing_columns
+from switchpoint.importing.problems import CUT_ROW, Problem, in_words
+from switchpoint.importing.row_forms import is_whole
 from switchpoint.limits import COLUMNS, HEADING_CHARACTERS, TABLE_BYTES, TABLE_ROWS
 from switchpoint.tables.columns import MEASURES, RESERVED
 from switchpoint.tables.measurements import Measurements
@@ -52,45 +55,62 @@ def recognises(head: bytes) -> bool:
 def read(path: Path, around: Surroundings) -> Measurements:
     """Read a tidy CSV file.
 
-    Rows with an empty or NaN metric are skipped with a warning. Any other value that cannot be a
-    size, time or bandwidth raises InputError with its line.
+    Rows with an empty or NaN metric, or with too few fields, are skipped with a warning. Any other
+    value that cannot be a size, time or bandwidth raises InputError with its line.
     """
     data = content(path, TABLE_BYTES)
     names = _heading(data)
     metric = _check_heading(path, names)
-    table = _parse(path, data, names)
+    table, problems = _whole_rows(_parse(path, data, names), data)
     lines = pd.Series(table.index + 2, index=table.index)
 
     absent = table[metric].str.strip().str.lower().isin(["", "nan", "na", "null", "none"])
-    found_wrong = []
-    if count := int(absent.sum()):
-        rows = "1 row" if count == 1 else f"{count} rows"
-        found_wrong.append(
-            f"{path}: {rows} without {metric} {'is' if count == 1 else 'are'} skipped"
-            f" (the first is line {lines[absent].iloc[0]})"
-        )
+    problems += [Problem(line, f"no {metric}: the row is skipped") for line in lines[absent]]
     table, lines = table[~absent], lines[~absent]
     if table.empty:
-        raise InputError(path, f"has no rows with {metric}; add measurements, one per row")
+        raise _no_rows(path, metric, problems)
 
     size = _numbers(path, table, "size_bytes", lines)
     value = _numbers(path, table, metric, lines)
     check_sizes(path, size, lines.to_numpy())
     check_positive(path, value, lines.to_numpy(), metric)
-    if metric == "bandwidth_MBps":
-        check_positive(path, size, lines.to_numpy(), "size_bytes")
-        with np.errstate(over="ignore"):
-            value = size / value
-    check_times(path, value, lines.to_numpy())
+    value = _times(path, metric, size, value, lines.to_numpy())
 
     samples = table.drop(columns=[*MEASURES, *_METRICS, "rep", "run_id"], errors="ignore")
     samples = samples.apply(lambda column: column.astype("category"))
+    passing = list(passing_columns(samples, size))
+    samples = samples.drop(columns=[name for name, left_out, _ in passing if left_out])
     samples["size_bytes"] = size.astype("int64")
     samples["time_us"] = value
     if "rep" in table:
         samples["pass"] = pd.factorize(table["rep"])[0]
     samples = samples.reset_index(drop=True)
-    return as_measurements(path, around, "tidy", data, samples, found_wrong)
+    told = [*in_words(problems), *(what for _, _, what in passing)]
+    warnings = [f"{path}: {sentence}" for sentence in told]
+    return as_measurements(path, around, "tidy", data, samples, warnings)
+
+
+def _times(
+    path: Path,
+    metric: str,
+    size: npt.NDArray[np.float64],
+    value: npt.NDArray[np.float64],
+    lines: npt.NDArray[np.int64],
+) -> npt.NDArray[np.float64]:
+    """Return times in microseconds; raises InputError at the first that cannot be."""
+    if metric == "bandwidth_MBps":
+        check_positive(path, size, lines, "size_bytes")
+        with np.errstate(over="ignore"):
+            value = size / value
+    check_times(path, value, lines)
+    return value
+
+
+def _no_rows(path: Path, metric: str, problems: list[Problem]) -> InputError:
+    """Describe a file without any row that can be used."""
+    if problems:
+        return InputError(path, f"{problems[0].what}; no other row is left", problems[0].line)
+    return InputError(path, f"has no rows with {metric}; add measurements, one per row")
 
 
 def _heading(data: bytes) -> list[str]:
@@ -150,8 +170,8 @@ def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
         raise InputError(path, "is not UTF-8 text; save it as UTF-8", line) from None
     beyond = "\0"  # receives the extra field of a row with one field too many
     try:
-        with warnings.catch_warnings():  # for later fields, which are refused below
-            warnings.simplefilter("ignore", pd.errors.ParserWarning)
+        with catch_warnings():  # for later fields, which are refused below
+            simplefilter("ignore", pd.errors.ParserWarning)
             table = pd.read_csv(
                 io.StringIO(text),
                 names=[*names, beyond],
@@ -170,15 +190,40 @@ def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
             raise InputError(path, problem, int(open_quote["row"]) + 1) from None
         problem = str(error).split("C error: ")[-1].strip()
         raise InputError(path, f"{problem}; each row needs {len(names)} fields") from None
-    table = table.fillna("")
-    long = table.pop(beyond).ne("")
+    long = table.pop(beyond).fillna("").ne("")
     if long.any():
         line = int(long.to_numpy().argmax()) + 2
         problem = (
             f"has more than {len(names)} fields; name each column, write decimals with a point"
         )
         raise InputError(path, problem, line)
-    return table[(table != "").any(axis=1)]
+    return table[(table.fillna("") != "").any(axis=1)]
+
+
+def _whole_rows(table: pd.DataFrame, data: bytes) -> tuple[pd.DataFrame, list[Problem]]:
+    """Return rows with all fields, and why others are skipped."""
+    last, width = table.iloc[:, -1], len(table.columns)
+    short = _short_rows(data, [int(row) + 1 for row in table.index[last == ""]], width)
+    what = f"fewer than {width} fields: the row is skipped"
+    problems = [Problem(row + 1, what) for row in short]
+    whole = last.drop([row - 1 for row in short])
+    ended = data.endswith((b"\n", b"\r", b'"'))
+    if len(whole) and not ended and whole.index[-1] == last.index[-1]:
+        *others, cut = whole.tolist()
+        if not is_whole(cut, others):
+            problems.append(Problem(int(whole.index[-1]) + 2, CUT_ROW))
+            whole = whole.iloc[:-1]
+    return table.loc[whole.index], problems
+
+
+def _short_rows(data: bytes, rows: list[int], width: int) -> list[int]:
+    """Return which of some rows, whose last field is empty, lack it; row 0 is the heading."""
+    if not rows:
+        return []
+    lines = re.split(rb"\r\n|\r|\n", data)
+    texts = [lines[row].decode("utf-8", errors="replace") for row in rows]
+    fields = csv.reader(texts, skipinitialspace=True)
+    return [row for row, found in zip(rows, fields, strict=False) if len(found) < width]
 
 
 def _numbers(
