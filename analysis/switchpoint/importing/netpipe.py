@@ -20,8 +20,8 @@ from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import as_runs
 from switchpoint.importing.printed_lines import Line, printed_lines
 from switchpoint.importing.printed_tables import other_tool
-from switchpoint.importing.problems import CUT_ROW, Problem
-from switchpoint.importing.row_forms import is_whole
+from switchpoint.importing.problems import CUT_ROW, ODD_ROW, SAME_ROW, Problem
+from switchpoint.importing.row_forms import is_whole, odd_rows
 from switchpoint.importing.same_curves import Part, in_order
 from switchpoint.limits import ROW_CHARACTERS
 from switchpoint.tables.measurements import Measurements
@@ -130,10 +130,13 @@ def _rows(lines: Iterator[Line], of_file: _Form | None) -> tuple[list[_Row], lis
     problems: list[Problem] = []
     foreign = None
     for line in lines:
-        forms = [of_file] if of_file else _PRINTED_BY_3
+        forms = [of_file] if of_file else [*_PRINTED_BY_3, _VERSION_3]
         found = (_Row(line, form, m) for form in forms if (m := form.row.fullmatch(line.text)))
         if row := next(found, None):
-            rows.append(row)
+            if rows and rows[-1].line.text == line.text:
+                problems.append(Problem(line.number, SAME_ROW))
+            else:
+                rows.append(row)
         elif tool := other_tool(line.text, "NetPIPE"):
             if tool != foreign:
                 what = f"a table of {tool} begins, which is skipped: import it from its own file"
@@ -146,6 +149,9 @@ def _rows(lines: Iterator[Line], of_file: _Form | None) -> tuple[list[_Row], lis
         *others, last = [row.match["time"] for row in rows]
         if not is_whole(last, others):
             problems.append(Problem(rows.pop().line.number, CUT_ROW))
+    for place in sorted(odd_rows([[row.match["time"]] for row in rows]), reverse=True):
+        what = f"'{rows[place].line.text[:40]}' {ODD_ROW}"
+        problems.append(Problem(rows.pop(place).line.number, what))
     return rows, problems
 
 
@@ -153,7 +159,8 @@ def _is_broken(line: Line, of_file: _Form | None) -> bool:
     """Return whether a line should be a row. Among what is printed, other words are expected."""
     if not line.text or line.text.startswith("#"):
         return False
-    return bool(of_file or not line.ended or _BROKEN_ROW.match(line.text))
+    broken = "times -->" in line.text or _BROKEN_ROW.match(line.text)
+    return bool(of_file or not line.ended or broken)
 
 
 def _form_of_file(data: bytes) -> _Form | None:

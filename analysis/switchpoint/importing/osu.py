@@ -69,6 +69,13 @@ _HEADING = re.compile(
 _OTHER_HEADING = re.compile(r"(?:#\s*)?(?P<names>Size\s+\S.*)")
 _BETWEEN_NAMES = re.compile(r"\s{2,}|(?<=\))\s+|\s(?=P\d+ Tail)")
 
+#: Columns beside the curve's.
+_BESIDE = re.compile(
+    r"Size|(?:Avg|Min|Max|Total) Lat.*|Iterations|Validation|Messages/s|Transmit Size"
+    r"|Overlap ?\(%\)|P\d+ Tail .*"
+    r"|(?:Compute|Coll\. Init|Pure Comm\.|MPI_\w+|Test|Wait|Init) ?\(us\)"
+)
+
 #: `osu_mbw_mr` with several windows prints these above its bandwidths, its rates and its columns.
 _SECTIONS = {
     "# Uni-directional Bandwidth (MB/sec)": "bandwidths",
@@ -163,7 +170,8 @@ def _heading(text: str, identity: dict[str, str]) -> Part | None:
         is_bandwidth = metric is not None and _COLUMNS.metrics[metric] == "bandwidth"
         if metric is not None and is_bandwidth != ("bw" in identity["kernel"]):
             return Heading(columns, f"are not those of {identity['kernel']}, the last title")
-        return Heading(columns)
+        known = [name for name in columns if name in _COLUMNS.metrics or _BESIDE.fullmatch(name)]
+        return Heading(columns, left_out=[name for name in columns if name not in known])
     if other := _OTHER_HEADING.fullmatch(text):
         return Heading(_BETWEEN_NAMES.split(other["names"]), "are not known")
     return None

@@ -30,7 +30,7 @@ def passing_columns(
     sizes
         The message size of each row.
     """
-    _, size = np.unique(sizes, return_inverse=True)
+    size, _ = pd.factorize(sizes)
     if size.max(initial=0) + 1 < _LEAST_SIZES:
         return
     for name in map(str, names):
@@ -55,7 +55,7 @@ def _values_of_one_size(
     codes: npt.NDArray[np.int64], size: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
     """Return for each value of a column whether all its rows have the same size."""
-    pairs = np.unique(codes * (size.max() + 1) + size)
+    pairs = pd.unique(codes * (size.max() + 1) + size)
     _, counts = np.unique(pairs // (size.max() + 1), return_counts=True)
     return np.asarray(counts == 1)
 

@@ -5,7 +5,6 @@ A reader names the columns. This module checks every row, and that rows of one t
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,13 +18,10 @@ from switchpoint.errors import InputError
 from switchpoint.importing.external import are_times, as_measurements, check_sizes, known_repeats
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed_tables import Table
-from switchpoint.importing.problems import CUT_ROW, NO_ROWS, Problem, in_words
-from switchpoint.importing.row_forms import decimals, is_whole
+from switchpoint.importing.problems import CUT_ROW, NO_ROWS, ODD_ROW, SAME_ROW, Problem, in_words
+from switchpoint.importing.row_forms import is_whole, odd_rows
 from switchpoint.importing.same_curves import Part, apart, in_order
 from switchpoint.tables.measurements import Measurements, repeated, times_before
-
-#: One row in so many may have other decimals than the rest, which then is not of this table.
-_ODD_SHARE = 4
 
 
 @dataclass(frozen=True)
@@ -130,16 +126,16 @@ def _checked(table: Table) -> _Checked:
             values = f"{len(row)} value{'s' if len(row) > 1 else ''}"
             checked.tell(line, f"{values} under {width} names: the row is skipped")
         elif checked.rows and row == checked.rows[-1]:
-            checked.tell(line, "the same row again: it counts once")
+            checked.tell(line, SAME_ROW)
         elif line in table.not_ended and not _is_whole(row, line, table):
             checked.tell(line, CUT_ROW)
         else:
             checked.rows.append(row)
             checked.lines.append(line)
-    odd = _odd_rows(checked.rows)
+    odd = odd_rows(checked.rows)
     for place in sorted(odd, reverse=True):
-        what = f"'{' '.join(checked.rows[place])[:40]}' has other decimals than the other rows"
-        checked.tell(checked.lines[place], f"{what}: it is skipped")
+        what = f"'{' '.join(checked.rows[place])[:40]}' {ODD_ROW}"
+        checked.tell(checked.lines[place], what)
         del checked.rows[place], checked.lines[place]
     return checked
 
@@ -151,29 +147,6 @@ def _is_whole(row: list[str], line: int, table: Table) -> bool:
         if at != line and len(other) == len(row)
     ]
     return is_whole(row[-1], others)
-
-
-def _odd_rows(rows: list[list[str]]) -> set[int]:
-    """Return the few rows that have not the decimals of all others.
-
-    These are rows with whole numbers where others have decimals, or the reverse, and a single row
-    with another number of decimals, as of a number that was cut.
-    """
-    odd: set[int] = set()
-    for column in zip(*rows, strict=True):
-        places = {
-            n: count for n, text in enumerate(column) if (count := decimals(text)) is not None
-        }
-        counts = Counter(places.values())
-        if len(counts) < 2:
-            continue
-        usual, most = counts.most_common(1)[0]
-        others = {n for n, count in places.items() if bool(count) != bool(usual)}
-        if len(others) * _ODD_SHARE <= len(places):
-            odd |= others
-        if most == len(places) - 1 and most >= _ODD_SHARE - 1:
-            odd |= {n for n, count in places.items() if count != usual}
-    return odd
 
 
 def _numbers_of(checked: _Checked, names: Columns) -> Part | None:

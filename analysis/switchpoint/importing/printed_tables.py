@@ -31,7 +31,9 @@ _LARGEST_STEP = 4
 TITLES = {
     "OSU Micro-Benchmarks": re.compile(r"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b"),
     "Intel MPI Benchmarks": re.compile(r"#\s*Benchmarking\s+[\w-]+"),
-    "NetPIPE": re.compile(r"\d+ bytes +\d+ times -->"),
+    "NetPIPE": re.compile(r"\d+ bytes +\d+ times -->|^\d+\s+\d+\.\d{6}\s+\d+\.\d{8}$"),
+    "ReFrame": re.compile(r"^result\|job_completion_time\|"),
+    "tidy CSV": re.compile(r"^(?:.*,)?\s*\"?size_bytes\"?\s*(?:,|$)"),
 }
 
 #: A line that starts a benchmark: a launcher with its options, or a program at the start.
@@ -89,10 +91,20 @@ class Fact:
 
 @dataclass(frozen=True)
 class Heading:
-    """The names of a table's columns, and why its rows cannot be read, if they cannot."""
+    """The names of a table's columns.
+
+    Attributes
+    ----------
+    columns : list of str
+    problem : str
+        Why the rows cannot be read, if they cannot.
+    left_out : list of str
+        Columns of which nothing is known.
+    """
 
     columns: list[str]
     problem: str = ""
+    left_out: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -207,6 +219,8 @@ class _Scan:
             self._tell(number, what)
         else:
             self._start(heading.columns, command)
+            for name in heading.left_out:
+                self._tell(number, f"column '{name[:40]}' is not known and is left out")
 
     def _start(self, columns: list[str], command: str) -> None:
         self._open = Table(self._identity, columns, self._rank, command, self._after_another)
@@ -249,8 +263,6 @@ class _Scan:
 
 def other_tool(text: str, tool: str) -> str | None:
     """Return the name of another tool whose title a line contains."""
-    if "#" not in text and "-->" not in text:
-        return None
     others = (name for name, title in TITLES.items() if name != tool and title.search(text))
     return next(others, None)
 

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 #: What is said of a title without results.
 NO_ROWS = "the title has no table with rows: measure again"
 
+#: Why rows are not read.
+SAME_ROW = "the same row again: it counts once"
+ODD_ROW = "has other decimals than the other rows: it is skipped"
+
 #: Why the last row of a file is not read.
 CUT_ROW = "the file or line ends within this row, which is skipped: its last number may be cut"
 

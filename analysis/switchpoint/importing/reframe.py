@@ -13,6 +13,7 @@ import itertools
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -102,10 +103,13 @@ def _few(path: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 def _log_rows(path: Path, data: bytes, problems: list[Problem]) -> Iterator[dict[str, Any]]:
     # Not csv's reader, because its fields are limited and it has its own idea of a line's end.
     lines = text_lines(path, data)
-    names = lines[0].split("|")
-    if len(names) > COLUMNS:
-        raise InputError(path, f"has {len(names)} columns; at most {COLUMNS} are read", 1)
-    table = [line.split("|") for line in lines]
+    if (columns := lines[0].count("|") + 1) > COLUMNS:
+        raise InputError(path, f"has {columns} columns; at most {COLUMNS} are read", 1)
+    table = [[field.strip() for field in line.split("|")] for line in lines]
+    names = table[0]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if doubtful := [name for name in twice if name == "result" or name.endswith("_value")]:
+        raise InputError(path, f"has column '{doubtful[0][:40]}' twice; remove one", 1)
     for number, fields in enumerate(table, start=1):
         if fields[:2] == names[:2]:  # ReFrame writes another heading if the variables change
             names = fields
@@ -169,16 +173,18 @@ def _values(
             "environ": row.get("environ"),
             "row": number,
             "parameters": tuple(f"test_{key}" if key in RESERVED else key for key in parameters),
+            "when": wall_clock(row) or hashlib.sha256(data).hexdigest(),
             "row_size": next((row[name] for name in SIZES if row.get(name)), None),
         }
         places = [shared[key] or labels.get(key) for key in NAMING]
-        when = wall_clock(row) or hashlib.sha256(data).hexdigest()
         if row.get("perf_var"):  # perflog_multiline: a row for each variable
             yield shared | {
                 "variable": row["perf_var"],
                 "value": row.get("perf_value"),
                 "unit": row.get("perf_unit"),
-                "measured": _measured(*places, name, when, row["perf_var"], row.get("perf_value")),
+                "measured": _measured(
+                    *places, name, shared["when"], row["perf_var"], row.get("perf_value")
+                ),
             }
         for variable in variables:
             value = row[f"{variable}_value"]
@@ -186,7 +192,7 @@ def _values(
                 "variable": variable,
                 "value": value,
                 "unit": row.get(f"{variable}_unit"),
-                "measured": _measured(*places, name, when, variable, value),
+                "measured": _measured(*places, name, shared["when"], variable, value),
             }
 
 

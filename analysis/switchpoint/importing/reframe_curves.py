@@ -5,13 +5,19 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.importing.external import are_sizes, are_times
 from switchpoint.importing.reframe_sizes import parts_of_name, which_are_sizes
 from switchpoint.importing.value_units import in_bytes_per_us, in_microseconds, is_ambiguous
+from switchpoint.printable import printable
+from switchpoint.tables.units import bytes_of
 
 #: Where a test ran, with the column names of all tables.
 NAMING = ("site", "partition", "environ")
@@ -31,11 +37,13 @@ def points_and_others(
     """
     if values.empty:
         return values, pd.DataFrame(columns=["variable", "row"]), []
+    # Sessions follow each other, also if a copy has mixed their rows.
+    values = values.sort_values("when", kind="stable", ignore_index=True)
     names = [parts_of_name(variable) for variable in values["variable"]]
     trusted = pd.Series(which_are_sizes(names, values["kernel"]), index=values.index)
     named_size = pd.Series([name.size for name in names], index=values.index, dtype=float)
     metric = pd.Series([name.metric for name in names], index=values.index)
-    row_size = pd.to_numeric(values.pop("row_size"), errors="coerce")
+    row_size = values.pop("row_size").map(_bytes)
     values["mode"] = metric.where(trusted, values["variable"])
     values["size_bytes"] = named_size.where(trusted, row_size).astype(float)
     number = pd.to_numeric(values["value"], errors="coerce")
@@ -47,23 +55,38 @@ def points_and_others(
     bare = pd.Series([not name.unit for name in names], index=values.index)
     told = _taken_for_sizes(values["variable"][trusted & good & bare])
     told += _ambiguous(values["variable"], unit, values["size_bytes"].notna())
+    told += _no_points(values["variable"], unit, number.notna() & ~good, good)
     others = values.loc[~good, ["variable", "row", *NAMING]]
     parameters = {name for names in values.pop("parameters") for name in names}
-    values = values[good].drop(columns=["value", "unit"])
+    points = _points(values[good].drop(columns=["value", "unit"]), parameters, named)
+    return points, others, told
+
+
+def _points(values: pd.DataFrame, parameters: set[str], named: Mapping[str, str]) -> pd.DataFrame:
+    """Return samples with the names of their curves and runs; each measurement counts once."""
     # A column that differs in every row, such as a time, is not identity, unless it is a parameter
     # or says where the row was measured.
-    rows = values.drop_duplicates("row").drop(columns=["row", "measured"])
+    rows = values.drop_duplicates("row").drop(columns=["row", "measured", "when"])
     passing = {n for n in rows if len(rows) > 1 and rows[n].is_unique} - parameters
     values = values.drop(columns=passing - {*NAMING, *_NOT_IDENTITY, "kernel", "mode"})
     values = values.drop(columns=[name for name in NAMING if values[name].isna().all()])
     identity = [str(name) for name in values if name not in _NOT_IDENTITY]
+    values = values.drop_duplicates([*identity, "size_bytes", "measured"])
     values[identity] = values[identity].astype("category")
     values["run_id"] = _run_ids(values, identity, named)
-    return values.drop(columns=["row", "variable", "measured"]).reset_index(drop=True), others, told
+    return values.drop(columns=["row", "variable", "measured", "when"]).reset_index(drop=True)
+
+
+def _bytes(size: object) -> float:
+    """Return a size in bytes, also of `64K`; NaN if it is none."""
+    try:
+        return float(str(size))
+    except ValueError:
+        return bytes_of(size) or math.nan
 
 
 #: Columns of values that do not name a curve.
-_NOT_IDENTITY = frozenset(["size_bytes", "time_us", "variable", "row", "measured"])
+_NOT_IDENTITY = frozenset(["size_bytes", "time_us", "variable", "row", "measured", "when"])
 
 
 def _run_ids(values: pd.DataFrame, identity: list[str], named: Mapping[str, str]) -> list[str]:
@@ -74,8 +97,8 @@ def _run_ids(values: pd.DataFrame, identity: list[str], named: Mapping[str, str]
     """
     sessions = _sessions(values, identity)
     measured: dict[Hashable, set[str]] = {}
-    for session, text in zip(sessions, values["measured"], strict=True):
-        measured.setdefault(session, set()).add(text)
+    for session, *point in zip(sessions, values["measured"], values["size_bytes"], strict=True):
+        measured.setdefault(session, set()).add(json.dumps(point))
     ids = {
         session: hashlib.sha256(
             json.dumps([sorted(texts), sorted(named.items())]).encode()
@@ -109,6 +132,23 @@ def _taken_for_sizes(variables: Iterable[str]) -> list[str]:
     if not names:
         return []
     return [f"the numbers at the ends of {_some(names)} are taken for message sizes in bytes"]
+
+
+def _no_points(
+    variables: pd.Series[str],
+    units: pd.Series[str],
+    others: pd.Series[bool],
+    good: npt.NDArray[np.bool_],
+) -> list[str]:
+    """Warn of values that are no points although other values of the variable are."""
+    lost = others & variables.isin(set(variables[good]))
+    return [
+        f"{count} {'value' if count == 1 else 'values'} of {_some([variable])} with the unit"
+        f" '{printable(unit[:20])}' {'is' if count == 1 else 'are'} no point of its curve"
+        for (variable, unit), count in Counter(
+            zip(variables[lost], units[lost], strict=True)
+        ).items()
+    ]
 
 
 def _ambiguous(

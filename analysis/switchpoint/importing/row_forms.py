@@ -5,10 +5,14 @@ A killed job, a full disk or a copy of a file that is still written ends a file 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 #: So many other rows show the form of a field.
 _LEAST_ROWS = 2
+
+#: One row in so many may have other decimals than the rest, which then is not of this table.
+_ODD_SHARE = 4
 
 
 def is_whole(field: str, others: Sequence[str]) -> bool:
@@ -40,3 +44,26 @@ def decimals(text: str) -> int | None:
     """
     whole, _, digits = text.removeprefix("-").partition(".")
     return len(digits) if f"{whole}{digits}".isdecimal() else None
+
+
+def odd_rows(rows: Sequence[Sequence[str]]) -> set[int]:
+    """Return the few rows that have not the decimals of all others.
+
+    These are rows with whole numbers where others have decimals, or the reverse, and a single row
+    with another number of decimals, as of a number that was cut.
+    """
+    odd: set[int] = set()
+    for column in zip(*rows, strict=True):
+        places = {
+            n: count for n, text in enumerate(column) if (count := decimals(text)) is not None
+        }
+        counts = Counter(places.values())
+        if len(counts) < 2:
+            continue
+        usual, most = counts.most_common(1)[0]
+        others = {n for n, count in places.items() if bool(count) != bool(usual)}
+        if len(others) * _ODD_SHARE <= len(places):
+            odd |= others
+        if most == len(places) - 1 and most >= _ODD_SHARE - 1:
+            odd |= {n for n, count in places.items() if count != usual}
+    return odd

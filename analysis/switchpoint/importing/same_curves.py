@@ -87,8 +87,16 @@ def _slice(part: Part, start: int, end: int | None) -> Part:
     )
 
 
-def apart(parts: Iterable[Part]) -> tuple[list[Part], list[str]]:
-    """Number the tables that have the same names but are no passes over one curve, and say so."""
+def apart(parts: Iterable[Part], factor: float = _FACTOR) -> tuple[list[Part], list[str]]:
+    """Number the tables that have the same names but are no passes over one curve, and say so.
+
+    Parameters
+    ----------
+    parts
+        Tables.
+    factor
+        Passes over one curve do not differ by more.
+    """
     parts = list(parts)
     same: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for place, part in enumerate(parts):
@@ -96,13 +104,13 @@ def apart(parts: Iterable[Part]) -> tuple[list[Part], list[str]]:
     told: list[str] = []
     for places in same.values():
         tables = [parts[place] for place in places]
-        kernel = tables[0].identity.get("kernel", "curve")
+        kernel = f"{tables[0].identity['kernel']}: " if "kernel" in tables[0].identity else ""
         if ranks := _several_ranks(tables):
             told.append(
-                f"{kernel}: ranks {ranks} each printed a table, as separate programs do: start them"
+                f"{kernel}ranks {ranks} each printed a table, as separate programs do: start them"
                 " as one job"
             )
-        curves = _curves(tables)
+        curves = _curves(tables, factor)
         if len(curves) == 1:
             continue
         for number, members in enumerate(curves, start=1):
@@ -119,13 +127,13 @@ def _several_ranks(tables: list[Part]) -> str:
     return ", ".join(ranks[:4]) if len(ranks) > 1 else ""
 
 
-def _curves(tables: list[Part]) -> list[list[int]]:
+def _curves(tables: list[Part], factor: float) -> list[list[int]]:
     """Sort tables into curves: each joins the first one that it agrees with."""
     curves: list[list[int]] = []
     for number, table in enumerate(tables):
         for curve in curves:
             first = tables[curve[0]]
-            if first.command == table.command and not _differ(first, table):
+            if first.command == table.command and not _differ(first, table, factor):
                 curve.append(number)
                 break
         else:
@@ -133,7 +141,7 @@ def _curves(tables: list[Part]) -> list[list[int]]:
     return curves
 
 
-def _differ(one: Part, other: Part) -> bool:
+def _differ(one: Part, other: Part, factor: float) -> bool:
     """Return whether two tables differ by much more than noise."""
     ratio = _log_ratios(one, other)
     if len(ratio) == 0:
@@ -142,7 +150,7 @@ def _differ(one: Part, other: Part) -> bool:
         return bool(np.abs(ratio).min() > math.log(_FACTOR_OF_FEW))
     middle = float(np.median(ratio))
     agreeing = float(np.mean(np.sign(ratio) == np.sign(middle)))
-    return abs(middle) > math.log(_FACTOR) and agreeing >= _SAME_DIRECTION
+    return abs(middle) > math.log(factor) and agreeing >= _SAME_DIRECTION
 
 
 def _log_ratios(one: Part, other: Part) -> npt.NDArray[np.float64]:
@@ -172,6 +180,6 @@ def _why(kernel: str, firsts: list[Part]) -> str:
     if len({table.command for table in firsts}) > 1:
         reasons.append("follow different commands")
     return (
-        f"{kernel}: the tables from lines {shown} {' and '.join(reasons)}, so each is a curve of"
+        f"{kernel}the tables from lines {shown} {' and '.join(reasons)}, so each is a curve of"
         f" its own ({TABLE} = 1, 2, ...): put them into files with labels"
     )

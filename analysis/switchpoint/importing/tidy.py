@@ -27,6 +27,8 @@ from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.passing_columns import passing_columns
 from switchpoint.importing.problems import CUT_ROW, Problem, in_words
 from switchpoint.importing.row_forms import is_whole
+from switchpoint.importing.same_curves import TABLE
+from switchpoint.importing.tidy_curves import curve_of_rows, lonely_rows, tables_apart
 from switchpoint.limits import COLUMNS, HEADING_CHARACTERS, TABLE_BYTES, TABLE_ROWS
 from switchpoint.tables.columns import MEASURES, RESERVED
 from switchpoint.tables.measurements import Measurements
@@ -62,9 +64,8 @@ def read(path: Path, around: Surroundings) -> Measurements:
     names = _heading(data)
     metric = _check_heading(path, names)
     table, problems = _whole_rows(_parse(path, data, names), data)
-    lines = pd.Series(table.index + 2, index=table.index)
-
     absent = table[metric].str.strip().str.lower().isin(["", "nan", "na", "null", "none"])
+    lines = pd.Series(table.index + 2, index=table.index)
     problems += [Problem(line, f"no {metric}: the row is skipped") for line in lines[absent]]
     table, lines = table[~absent], lines[~absent]
     if table.empty:
@@ -74,36 +75,38 @@ def read(path: Path, around: Surroundings) -> Measurements:
     value = _numbers(path, table, metric, lines)
     check_sizes(path, size, lines.to_numpy())
     check_positive(path, value, lines.to_numpy(), metric)
-    value = _times(path, metric, size, value, lines.to_numpy())
+    if metric == "bandwidth_MBps":
+        check_positive(path, size, lines.to_numpy(), "size_bytes")
+        with np.errstate(over="ignore"):
+            value = size / value
+    check_times(path, value, lines.to_numpy())
+    samples, told = _curves(table, size, value, lines.to_numpy())
+    warnings = [f"{path}: {sentence}" for sentence in [*in_words(problems), *told]]
+    return as_measurements(path, around, "tidy", data, samples, warnings)
 
+
+def _curves(
+    table: pd.DataFrame,
+    size: npt.NDArray[np.float64],
+    time_us: npt.NDArray[np.float64],
+    lines: npt.NDArray[np.int64],
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return samples with the names of their curves, and what to say of them."""
     samples = table.drop(columns=[*MEASURES, *_METRICS, "rep", "run_id"], errors="ignore")
     samples = samples.apply(lambda column: column.astype("category"))
     passing = list(passing_columns(samples, size))
     samples = samples.drop(columns=[name for name, left_out, _ in passing if left_out])
+    curve = curve_of_rows(samples)
+    told = [what for _, _, what in passing]
+    told += in_words(lonely_rows(curve, lines))
     samples["size_bytes"] = size.astype("int64")
-    samples["time_us"] = value
+    samples["time_us"] = time_us
     if "rep" in table:
         samples["pass"] = pd.factorize(table["rep"])[0]
-    samples = samples.reset_index(drop=True)
-    told = [*in_words(problems), *(what for _, _, what in passing)]
-    warnings = [f"{path}: {sentence}" for sentence in told]
-    return as_measurements(path, around, "tidy", data, samples, warnings)
-
-
-def _times(
-    path: Path,
-    metric: str,
-    size: npt.NDArray[np.float64],
-    value: npt.NDArray[np.float64],
-    lines: npt.NDArray[np.int64],
-) -> npt.NDArray[np.float64]:
-    """Return times in microseconds; raises InputError at the first that cannot be."""
-    if metric == "bandwidth_MBps":
-        check_positive(path, size, lines, "size_bytes")
-        with np.errstate(over="ignore"):
-            value = size / value
-    check_times(path, value, lines)
-    return value
+    elif (apart := tables_apart(samples, curve, lines)) is not None:
+        samples[TABLE] = apart[0]
+        told += apart[1]
+    return samples.reset_index(drop=True), told
 
 
 def _no_rows(path: Path, metric: str, problems: list[Problem]) -> InputError:
