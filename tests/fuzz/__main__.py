@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from fuzz import importers, kernels, own_files, stores
+from fuzz import differential, importers, kernels, own_files, stores
 from fuzz.processes import Extent, repeat
 
 #: What is tried, and its share of the time.
 TARGETS = {
-    "importers": (importers.one_round, 0.6),
+    "importers": (importers.one_round, 0.5),
+    "damaged tables": (differential.one_round, 0.1),
     "own files": (own_files.one_round, 0.1),
     "kernels": (kernels.one_round, 0.15),
     "killed writers": (stores.killed_writers, 0.05),
@@ -27,7 +28,7 @@ TARGETS = {
 _BAD = ("problems", "hangs", "too large")
 
 #: Counts of damaged files.
-_HOSTILE = ("inputs", "flipped bits")
+_HOSTILE = ("inputs", "damaged tables", "flipped bits")
 
 
 def main() -> int:

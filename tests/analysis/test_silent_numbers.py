@@ -1,0 +1,481 @@
+"""What is imported is right, or a warning names the file, the line and the reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from switchpoint import InputError, Store, import_files, read
+from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.measurements import Measurements
+from typer.testing import Result
+
+Run = Callable[..., Result]
+
+LATENCY = "# OSU MPI Latency Test v6.1\n# Size          Latency (us)\n"
+BANDWIDTH = "# OSU MPI Bandwidth Test v6.1\n# Size      Bandwidth (MB/s)\n"
+PINGPONG = "# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions t[usec] Mbytes/sec\n"
+
+TIMES = {512: 2.25, 1024: 2.75, 2048: 3.5, 4096: 5.25, 8192: 8.75, 16384: 14.5}
+
+
+def rows(times: dict[int, float] = TIMES, factor: float = 1) -> str:
+    """Rows of OSU's tables."""
+    return "".join(f"{size:<12} {time * factor:12.2f}\n" for size, time in times.items())
+
+
+def written(folder: Path, text: str, name: str = "job.out") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def curves(found: Measurements) -> dict[str, dict[int, float]]:
+    """Times by size of each curve, whose name is its identity without the run."""
+    samples = found.samples
+    names = [name for name in identity_columns(samples) if name != "run_id"]
+    result: dict[str, dict[int, float]] = {}
+    for row in samples.to_dict("records"):
+        known = [f"{row[name]}" for name in names if isinstance(row[name], str)]
+        curve = result.setdefault(" ".join(known), {})
+        assert row["size_bytes"] not in curve, "two tables in one curve"
+        curve[row["size_bytes"]] = round(row["time_us"], 4)
+    return result
+
+
+def told(path: Path, found: Measurements) -> list[str]:
+    """The warnings without the file's name, which each has."""
+    assert all(warning.startswith(f"{path}: ") for warning in found.warnings)
+    return [warning.removeprefix(f"{path}: ") for warning in found.warnings]
+
+
+def without(*sizes: int) -> dict[int, float]:
+    return {size: time for size, time in TIMES.items() if size not in sizes}
+
+
+# Units of bits
+
+
+def log(unit: str, values: dict[str, float], time: str = "2026-03-01T04:05:06") -> str:
+    """Return a performance log of a test that ran once."""
+    heading = "|".join(f"{name}_value|{name}_unit" for name in values)
+    row = "|".join(f"{value!r}|{unit}" for value in values.values())
+    start = "result|job_completion_time|display_name|system|partition|environ"
+    return f"{start}|{heading}\npass|{time}|Net|beta|main|gnu|{row}\n"
+
+
+@pytest.mark.parametrize(
+    ("unit", "of_a_megabyte"),
+    [
+        ("MB/s", 1), ("Mb/s", 8), ("Mbps", 8), ("Mbit/s", 8), ("mbits/sec", 8), ("Gb/s", 8e-3),
+        ("Gb/sec", 8e-3), ("Gbps", 8e-3), ("kb/s", 8e3), ("kB/s", 1e3), ("GB/s", 1e-3),
+        ("MiB/s", 1e6 / 2**20), ("Gib/s", 8e6 / 2**30), ("MBytes/sec", 1), ("B/s", 1e6),
+    ],
+)  # fmt: skip
+def test_bits_are_not_bytes(tmp_path: Path, unit: str, of_a_megabyte: float) -> None:
+    values = {f"bw_{size}KiB": 800 * of_a_megabyte for size in (2, 4, 8)}
+
+    found = read(written(tmp_path, log(unit, values), "Net.log"))
+
+    assert found.samples["time_us"].tolist() == pytest.approx([2.56, 5.12, 10.24])
+    assert found.warnings == []
+
+
+@pytest.mark.parametrize("unit", ["mbps", "gb/s", "MB/S", "GBPS", "mib/s"])
+def test_a_unit_that_may_mean_bits_or_bytes_makes_no_curve(tmp_path: Path, unit: str) -> None:
+    path = written(tmp_path, log(unit, {"bw_2KiB": 800.0, "bw_4KiB": 900.0}), "Net.log")
+
+    found = read(path)
+
+    assert found.samples.empty
+    assert found.single_values["value"].tolist() == [800, 900]
+    assert (
+        f"the unit '{unit}' of bw_2KiB and bw_4KiB may mean bits or bytes" in told(path, found)[0]
+    )
+
+
+# A file that ends within a number
+
+
+@pytest.mark.parametrize(
+    ("heading", "row", "cut"),
+    [
+        (LATENCY, "{size} {time:.2f}", 1),
+        (LATENCY, "{size} {time:.2f}", 3),
+        ("# Benchmarking Bcast\n#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n",
+         "{size} 99 1.50 {time:.2f} {time:.2f}", 2),
+        ("", "{size} {rate:.6f} {sec:.8f}", 2),
+        ("size_bytes,time_us\n", "{size},{time:.2f}", 1),
+        ("size_bytes,bandwidth_MBps\n", "{size},{rate:.2f}", 1),
+        ("size_bytes,time_us,net\n", "{size},{time:.2f},eth", 1),
+    ],
+)  # fmt: skip
+def test_a_last_row_without_a_line_end_counts_only_if_it_is_whole(
+    tmp_path: Path, heading: str, row: str, cut: int
+) -> None:
+    text = heading + "\n".join(
+        row.format(size=size, time=time, rate=8 * size / time / 1.048576, sec=time / 1e6)
+        for size, time in TIMES.items()
+    )
+    whole, path = written(tmp_path, text, "whole"), written(tmp_path, text[:-cut], "cut")
+
+    assert sorted(read(whole).samples["size_bytes"]) == list(TIMES)
+    found = read(path)
+    assert sorted(found.samples["size_bytes"]) == list(TIMES)[:-1]
+    line = len(text.splitlines())
+    [warning] = told(path, found)
+    assert f"line {line}: " in warning and "its last number may be cut" in warning
+
+
+def test_a_log_that_ends_within_its_last_value_loses_that_row(tmp_path: Path) -> None:
+    text = log("us", {"lat_2KiB": 3.5, "lat_4KiB": 4.5})
+    heading, row = text.replace("lat_4KiB_value|lat_4KiB_unit", "lat_4KiB_unit|lat_4KiB_value") \
+        .replace("4.5|us", "us|4.5").splitlines()  # fmt: skip
+    path = written(tmp_path, f"{heading}\n{row}\n{row[:-2]}", "Net.log")
+
+    found = read(path)
+
+    assert curves(found) == {"beta main gnu Net lat": {2048: 3.5, 4096: 4.5}}
+    assert "line 3: the file or line ends within this row" in told(path, found)[0]
+
+
+# Several tables in one file
+
+
+def test_tables_that_are_glued_together_are_both_read(tmp_path: Path) -> None:
+    text = LATENCY + rows().rstrip("\n") + BANDWIDTH + rows()
+
+    found = read(written(tmp_path, text))
+
+    assert curves(found).keys() == {"osu_latency", "osu_bw"}
+    assert curves(found)["osu_latency"] == TIMES
+    assert curves(found)["osu_bw"][512] == round(512 / 2.25, 4)
+    assert found.warnings == []
+
+
+def test_a_table_of_another_metric_without_a_title_is_skipped(tmp_path: Path) -> None:
+    path = written(tmp_path, LATENCY + rows() + "# Size      Bandwidth (MB/s)\n" + rows())
+
+    found = read(path)
+
+    assert curves(found) == {"osu_latency": TIMES}
+    assert told(path, found) == [
+        "osu_latency: line 9: the columns 'Size  Bandwidth (MB/s)' are not those of osu_latency,"
+        " the last title: the table is skipped"
+    ]
+
+
+def test_rows_of_two_tables_in_turn_belong_to_neither(tmp_path: Path) -> None:
+    mine, theirs = (LATENCY + rows()).splitlines(), (LATENCY + rows(factor=9)).splitlines()
+    both = [line for pair in zip(mine, theirs, strict=True) for line in pair]
+
+    with pytest.raises(InputError, match="line 6: rows of several tables are mixed"):
+        read(written(tmp_path, "\n".join(both) + "\n"))
+
+
+def test_ranks_that_each_print_a_table_are_separate_curves(tmp_path: Path) -> None:
+    mine, theirs = (LATENCY + rows()).splitlines(), (LATENCY + rows(factor=9)).splitlines()
+    pairs = zip(mine, theirs, strict=True)
+    path = written(tmp_path, "".join(f"0: {one}\n1: {other}\n" for one, other in pairs))
+
+    found = read(path)
+
+    assert curves(found)["osu_latency 1"] == TIMES
+    assert curves(found)["osu_latency 2"] == {size: round(9 * t, 4) for size, t in TIMES.items()}
+    ranks, tables = told(path, found)
+    assert "ranks 0, 1 each printed a table, as separate programs do" in ranks
+    assert "the tables from lines 5 and 6 differ by up to a factor of 9" in tables
+
+
+def test_tables_of_different_commands_or_far_apart_are_curves_of_their_own(
+    tmp_path: Path,
+) -> None:
+    command = "$ mpirun -n 2 -x UCX_TLS={} ./osu_latency\n"
+    near = command.format("tcp") + LATENCY + rows() + command.format("rc") + LATENCY + rows()
+    far = (LATENCY + rows()) + (LATENCY + rows(factor=1.5))
+    again = (LATENCY + rows()) + (LATENCY + rows(factor=1.02))
+
+    assert "follow different commands" in read(written(tmp_path, near, "near")).warnings[0]
+    found = read(written(tmp_path, far, "far"))
+    assert curves(found)["osu_latency 2"][512] == 3.38
+    assert "differ by up to a factor of 1.5" in found.warnings[0]
+    passes = read(written(tmp_path, again, "again"))
+    assert passes.warnings == [] and set(passes.samples["pass"]) == {0, 1}
+
+
+def test_osus_title_says_which_accelerator_it_was_built_for(tmp_path: Path) -> None:
+    text = LATENCY + rows() + LATENCY.replace("MPI", "MPI-ROCM") + rows(factor=3)
+
+    assert curves(read(written(tmp_path, text))).keys() == {"osu_latency", "osu_latency rocm"}
+
+
+@pytest.mark.parametrize(
+    "heading", ["Size          Latency (us)", "Size  Latency (us)  Latency (us)"]
+)
+def test_columns_without_a_name_are_no_reason_to_drop_one(tmp_path: Path, heading: str) -> None:
+    beside = "".join(f"{size} {time:.2f} {9 * time:.2f}\n" for size, time in TIMES.items())
+
+    with pytest.raises(InputError, match=r"3 values under 2 names|names a column twice"):
+        read(written(tmp_path, f"{LATENCY.splitlines()[0]}\n# {heading}\n{beside}"))
+
+
+@pytest.mark.parametrize(
+    ("second", "line", "what"),
+    [
+        (PINGPONG + "512 9 1.50 1.00\n", 9, "a table of Intel MPI Benchmarks begins"),
+        ("0: 512 bytes 9 times --> 9.50 Mbps in 8.22 usec\n", 1, "a table of OSU"),
+        ("size_bytes,time_us\n512,8\n", 9, "a table of tidy CSV begins"),
+        (BANDWIDTH.replace("MB/s", "GB/s") + rows(), 10, "are not known"),
+    ],
+)  # fmt: skip
+def test_a_second_tool_or_unit_is_reported(
+    tmp_path: Path, second: str, line: int, what: str
+) -> None:
+    path = written(tmp_path, LATENCY + rows() + second)
+
+    found = read(path)
+
+    assert len(found.samples) in (1, len(TIMES))
+    [warning] = told(path, found)
+    assert f"line {line}: " in warning and what in warning
+
+
+# Rows that are none
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ("2048   3.50  <-- here\n", "is no plain row and is skipped"),
+        ("2048   3.50*\n", "is no plain row and is skipped"),
+        ("2K     3.50\n", "is no plain row and is skipped"),
+        ("2048   3.504096  5.25\n", "3 values under 2 names"),
+        ("2048   3\n", "has other decimals than the other rows"),
+        ("2048\n", "1 value under 2 names"),
+    ],
+)
+def test_a_row_that_is_not_plain_is_reported_with_its_line(
+    tmp_path: Path, row: str, what: str
+) -> None:
+    lines = (LATENCY + rows()).splitlines(keepends=True)
+    lines[4] = row
+    path = written(tmp_path, "".join(lines))
+
+    found = read(path)
+
+    assert curves(found) == {"osu_latency": without(2048)}
+    [warning] = told(path, found)
+    assert warning.startswith("osu_latency: line 5: ") and what in warning
+
+
+@pytest.mark.parametrize("heading", [LATENCY, PINGPONG])
+def test_numbers_of_other_programs_are_no_points(tmp_path: Path, heading: str) -> None:
+    row = "{:<9} {:9.2f}\n" if heading == LATENCY else "{:<9} 100 {:9.2f} 10.00\n"
+    lines = [row.format(size, time) for size, time in TIMES.items()]
+    numbers = "20260301 040506\n20260301 120000 7 8\n12 34 56 78 90\n"
+    text = (
+        heading + lines[0] + "12345 678\n77 88 99 11\n" + "".join(lines[1:]) + "cput=1\n" + numbers
+    )
+    path = written(tmp_path, text)
+
+    [times] = curves(read(path)).values()
+
+    assert times == TIMES
+
+
+def test_a_table_that_goes_on_after_another_line_is_read_and_the_line_reported(
+    tmp_path: Path,
+) -> None:
+    lines = (LATENCY + rows()).splitlines(keepends=True)
+    lines.insert(5, "[n1:7] a warning of 2 things\n")
+    lines.insert(6, "UCX  WARN  a second one\n")
+    path = written(tmp_path, "".join(lines) + "done\n" + "524288 99.50\n")
+
+    found = read(path)
+
+    assert curves(found) == {"osu_latency": TIMES}
+    assert told(path, found) == [
+        "osu_latency: line 7: 'UCX  WARN  a second one' is no row; the table goes on after it",
+        "osu_latency: line 12: a row after the end of the table is skipped",
+    ]
+
+
+def test_osu_and_netpipe_are_read_from_files_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = written(tmp_path, "\ufeff" + LATENCY + rows())
+
+    assert curves(read(path)) == {"osu_latency": TIMES}
+
+
+def test_netpipe_in_seconds_is_read(tmp_path: Path) -> None:
+    text = " 7: 4096 bytes 900 times --> 5952.38 Mbps in 0.000005250 sec\n"
+
+    assert curves(read(written(tmp_path, text))) == {"netpipe": {4096: 5.25}}
+
+
+# Logs
+
+
+def test_a_log_that_grows_and_its_report_count_each_sample_once(tmp_path: Path) -> None:
+    store, path = Store(tmp_path / "store"), tmp_path / "Net.log"
+    nights = [log("us", {"lat_2KiB": 3.0 + n, "lat_4KiB": 4.0 + n}, f"2026-03-0{n}T04:05:06")
+              for n in (1, 2, 3)]  # fmt: skip
+    added = []
+    for night in (1, 2, 3):
+        heading = nights[0].splitlines()[0]
+        path.write_text(
+            "\n".join([heading, *(text.splitlines()[1] for text in nights[:night])]) + "\n"
+        )
+        added.append(import_files([path], store).added)
+    values = {f"beta:main:lat_{size}KiB": [time, 1, None, None, "us", "pass"]
+              for size, time in ((2, 5.0), (4, 6.0))}  # fmt: skip
+    case = {"name": "Net", "display_name": "Net", "system": "beta", "partition": "main",
+            "environ": "gnu", "job_completion_time": "2026-03-02T04:05:06+01:00",
+            "perfvalues": values}  # fmt: skip
+    report = {"session_info": {"version": "4.6"}, "runs": [{"testcases": [case]}]}
+    outcome = import_files([written(tmp_path, json.dumps(report), "r.json")], store)
+
+    assert added == [1, 1, 1]
+    assert (outcome.added, outcome.already_stored) == (0, 1)
+    samples = store.read().samples.sort_values("time_us")
+    assert samples["time_us"].tolist() == [4, 5, 5, 6, 6, 7]
+
+
+def test_sessions_whose_rows_a_copy_has_mixed_are_kept_apart(tmp_path: Path) -> None:
+    heading = "result|job_completion_time|display_name|system|message_size|time_value|time_unit\n"
+    row = "pass|2026-03-0{day}T04:05:06|Net|beta|{size}|{time}|us\n"
+    mixed = heading + "".join(
+        row.format(day=day, size=size, time=time * (1 if day == 1 else 9))
+        for size, time in TIMES.items()
+        for day in (1, 2)
+    )
+
+    samples = read(written(tmp_path, mixed, "Net.log")).samples
+
+    runs = samples.groupby("run_id", sort=False, observed=True)
+    first, second = (part["time_us"].tolist() for _, part in runs)
+    assert sorted([first, second]) == [[*TIMES.values()], [9 * time for time in TIMES.values()]]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "latency_p50 latency_p90 latency_p99", "time_7B time_70B time_405B", "time_2 time_4 time_8",
+        "build_gcc8 build_gcc9 build_gcc11", "bw_2019 bw_2021 bw_2024",
+        "score_v1 score_v2 score_v4", "init_np4 init_np8 init_np16",
+        "lat_omp1 lat_omp2 lat_omp4", "setup_10M",
+    ],
+)  # fmt: skip
+def test_what_is_no_message_size_stays_a_single_value(tmp_path: Path, names: str) -> None:
+    values = dict.fromkeys(names.split(), 1.5)
+
+    found = read(written(tmp_path, log("s", values), "Net.log"))
+
+    assert found.samples.empty
+    assert found.single_values["variable"].tolist() == list(values)
+
+
+def test_numbers_that_are_taken_for_sizes_are_reported(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, log("us", {f"osu_lat_{size}": 1.5 for size in (8, 64, 512)}), "Net.log"
+    )
+
+    found = read(path)
+
+    assert found.samples["size_bytes"].tolist() == [8, 64, 512]
+    assert told(path, found) == [
+        "the numbers at the ends of osu_lat_8, osu_lat_64 and osu_lat_512 are taken for message"
+        " sizes in bytes"
+    ]
+
+
+def test_a_value_with_another_unit_than_its_curve_is_reported(tmp_path: Path) -> None:
+    text = log("us", {"lat_2KiB": 3.5})
+    path = written(tmp_path, text + text.splitlines()[1][:-1] + "\n", "Net.log")
+
+    found = read(path)
+
+    assert len(found.samples) == 1
+    assert told(path, found) == ["1 value of lat_2KiB with the unit 'u' is no point of its curve"]
+
+
+# CSV
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("Unnamed: 0", "{n}"),
+        ("index", "{n}"),
+        ("when", "2026-03-01T04:05:{n:02}"),
+        ("time_ms", "{ms}"),
+        ("stddev", "0.{n}0"),
+    ],
+)
+def test_a_column_that_differs_at_each_size_names_no_curve(
+    tmp_path: Path, column: str, value: str
+) -> None:
+    lines = [
+        f"{size},{time},eth," + value.format(n=n, ms=time / 1e3)
+        for n, (size, time) in enumerate(TIMES.items())
+    ]
+    path = written(
+        tmp_path, "\n".join([f"size_bytes,time_us,net,{column}", *lines]) + "\n", "t.csv"
+    )
+
+    found = read(path)
+
+    assert curves(found) == {"eth": TIMES}
+    assert f"column '{column}' has other values at each size" in told(path, found)[0]
+
+
+def test_a_column_that_names_curves_stays(tmp_path: Path) -> None:
+    lines = [f"{size},{nodes}.5,{nodes}" for size in (8, 16, 32) for nodes in (2, 4, 8)]
+    found = read(written(tmp_path, "\n".join(["size_bytes,time_us,nodes", *lines]) + "\n", "t.csv"))
+
+    assert curves(found).keys() == {"2", "4", "8"}
+    assert found.warnings == []
+
+
+def test_a_row_that_lacks_a_field_is_skipped_with_its_line(tmp_path: Path) -> None:
+    text = "size_bytes,time_us,mode\n8,1.5,send\n16,1.75\n32,2.5,send\n64,3.5,\n"
+    path = written(tmp_path, text, "t.csv")
+
+    found = read(path)
+
+    assert found.samples["size_bytes"].tolist() == [8, 32, 64]
+    assert told(path, found)[0] == "line 3: fewer than 3 fields: the row is skipped"
+
+
+def test_a_row_of_a_csv_with_a_remark_is_reported(tmp_path: Path) -> None:
+    lines = [f"{size},{time},eth" for size, time in TIMES.items()]
+    lines[2] += "  slow?"
+    path = written(tmp_path, "\n".join(["size_bytes,time_us,net", *lines]) + "\n", "t.csv")
+
+    assert "line 4: no other row has the names of this one" in told(path, read(path))[0]
+
+
+def test_two_tables_in_a_csv_are_no_repeats_if_they_are_far_apart(tmp_path: Path) -> None:
+    text = "size_bytes,time_us\n" + "".join(
+        f"{size},{time * factor}\n" for factor in (1, 9) for size, time in TIMES.items()
+    )
+    path = written(tmp_path, text, "t.csv")
+
+    found = read(path)
+
+    assert curves(found)["1"] == TIMES
+    assert "the tables from lines 2 and 8 differ by up to a factor of 9" in told(path, found)[0]
+
+
+def test_the_command_names_file_line_and_reason(switchpoint: Run, tmp_path: Path) -> None:
+    text = LATENCY + rows().replace("3.50", "3.50 !")
+    path = written(tmp_path, text)
+
+    imported = switchpoint("import", path, "--store", tmp_path / "store")
+    detected = switchpoint("detect", path, "--json")
+
+    assert imported.exit_code == 0
+    for result in (imported, detected):
+        assert f"{path}: osu_latency: line 5: '2048" in result.stderr
+        assert "is no plain row and is skipped" in result.stderr
