@@ -205,6 +205,16 @@ def test_tables_of_different_commands_or_far_apart_are_curves_of_their_own(
     assert passes.warnings == [] and set(passes.samples["pass"]) == {0, 1}
 
 
+def test_a_table_that_a_copy_has_twice_counts_once(tmp_path: Path) -> None:
+    path = written(tmp_path, (LATENCY + rows()) * 2)
+
+    found = read(path)
+
+    assert curves(found) == {"osu_latency": TIMES}
+    [warning] = told(path, found)
+    assert warning == "osu_latency: line 11: the same table as from line 3, which counts once"
+
+
 def test_osus_title_says_which_accelerator_it_was_built_for(tmp_path: Path) -> None:
     text = LATENCY + rows() + LATENCY.replace("MPI", "MPI-ROCM") + rows(factor=3)
 
@@ -291,6 +301,7 @@ def test_a_table_that_goes_on_after_another_line_is_read_and_the_line_reported(
     lines = (LATENCY + rows()).splitlines(keepends=True)
     lines.insert(5, "[n1:7] a warning of 2 things\n")
     lines.insert(6, "UCX  WARN  a second one\n")
+    lines.insert(8, "\n")
     path = written(tmp_path, "".join(lines) + "done\n" + "524288 99.50\n")
 
     found = read(path)
@@ -298,7 +309,8 @@ def test_a_table_that_goes_on_after_another_line_is_read_and_the_line_reported(
     assert curves(found) == {"osu_latency": TIMES}
     assert told(path, found) == [
         "osu_latency: line 7: 'UCX  WARN  a second one' is no row; the table goes on after it",
-        "osu_latency: line 12: a row after the end of the table is skipped",
+        "osu_latency: line 9: a blank line is no row; the table goes on after it",
+        "osu_latency: line 13: a row after the end of the table is skipped",
     ]
 
 

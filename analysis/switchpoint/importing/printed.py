@@ -20,7 +20,7 @@ from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed_tables import Table
 from switchpoint.importing.problems import CUT_ROW, NO_ROWS, ODD_ROW, SAME_ROW, Problem, in_words
 from switchpoint.importing.row_forms import is_whole, odd_rows
-from switchpoint.importing.same_curves import Part, apart, in_order
+from switchpoint.importing.same_curves import Part, apart, in_order, once
 from switchpoint.tables.measurements import Measurements, repeated, times_before
 
 
@@ -95,8 +95,9 @@ def as_runs(
         raise _no_results(path, problems)
     for part in parts:
         check_sizes(path, part.size_bytes, part.lines)
+    parts, twice = once(parts)
     parts, told = apart(parts)
-    warnings = [f"{path}: {sentence}" for sentence in [*in_words(problems), *told]]
+    warnings = [f"{path}: {sentence}" for sentence in [*in_words(problems), *twice, *told]]
     counts = [len(part.size_bytes) for part in parts]
     identity = dict.fromkeys(name for part in parts for name in part.identity)
     columns: dict[str, Any] = {

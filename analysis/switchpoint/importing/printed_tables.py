@@ -238,9 +238,8 @@ class _Scan:
             if not _goes_on(fields, table):
                 self._tell(line.number, "a row after the end of the table is skipped")
                 return
-            if self._gap.text:
-                what = f"'{self._gap.text[:40]}' is no row; the table goes on after it"
-                self._tell(self._gap.number, what)
+            text = f"'{self._gap.text[:40]}'" if self._gap.text else "a blank line"
+            self._tell(self._gap.number, f"{text} is no row; the table goes on after it")
         self._gap = None
         table.rows.append(fields)
         table.lines.append(line.number)

@@ -18,6 +18,9 @@ TABLE = "table"
 _FACTOR = 4 / 3
 _SAME_DIRECTION = 0.9
 
+#: Two measurements never agree in so many different times.
+_LEAST_TIMES = 5
+
 #: A table of few sizes can show this factor by noise alone.
 _LEAST_SIZES = 3
 _FACTOR_OF_FEW = 3.0
@@ -120,6 +123,26 @@ def apart(parts: Iterable[Part], factor: float = _FACTOR) -> tuple[list[Part], l
                 parts[place] = replace(parts[place], identity=names)
         told.append(_why(kernel, [tables[members[0]] for members in curves]))
     return parts, told
+
+
+def once(parts: Iterable[Part]) -> tuple[list[Part], list[str]]:
+    """Leave out tables that are there twice with the same times, and say so."""
+    kept: list[Part] = []
+    told: list[str] = []
+    known: dict[str, int] = {}
+    for part in parts:
+        names = sorted(part.identity.items())
+        content = repr(
+            [names, part.rank, part.command, part.size_bytes.tolist(), part.time_us.tolist()]
+        )
+        first = known.setdefault(content, int(part.lines[0]))
+        if first == part.lines[0] or len(np.unique(part.time_us)) < _LEAST_TIMES:
+            kept.append(part)
+        else:
+            kernel = f"{part.identity['kernel']}: " if "kernel" in part.identity else ""
+            what = f"the same table as from line {first}, which counts once"
+            told.append(f"{kernel}line {part.lines[0]}: {what}")
+    return kept, told
 
 
 def _several_ranks(tables: list[Part]) -> str:
