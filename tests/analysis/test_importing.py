@@ -75,7 +75,7 @@ def test_rows_without_a_time_are_left_out_with_a_warning(tmp_path: Path) -> None
         ("size_bytes\n8\n", "line 1: has neither column time_us nor bandwidth_MBps"),
         ("bytes,time_us\n8,1\n", "line 1: has no column size_bytes"),
         ("size_bytes,time_us\n", "has no rows with time_us"),
-        ("size_bytes,time_us\n8,NaN\n", "line 2: no time_us"),
+        ("size_bytes,time_us\n8,NaN\n", "has no rows with time_us"),
         ("size_bytes,time_us,time_us\n8,1,1\n", "line 1: has column 'time_us' twice"),
         ("size_bytes,time_us,\n8,1,1\n", "line 1: has no name for column 3"),
         (

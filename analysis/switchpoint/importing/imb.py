@@ -102,11 +102,12 @@ def _by_group(table: Table) -> Iterator[Table]:
         yield table
         return
     groups = list(dict.fromkeys(row[0] for row in table.rows))
+    several = len(groups) > 1 or table.identity.get("groups", "1") != "1"
     for group in groups:
         mine = [row[0] == group for row in table.rows]
         yield replace(
             table,
-            identity=table.identity | ({"group": group} if len(groups) > 1 else {}),
+            identity=table.identity | ({"group": group} if several else {}),
             columns=table.columns[1:],
             rows=[row[1:] for row in itertools.compress(table.rows, mine)],
             lines=list(itertools.compress(table.lines, mine)),

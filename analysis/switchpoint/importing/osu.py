@@ -71,9 +71,7 @@ _BETWEEN_NAMES = re.compile(r"\s{2,}|(?<=\))\s+|\s(?=P\d+ Tail)")
 
 #: Columns beside the curve's.
 _BESIDE = re.compile(
-    r"Size|(?:Avg|Min|Max|Total) Lat.*|Iterations|Validation|Messages/s|Transmit Size"
-    r"|Overlap ?\(%\)|P\d+ Tail .*"
-    r"|(?:Compute|Coll\. Init|Pure Comm\.|MPI_\w+|Test|Wait|Init) ?\(us\)"
+    r"\w.* ?\((?:us|%)\)|P\d+ Tail .*|Iterations|Validation|Messages/s|(?:\w+ )?Size"
 )
 
 #: `osu_mbw_mr` with several windows prints these above its bandwidths, its rates and its columns.

@@ -28,7 +28,7 @@ BEFORE_TITLE = rb"(?:^(?:\xef\xbb\xbf)?" + _START.encode() + rb"|(?<=[\d>])[ \t:
 
 #: Where another line begins within a line: one that has a tag, or a title or comment behind a row.
 _TAG_WITHIN = re.compile(_OPEN_MPI_TAG)
-_GLUED = re.compile(r"(?<=[\d.])#|#\s*(?:OSU MPI|Benchmarking\s)")
+_GLUED = re.compile(r"(?<=[\d.])#|#\s+(?=\S)|#(?:OSU MPI|Benchmarking\s)")
 
 _CUT = " [...]"
 

@@ -23,6 +23,9 @@ _FIELDS = 40
 #: The first two fields of a line that began as a row: a size such as `4096` or `4K`, and a number.
 _BROKEN_ROW = re.compile(r"\d[\w.,]*\W?\s+-?[\d.,]+[^\s:/-]*(?:\s|$)")
 
+#: A row at the end of another line.
+_ROW_BEHIND = re.compile(r"\d\s+\d+\.\d+$")
+
 #: A row that goes on after other lines is not more than so much larger than the last one. Tables
 #: have each power of two, or each second one.
 _LARGEST_STEP = 4
@@ -160,6 +163,7 @@ class _Scan:
         self._of_title: list[Table] = []
         self._after_another = False
         self._open: Table | None = None
+        self._skipped_heading = False
         #: The first line after the last row that is no row, if there is one.
         self._gap: Line | None = None
 
@@ -168,6 +172,8 @@ class _Scan:
         part = self._grammar.part(line.text, self._identity)
         if part is not None:
             self._take_part(line.number, part, command)
+            if _ROW_BEHIND.search(line.text):
+                self._tell(line.number, "a row behind other text is skipped")
         elif tool := other_tool(line.text, self._grammar.tool):
             self.end_title()
             self._identity = {}
@@ -184,7 +190,10 @@ class _Scan:
         if isinstance(part, Title):
             self.end_title()
             self._title_line, self._told, self._skipped_tool = number, len(self.problems), None
-            self._identity, self._ahead = part.identity | self._ahead, {}
+            self._skipped_heading = False
+            again = self._after_another and self._identity.get("kernel") == part.identity["kernel"]
+            facts = self._identity if again else {}
+            self._identity, self._ahead = facts | part.identity | self._ahead, {}
             if part.columns:
                 self._start(part.columns, command)
         elif isinstance(part, Heading):
@@ -207,7 +216,7 @@ class _Scan:
         self._title_line, self._of_title, self._open = 0, [], None
 
     def _heading(self, number: int, heading: Heading, command: str) -> None:
-        self._open = None
+        self._open, self._skipped_heading = None, True
         before = next((table for table in self._of_title if table.rows), None)
         shown = "  ".join(heading.columns)[:60]
         if heading.problem:
@@ -218,12 +227,18 @@ class _Scan:
             what = f"a second table '{shown}' has no title of its own: it is skipped"
             self._tell(number, what)
         else:
+            if before is not None and before.identity == self._identity:
+                what = (
+                    "a second heading below one title: its rows are taken for the same benchmark's"
+                )
+                self._tell(number, what)
             self._start(heading.columns, command)
             for name in heading.left_out:
                 self._tell(number, f"column '{name[:40]}' is not known and is left out")
 
     def _start(self, columns: list[str], command: str) -> None:
         self._open = Table(self._identity, columns, self._rank, command, self._after_another)
+        self._skipped_heading = False
         self._of_title.append(self._open)
         self.tables.append(self._open)
         self._gap = None
@@ -231,6 +246,8 @@ class _Scan:
     def _row(self, line: Line, fields: list[str]) -> None:
         table = self._open
         if table is None:
+            if self._title_line and not self._skipped_heading:
+                self._tell(line.number, "a row without a heading above it is skipped")
             return
         if table.rows and self._gap is not None:
             if not _alike(fields, table.rows[-1]):

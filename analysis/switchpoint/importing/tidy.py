@@ -64,12 +64,15 @@ def read(path: Path, around: Surroundings) -> Measurements:
     names = _heading(data)
     metric = _check_heading(path, names)
     table, problems = _whole_rows(_parse(path, data, names), data)
+    if table.empty and problems:
+        problem = problems[0]
+        raise InputError(path, f"{problem.what}; there is no other row", problem.line)
     absent = table[metric].str.strip().str.lower().isin(["", "nan", "na", "null", "none"])
     lines = pd.Series(table.index + 2, index=table.index)
     problems += [Problem(line, f"no {metric}: the row is skipped") for line in lines[absent]]
     table, lines = table[~absent], lines[~absent]
     if table.empty:
-        raise _no_rows(path, metric, problems)
+        raise InputError(path, f"has no rows with {metric}; add measurements, one per row")
 
     size = _numbers(path, table, "size_bytes", lines)
     value = _numbers(path, table, metric, lines)
@@ -107,13 +110,6 @@ def _curves(
         samples[TABLE] = apart[0]
         told += apart[1]
     return samples.reset_index(drop=True), told
-
-
-def _no_rows(path: Path, metric: str, problems: list[Problem]) -> InputError:
-    """Describe a file without any row that can be used."""
-    if problems:
-        return InputError(path, f"{problems[0].what}; no other row is left", problems[0].line)
-    return InputError(path, f"has no rows with {metric}; add measurements, one per row")
 
 
 def _heading(data: bytes) -> list[str]:

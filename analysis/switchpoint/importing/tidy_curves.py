@@ -37,7 +37,9 @@ def lonely_rows(code: _Codes, lines: _Codes) -> list[Problem]:
     if len(rows) > 2 and len(code):  # a first or last row may be a curve of one size
         alone[[0, -1]] = False
     what = "no other row has the names of this one, so it is a curve of its own"
-    return [Problem(int(line), what) for line in lines[alone & (before == after)]]
+    return [
+        Problem(int(line), what) for line in lines[alone & (before == after) & (before != code)]
+    ]
 
 
 def tables_apart(
