@@ -326,6 +326,50 @@ def test_netpipe_in_seconds_is_read(tmp_path: Path) -> None:
     assert curves(read(written(tmp_path, text))) == {"netpipe": {4096: 5.25}}
 
 
+def test_a_row_above_its_heading_or_behind_other_text_is_reported(tmp_path: Path) -> None:
+    title, heading = LATENCY.splitlines()
+    text = f"{title}\n256 2.00\n{heading}\n# Datatype: MPI_CHAR.128 1.75\n{rows()}"
+    path = written(tmp_path, text)
+
+    found = read(path)
+
+    assert curves(found) == {"osu_latency": TIMES}
+    assert told(path, found) == [
+        "osu_latency: line 2: a row without a heading above it is skipped",
+        "osu_latency: line 4: a row behind other text is skipped",
+    ]
+
+
+def test_a_second_heading_below_a_title_is_reported(tmp_path: Path) -> None:
+    heading = LATENCY.splitlines()[1]
+    path = written(tmp_path, f"{LATENCY}{rows()}{heading}\n{rows(factor=1.1)}")
+
+    found = read(path)
+
+    assert set(found.samples["pass"]) == {0, 1}
+    assert "line 9: a second heading below one title" in told(path, found)[0]
+
+
+def test_a_title_that_is_there_twice_keeps_the_facts_above_it(tmp_path: Path) -> None:
+    threads = "# Number of Sender threads: 1\n# Number of Receiver threads: 4\n"
+    title, heading = LATENCY.splitlines()
+
+    found = read(written(tmp_path, f"{threads}{title}\n{title}\n{heading}\n{rows()}"))
+
+    assert curves(found) == {"osu_latency 1 4": TIMES}
+
+
+def test_the_group_of_a_table_is_known_also_if_the_other_groups_rows_are_lost(
+    tmp_path: Path,
+) -> None:
+    text = (
+        "# Benchmarking Multi-Barrier\n# ( 2 groups of 2 processes each running simultaneous )\n"
+        "Group #repetitions t_min[usec] t_max[usec] t_avg[usec]\n\n0 10 1.25 1.50 1.40\n"
+    )
+
+    assert curves(read(written(tmp_path, text))) == {"imb_multi_barrier 2 2 0": {0: 1.4}}
+
+
 # Logs
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ BEFORE_TITLE = rb"(?:^(?:\xef\xbb\xbf)?" + _START.encode() + rb"|(?<=[\d>])[ \t:
 #: Where another line begins within a line: one that has a tag, or a title or comment behind a row.
 _TAG_WITHIN = re.compile(_OPEN_MPI_TAG)
 _GLUED = re.compile(r"(?<=[\d.])#|#\s+(?=\S)|#(?:OSU MPI|Benchmarking\s)")
+
+#: Lines are rarely glued together, and not so many of them; more are not separated.
+_MOST_PARTS = 8
 
 _CUT = " [...]"
 
@@ -84,6 +88,7 @@ def _split(line: str, within: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
     if "#" not in line and "<std" not in line:
         yield line, True
         return
-    places = [found.start() for found in within.finditer(line) if line[: found.start()].strip()]
+    places = [found.start() for found in itertools.islice(within.finditer(line), _MOST_PARTS)]
+    places = [place for place in places if line[:place].strip()]
     for start, end in zip([0, *places], [*places, None], strict=True):
         yield line[start:end], end is None

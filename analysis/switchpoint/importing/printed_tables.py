@@ -21,7 +21,7 @@ _FIELD = re.compile(rf"{NUMBER}|pass(?:ed)?|fail(?:ed)?", re.IGNORECASE)
 _FIELDS = 40
 
 #: The first two fields of a line that began as a row: a size such as `4096` or `4K`, and a number.
-_BROKEN_ROW = re.compile(r"\d[\w.,]*\W?\s+-?[\d.,]+[^\s:/-]*(?:\s|$)")
+_BROKEN_ROW = re.compile(r"\d[\w.,]*\W?\s+-?[\d.,][^\s:/-]*(?:\s|$)")
 
 #: A row at the end of another line.
 _ROW_BEHIND = re.compile(r"\d\s+\d+\.\d+$")
@@ -34,7 +34,7 @@ _LARGEST_STEP = 4
 TITLES = {
     "OSU Micro-Benchmarks": re.compile(r"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b"),
     "Intel MPI Benchmarks": re.compile(r"#\s*Benchmarking\s+[\w-]+"),
-    "NetPIPE": re.compile(r"\d+ bytes +\d+ times -->|^\d+\s+\d+\.\d{6}\s+\d+\.\d{8}$"),
+    "NetPIPE": re.compile(r"(?<!\d)\d+ bytes +\d+ times -->|^\d+\s+\d+\.\d{6}\s+\d+\.\d{8}$"),
     "ReFrame": re.compile(r"^result\|job_completion_time\|"),
     "tidy CSV": re.compile(r"^(?:.*,)?\s*\"?size_bytes\"?\s*(?:,|$)"),
 }
@@ -136,7 +136,7 @@ def find_tables(lines: Iterable[Line], grammar: Grammar) -> tuple[list[Table], l
     scans: dict[str, _Scan] = {}
     command = ""
     for line in lines:
-        if found := _COMMAND.search(line.text):
+        if not line.text[:1].isdigit() and (found := _COMMAND.search(line.text)):
             command = found[0]
         scans.setdefault(line.rank, _Scan(grammar, line.rank)).take(line, command)
     tables: list[Table] = []
@@ -169,8 +169,10 @@ class _Scan:
 
     def take(self, line: Line, command: str) -> None:
         """Read the next line; `command` is the last one that started a benchmark."""
-        part = self._grammar.part(line.text, self._identity)
-        if part is not None:
+        fields = _fields_of(line.text)
+        if fields and self._open is not None:
+            self._row(line, fields)
+        elif part := self._grammar.part(line.text, self._identity):
             self._take_part(line.number, part, command)
             if _ROW_BEHIND.search(line.text):
                 self._tell(line.number, "a row behind other text is skipped")
@@ -181,7 +183,7 @@ class _Scan:
                 what = f"a table of {tool} begins, which is skipped: import it from its own file"
                 self._tell(line.number, what)
             self._skipped_tool = tool
-        elif fields := _fields_of(line.text):
+        elif fields:
             self._row(line, fields)
         else:
             self._other(line)

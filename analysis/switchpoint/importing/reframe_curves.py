@@ -47,7 +47,7 @@ def points_and_others(
     values["mode"] = metric.where(trusted, values["variable"])
     values["size_bytes"] = named_size.where(trusted, row_size).astype(float)
     number = pd.to_numeric(values["value"], errors="coerce")
-    unit = values["unit"].astype(str)
+    unit = pd.Series([str(text) for text in values["unit"]], index=values.index, dtype=object)
     time = number * unit.map(in_microseconds).astype(float)
     bandwidth = number * unit.map(in_bytes_per_us).astype(float)
     values["time_us"] = time.fillna(values["size_bytes"] / bandwidth)

@@ -26,6 +26,10 @@ _LEAST_SIZES = 3
 _FACTOR_OF_FEW = 3.0
 
 
+#: A table joins one of so many curves; a file with more would need hours.
+_MOST_COMPARED = 16
+
+
 @dataclass(frozen=True)
 class Part:
     """The usable rows of a table.
@@ -154,7 +158,7 @@ def _curves(tables: list[Part], factor: float) -> list[list[int]]:
     """Sort tables into curves: each joins the first one that it agrees with."""
     curves: list[list[int]] = []
     for number, table in enumerate(tables):
-        for curve in curves:
+        for curve in curves[:_MOST_COMPARED]:
             first = tables[curve[0]]
             if first.command == table.command and not _differ(first, table, factor):
                 curve.append(number)
@@ -178,6 +182,8 @@ def _differ(one: Part, other: Part, factor: float) -> bool:
 
 def _log_ratios(one: Part, other: Part) -> npt.NDArray[np.float64]:
     """Return the logarithm of the ratio of times at each size that both have."""
+    if np.array_equal(one.size_bytes, other.size_bytes):
+        return np.asarray(np.log(other.time_us / one.time_us))
     _, ours, theirs = np.intersect1d(one.size_bytes, other.size_bytes, return_indices=True)
     ratios: npt.NDArray[np.float64] = np.log(other.time_us[theirs] / one.time_us[ours])
     return ratios
