@@ -17,7 +17,7 @@ import pandas as pd
 from switchpoint.errors import InputError
 from switchpoint.importing.external import are_times, as_measurements, check_sizes, known_repeats
 from switchpoint.importing.labels import Surroundings
-from switchpoint.importing.printed_tables import Table
+from switchpoint.importing.printed_parts import Table
 from switchpoint.importing.problems import CUT_ROW, NO_ROWS, ODD_ROW, SAME_ROW, Problem, in_words
 from switchpoint.importing.row_forms import is_whole, odd_rows
 from switchpoint.importing.same_curves import Part, apart, in_order, once
