@@ -11,6 +11,8 @@ import signal
 import sys
 from typing import Any, NoReturn
 
+from switchpoint.cli.streams import BAD, check_streams, failures_in_words, say
+
 from testbed import faults
 from testbed import instance as instances
 from testbed.errors import TestbedError
@@ -20,14 +22,23 @@ from testbed.shape import DEFAULT, load
 def main() -> None:
     """Run the command; a TestbedError becomes one line and exit code 2."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `testbed status | head` ends quietly
+    check_streams("testbed")
+    try:
+        with failures_in_words("testbed"):
+            _run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _run() -> NoReturn:
     try:
         arguments = _parser().parse_args()
         sys.exit(arguments.run(arguments))
     except TestbedError as error:
-        print(f"testbed: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        say(str(error), "testbed")
+        sys.exit(BAD)
+    finally:
+        sys.stdout.flush()
 
 
 class _Parser(argparse.ArgumentParser):

@@ -465,3 +465,86 @@ def test_ctrl_c_before_the_command_is_loaded_prints_no_traceback(tmp_path: Path)
     )  # fmt: skip
 
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def _command(*words: object, **named: Any) -> subprocess.CompletedProcess[str]:
+    """Run the command as a process of its own."""
+    line = [sys.executable, "-m", "switchpoint", *map(str, words)]
+    return subprocess.run(line, stderr=subprocess.PIPE, text=True, check=False, **named)
+
+
+def test_ctrl_c_exits_as_a_shell_says_and_not_as_a_finding(table: Path, tmp_path: Path) -> None:
+    (tmp_path / "pyarrow.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
+    )
+    named: dict[str, Any] = {"env": os.environ | {"PYTHONPATH": str(tmp_path)}}
+    done = _command("store", "ls", "--store", tmp_path, stdout=subprocess.PIPE, **named)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("module", ["pyarrow", "typer"])
+def test_an_unexpected_failure_is_a_line_and_its_traceback_and_exits_with_3(
+    tmp_path: Path, module: str
+) -> None:
+    (tmp_path / f"{module}.py").write_text('raise RuntimeError("odd \\033[2J thing")')
+    done = _command("gate", env=os.environ | {"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
+    assert done.returncode == 3
+    first, *rest = done.stderr.splitlines()
+    assert first == (
+        "switchpoint: unexpected failure (RuntimeError: odd \\x1b[2J thing);"
+        " please report it with these lines:"
+    )
+    assert rest[0] == "Traceback (most recent call last):"
+    assert rest[-1] == "RuntimeError: odd \\x1b[2J thing"
+
+
+def test_memory_that_is_full_is_one_line_and_exits_with_3(tmp_path: Path) -> None:
+    (tmp_path / "pyarrow.py").write_text("raise MemoryError")
+    done = _command("gate", env=os.environ | {"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+    assert done.stderr.startswith("switchpoint: needs more memory than there is")
+
+
+@pytest.mark.parametrize("redirected", [">&-", "1</dev/null", ">&- 2>&- <&-"])
+@pytest.mark.parametrize("words", ["detect curves.csv", "store ls", "--help"])
+def test_a_closed_output_is_one_line(table: Path, redirected: str, words: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m switchpoint {words} {redirected}', sys.executable],
+        cwd=table.parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    told = "switchpoint: standard output is closed; redirect it to a file, or to /dev/null\n"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == ("" if "2>&-" in redirected else told)
+
+
+def test_a_closed_standard_error_costs_only_the_warnings(table: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", '"$0" -m switchpoint detect nosuch.csv curves.csv 2>&-', sys.executable],
+        cwd=table.parent, stdout=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "65,536" in done.stdout and "nosuch" not in done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_names_that_the_terminal_cannot_show_are_escapes(tmp_path: Path, encoding: str) -> None:
+    rows = [
+        f"{net},{size},{(3 + size * 2e-4) * (1.5 if size >= 65536 else 1):.4f}"
+        for net in ("дом €", "tcp")
+        for size in SIZES
+    ]
+    (tmp_path / "дом.csv").write_text("\n".join(["net,size_bytes,time_us", *rows, ""]), "utf-8")
+    (tmp_path / "bad-дом.csv").write_text("net,size_bytes,time_us\n", "utf-8")
+    named: dict[str, Any] = {
+        "stdout": subprocess.PIPE, "cwd": tmp_path,
+        "env": os.environ | {"PYTHONIOENCODING": encoding},
+    }  # fmt: skip
+
+    done = _command("detect", "дом.csv", "bad-дом.csv", "--all", **named)
+    assert done.returncode == 0
+    assert r"\u0434\u043e\u043c \u20ac" in done.stdout
+    assert done.stderr.startswith(r"switchpoint: bad-\u0434\u043e\u043c.csv: has no rows")
+
+    done = _command("detect", "дом.csv", "--json", **named)
+    assert done.returncode == 0
+    assert {f["curve"]["net"] for f in json.loads(done.stdout)["findings"]} == {"дом €", "tcp"}

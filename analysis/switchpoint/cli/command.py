@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import signal
 import sys
 from typing import Annotated, Any
 
 import typer
 
-from switchpoint.cli.exits import BAD, FAILED, say
+from switchpoint.cli.exits import BAD, INTERRUPTED, say
 from switchpoint.cli.verbs import (
     accept,
     bundle,
@@ -56,18 +54,11 @@ def run() -> None:
             sys.exit(app(standalone_mode=False))
         finally:
             sys.stdout.flush()
-    except typer.Abort:
-        sys.exit(FAILED)
+    except typer.Abort:  # Ctrl-C
+        sys.exit(INTERRUPTED)
     except _UsageError as error:
         if str(error):  # without any words, the help has been printed
             say(_told(error))
-        sys.exit(BAD)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        where = f" for {error.filename}" if error.filename else ""
-        say(f"{error.strerror}{where}: free some space and run the command again")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # prevent a second message
         sys.exit(BAD)
 
 

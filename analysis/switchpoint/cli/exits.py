@@ -1,21 +1,26 @@
 """Exit codes, and errors that a user can fix, which become one line on stderr and a code.
 
 0: done. 1: problems of a site, findings that fail a gate. 2: bad usage or bad data.
+3: a failure that nobody expected, see `streams`.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
 
+from switchpoint.cli.streams import BAD, say
 from switchpoint.errors import InputError
 from switchpoint.printable import printable
 
+__all__ = ["BAD", "FAILED", "INTERRUPTED", "say", "show", "user_mistakes"]
+
 FAILED = 1
-BAD = 2
+
+#: As a shell says of a command that Ctrl-C ended.
+INTERRUPTED = 130
 
 
 @contextmanager
@@ -26,11 +31,6 @@ def user_mistakes() -> Iterator[None]:
     except InputError as error:
         say(str(error))
         raise typer.Exit(BAD) from None
-
-
-def say(message: str) -> None:
-    """Print one line on stderr, with control characters escaped."""
-    print(f"switchpoint: {printable(message)}", file=sys.stderr)
 
 
 def show(line: object) -> None:
