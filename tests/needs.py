@@ -23,6 +23,7 @@ MARKERS = {
 FIXTURES = {
     "actionlint": "slow",
     "browser": "browser",
+    "failing_files": "build",
     "project": "build",
     "spack": "spack",
     "wheel": "build",

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import write_record
 from switchpoint import InputError, Measurements, Store, read
-from switchpoint.store.upkeep import verify
+from switchpoint.store.verification import verify
 
 FLIPS = 20
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from switchpoint import InputError, Store, import_files, read
 from switchpoint.store.compaction import compact
-from switchpoint.store.upkeep import verify
+from switchpoint.store.verification import verify
 
 from fuzz.inputs import SEEDS
 from fuzz.processes import Counts, Round

@@ -43,7 +43,8 @@ def bundle(
     Returns
     -------
     dict
-        What the bundle says of itself, `file`, `size_bytes` and `sha256`.
+        What the bundle says of itself, `file`, `size_bytes`, `sha256`, and the `warnings` of the
+        selection: what could not be read is not in the bundle.
 
     Raises
     ------
@@ -74,7 +75,8 @@ def bundle(
         "findings": len(findings),
     }
     digits = bundles.write(path, runs, points, findings, about)
-    return about | {"file": str(path), "size_bytes": path.stat().st_size, "sha256": digits}
+    written = {"file": str(path), "size_bytes": path.stat().st_size, "sha256": digits}
+    return about | written | {"warnings": side.warnings}
 
 
 def _findings(found: Any, run_ids: set[str]) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ from switchpoint.history.points import (
 from switchpoint.history.policy import Policy, maintenance_at
 from switchpoint.history.value_nights import calendar
 from switchpoint.history.verdict import Verdict, in_order
-from switchpoint.store.lost_runs import batches_without_runs, told
+from switchpoint.store.lost_runs import lost_in_words
 from switchpoint.store.store import Store
 
 #: So many nights are read at once.
@@ -167,7 +167,7 @@ def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[s
     acceptances, not_taken = accepted.read(store)
     if nights.runs.empty:
         return Night(nights, NO_POINTS, nights.runs, {}, acceptances), not_taken
-    not_taken += told(store.files, batches_without_runs(store.files)[1])
+    not_taken += lost_in_words(store.files, store.without_runs().lost)
     tables = _tables(store, nights, site, not_taken)
     points = points_of(tables, nights.runs, nights.tonight + 1)
     if points.launches.empty:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,14 +28,14 @@ def find_settings(site: str) -> Path:
     InputError
         If there is none; it lists the existing names.
     """
-    if Path(site).is_file():
+    if _is_file(Path(site)):
         return Path(site)
-    if (Path(site) / SETTINGS).is_file():
+    if _is_file(Path(site) / SETTINGS):
         return Path(site) / SETTINGS
     try:
         return named_settings(site)
     except InputError:
-        if not Path(site).is_dir():
+        if not os.path.isdir(site):  # noqa: PTH112  a name may be too long for a path
             raise
     raise InputError(site, f"contains no {SETTINGS}; make a site with `switchpoint init site NAME`")
 
@@ -52,13 +53,18 @@ def named_settings(site: str) -> Path:
     """
     if Path(site).name == site and site != "..":
         for folder in (OWN_SITES, shipped("site-configs")):
-            if (folder / site / SETTINGS).is_file():
+            if _is_file(folder / site / SETTINGS):
                 return folder / site / SETTINGS
     raise InputError(
         site,
         "there is no such site, folder or file; the sites here are "
         f"{', '.join(dict.fromkeys(_names()))}; `switchpoint init site NAME` makes a new one",
     )
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether there is such a file; a name from a record may be too long for one."""
+    return os.path.isfile(path)  # noqa: PTH113  which is false for any name
 
 
 def _names() -> Iterator[str]:

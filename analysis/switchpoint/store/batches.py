@@ -6,8 +6,9 @@ name, so whoever knows the batch of a run knows where its samples are.
 
 from __future__ import annotations
 
+import contextlib
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
@@ -15,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from switchpoint.errors import InputError
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.tables import CURVES, FACTS, RUNS, SAMPLES, packed, parquet
 from switchpoint.tables.columns import none_for_nulls
@@ -116,8 +118,25 @@ def write(files: StoreFiles, encoded: Encoded) -> None:
     """Add runs to the store as one batch."""
     name = batch_name()
     for month, part in encoded.by_month():
-        for table, rows in part.tables.items():
-            files.write(path(files, table, f"month={month}/{name}"), parquet(rows))
+        with whole_batch(files, f"month={month}/{name}", list(part.tables)) as write_table:
+            for table, rows in part.tables.items():
+                write_table(table, parquet(rows))
+
+
+@contextlib.contextmanager
+def whole_batch(
+    files: StoreFiles, batch: str, tables: list[str]
+) -> Iterator[Callable[[str, bytes], None]]:
+    """Give a function that writes a table of a new batch; if anything fails, remove all of it.
+
+    On a full disk, each further try would leave more otherwise.
+    """
+    try:
+        yield lambda table, content: files.write(path(files, table, batch), content)
+    except BaseException:
+        with contextlib.suppress(InputError):
+            files.remove([path(files, table, batch) for table in reversed(tables)])
+        raise
 
 
 def batch_name() -> str:

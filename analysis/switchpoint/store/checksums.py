@@ -10,11 +10,12 @@ from __future__ import annotations
 import struct
 import zlib
 from enum import Enum
-from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+
+from switchpoint.regular_files import open_regular
 
 #: The footer says with this key that the file has a seal.
 _KEY = b"switchpoint.seal"
@@ -69,7 +70,7 @@ class Seal(Enum):
 
 def footer_seal(path: str) -> Seal:
     """Return what the seal of a local file says of its footer."""
-    with Path(path).open("rb") as stream:
+    with open_regular(path) as stream:
         return _seal(stream, pages=False)
 
 

@@ -22,10 +22,11 @@ from switchpoint.store.batches import (
     joined_name,
     month_of,
     path,
+    whole_batch,
 )
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.ledger import Ledger
-from switchpoint.store.lost_runs import batches_without_runs, told
+from switchpoint.store.lost_runs import lost_in_words, unfinished_in_words
 from switchpoint.store.mark import check_mark
 from switchpoint.store.minima import lacks_minima, with_minima
 from switchpoint.store.store import Store
@@ -69,9 +70,10 @@ def compact(store: Store) -> Upkeep:
     if not files.below("values"):  # without runs, a store may have single values
         store.files_of_runs()
     with files.alone():
-        left_batches, lost = batches_without_runs(files)
-        done.left_out += told(files, lost)
-        left = [*files.leftovers(), *_orphans(files, left_batches)]
+        without = store.without_runs()
+        done.left_out += lost_in_words(files, without.lost)
+        done.left_out += unfinished_in_words(without.unfinished)
+        left = [*files.leftovers(), *without.left]
         files.remove(left)
         done.files = len(left)
         for month in sorted({month_of(name) for name in in_batches(files.below("runs"))[0]}):
@@ -212,21 +214,27 @@ def _replace(
     runs = stored.of(group)
     if len(runs):
         joined = f"{month_of(path(files, 'runs', group[0]))}/{joined_name(group)}"
-        for table in tables:
-            content, damaged = _joined(stored, runs, table, tables)
-            if damaged:
-                done.left_out += damaged
-                files.remove([path(files, one, joined) for one in tables])
-                return
-            files.write(path(files, table, joined), content)
+        try:
+            with whole_batch(files, joined, tables) as write_table:
+                for table in tables:
+                    write_table(table, _joined(stored, runs, table, tables))
+        except _Unusable as error:
+            done.left_out += error.damaged
+            return
     _remove(files, group, done)
     done.batches += len(group)
 
 
-def _joined(
-    stored: StoredRuns, runs: pd.DataFrame, table: str, tables: list[str]
-) -> tuple[bytes, list[str]]:
-    """Return the file of a table of some runs, and what could not be read.
+class _Unusable(Exception):  # noqa: N818  no error: the batches stay as they are
+    """Files that are to be joined are damaged, or cannot be read."""
+
+    def __init__(self, damaged: list[str]) -> None:
+        super().__init__()
+        self.damaged = damaged
+
+
+def _joined(stored: StoredRuns, runs: pd.DataFrame, table: str, tables: list[str]) -> bytes:
+    """Return the file of a table of some runs; `_Unusable` if not all of it can be read.
 
     One batch is in memory at a time: the headers of a month need gigabytes.
     """
@@ -237,9 +245,9 @@ def _joined(
             encoded, damaged = stored.everything(own, tables)
             encoded = with_minima(encoded)
         if damaged:
-            return b"", damaged
+            raise _Unusable(damaged)
         file.add(encoded.tables[table])
-    return file.finished(), []
+    return file.finished()
 
 
 def _remove(files: StoreFiles, batches: list[str], done: Upkeep) -> None:
@@ -249,14 +257,3 @@ def _remove(files: StoreFiles, batches: list[str], done: Upkeep) -> None:
         old = [name for name in old if files.exists(name)]
         files.remove(old)
         done.files += len(old)
-
-
-def _orphans(files: StoreFiles, batches: set[str]) -> list[str]:
-    """Return the old files of these batches."""
-    return [
-        name
-        for table in TABLES
-        if table != "runs"
-        for name in in_batches(files.below(table))[0]
-        if batch_of(name) in batches and files.is_old(name)
-    ]

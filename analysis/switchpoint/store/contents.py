@@ -7,7 +7,9 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.store.batches import UNDATED, batch_bytes, month_of
+from switchpoint.store.batches import TABLES, UNDATED, batch_bytes, month_of, path
+from switchpoint.store.scan import MAKE_READABLE
+from switchpoint.store.steady import steady
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
 from switchpoint.tables.columns import none_for_nulls
@@ -22,6 +24,7 @@ CONTENTS = [
 _KEYS = {"month": object, "site": object}
 
 
+@steady
 def contents(store: Store, **wanted: Query) -> tuple[pd.DataFrame, list[str]]:
     """Count what is stored.
 
@@ -57,6 +60,7 @@ def contents(store: Store, **wanted: Query) -> tuple[pd.DataFrame, list[str]]:
 def _runs(store: Store, wanted: dict[str, Query]) -> tuple[pd.DataFrame, list[str]]:
     """Count runs by month and site; return what could not be read too."""
     stored, damaged = store.stored(**wanted)
+    damaged += _not_counted(store, stored.runs)
     runs = stored.runs.assign(
         month=stored.runs["date"].str[:7], size_bytes=_bytes_of_runs(store, stored.runs)
     )
@@ -90,6 +94,20 @@ def _bytes_of_runs(store: Store, runs: pd.DataFrame) -> pd.Series[float]:
     sizes = {batch: batch_bytes(store.files, batch) for batch in runs["batch"].dropna().unique()}
     per_batch = runs.groupby("batch")["run_id"].transform("size")
     return (runs["batch"].map(sizes).astype(float) / per_batch).fillna(0.0)
+
+
+def _not_counted(store: Store, runs: pd.DataFrame) -> list[str]:
+    """Return one sentence for each file of some runs whose bytes nobody can tell."""
+    files = store.files
+    names = [
+        path(files, table, batch) for batch in runs["batch"].dropna().unique() for table in TABLES
+    ]
+    return [
+        f"{name}: cannot be read (it is a link that leads nowhere); its bytes are not counted."
+        f" {MAKE_READABLE}"
+        for name in names
+        if files.leads_nowhere(name)
+    ]
 
 
 def one_run(store: Store, run: str) -> dict[str, Any]:

@@ -6,18 +6,24 @@ import contextlib
 import errno
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import BinaryIO
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from switchpoint.errors import InputError
+from switchpoint.regular_files import open_regular
 from switchpoint.whole_files import LEFT_AFTER_S, SUFFIX, is_abandoned, write_whole
 
 #: A file system without locks says one of these, such as Lustre that is mounted without `flock`.
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+
+#: What is this old, and incomplete, was left by a writer that was killed.
+LEFT_AFTER = timedelta(seconds=LEFT_AFTER_S)
 
 
 class Rewritten(Exception):  # noqa: N818  no error: the reader lists the files again
@@ -45,8 +51,9 @@ class StoreFiles:
             raise InputError("--store", "the name is empty; give a folder or a URL")
         try:
             self.system, self.root = fsspec.url_to_fs(url)
-        except (ValueError, ImportError) as error:
-            raise InputError(url, f"cannot be a store ({error})") from None
+        except Exception as error:  # whatever a back end of fsspec raises
+            reason = first_line(error)
+            raise InputError(url, f"cannot be a store ({reason}); give a folder") from None
 
     @property
     def local(self) -> bool:
@@ -58,8 +65,11 @@ class StoreFiles:
         start = f"{self.root}/{folder}"
         self.check_access(start)
         with self._refusals("{}; choose another --store"):
-            self.system.invalidate_cache()  # others write too
-            found = self.system.find(start) if self.system.isdir(start) else []
+            if self.local:
+                found = _files_below(start)
+            else:
+                self.system.invalidate_cache()  # others write too
+                found = self.system.find(start) if self.system.isdir(start) else []
         return sorted(
             path
             for path in found
@@ -67,16 +77,33 @@ class StoreFiles:
         )
 
     def size(self, path: str) -> int:
-        """Return a file's bytes; 0 if another command has just removed it."""
+        """Return a file's bytes; 0 if another command has just removed it, or nobody can tell."""
         try:
             return int(self.system.size(path))
-        except FileNotFoundError:
+        except OSError:
             return 0
 
     def exists(self, path: str) -> bool:
-        """Whether there is such a file."""
+        """Whether there is such a file, or a link of this name that leads nowhere.
+
+        A file about which nobody can tell is an error: it would look removed otherwise.
+        """
         with self._refusals("{}; choose another --store"):
-            return bool(self.system.exists(path))
+            if not self.local:
+                return bool(self.system.exists(path))
+            try:
+                Path(path).lstat()
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+            return True
+
+    def leads_nowhere(self, path: str) -> bool:
+        """Whether a file is only a link, and what it names cannot be found."""
+        return self.local and Path(path).is_symlink() and not os.path.exists(path)  # noqa: PTH110
+
+    def open(self, path: str) -> BinaryIO:
+        """Open a file to read its bytes; OSError if it cannot be opened."""
+        return open_regular(path) if self.local else self.system.open(path, "rb")
 
     def read(self, path: str) -> bytes:
         """Return the content of a file."""
@@ -115,8 +142,16 @@ class StoreFiles:
 
     def is_old(self, path: str) -> bool:
         """Whether a file is too old to belong to a writer that still runs."""
-        modified = self.system.modified(path)
-        return bool((datetime.now(timezone.utc) - modified).total_seconds() > LEFT_AFTER_S)
+        modified = self.modified(path)
+        return modified is not None and datetime.now(timezone.utc) > modified + LEFT_AFTER
+
+    def modified(self, path: str) -> datetime | None:
+        """Return when a file was written; None if it is gone, or nobody can tell."""
+        try:
+            written: datetime = self.system.modified(path)
+        except OSError:
+            return None
+        return written
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -134,7 +169,7 @@ class StoreFiles:
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
         with self._refusals("cannot be changed ({}); choose another --store"):
-            lock = os.open(f"{self.root}/.rewriting", os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o666)
+            lock = _opened_lock(self.root)
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -169,14 +204,52 @@ class StoreFiles:
         except InputError:
             raise
         except OSError as error:
-            reason = error.strerror or str(error).splitlines()[0]
+            reason = error.strerror or first_line(error)
             raise InputError(self.url, problem.format(reason)) from None
         except Exception as error:
             if self.local:
                 raise
             # Back ends of fsspec raise what their libraries raise, such as botocore's own errors.
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise InputError(self.url, problem.format(reason)) from None
+            raise InputError(self.url, problem.format(first_line(error))) from None
+
+
+def _files_below(folder: str) -> list[str]:
+    """Return the files below a folder, without those below links to folders.
+
+    Raises
+    ------
+    InputError
+        If a folder cannot be read: its files would look removed otherwise.
+    """
+    files = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    files += _files_below(entry.path)
+                else:
+                    files.append(entry.path)
+    except FileNotFoundError:  # another command has just removed it
+        return []
+    except OSError as error:
+        problem = f"{error.strerror}; make the folder readable, or choose another --store"
+        raise InputError(folder, problem) from None
+    return files
+
+
+def _opened_lock(root: str) -> int:
+    """Open the file that is locked, which only those can do who may write to the store."""
+    store = Path(root).stat().st_mode
+    rights = 0o600 | (0o060 if store & stat.S_IWGRP else 0) | (0o006 if store & stat.S_IWOTH else 0)
+    lock = os.open(f"{root}/.rewriting", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, rights)
+    with contextlib.suppress(OSError):  # it belongs to somebody else
+        os.fchmod(lock, rights)
+    return lock
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of what an exception says, or its name if it says nothing."""
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
 def _sync_folder(folder: str) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from switchpoint.store.files import StoreFiles
-from switchpoint.store.scan import FILE, scan
+from switchpoint.store.scan import FILE, Loss, scan
 from switchpoint.store.soundness import problem_of_table
 from switchpoint.store.tables import SAMPLES, partition_text, unpacked
 from switchpoint.tables.columns import MEASURES, RUN_COLUMNS
@@ -20,9 +20,9 @@ _PROGRAM = r'"kernel": ?(\{[^{}]*\})'
 _PARTITIONS = ["site", "date"]
 
 #: A run with its row in `runs` would count as stored.
-_LOST = (
-    "its samples are left out. Remove it and the file of this name below `runs`, and import the run"
-    " again"
+_LOST = Loss(
+    "its samples are left out",
+    "Remove it and the file of this name below `runs`, and import the run again",
 )
 
 

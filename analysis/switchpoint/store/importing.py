@@ -114,9 +114,10 @@ def import_found(
             for _ in part:
                 progress()
     outcome.added = len(waiting.written())
+    outcome.warnings += waiting.not_taken
     outcome.already_stored = len(runs) - outcome.added
-    outcome.warnings = list(dict.fromkeys(outcome.warnings))
     _keep_values(store, concat_values(values), outcome)
+    outcome.warnings = list(dict.fromkeys(outcome.warnings))
     join_if_many(store)
     return outcome
 
@@ -128,6 +129,8 @@ class _Waiting:
         self._store = store
         self._parts: list[Encoded] = []
         self._written: set[str] = set()
+        #: Which files of the store could not be read, one sentence each.
+        self.not_taken: list[str] = []
 
     def add(self, part: Encoded) -> None:
         """Add runs, and write what waits if it is large."""
@@ -138,13 +141,16 @@ class _Waiting:
     def written(self) -> set[str]:
         """Write what waits, and return every run that was new."""
         if self._parts:
-            self._written.update(self._store.keep(Encoded.joined(self._parts)))
+            written, not_taken = self._store.keep(Encoded.joined(self._parts))
+            self._written.update(written)
+            self.not_taken += not_taken
             self._parts = []
         return self._written
 
 
 def _keep_values(store: Store, values: pd.DataFrame, outcome: Imported) -> None:
     fresh = store.keep_values(values)
+    outcome.warnings += fresh.attrs.get("not_taken", [])
     outcome.values_added = len(fresh)
     outcome.values_already_stored = len(values) - len(fresh)
     outcome.values_tests = len(fresh[["site", "partition", "environ", "test"]].drop_duplicates())

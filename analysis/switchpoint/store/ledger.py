@@ -18,16 +18,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from switchpoint.store.batches import UNDATED, batch_name, path
-from switchpoint.store.files import Rewritten, StoreFiles
+from switchpoint.store.files import StoreFiles
 from switchpoint.store.mark import check_mark, set_mark
-from switchpoint.store.scan import FILE, refused, scan
+from switchpoint.store.scan import FILE, Loss, failures, scan, unusable
 from switchpoint.store.tables import TEXT, parquet
 from switchpoint.store.wanted import Query, Wanted
 
 #: Identity of a row: a hash of its content.
 ROW = "row_id"
 
-_LOST = "its rows are left out. Remove the file"
+_LOST = Loss("its rows are left out", "Remove the file")
 
 
 class Ledger:
@@ -145,19 +145,15 @@ class Ledger:
         unified, sound, wrong = pa.schema([]), [], []
         for name in paths:
             try:
-                with self._files.system.open(name, "rb") as stream:
+                with self._files.open(name) as stream:
                     schema = pq.read_schema(stream).remove_metadata()
                 if ROW not in schema.names:
                     wrong.append(f"{name}: is not a file of a store; remove it")
                     continue
                 unified = pa.unify_schemas([unified, schema], promote_options="permissive")
                 sound.append(name)
-            except FileNotFoundError:
-                raise Rewritten from None
-            except PermissionError as error:
-                raise refused(self._files, error) from None
-            except (pa.ArrowException, OSError) as error:
-                wrong.append(f"{name}: is damaged ({str(error).splitlines()[0]}); {_LOST}")
+            except failures(self._files) as error:
+                wrong.append(unusable(self._files, name, error, _LOST))
         return unified, sound, wrong
 
     def _typed(self, frame: pd.DataFrame) -> pa.Table:

@@ -1,16 +1,21 @@
-"""Reads Parquet files of a store together. A damaged file costs its own rows and one warning."""
+"""Reads Parquet files of a store together.
+
+A file that is damaged or cannot be read costs its own rows and one warning.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from switchpoint.errors import InputError
+from switchpoint.regular_files import NotRegularError
 from switchpoint.store.checksums import Seal, footer_seal, verified_format
-from switchpoint.store.files import Rewritten, StoreFiles
+from switchpoint.store.files import Rewritten, StoreFiles, first_line
 from switchpoint.store.tables import LARGE, ROWS_OF_LARGE
 from switchpoint.strict_parquet import TooLargeError, check_texts
 
@@ -20,8 +25,15 @@ FILE = "__filename"
 #: Rows with headers and locks are read and filtered so many at a time, because they are large.
 _FEW_AT_ONCE = {"batch_size": ROWS_OF_LARGE, "batch_readahead": 2, "fragment_readahead": 1}
 
-_LOST = "its runs are left out. Remove the file and import them again"
 
+class Loss(NamedTuple):
+    """What a file costs that cannot be used, and what restores it if it is damaged."""
+
+    cost: str
+    fix: str
+
+
+_LOST = Loss("its runs are left out", "Remove the file and import them again")
 
 #: Returns what is wrong with a table, or None.
 Check = Callable[[pa.Table], str | None]
@@ -41,7 +53,7 @@ def scan(
     condition: Any = None,
     *,
     with_file: bool = False,
-    loss: str = _LOST,
+    loss: Loss = _LOST,
     folders: Folders | None = None,
     check: Check | None = None,
 ) -> tuple[pa.Table, list[str]]:
@@ -54,7 +66,7 @@ def scan(
     with_file
         Whether to add the column `FILE`.
     loss
-        What a damaged file costs, for the message.
+        What a damaged or unreadable file costs, for the message.
     folders
         Columns of the schema that the names of folders contain.
     check
@@ -69,8 +81,6 @@ def scan(
 
     Raises
     ------
-    InputError
-        If the files may not be read.
     Rewritten
         If a file is there no longer.
     """
@@ -80,65 +90,107 @@ def scan(
     def read(some: list[str]) -> pa.Table:
         return _read(files, some, schema, names, condition, folders).cast(whole)
 
+    sealed, unsealed, damaged = _by_seal(files, paths, loss)
+    unsealed, too_large = _by_length(unsealed, schema, loss)
+    damaged += too_large
+    if check is None:
+        sealed, unsealed = [*sealed, *unsealed], []
     try:
-        sealed, unsealed, damaged = _by_seal(files, paths, loss)
-        unsealed, too_large = _by_length(unsealed, schema, loss)
-        damaged += too_large
-        if check is None:
-            sealed, unsealed = [*sealed, *unsealed], []
         tables = [read(sealed)] if sealed else []
-    except PermissionError as error:
-        raise refused(files, error) from None
     except FileNotFoundError:
-        raise Rewritten from None
-    except (pa.ArrowException, OSError):
+        if not all(map(files.exists, sealed)):
+            raise Rewritten from None
+        tables, unsealed = [], [*sealed, *unsealed]
+    except failures(files):
         tables, unsealed = [], [*sealed, *unsealed]
     for path in unsealed:
-        table, problem = _checked(files, path, read, check)
+        try:
+            table = read([path])
+            problem = _damage(path, wrong, loss) if check and (wrong := check(table)) else None
+        except failures(files) as error:
+            problem = unusable(files, path, error, loss)
         if problem is None:
             tables.append(table)
         else:
-            damaged.append(_damage(path, problem, loss))
+            damaged.append(problem)
     if len(tables) != 1:
         tables = [pa.concat_tables([whole.empty_table(), *tables])]
     return tables[0], damaged
 
 
-def _checked(
-    files: StoreFiles, path: str, read: Callable[[list[str]], pa.Table], check: Check | None
-) -> tuple[pa.Table, str | None]:
-    """Read one file by itself. Return also what is wrong with it, if anything is."""
-    try:
-        table = read([path])
-    except PermissionError as error:
-        raise refused(files, error) from None
-    except FileNotFoundError:
+def unusable(files: StoreFiles, path: str, error: Exception, loss: Loss) -> str:
+    """Return one sentence about a file that could not be read.
+
+    Raises
+    ------
+    Rewritten
+        If another command has removed the file.
+    """
+    reason = why_unreadable(files, path, error)
+    if reason is None:
+        return _damage(path, first_line(error), loss)
+    return f"{path}: cannot be read ({reason}); {loss.cost}. {MAKE_READABLE}"
+
+
+#: What to do about a file that may be sound.
+MAKE_READABLE = "Check its rights and its disk, and run the command again"
+
+
+def why_unreadable(files: StoreFiles, path: str, error: Exception) -> str | None:
+    """Return why the system does not let a file be read; None if its content is wrong.
+
+    Raises
+    ------
+    Rewritten
+        If another command has removed the file.
+    """
+    if not isinstance(error, OSError):
+        return None
+    gone = isinstance(error, FileNotFoundError)
+    if (gone or error.errno == errno.ESTALE) and not files.exists(path):
         raise Rewritten from None
-    except (pa.ArrowException, OSError) as error:
-        return None, str(error).splitlines()[0]
-    return table, check(table) if check else None
+    if gone:
+        return "it is a link to a file that does not exist"
+    if error.errno is None:
+        return None
+    # Arrow's own texts are long and name the file again.
+    return str(error.strerror) if isinstance(error, NotRegularError) else os.strerror(error.errno)
 
 
 def _by_seal(
-    files: StoreFiles, paths: list[str], loss: str
+    files: StoreFiles, paths: list[str], loss: Loss
 ) -> tuple[list[str], list[str], list[str]]:
-    """Divide files into those with a whole seal and those without; name the damaged ones.
+    """Divide files into those with a whole seal and those without; name the others.
 
     Arrow would believe a damaged footer. Only of local files: reading the ends of all objects of a
     bucket would take long, and object stores have checksums of their own.
     """
     if not files.local:
         return paths, [], []
-    seals = {path: footer_seal(path) for path in paths}
+    seals = {path: _seal_of(files, path, loss) for path in paths}
     reason = "its footer differs from its checksum"
+    damaged = [_damage(path, reason, loss) for path in sorted(paths) if seals[path] is Seal.BROKEN]
     return (
         [path for path in paths if seals[path] is Seal.WHOLE],
         [path for path in paths if seals[path] is Seal.ABSENT],
-        [_damage(path, reason, loss) for path in sorted(paths) if seals[path] is Seal.BROKEN],
+        [*damaged, *(found for found in seals.values() if isinstance(found, str))],
     )
 
 
-def _by_length(paths: list[str], schema: pa.Schema, loss: str) -> tuple[list[str], list[str]]:
+def _seal_of(files: StoreFiles, path: str, loss: Loss) -> Seal | str:
+    """Return what the seal of a file says, or a sentence if the file cannot be read."""
+    try:
+        try:
+            return footer_seal(path)
+        except OSError as error:
+            if error.errno != errno.ESTALE:
+                raise
+            return footer_seal(path)  # a network file system finds a file anew that was replaced
+    except OSError as error:
+        return unusable(files, path, error, loss)
+
+
+def _by_length(paths: list[str], schema: pa.Schema, loss: Loss) -> tuple[list[str], list[str]]:
     """Divide the files of other programs by whether their texts fit into memory; name the others.
 
     Texts that are read as dictionaries fit in any case.
@@ -151,16 +203,19 @@ def _by_length(paths: list[str], schema: pa.Schema, loss: str) -> tuple[list[str
         except TooLargeError as error:
             damaged.append(_damage(path, str(error), loss))
             continue
-        except (FileNotFoundError, PermissionError):
-            raise
         except (pa.ArrowException, OSError, ValueError):
             pass  # which whoever reads it says
         fitting.append(path)
     return fitting, damaged
 
 
-def _damage(path: str, reason: str, loss: str) -> str:
-    return f"{path}: is damaged ({reason}); {loss}"
+def failures(files: StoreFiles) -> tuple[type[Exception], ...]:
+    """Return what reading a file raises: back ends of fsspec raise what their libraries raise."""
+    return (pa.ArrowException, OSError) if files.local else (Exception,)
+
+
+def _damage(path: str, reason: str, loss: Loss) -> str:
+    return f"{path}: is damaged ({reason}); {loss.cost}. {loss.fix}"
 
 
 def _read(
@@ -181,8 +236,3 @@ def _read(
         partitioning=ds.partitioning(folders.columns, flavor="hive") if folders else None,
         partition_base_dir=folders.base if folders else None,
     ).to_table(columns=names, filter=condition, **(_FEW_AT_ONCE if large else {}))
-
-
-def refused(files: StoreFiles, error: PermissionError) -> InputError:
-    """Return the error of a store that may not be read."""
-    return InputError(files.url, f"{error.strerror or 'Permission denied'}; choose another --store")

@@ -19,6 +19,7 @@ from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, wri
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.first_layout import FirstLayout
 from switchpoint.store.ledger import ledgers
+from switchpoint.store.lost_runs import WithoutRuns, batches_without_runs
 from switchpoint.store.mark import check_mark, set_mark
 from switchpoint.store.needed import needed
 from switchpoint.store.scan import scan
@@ -82,19 +83,25 @@ class Store:
         if problem := problem_of(measurements):
             raise InputError(self.url, f"these measurements cannot be stored: {problem}")
         self.keep_values(measurements.single_values)
-        return len(self.keep(Encoded.of(measurements)))
+        return len(self.keep(Encoded.of(measurements))[0])
 
-    def keep(self, encoded: Encoded) -> list[str]:
-        """Write those runs that `add` would write, as one batch, and return their IDs."""
-        new = self._needed(encoded)
+    def keep(self, encoded: Encoded) -> tuple[list[str], list[str]]:
+        """Write those runs that `add` would write, as one batch.
+
+        Return their IDs, and which files of the store could not be read, one sentence each.
+        """
+        new, not_taken = self._needed(encoded)
         if new:
             set_mark(self.files)
             write(self.files, encoded if len(new) == len(encoded.runs()) else encoded.only(new))
-        return new
+        return new, not_taken
 
     @steady
     def keep_values(self, values: pd.DataFrame) -> pd.DataFrame:
-        """Store new single values (`VALUE_COLUMNS`), and return those."""
+        """Store new single values (`VALUE_COLUMNS`), and return those.
+
+        Their `attrs["not_taken"]` lists which files of the store could not be read.
+        """
         return keep_values(self.files, values)
 
     @steady
@@ -218,6 +225,11 @@ class Store:
         """Return the wanted runs with their batches, and what could not be read."""
         return StoredRuns.read(self.files, self.files_of_runs(), Wanted.of(wanted))
 
+    @steady
+    def without_runs(self) -> WithoutRuns:
+        """Return what belongs to batches without a file of `runs`."""
+        return batches_without_runs(self.files)
+
     def _measurements(
         self,
         runs: pd.DataFrame,
@@ -259,11 +271,11 @@ class Store:
         return paths
 
     @steady
-    def _needed(self, encoded: Encoded) -> list[str]:
-        """Return the runs of an import that are to be written."""
+    def _needed(self, encoded: Encoded) -> tuple[list[str], list[str]]:
+        """Return the runs of an import that are to be written, and what could not be read."""
         runs = self._brief(["run_id", "complete", "start_utc"], set(encoded.months()))
         own = runs[runs["run_id"].isin(encoded.runs()["run_id"])]
-        return needed(StoredRuns(self.files, own), encoded)
+        return needed(StoredRuns(self.files, own), encoded), runs.attrs["not_taken"]
 
     def _dated(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add when and in which session the runs of some rows were made."""
@@ -286,12 +298,12 @@ class Store:
         if months is not None:
             ours = [name for name in ours if batch_of(name).partition("/")[0] in months]
         schema = pa.schema([RUNS.field(name) for name in names])
-        table, _ = scan(self.files, ours, schema, with_file=True)
+        table, not_taken = scan(self.files, ours, schema, with_file=True)
         runs = with_batches(table.to_pandas())
         if older:
             before = FirstLayout(self.files, older).runs(names)[0]
             runs = pd.concat([runs, before.assign(batch=None)])
-        return runs[runs["run_id"].notna()]
+        return _told(runs[runs["run_id"].notna()], not_taken)
 
 
 def _told(table: pd.DataFrame, not_taken: list[str]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, path
 from switchpoint.store.files import Rewritten, StoreFiles
 from switchpoint.store.first_layout import FirstLayout
-from switchpoint.store.scan import FILE, scan
+from switchpoint.store.scan import FILE, Loss, scan
 from switchpoint.store.soundness import problem_of_table
 from switchpoint.store.tables import RUNS, SLIM, STORED_AS
 from switchpoint.store.wanted import Wanted, both
@@ -27,7 +27,7 @@ _FEW = 1000
 _REPRODUCED = f'"{REPRODUCES}": ?"([^"]*)"'  # in the labels' JSON
 
 #: What a damaged file of a table costs.
-_LOSSES = {
+_COSTS = {
     "samples": "its samples are left out",
     "curves": "its curves are left out",
     "facts": "its runs are used without headers, footers and locks",
@@ -153,7 +153,7 @@ class StoredRuns:
         if not len(batches):
             return set()
         paths = {batch: path(self._files, table, batch) for batch in batches}
-        gone = self._gone(paths, {*self._files.below(table)})
+        gone = self._gone(paths, table)
         return set(self.runs.loc[self.runs["batch"].isin(gone), "run_id"])
 
     def with_rows(self, table: str, run_ids: set[str]) -> set[str]:
@@ -192,8 +192,7 @@ class StoredRuns:
         paths = {
             batch: path(self._files, table, batch) for batch in runs["batch"].dropna().unique()
         }
-        there = {*self._files.below(table)}
-        gone = self._gone(paths, there)
+        gone = self._gone(paths, table)
         twice = bool(self._twice & set(runs["run_id"]))
         own = None
         # Headers are large, so only the wanted ones are kept in memory.
@@ -201,11 +200,11 @@ class StoredRuns:
             own = ds.field("run_id").isin(runs["run_id"].tolist())
         rows, told = scan(
             self._files,
-            [name for name in paths.values() if name in there],
+            [name for batch, name in paths.items() if batch not in gone],
             pa.schema([field for field in TABLES[table] if field.name not in without]),
             both(own, condition),
             with_file=twice,
-            loss=f"{_LOSSES[table]}. Remove the file and import its runs again",
+            loss=Loss(_COSTS[table], "Remove the file and import its runs again"),
             check=problem_of_table,
         )
         if own is None:
@@ -215,9 +214,12 @@ class StoredRuns:
             told.append(f"{self._files.url}: the {table} of {number} runs were removed")
         return (_newest(rows, runs, paths) if twice else rows), told
 
-    def _gone(self, paths: dict[str, str], there: set[str]) -> list[str]:
+    def _gone(self, paths: dict[str, str], table: str) -> set[str]:
         """Return the batches without their file of a table; their runs must still be there."""
-        gone = [batch for batch, name in paths.items() if name not in there]
+        there = {*self._files.below(table)}
+        gone = {batch for batch, name in paths.items() if name not in there}
+        if self._files.local:  # a network file system may list a new file late, but finds it
+            gone = {batch for batch in gone if not self._files.exists(paths[batch])}
         if any(not self._files.exists(path(self._files, "runs", batch)) for batch in gone):
             raise Rewritten
         return gone

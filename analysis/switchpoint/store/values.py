@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.mark import set_mark
-from switchpoint.store.scan import FILE, Folders, scan
+from switchpoint.store.scan import FILE, Folders, Loss, scan
 from switchpoint.store.soundness import problem_of_table
 from switchpoint.store.tables import VALUE_PARTITIONS, VALUES, parquet, partition_text
 from switchpoint.store.wanted import Query, Wanted
@@ -20,7 +20,7 @@ _ALWAYS = ["value_id", "time_utc", "test", "variable", "value"]
 
 
 def keep_values(files: StoreFiles, values: pd.DataFrame) -> pd.DataFrame:
-    """Store those values that are new, and return them.
+    """Store those values that are new, and return them, with `attrs` as of `read_values`.
 
     There is a file for each site, named by its content. Two writers may write the same value at
     the same time; `read_values` counts it once.
@@ -30,15 +30,19 @@ def keep_values(files: StoreFiles, values: pd.DataFrame) -> pd.DataFrame:
     set_mark(files)
     values = values.drop_duplicates("value_id")
     new: set[str] = set()
+    not_taken: list[str] = []
     for site, part in values.groupby("site", dropna=False, sort=False):
         folder = f"values/site={partition_text(site)}"
         newer = Wanted({}, since=str(part["time_utc"].min()), time="time_utc")
-        known, _ = values_of(files, files.below(folder), newer)
+        known, damaged = values_of(files, files.below(folder), newer)
+        not_taken += damaged
         fresh = part[~part["value_id"].isin(known["value_id"])]
         if len(fresh):
             write_values(files, f"{files.root}/{folder}", fresh)
             new.update(fresh["value_id"])
-    return values[values["value_id"].isin(new)]
+    values = values[values["value_id"].isin(new)]
+    values.attrs["not_taken"] = not_taken
+    return values
 
 
 def write_values(files: StoreFiles, folder: str, values: pd.DataFrame) -> str:
@@ -70,7 +74,7 @@ def values_of(
         pa.schema([*VALUES, *VALUE_PARTITIONS]),
         wanted.condition(VALUE_COLUMNS),
         with_file=True,
-        loss="its values are left out. Remove the file and import them again",
+        loss=Loss("its values are left out", "Remove the file and import them again"),
         folders=Folders(f"{files.root}/values", VALUE_PARTITIONS),
         check=problem_of_table,
     )

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.inputs import warn
 from switchpoint.cli.options import Json, Last, Store
 
 
@@ -36,6 +37,7 @@ def command(
         from switchpoint.comparison.bundle import bundle
 
         made = bundle(selection, output, store, last=last, replace_names=replace_names)
+        warn(made["warnings"])
         if as_json:
             from switchpoint.reporting.json import print_json
 

@@ -65,10 +65,11 @@ def verify(store: Store = "results") -> None:
     """Read every file completely. Exit with 1 if one is damaged or missing."""
     with user_mistakes():
         from switchpoint.store.store import Store
-        from switchpoint.store.upkeep import verify
+        from switchpoint.store.verification import unfinished, verify
 
-        wrong = verify(Store(store))
-        for line in wrong:
+        opened = Store(store)
+        wrong = verify(opened)
+        for line in [*wrong, *unfinished(opened)]:
             say(line)
         if wrong:
             raise typer.Exit(FAILED)
