@@ -127,19 +127,42 @@ def is_abandoned(hidden: Path) -> bool:
 def _lock_of_abandoned(hidden: Path) -> int | None:
     """Lock what nobody writes to any more; while it is locked nobody begins to write to it."""
     try:
-        lock = os.open(hidden, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        lock = _opened(hidden)
     except OSError:
         return None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        os.close(lock)
-        return None
+        abandoned = False
     except OSError:  # no locks here
-        if time.time() - os.fstat(lock).st_mtime <= LEFT_AFTER_S:
-            os.close(lock)
-            return None
-    return lock
+        abandoned = _is_old(lock)
+    else:
+        return lock
+    if abandoned:
+        return lock
+    os.close(lock)
+    return None
+
+
+def _opened(hidden: Path, new: int = 0) -> int:
+    """Open a hidden file or folder to lock it. NFS locks only what is open for writing.
+
+    `new` are the flags that create a file.
+    """
+    plain = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        return os.open(hidden, os.O_RDWR | plain | new, 0o666)
+    except (IsADirectoryError, PermissionError):
+        if new:
+            raise
+        return os.open(hidden, os.O_RDONLY | plain)
+
+
+def _is_old(lock: int) -> bool:
+    try:
+        return time.time() - os.fstat(lock).st_mtime > LEFT_AFTER_S
+    except OSError:  # another machine has just removed it
+        return False
 
 
 def _created(path: Path, folder: bool) -> tuple[Path, int]:
@@ -150,7 +173,7 @@ def _created(path: Path, folder: bool) -> tuple[Path, int]:
             if folder:
                 hidden.mkdir()
             new = 0 if folder else os.O_CREAT | os.O_EXCL
-            lock = os.open(hidden, os.O_RDONLY | os.O_NOFOLLOW | new, 0o666)
+            lock = _opened(hidden, new)
         except FileNotFoundError:
             if not folder or not path.parent.is_dir():
                 raise

@@ -11,7 +11,7 @@ import signal
 import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from conftest import write_record
 from switchpoint import InputError, Store, read
 from switchpoint.store.compaction import compact
 from switchpoint.store.upkeep import migrate
+from switchpoint.store.verification import verify
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -264,3 +265,89 @@ def test_every_verb_works_when_old_samples_are_gone(
     assert again[0] == "1 run added to results\n"
     assert again[1] == "0 runs added to results; 1 already stored\n"
     assert set(Store("results").read().samples["run_id"]) >= {f"{1:032x}"}
+
+
+@pytest.mark.parametrize("table", ["samples", "curves", "facts", "runs"])
+@pytest.mark.parametrize("words", ["import {}", "store compact"])
+def test_a_writer_without_space_removes_what_it_has_written_of_its_batch(
+    tmp_path: Path, switchpoint: Run, monkeypatch: pytest.MonkeyPatch, table: str, words: str
+) -> None:
+    url = tmp_path / "results"
+    for number in (1, 2):
+        Store(url).add(read(record(tmp_path, number)))
+    before = sorted(url.rglob("*.parquet*"))
+    replace = Path.replace
+
+    def full(path: Path, target: Path) -> Path:
+        if f"/{table}/" in str(target):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", full)
+    new = record(tmp_path, 3)
+    done = switchpoint(*words.format(new).split(), "--store", url)
+
+    assert done.exit_code == 2
+    assert done.stderr == (
+        f"switchpoint: {url}: cannot be written (No space left on device); choose another --store\n"
+    )
+    assert sorted(url.rglob("*.parquet*")) == before
+    assert verify(Store(url)) == []
+
+
+def test_what_a_killed_writer_left_is_removable_after_an_hour_which_is_said(
+    tmp_path: Path, switchpoint: Run
+) -> None:
+    url = tmp_path / "results"
+    Store(url).add(read(record(tmp_path, 1)))
+    sound = next((url / "samples").rglob("*.parquet"))
+    left = sound.with_name("20261121T000000-0.parquet")
+    left.write_bytes(sound.read_bytes())
+    written = datetime.fromtimestamp(left.stat().st_mtime, timezone.utc)
+    told = (
+        f"1 file belongs to runs that are being stored, such as {left}; if the writer was killed,"
+        " `switchpoint store compact` removes what it left from"
+        f" {written + timedelta(hours=1):%Y-%m-%d %H:%M} UTC on\n"
+    )
+
+    done = switchpoint("store", "verify", "--store", url)
+    assert (done.exit_code, done.stderr) == (0, f"switchpoint: {told}")
+    done = switchpoint("store", "compact", "--store", url)
+    assert (done.exit_code, done.stderr) == (0, f"switchpoint: warning: {told}")
+    assert left.exists()
+
+    os.utime(left, (0, 0))
+    assert switchpoint("store", "compact", "--store", url).stderr == ""
+    assert not left.exists()
+
+
+@pytest.mark.parametrize(("folder", "lock"), [(0o755, 0o600), (0o775, 0o660), (0o777, 0o666)])
+def test_only_those_can_hold_the_lock_of_a_store_who_may_write_to_it(
+    tmp_path: Path, switchpoint: Run, folder: int, lock: int
+) -> None:
+    url = tmp_path / "results"
+    Store(url).add(read(record(tmp_path, 1)))
+    url.chmod(folder)
+    (url / ".rewriting").touch(mode=0o644)  # of an older version
+    assert switchpoint("store", "compact", "--store", url).exit_code == 0
+    assert (url / ".rewriting").stat().st_mode & 0o777 == lock
+
+
+def test_a_folder_of_a_run_that_does_not_fit_on_the_disk_is_told_so(
+    tmp_path: Path, switchpoint: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git = tmp_path / "bin/git"
+    git.parent.mkdir()
+    git.write_text(
+        '#!/bin/sh\n[ "$3" = cat-file ] && exit 0\n'
+        'echo "fatal: cannot copy a template: No space left on device" >&2\nexit 128\n'
+    )
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{git.parent}:{os.environ['PATH']}")
+    done = switchpoint("reproduce", record(tmp_path, 1), "--write", tmp_path / "again")
+    assert done.exit_code == 2
+    assert done.stderr == (
+        "switchpoint: switchpoint: cannot be made (git init: No space left on device);"
+        " free some space and run the command again\n"
+    )
+    assert not (tmp_path / "again").exists()

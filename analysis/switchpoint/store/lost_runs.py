@@ -45,6 +45,11 @@ def batches_without_runs(files: StoreFiles) -> WithoutRuns:
         for name in in_batches(files.below(table))[0]:
             if batch_of(name) not in complete:
                 others.setdefault(batch_of(name), []).append(name)
+    # A command that joins files has written the runs meanwhile, or a file system lists them late.
+    others = {
+        batch: names for batch, names in others.items()
+        if not files.exists(path(files, "runs", batch))
+    }  # fmt: skip
     written = {
         batch: {name: time for name in names if (time := files.modified(name))}
         for batch, names in others.items()
