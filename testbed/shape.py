@@ -11,6 +11,9 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from switchpoint.limits import YAML_BYTES
+from switchpoint.regular_files import read_limited
+
 from testbed.errors import TestbedError
 
 if TYPE_CHECKING:
@@ -160,7 +163,7 @@ def _read_yaml(path: Path) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.safe_load(read_limited(path, YAML_BYTES).decode("utf-8"))
     except OSError as error:
         raise TestbedError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:

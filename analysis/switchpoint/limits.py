@@ -49,6 +49,16 @@ JSON_LEVELS = 64
 #: Digits of a whole number in JSON: the largest counters have 64 bits.
 JSON_DIGITS = 20
 
+#: Bytes of a YAML file: a model of a site, a policy, placements. A model has some kilobytes for
+#: each placement. The values of 4 MiB need up to 0.8 gigabytes in Python.
+YAML_BYTES = 2**22
+
+#: Bytes of a file that says which algorithm a library chooses, as `advise` writes it.
+RULES_BYTES = 2**24
+
+#: Bytes of a library of MPI, in which its own decisions are looked for.
+LIBRARY_BYTES = 2**28
+
 #: Labels of a run, and characters of a label, its name or any other name. Spack's specs and the
 #: launcher's options have a few thousand.
 LABELS = 256

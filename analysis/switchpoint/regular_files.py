@@ -6,17 +6,17 @@ A pipe, a socket or a device in place of a file could keep a reader waiting, or 
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
 
 
 class NotRegularError(OSError):
     """A path leads to a folder, a pipe, a socket or a device."""
 
 
-def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+def open_regular(path: str | os.PathLike[str]) -> io.BufferedReader:
     """Open a file to read its bytes.
 
     Raises
@@ -46,11 +46,11 @@ def read_limited(path: str | os.PathLike[str], most_bytes: int) -> bytes:
     with open_regular(path) as stream:
         content = stream.read(most_bytes + 1)
     if len(content) > most_bytes:
-        raise OSError(errno.EFBIG, f"is larger than {most_bytes // 2**20} MiB", os.fspath(path))
+        raise OSError(errno.EFBIG, f"it is larger than {most_bytes // 2**20} MiB", os.fspath(path))
     return content
 
 
 def _check_kind(path: str | os.PathLike[str], mode: int) -> None:
     if not stat.S_ISREG(mode):
         kind = "folder" if stat.S_ISDIR(mode) else "pipe, socket or device"
-        raise NotRegularError(errno.EINVAL, f"is not a file but a {kind}", os.fspath(path))
+        raise NotRegularError(errno.EINVAL, f"it is a {kind}, not a file", os.fspath(path))

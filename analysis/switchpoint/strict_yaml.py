@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from switchpoint.limits import YAML_BYTES
+from switchpoint.regular_files import read_limited
+
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
@@ -71,12 +74,12 @@ def read_yaml(path: Path) -> Any:
     Raises
     ------
     OSError
-        If the file cannot be read.
+        If the file cannot be read, or is too large.
     NotYamlError
         If it is not text in UTF-8 or not YAML.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_limited(path, YAML_BYTES).decode("utf-8")
     except UnicodeDecodeError:
         raise NotYamlError("it is not text in UTF-8") from None
     try:
@@ -112,8 +115,9 @@ class FieldLines:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._top = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
-        except (OSError, UnicodeDecodeError, yaml.YAMLError):
+            text = read_limited(path, YAML_BYTES).decode("utf-8")
+            self._top = yaml.compose(text, Loader=_FASTEST)
+        except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
             self._top = None
 
     def of(self, *field: str | int) -> int | None:

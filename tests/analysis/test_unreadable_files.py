@@ -202,7 +202,7 @@ def test_a_pipe_in_place_of_a_file_keeps_nobody_waiting(
         os.mkfifo(path)
     for words in (["store", "verify"], ["detect"], ["gate"], ["store", "compact"]):
         done = switchpoint(*words, "--store", url)
-        assert "is not a file but a pipe, socket or device" in done.stderr
+        assert "it is a pipe, socket or device, not a file" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["zip://x", "tar://x", "git://x", "nosuch://x", "github://x"])

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -30,6 +31,11 @@ def user_mistakes() -> Iterator[None]:
         yield
     except InputError as error:
         say(str(error))
+        raise typer.Exit(BAD) from None
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        say(f"{error.filename}: {error.strerror}; check the path")
         raise typer.Exit(BAD) from None
 
 

@@ -16,6 +16,8 @@ from switchpoint.errors import InputError
 from switchpoint.history.circumstances import ALIKE, nodes_of
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import Points
+from switchpoint.limits import JSON_BYTES
+from switchpoint.regular_files import read_limited
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A curve is expected if it was in this share of the nights from its first to its last, and in as
@@ -245,7 +247,7 @@ def failures_of_report(path: Path) -> list[tuple[str, str]]:
         If it is not a run report.
     """
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
+        report = json.loads(read_limited(path, JSON_BYTES))
         cases = [case for run in report["runs"] for case in run["testcases"]]
         return [
             (_name(case), _reason(case))
@@ -254,7 +256,7 @@ def failures_of_report(path: Path) -> list[tuple[str, str]]:
         ]
     except OSError as error:
         raise InputError(path, f"cannot be read: {error.strerror}; check the path") from None
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(
             path, f"is not a run report of ReFrame ({error}); give its --report-file"
         ) from None

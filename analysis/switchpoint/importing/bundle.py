@@ -6,6 +6,7 @@ A ZIP file with `switchpoint-bundle.json` (what it is), `runs.parquet`, `points.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -26,6 +27,7 @@ from switchpoint.limits import BUNDLE_BYTES, BUNDLE_CELLS, COUNT
 from switchpoint.printable import path_text
 from switchpoint.records.footer import footer_problem
 from switchpoint.records.header import header_problem
+from switchpoint.regular_files import read_limited
 from switchpoint.strict_json import parse_json
 from switchpoint.strict_parquet import read_parquet
 from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
@@ -141,10 +143,11 @@ def read(path: Path, _around: Surroundings) -> Measurements:
 def _unchanged(path: Path) -> bytes:
     """Return the bytes of a bundle with the right hash; raises InputError."""
     try:
-        if path.stat().st_size > BUNDLE_BYTES:
-            raise InputError(path, "is too large for a bundle; ask for a smaller selection")
-        data = path.read_bytes()
+        data = read_limited(path, BUNDLE_BYTES)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            problem = "is too large for a bundle; ask for a smaller selection"
+            raise InputError(path, problem) from None
         raise InputError(path, f"{error.strerror}; check the path") from None
     body, digits = data[:-_DIGITS], data[-_DIGITS:]
     if hashlib.sha256(body).hexdigest().encode() != digits:

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from switchpoint.errors import InputError, NotRecognisedError, Reason
 from switchpoint.importing import labels
 from switchpoint.importing.layout import PathPattern, names_by_pattern
+from switchpoint.regular_files import open_regular
 from switchpoint.spack.lock import NAME as LOCK
 
 #: The file at the top of a store. What lies in a store is not read as a benchmark's output.
@@ -141,7 +142,7 @@ def _kept_curves(folder: Path, names: list[str]) -> bool:
             return True
         if name.endswith(".out"):
             try:
-                with Path(folder, name).open("rb") as stream:
+                with open_regular(Path(folder, name)) as stream:
                     if stream.read(len(labels.COMMENT)) == labels.COMMENT:
                         return True
             except OSError:

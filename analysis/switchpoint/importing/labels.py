@@ -16,6 +16,7 @@ from pathlib import Path
 from switchpoint.errors import InputError
 from switchpoint.limits import JSON_BYTES, LABELS, NAME_CHARACTERS
 from switchpoint.printable import printable
+from switchpoint.regular_files import open_regular
 from switchpoint.strict_json import parse_json
 from switchpoint.tables.columns import NO_LABELS
 from switchpoint.tables.validity import is_start
@@ -102,7 +103,7 @@ def read_labels(path: Path, data: bytes) -> Labels:
 
 def _read(path: Path) -> Labels:
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return _parse(path, stream.read(JSON_BYTES + 1))
     except OSError as error:
         raise InputError(path, f"{error.strerror}; check the path") from None

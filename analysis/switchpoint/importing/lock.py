@@ -14,6 +14,7 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.limits import JSON_BYTES
+from switchpoint.regular_files import read_limited
 from switchpoint.spack.lock import NAME, Lock, parse_lock
 from switchpoint.strict_json import parse_json
 from switchpoint.tables.measurements import Measurements
@@ -39,8 +40,7 @@ def attach(measurements: Measurements, folder: Path) -> Measurements:
     if not path.is_file():
         return measurements
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            text = stream.read(JSON_BYTES + 1)
+        text = read_limited(path, JSON_BYTES).decode("utf-8")
     except OSError as error:
         raise InputError(path, f"{error.strerror}; check the path") from None
     except ValueError:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from switchpoint.errors import InputError
+from switchpoint.limits import RULES_BYTES
+from switchpoint.regular_files import read_limited
 from switchpoint.untrusted.settings import may_be_set
 
 #: The label of a run that a check of recommendations reads, and its values.
@@ -60,9 +62,9 @@ def read_rules(folder: str | os.PathLike[str]) -> RulesFolder:
     digests = []
     for file in sorted(Path(folder).glob("*.env")):
         try:
-            own = settings_in(file.read_text(encoding="utf-8"))
+            own = settings_in(_text(file))
             named = _rules_named_in(file, own)
-            texts = {path.name: path.read_text(encoding="utf-8") for path in named}
+            texts = {path.name: _text(path) for path in named}
         except OSError as error:
             raise InputError(
                 error.filename or file, f"cannot be read: {error.strerror}; write the rules again"
@@ -91,6 +93,10 @@ def _rules_named_in(file: Path, settings: Mapping[str, str]) -> set[Path]:
                 file, f"names {path}, which does not lie beside it; write the rules again"
             )
     return named
+
+
+def _text(file: Path) -> str:
+    return read_limited(file, RULES_BYTES).decode("utf-8")
 
 
 def settings_in(text: str) -> dict[str, str]:

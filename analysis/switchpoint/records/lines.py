@@ -11,6 +11,7 @@ from pathlib import Path
 
 from switchpoint.errors import RecordError
 from switchpoint.limits import JSON_BYTES, RECORD_BYTES
+from switchpoint.regular_files import open_regular
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -23,7 +24,7 @@ _PART_BYTES = 2**22
 def open_maybe_gzip(path: Path) -> io.BufferedIOBase:
     """Open a file for reading bytes, and unpack gzip; raises RecordError."""
     try:
-        stream = path.open("rb")
+        stream = open_regular(path)
     except OSError as error:
         raise RecordError(path, f"{error.strerror}; check the path") from None
     if stream.peek(2)[:2] == _GZIP_MAGIC:

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from switchpoint.limits import YAML_BYTES
+from switchpoint.regular_files import read_limited
+
 #: A comment that begins with an arrow. The text after it says what belongs there.
 MARK = "# <-"
 _MARKED = re.compile(r"#\s*<-\s*(.*)$")
@@ -37,7 +40,7 @@ class MarkedPlace:
 def marked_places(file: Path) -> Iterator[MarkedPlace]:
     """Find the marked lines of a file; a missing file has none."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_limited(file, YAML_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return
     for number, line in enumerate(text.splitlines(), start=1):

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from switchpoint.errors import InputError
+from switchpoint.limits import YAML_BYTES
+from switchpoint.regular_files import read_limited
 from switchpoint.sites.doctor import Fact
 from switchpoint.sites.marks import marked_places
 from switchpoint.sites.placements import PlacementError, load_placements
@@ -40,7 +42,7 @@ class Site:
     def __post_init__(self) -> None:
         self.placements = self.settings.with_name("placements.yaml")
         try:
-            text = self.settings.read_text(encoding="utf-8", errors="replace")
+            text = read_limited(self.settings, YAML_BYTES).decode("utf-8", errors="replace")
         except OSError as error:
             raise InputError(self.settings, f"{error.strerror}; check the path") from None
         self._lines = text.splitlines()

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from switchpoint.errors import InputError
+from switchpoint.limits import JSON_BYTES
+from switchpoint.regular_files import read_limited
 from switchpoint.strict_json import parse_json
 
 #: Name of the file in a Spack environment.
@@ -164,7 +166,7 @@ class Lock:
 def read_lock(path: Path) -> Lock:
     """Read a lock with one root; raises InputError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_limited(path, JSON_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise InputError(path, f"cannot be read ({reason}); name a spack.lock") from None

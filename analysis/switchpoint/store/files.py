@@ -16,7 +16,8 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from switchpoint.errors import InputError
-from switchpoint.regular_files import open_regular
+from switchpoint.limits import JSON_BYTES
+from switchpoint.regular_files import open_regular, read_limited
 from switchpoint.whole_files import LEFT_AFTER_S, SUFFIX, is_abandoned, write_whole
 
 #: A file system without locks says one of these, such as Lustre that is mounted without `flock`.
@@ -108,6 +109,8 @@ class StoreFiles:
     def read(self, path: str) -> bytes:
         """Return the content of a file."""
         with self._refusals("{}; choose another --store"):
+            if self.local:
+                return read_limited(path, JSON_BYTES)
             return bytes(self.system.cat_file(path))
 
     def write(self, path: str, content: bytes) -> None:

@@ -185,7 +185,7 @@ def _seal_of(files: StoreFiles, path: str, loss: Loss) -> Seal | str:
         except OSError as error:
             if error.errno != errno.ESTALE:
                 raise
-            return footer_seal(path)  # a network file system finds a file anew that was replaced
+            return footer_seal(path)  # a network file system finds again a file that was replaced
     except OSError as error:
         return unusable(files, path, error, loss)
 

@@ -122,7 +122,7 @@ def command(
         failed = []
         if reframe_report is not None:
             failed = failures_of_report(reframe_report)
-        if policy is not None and not policy.is_file():
+        if policy is not None and not policy.exists():
             raise InputError(policy, "there is no such file; leave --policy out for the defaults")
         budget_s = seconds_of(budget)
         results = Store(store)

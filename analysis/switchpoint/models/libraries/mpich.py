@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from switchpoint.errors import InputError
+from switchpoint.limits import LIBRARY_BYTES
 from switchpoint.models.kernels import MPI_ALLTOALL, MPI_BCAST
 from switchpoint.models.libraries.library import (
     BROADCAST,
@@ -26,6 +27,7 @@ from switchpoint.models.libraries.library import (
     Rule,
     Rules,
 )
+from switchpoint.regular_files import read_limited
 
 SELECTION_FILE, SETTINGS_FILE = "mpich-selection.json", "mpich.env"
 
@@ -76,7 +78,7 @@ def built_in_decisions(path: Path) -> dict[str, Any]:
         If the file does not contain them.
     """
     try:
-        content = path.read_bytes()
+        content = read_limited(path, LIBRARY_BYTES)
     except OSError as error:
         raise InputError(
             path, f"cannot be read: {error.strerror}; give MPICH's library, such as libmpich.so.12"
