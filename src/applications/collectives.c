@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "abort_job.h"
+#include "exit_codes.h"
 #include "mpi_check.h"
 #include "shift.h"
 #include "tree.h"
@@ -73,7 +75,7 @@ void collect(const struct task *t, const void *mine, const struct part *parts, v
     }
 }
 
-void announce(const struct task *t, size_t mine_bytes, struct part *parts)
+void announce(const struct task *t, size_t mine_bytes, struct part *parts, size_t room)
 {
     parts[t->rank] = (struct part){.bytes = mine_bytes};
     if (t->rank > 0) {
@@ -83,7 +85,18 @@ void announce(const struct task *t, size_t mine_bytes, struct part *parts)
     for (int rank = 1; rank < t->ranks; rank++) {
         parts[rank].offset = parts[rank - 1].offset + parts[rank - 1].bytes;
         receive_from(t, &parts[rank].bytes, sizeof parts[rank].bytes, rank);
+        if (parts[rank].bytes > room || parts[rank].offset > room - parts[rank].bytes) {
+            arrived_wrong(t, "the length of a result");
+        }
     }
+}
+
+_Noreturn void arrived_wrong(const struct task *t, const char *what)
+{
+    abort_job(MPI_COMM_WORLD, EXIT_WRONG,
+              "switchpoint: payload error: rank %d: %s arrived with an impossible value; the MPI "
+              "library or the network changed it",
+              t->rank, what);
 }
 
 void broadcast(const struct task *t, void *data, size_t bytes, int root)

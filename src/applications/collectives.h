@@ -33,8 +33,12 @@ void deal(const struct task *t, const void *whole, const struct part *parts, voi
 void collect(const struct task *t, const void *mine, const struct part *parts, void *whole);
 
 /* Collective. For a `collect` of parts whose lengths only their owners know. Sets the length of
- * this rank's part, and on rank 0 all parts, end to end. */
-void announce(const struct task *t, size_t mine_bytes, struct part *parts);
+ * this rank's part, and on rank 0 all parts, end to end. Ends the job if they exceed `room`. */
+void announce(const struct task *t, size_t mine_bytes, struct part *parts, size_t room);
+
+/* Ends the job, because `what` arrived with a value that no rank sends: where a program uses what
+ * arrives as a place or a length, it must not be believed. */
+_Noreturn void arrived_wrong(const struct task *t, const char *what);
 
 /* Collective. Sends `root`'s data to all others down a binomial tree, as mode `binomial` of kernel
  * `broadcast` does. */

@@ -116,7 +116,7 @@ static void compress_in_parallel(const struct task *t)
                         work.streams, work.my_lengths);
     lap(&watch, t, COMPUTE);
     collect(t, work.my_lengths, work.counted, work.lengths);
-    announce(t, bytes, work.finished);
+    announce(t, bytes, work.finished, (size_t)block_count(t) * longest_stream());
     collect(t, work.streams, work.finished, work.image);
     lap(&watch, t, DISTRIBUTE);
 }

@@ -96,6 +96,17 @@ static void update(int n, const struct panel *panel, const double *factors, int 
                 diagonal + panel->width, n, matrix + panel->first, n, 1, matrix + below, n);
 }
 
+/* A pivot of a panel is a row from its own one on, both counted from the panel's first row, which is
+ * 1. */
+static void check_pivots(const struct task *t, const struct panel *panel)
+{
+    for (int i = 0; i < panel->width; i++) {
+        if (panel->pivots[i] <= i || panel->pivots[i] > order(t) - panel->first) {
+            arrived_wrong(t, "a pivot");
+        }
+    }
+}
+
 /* Right-looking, with partial pivoting. Each block is broadcast whole, with its part of U, so that
  * in the end every rank has all factors. */
 void lu_factorize(const struct task *t, const struct lu *lu, struct stopwatch *watch)
@@ -119,6 +130,7 @@ void lu_factorize(const struct task *t, const struct lu *lu, struct stopwatch *w
         lap(watch, t, EXCHANGE);
 
         const struct panel panel = {first, width, pivots};
+        check_pivots(t, &panel);
         const int done = columns_among(t, block + 1);
         const int left = columns - done;
         double *rest = lu->blocks + (size_t)done * (size_t)n;

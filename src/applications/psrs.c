@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abort_job.h"
 #include "application.h"
 #include "collectives.h"
 #include "keys.h"
@@ -106,6 +105,9 @@ static void divide_by_pivots(const struct task *t, const struct work *w)
     for (int rank = 0; rank < t->ranks; rank++) {
         const size_t end =
             rank + 1 < t->ranks ? first_above(w->mine, count, w->pivots[rank]) : count;
+        if (end < start) {
+            arrived_wrong(t, "a pivot");
+        }
         w->to[rank] = (struct part){start * sizeof(key), (end - start) * sizeof(key)};
         w->out_bytes[rank] = w->to[rank].bytes;
         start = end;
@@ -116,7 +118,6 @@ static void divide_by_pivots(const struct task *t, const struct work *w)
  * cannot have are an MPI's mistake, and no message may overwrite what lies beyond the buffer. */
 static size_t exchange_runs(const struct task *t, const struct work *w)
 {
-    enum { EXIT_IMPOSSIBLE = 4 };
     const size_t room = arriving_keys_limit(t) * sizeof(key);
     size_t end = 0;
     exchange(t, w->out_bytes, w->lengths, w->in_bytes, w->lengths);
@@ -124,9 +125,7 @@ static size_t exchange_runs(const struct task *t, const struct work *w)
         w->from[rank] = (struct part){end, w->in_bytes[rank]};
         end += w->in_bytes[rank];
         if (w->in_bytes[rank] > room || end > room) {
-            abort_job(t->comm, EXIT_IMPOSSIBLE,
-                      "psrs: more keys arrive at rank %d than possible: MPI_Sendrecv is wrong",
-                      t->rank);
+            arrived_wrong(t, "the number of keys from another rank");
         }
     }
     exchange(t, w->mine, w->to, w->runs, w->from);
@@ -186,7 +185,7 @@ static void sort_in_parallel(const struct task *t)
     const key *sorted = merge_runs(t, &work);
     lap(&watch, t, COMPUTE);
 
-    announce(t, bytes, work.finished);
+    announce(t, bytes, work.finished, (size_t)t->size_bytes);
     collect(t, sorted, work.finished, work.result);
     lap(&watch, t, DISTRIBUTE);
 }

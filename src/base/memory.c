@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "abort_job.h"
+#include "exit_codes.h"
 
 static _Noreturn void out_of_memory(size_t bytes)
 {
-    enum { EXIT_NO_MEMORY = 2 };
-    abort_job(MPI_COMM_WORLD, EXIT_NO_MEMORY, "switchpoint: out of memory for %zu bytes", bytes);
+    abort_job(MPI_COMM_WORLD, EXIT_USAGE, "switchpoint: out of memory for %zu bytes", bytes);
 }
 
 void *allocate(size_t count, size_t size)

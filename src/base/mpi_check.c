@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "abort_job.h"
-
-enum { EXIT_MPI_ERROR = 3 };
+#include "exit_codes.h"
 
 _Noreturn void mpi_fail(const char *call, int code)
 {

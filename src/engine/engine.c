@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "columns.h"
 #include "cores.h"
+#include "exit_codes.h"
 #include "exploration.h"
 #include "footer.h"
 #include "header.h"
@@ -28,7 +29,6 @@
 #include "totals.h"
 #include "ucx_protocols.h"
 
-enum { EXIT_VERIFIED = 0, EXIT_PAYLOAD = 1, EXIT_USAGE = 2 };
 
 static void start_mpi(struct session *session);
 static int run(struct session *session, int started);
@@ -265,7 +265,7 @@ static int finish(struct session *session)
     if (session->task.rank == 0) {
         outcome_print(session, &totals);
     }
-    return root_says(session->task.comm, totals.payload_errors == 0) ? EXIT_VERIFIED : EXIT_PAYLOAD;
+    return root_says(session->task.comm, totals.payload_errors == 0) ? EXIT_VERIFIED : EXIT_WRONG;
 }
 
 /* Over TCP, UCX may hang in MPI_Finalize when both ends enter it at once (openucx #8738): one run

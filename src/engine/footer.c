@@ -16,6 +16,7 @@ static void write_switches(struct json *json, const struct point *point);
 static void write_traffic(struct json *json, const struct point *point);
 static void write_verification(struct json *json, const struct plan *plan,
                                const struct totals *totals);
+static void write_arrived(struct json *json, const struct plan *plan, const struct totals *totals);
 static void write_bytes_between_nodes(struct json *json, const struct plan *plan);
 static void write_start(struct json *json, const struct plan *plan, const struct totals *totals);
 static void write_activity(struct json *json, const struct kernel *kernel, const struct plan *plan);
@@ -144,9 +145,22 @@ static void write_verification(struct json *json, const struct plan *plan,
     json_open(json, "verification", '{');
     json_integer(json, "checks", totals->payloads);
     json_integer(json, "errors", totals->payload_errors);
+    write_arrived(json, plan, totals);
     json_integer(json, "bytes_moved", totals->bytes_moved);
     write_bytes_between_nodes(json, plan);
     json_close(json, '}');
+}
+
+/* Of how many payloads some were compared. Only where no mode computes: parts of a result are other
+ * things than messages. */
+static void write_arrived(struct json *json, const struct plan *plan, const struct totals *totals)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        if (plan->points[i].mode->result != NULL) {
+            return;
+        }
+    }
+    json_integer(json, "arrived", totals->arrived);
 }
 
 /* Only where every mode counts what it sends. */

@@ -9,12 +9,11 @@
 #include "budget.h"
 #include "calibration.h"
 #include "clock.h"
+#include "exit_codes.h"
 #include "mpi_check.h"
 #include "needs.h"
 #include "timeline.h"
 #include "verification.h"
-
-enum { EXIT_NO_ROOM = 4 };
 
 static long prepare(struct session *session, struct point *point, int pass);
 static void require_room(const struct session *session, const struct mode *mode);
@@ -26,6 +25,7 @@ static void add_switches(const struct session *session, struct point *point,
                          struct switches before);
 static void verify(const struct task *task, struct point *point, int pass, size_t repetitions);
 static int64_t account(const struct task *task, struct point *point, int64_t repetitions);
+static int64_t payloads_per_iteration(const struct mode *mode, const struct task *task);
 static int64_t bytes_per_iteration(const struct mode *mode, const struct task *task);
 static void add_traffic(struct traffic *sum, const struct traffic *more);
 
@@ -87,7 +87,7 @@ static void require_room(const struct session *session, const struct mode *mode)
 {
     const struct task *task = &session->task;
     if (!needs_fit(task, mode, &session->room)) {
-        abort_job(task->comm, EXIT_NO_ROOM,
+        abort_job(task->comm, EXIT_DEFECT,
                   "%s: mode %s at %d bytes does not fit the buffers; report this as a bug",
                   session->kernel->name, mode->name, task->size_bytes);
     }
@@ -170,6 +170,7 @@ static int64_t account(const struct task *task, struct point *point, int64_t rep
 {
     point->repetitions += repetitions;
     if (point->mode->result == NULL) {
+        point->counts.arrived += repetitions * payloads_per_iteration(point->mode, task);
         return repetitions * bytes_per_iteration(point->mode, task);
     }
     int64_t bytes = 0;
@@ -181,6 +182,16 @@ static int64_t account(const struct task *task, struct point *point, int64_t rep
         }
     }
     return bytes;
+}
+
+static int64_t payloads_per_iteration(const struct mode *mode, const struct task *task)
+{
+    int64_t payloads = 0;
+    struct arrival arrival;
+    for (int i = 0; mode->arrival(task, i, &arrival); i++) {
+        payloads += arrival.bytes > 0;
+    }
+    return payloads;
 }
 
 static int64_t bytes_per_iteration(const struct mode *mode, const struct task *task)

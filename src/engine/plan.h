@@ -18,6 +18,7 @@
 struct counts {
     int64_t payloads;                  /* payloads, or parts of a result, compared */
     int64_t payload_errors;            /* those that were wrong */
+    int64_t arrived;                   /* payloads in all repetitions, if the mode has no result */
     struct traffic sent;               /* in all repetitions, if the mode has a result */
     struct traffic sent_between_nodes; /* the part of it that left the node */
 };

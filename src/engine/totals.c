@@ -27,6 +27,7 @@ struct totals add_up(struct session *session)
         plan->points[i].counts = all[i];
         totals.payloads += all[i].payloads;
         totals.payload_errors += all[i].payload_errors;
+        totals.arrived += all[i].arrived;
         totals.samples_kept += (int64_t)plan->points[i].samples.kept;
     }
     free(all);

@@ -11,6 +11,7 @@ struct totals {
     int64_t samples_kept;
     int64_t payloads;
     int64_t payload_errors;
+    int64_t arrived;
     int64_t bytes_moved;
     double clock_error_us; /* of blocks that started at an agreed time */
 };

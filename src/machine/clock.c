@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "abort_job.h"
+#include "exit_codes.h"
 #include "order.h"
 
 #ifdef SWITCHPOINT_SIMULATED
@@ -18,11 +20,26 @@ enum { ROUNDS = 11 };
 
 const char CLOCK_SOURCE_NAME[] = "CLOCK_MONOTONIC_RAW";
 
+/* No time that was measured before or will be measured after can be believed then. */
+static _Noreturn void went_back(double by_us)
+{
+    abort_job(MPI_COMM_WORLD, EXIT_WRONG,
+              "switchpoint: the clock %s went back by %.3f us: the times are wrong; see `dmesg` for "
+              "the clock source of this machine",
+              CLOCK_SOURCE_NAME, by_us);
+}
+
 double clock_us(void)
 {
+    static double last_us;
     struct timespec now;
     clock_gettime(CLOCK_SOURCE, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+    const double now_us = (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+    if (now_us < last_us) {
+        went_back(last_us - now_us);
+    }
+    last_us = now_us;
+    return now_us;
 }
 
 struct clock_facts clock_measure(void)

@@ -14,7 +14,7 @@ struct clock_facts {
 #define CLOCK_SOURCE CLOCK_MONOTONIC_RAW
 extern const char CLOCK_SOURCE_NAME[];
 
-/* Microseconds since some moment in the past. */
+/* Microseconds since some moment in the past. Ends the job if the clock went back. */
 double clock_us(void);
 
 /* Measures the clock itself; takes about a millisecond. */

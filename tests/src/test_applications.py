@@ -181,6 +181,28 @@ class TheApplications(InAFolder):
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn(f"{name}: payload errors: mode {mode}, {size} bytes", done.stderr)
 
+    def test_a_length_or_a_pivot_that_arrives_changed_is_an_error_and_no_crash(self):
+        cases = {  # the mode, the bytes of all data, those of the message that is changed
+            "jpeg": ("parallel", 16384, 8, "the length of a result"),
+            "linear": ("lu", 32768, 128, "a pivot"),
+            "psrs": ("parallel", 4096, 8, "the number of keys from another rank"),
+        }
+        for name in filter(built, cases):
+            mode, size, changed, what = cases[name]
+            with self.subTest(kernel=name):
+                done = run(
+                    TEST_KERNELS / f"{name}_changed_message",
+                    *["--mode", mode, "--sizes", str(size), *ONE_SAMPLE],
+                    ranks=3,
+                    CHANGED_MESSAGE_BYTES=str(changed),
+                )
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(
+                    f"{what} arrived with an impossible value; the MPI library or the network"
+                    " changed it",
+                    done.stderr,
+                )
+
     def test_sizes_that_are_no_problem_are_refused(self):
         refusals = {
             "psrs": [

@@ -918,6 +918,13 @@ class TheClock(InAFolder):
                 self.assertGreaterEqual(float(row[column]), 0)
                 self.assertLess(float(row[column]), 60e6)
 
+    def test_a_clock_that_goes_back_fails_the_run_with_its_reason(self):
+        done = run(TEST_KERNELS / "ring_returning_clock", "--record", self.path, *QUICK)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("switchpoint: the clock CLOCK_MONOTONIC_RAW went back by 999", done.stderr)
+        self.assertNotIn("complete", done.stdout)
+        self.assertFalse(Path(self.path).exists())
+
     def test_the_cost_of_its_readings_is_recorded_and_taken_out(self):
         # Nothing takes time there but readings, of which each costs a microsecond.
         record = self.measured(
@@ -1246,6 +1253,16 @@ class TheMultiPair(InAFolder):
         )  # fmt: skip
         blocks = [float(row["time_us"]) * int(row["iterations"]) * 4 * 2 for row in record.rows]
         self.assertGreaterEqual(max(blocks), block_us)
+
+    def test_the_record_says_of_how_many_payloads_some_were_compared(self):
+        record = self.measured(
+            MULTIPAIR, "--mode", "bistream", "--sizes", "1K", "--window", "4", "--samples", "5",
+            "--passes", "1", "--block-time", "1000", ranks=4,
+        )  # fmt: skip
+        verified = record.footer["verification"]
+        self.assertEqual(verified["checks"], 4 * 4)
+        self.assertEqual(verified["arrived"] * 1024, verified["bytes_moved"])
+        self.assertGreater(verified["arrived"], verified["checks"])
 
     def test_an_odd_number_of_ranks_is_refused(self):
         done = run(MULTIPAIR, "--record", self.path, ranks=3)

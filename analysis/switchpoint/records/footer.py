@@ -39,6 +39,7 @@ class _Search(Part):
 class _Verification(Part):
     checks: NonNegativeInt
     errors: NonNegativeInt
+    arrived: NonNegativeInt | None = None
     bytes_moved: NonNegativeInt
     bytes_between_nodes: NonNegativeInt | None = None
 

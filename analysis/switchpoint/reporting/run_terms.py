@@ -68,10 +68,9 @@ def record_terms(header: dict[str, Any], footer: dict[str, Any] | None) -> list[
 
 def _verification_terms(footer: dict[str, Any]) -> Iterator[tuple[str, str]]:
     checks = footer.get("verification", {})
-    yield (
-        "Verification",
-        f"{checks.get('checks')} payloads compared, {checks.get('errors')} errors",
-    )
+    arrived = checks.get("arrived")
+    compared = f"{checks.get('checks')}" + (f" of {arrived:,}" if arrived is not None else "")
+    yield "Verification", f"{compared} payloads compared, {checks.get('errors')} errors"
     if checks.get("bytes_between_nodes") is not None:
         yield (
             "Between nodes",
