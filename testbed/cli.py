@@ -68,7 +68,7 @@ def _parser() -> _Parser:
         verbs,
         "status",
         _status,
-        "show nodes and uplinks; exit code 1 if it is down or a daemon died",
+        "show nodes and uplinks; exit code 1 if it is down, a daemon died or Slurm drained a node",
     )
     status.add_argument("--json", action="store_true", help="for programs")
 
@@ -143,12 +143,12 @@ def _status(arguments: argparse.Namespace) -> int:
     else:
         left = f", but {instance.folder} remains" if instance.folder.exists() else ""
         print(f"testbed {instance.name} is down{left}")
-    return 0 if is_up and all(facts["daemons"].values()) else 1
+    return 0 if is_up and not instances.troubles(facts) else 1
 
 
 def _print_status(facts: dict[str, Any]) -> None:
-    died = instances.died(facts["name"], facts["daemons"])
-    print(f"testbed {facts['name']} is up" + (f", but {died}" if died else ""))
+    trouble = instances.troubles(facts)
+    print(f"testbed {facts['name']} is up" + (f", but {trouble}" if trouble else ""))
     nodes = [
         (node["node"], node["host"], node["address"], _power(node), node["state"])
         for node in facts["nodes"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 from testbed import namespaces, slurm_conf
 
@@ -72,13 +73,29 @@ def listens(port: int) -> bool:
     return False
 
 
-def node_states() -> dict[str, str]:
-    """Return each node's state in Slurm, such as ``idle``; empty without an answer."""
-    command = ["sinfo", "-hN", "-o", "%N %T"]
+class NodeState(NamedTuple):
+    """What Slurm says of a node: its state, such as ``idle``, and why it is not usable."""
+
+    state: str = "unknown"
+    reason: str | None = None
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether Slurm gives it no more jobs, until somebody says otherwise."""
+        return self.state.startswith("drain")
+
+
+def node_states() -> dict[str, NodeState]:
+    """Return the state of each node; empty without an answer."""
+    command = ["sinfo", "-hN", "-o", "%N|%T|%E"]
     try:
         answer = subprocess.run(
             command, capture_output=True, text=True, timeout=_ANSWER_TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:
         return {}
-    return dict(line.split() for line in answer.stdout.splitlines())
+    states = {}
+    for line in answer.stdout.splitlines():
+        name, state, reason = line.split("|", 2)
+        states[name] = NodeState(state, None if reason == "none" else reason)
+    return states

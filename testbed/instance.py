@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import re
 import select
 import shutil
@@ -56,7 +57,32 @@ def locate(name: str) -> Instance:
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,31}", name):
         raise TestbedError(f"name {name!r}: use lower-case letters, digits and -, at most 32")
     parent, shared = _parent_and_shared()
-    return Instance(name, parent / name, shared)
+    instance = Instance(name, parent / name, shared)
+    if os.geteuid() != 0:
+        _check_owner(instance)
+    return instance
+
+
+def _check_owner(instance: Instance) -> None:
+    """Raise TestbedError if the folder of a testbed belongs to somebody else."""
+    try:
+        owner = instance.folder.stat().st_uid
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except PermissionError as error:
+        raise TestbedError(f"{instance.folder}: {error.strerror}; set {FOLDER_VARIABLE}") from None
+    if owner != os.geteuid():
+        raise TestbedError(
+            f"testbed {instance.name} belongs to the user {_user_name(owner)}"
+            f" ({instance.folder}): choose another --name, or set {FOLDER_VARIABLE}"
+        )
+
+
+def _user_name(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
 
 
 def all_instances() -> Iterator[Instance]:
@@ -87,7 +113,9 @@ def up(instance: Instance, shape: Shape) -> bool:
     """
     programs.check_installed()
     _make_parent(instance)
+    _check_owner(instance)  # root too: that user could hold its locks
     with locks.alone(instance.folder):
+        instance.folder.chmod(locks.ONLY_OWNER)  # an older version left it open
         if instance.pid is not None:
             facts = status(instance)
             if from_data(facts["shape"]) != shape:
@@ -95,9 +123,9 @@ def up(instance: Instance, shape: Shape) -> bool:
                     f"testbed {instance.name} is up with another shape: end it first with "
                     f"`testbed down --name {instance.name}`, or choose another name"
                 )
-            if dead := died(instance.name, facts["daemons"]):
+            if trouble := troubles(facts):
                 raise TestbedError(
-                    f"testbed {instance.name} is up, but {dead}. The logs are in"
+                    f"testbed {instance.name} is up, but {trouble}. The logs are in"
                     f" {instance.folder}/logs"
                 )
             return False
@@ -109,7 +137,7 @@ def up(instance: Instance, shape: Shape) -> bool:
 
 def _make_parent(instance: Instance) -> None:
     try:
-        instance.folder.mkdir(parents=True, exist_ok=True)
+        instance.folder.mkdir(locks.ONLY_OWNER, parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError, PermissionError) as error:
         raise TestbedError(f"{instance.folder}: {error.strerror}; set {FOLDER_VARIABLE}") from None
 
@@ -212,11 +240,22 @@ def _kill(instance: Instance) -> None:
 
 def status(instance: Instance) -> Message:
     """Return the state of the testbed; TestbedError if it is down."""
-    return ask(instance, {"do": "status"})
+    return {"name": instance.name, **ask(instance, {"do": "status"})}
 
 
-def died(name: str, daemons: dict[str, bool]) -> str:
-    """Return which daemons of the testbed `name` died, and what starts them; empty if none did."""
+def troubles(facts: Message) -> str:
+    """Return what keeps a testbed from running jobs, and the fixes; empty if nothing does."""
+    name = facts["name"]
+    drained = [
+        f"Slurm drained {node['node']} ({node['reason'] or 'without a reason'}): restore with"
+        f" `testbed node {node['node']} --restore --name {name}`"
+        for node in facts["nodes"]
+        if node["state"].startswith("drain")
+    ]
+    return "; ".join([*filter(None, [_died(name, facts["daemons"])]), *drained])
+
+
+def _died(name: str, daemons: dict[str, bool]) -> str:
     dead = [daemon for daemon, runs in daemons.items() if not runs]
     nodes = [daemon.removeprefix("slurmd-") for daemon in dead if daemon.startswith("slurmd-")]
     fixes = [f"testbed controller --restore --name {name}"] if len(nodes) < len(dead) else []

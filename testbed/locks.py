@@ -8,6 +8,8 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,6 +39,14 @@ def holder(file: Path) -> int | None:
     return None if kind == fcntl.F_UNLCK else pid
 
 
+#: The mode of a testbed's folder: whoever can open it can hold its lock, and read its logs.
+ONLY_OWNER = 0o700
+
+#: After so long a command says for what it waits.
+_SILENT_S = 3.0
+_POLL_S = 0.05
+
+
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Prevent other commands from starting or removing a testbed in `folder`.
@@ -44,18 +54,35 @@ def alone(folder: Path) -> Iterator[None]:
     Makes the folder, and makes it again if another command has just removed it.
     """
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(ONLY_OWNER, parents=True, exist_ok=True)
         try:
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError:
             continue
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _lock(descriptor, folder)
             if _is_still(folder, descriptor):
                 yield
                 return
         finally:
             os.close(descriptor)
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    silent_until = time.monotonic() + _SILENT_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pass
+        else:
+            return
+        if time.monotonic() > silent_until:
+            said = f"testbed: waiting for another `testbed up` or `down` to release {folder}"
+            print(said, file=sys.stderr, flush=True)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            return
+        time.sleep(_POLL_S)
 
 
 def _is_still(folder: Path, descriptor: int) -> bool:

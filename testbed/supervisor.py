@@ -18,7 +18,7 @@ from pathlib import Path
 
 from testbed import control, locks, namespaces, slurm_conf
 from testbed.control import Message
-from testbed.daemons import Daemons, listens, node_states, write_munge_key
+from testbed.daemons import Daemons, NodeState, listens, node_states, write_munge_key
 from testbed.errors import TestbedError
 from testbed.fabric import Fabric
 from testbed.memory import bytes_of_each
@@ -36,6 +36,9 @@ _POLL_S = 0.01
 _TRIES = 3
 _TRY_S = 15.0
 _PAUSE_S = 1.0
+
+#: The state of a node of which Slurm says nothing.
+_UNKNOWN = NodeState()
 
 #: States of nodes that run jobs.
 _USABLE = frozenset(["idle", "mixed", "allocated", "completing"])
@@ -145,7 +148,7 @@ class Testbed:
         while True:
             self._check_daemons()
             states = node_states()
-            late = [name for name in tried if states.get(name) not in _USABLE]
+            late = [name for name in tried if states.get(name, _UNKNOWN).state not in _USABLE]
             if not late:
                 return
             for name in late:
@@ -200,16 +203,18 @@ class Testbed:
             "uplinks": self._fabric.status(),
         }
 
-    def _node_status(self, name: str, states: dict[str, str]) -> Message:
+    def _node_status(self, name: str, states: dict[str, NodeState]) -> Message:
         node = self._nodes.get(name)
         is_on = node is not None and node.is_alive
+        slurm = states.get(name, _UNKNOWN)
         return {
             "node": name,
             "host": self._shape.host_of(name),
             "address": self._shape.address(name),
             "power": is_on,
             "throttle_percent": node.throttle_percent if node is not None and is_on else None,
-            "state": states.get(name, "unknown"),
+            "state": slurm.state,
+            "reason": slurm.reason if slurm.is_drained else None,
         }
 
     def _alive(self) -> dict[str, bool]:
@@ -227,7 +232,21 @@ class Testbed:
         for name in self._daemons.dead():
             self._daemons.start(name)
         self._wait_for_controller()
-        self._wait_for_nodes([node for node in self._nodes.values() if node.slurmd_runs])
+        drained = [name for name, state in self._answered_states().items() if state.is_drained]
+        running = [node for node in self._nodes.values() if node.slurmd_runs]
+        self._wait_for_nodes([node for node in running if node.name not in drained])
+        for name in drained:
+            raise TestbedError(
+                f"the controller is restored, but Slurm drained {name}"
+                f" ({node_states()[name].reason}): `testbed node {name} --restore` starts it again"
+            )
+
+    def _answered_states(self) -> dict[str, NodeState]:
+        """Return the states of the nodes, once the controller answers."""
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while not (states := node_states()) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+        return states
 
     def _change_uplink(self, host: str, changes: Message) -> None:
         if host not in self._shape.hosts:
@@ -269,7 +288,10 @@ class Testbed:
             self._need_controller()
             self._power_off(name)
             # A machine that starts again has lost its jobs. It is back when its slurmd reports.
-            subprocess.run(["scontrol", "update", f"nodename={name}", "state=down", "reason=new"])
+            # What Slurm drained it for may be gone, too.
+            for state in ("undrain", "down"):
+                update = ["scontrol", "update", f"nodename={name}", f"state={state}", "reason=new"]
+                subprocess.run(update)
             self._start_node(name)
             self._plug(self._nodes[name])
             self._nodes[name].controller_listens()

@@ -96,8 +96,8 @@ static void update(int n, const struct panel *panel, const double *factors, int 
                 diagonal + panel->width, n, matrix + panel->first, n, 1, matrix + below, n);
 }
 
-/* A pivot of a panel is a row from its own one on, both counted from the panel's first row, which is
- * 1. */
+/* A pivot of a panel is a row from its own one on, both counted from the panel's first row, which
+ * is 1. */
 static void check_pivots(const struct task *t, const struct panel *panel)
 {
     for (int i = 0; i < panel->width; i++) {

@@ -29,7 +29,6 @@
 #include "totals.h"
 #include "ucx_protocols.h"
 
-
 static void start_mpi(struct session *session);
 static int run(struct session *session, int started);
 static int print_information(const struct session *session);

@@ -23,10 +23,11 @@ const char CLOCK_SOURCE_NAME[] = "CLOCK_MONOTONIC_RAW";
 /* No time that was measured before or will be measured after can be believed then. */
 static _Noreturn void went_back(double by_us)
 {
-    abort_job(MPI_COMM_WORLD, EXIT_WRONG,
-              "switchpoint: the clock %s went back by %.3f us: the times are wrong; see `dmesg` for "
-              "the clock source of this machine",
-              CLOCK_SOURCE_NAME, by_us);
+    abort_job(
+        MPI_COMM_WORLD, EXIT_WRONG,
+        "switchpoint: the clock %s went back by %.3f us: the times are wrong; see `dmesg` for "
+        "the clock source of this machine",
+        CLOCK_SOURCE_NAME, by_us);
 }
 
 double clock_us(void)

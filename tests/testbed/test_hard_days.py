@@ -69,6 +69,32 @@ def test_a_dead_daemon_is_named_until_it_is_restored(worn: Bed, daemon: str) -> 
     assert sorted(job.stdout.split()) == NODES, job.stderr
 
 
+def test_a_drained_node_is_named_with_the_reason_until_it_is_restored(worn: Bed) -> None:
+    """As Slurm does when it cannot write to a node's spool folder."""
+    reason = "SlurmdSpoolDir is full"
+    drain = ["update", "nodename=a2", "state=drain", f"reason={reason}"]
+    assert worn.slurm("scontrol", *drain).returncode == 0
+
+    status, again = worn.testbed("status"), worn.testbed("up")
+
+    told = f"Slurm drained a2 ({reason}): restore with `testbed node a2 --restore --name worn`"
+    assert status.returncode == 1
+    assert f"testbed worn is up, but {told}\n" in status.stdout
+    assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+    assert told in again.stderr
+    nodes = json.loads(worn.testbed("status", "--json").stdout)["nodes"]
+    assert {node["node"]: node["reason"] for node in nodes} == dict.fromkeys(NODES) | {"a2": reason}
+
+    worn.testbed("controller", "--kill", "munged")  # slurmctld would forget a young state
+    restored = worn.testbed("controller", "--restore", timeout_s=30)
+    assert restored.returncode == 2
+    assert f"the controller is restored, but Slurm drained a2 ({reason})" in restored.stderr
+
+    assert worn.testbed("node", "a2", "--restore").returncode == 0
+    assert worn.testbed("status").returncode == 0
+    assert worn.slurm("srun", "-wa2", "hostname").stdout == "a2\n"
+
+
 def test_a_node_that_died_is_named_and_costs_only_itself(worn: Bed) -> None:
     """As when the kernel kills its first process because memory is short."""
     pid = locks.holder(worn.folder / "nodes/a1")

@@ -1,7 +1,8 @@
 """All of it works without root, in a user namespace.
 
-Run as root, this becomes the user `daemon` for real; whatever of the checkout and of Python lies
-in folders that are closed to others is shown to that user, in a mount namespace of the test's own.
+Run as root, this becomes the users `daemon` and `nobody` for real; whatever of the checkout and of
+Python lies in folders that are closed to others is shown to that user, in a mount namespace of the
+test's own.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -31,11 +33,12 @@ ls testbeds | wc -l
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root: the other tests ran as a user already")
-def test_an_ordinary_user_has_all_of_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("user", ["daemon", "nobody"])
+def test_an_ordinary_user_has_all_of_it(tmp_path: Path, user: str) -> None:
     script = tmp_path / "session"
     script.write_text(SESSION.format(testbed=TESTBED))
     done = subprocess.run(
-        ["unshare", "-m", "bash", "-ec", as_daemon(script)],
+        ["unshare", "-m", "bash", "-ec", as_user(user, script)],
         capture_output=True,
         text=True,
         timeout=120,
@@ -47,7 +50,7 @@ def test_an_ordinary_user_has_all_of_it(tmp_path: Path) -> None:
     assert said[0] == "testbed main is up: a1, a2, b1, b2"
     none = "CapEff: 0000000000000000"
     assert sorted(line for line in said if line.startswith("node ")) == [
-        f"node {node} as daemon with {none}" for node in ("a1", "a2", "b1", "b2")
+        f"node {node} as {user} with {none}" for node in ("a1", "a2", "b1", "b2")
     ]
     assert "batch on a1" in said
     assert any(line.split() == ["b", "cut", "1gbit", "-", "9000"] for line in said)
@@ -56,24 +59,29 @@ def test_an_ordinary_user_has_all_of_it(tmp_path: Path) -> None:
     assert said[-2:] == ["ended: main", "0"]
 
 
-def as_daemon(script: Path) -> str:
-    """A shell script that shows `daemon` what it needs, gives it a home, and runs `script`."""
+def as_user(user: str, script: Path, before: Sequence[str] = ()) -> str:
+    """A shell script that shows a user what it needs, gives it a home, and runs `script`.
+
+    `before` are root's commands before that.
+    """
     needed = {Path(sys.base_prefix).resolve(), TESTBED.parents[2], Path(sys.prefix)}
     hidden = {path: top for path in needed if (top := closed_folder(path))}
     lines = [
         "mount -t tmpfs -o mode=755 tmpfs /mnt",
         "mkdir /mnt/home /mnt/kept",
         f"install -m 755 {script} /mnt/home/session",
-        "chown daemon:daemon /mnt/home",
+        f"chown {user}: /mnt/home",
     ]
     for number, path in enumerate(hidden):
         lines += [f"mkdir /mnt/kept/{number}", f"mount --bind {path} /mnt/kept/{number}"]
     lines += [f"mount -t tmpfs -o mode=755 tmpfs {top}" for top in set(hidden.values())]
     for number, path in enumerate(hidden):
         lines += [f"mkdir -p {path}", f"mount --bind /mnt/kept/{number} {path}"]
+    lines += before
     lines += [
         "export HOME=/mnt/home SWITCHPOINT_TESTBED_DIR=/mnt/home/testbeds",
-        "exec setpriv --reuid=daemon --regid=daemon --clear-groups bash -e /mnt/home/session",
+        f"exec setpriv --reuid={user} --regid=$(id -g {user}) --clear-groups"
+        " bash -e /mnt/home/session",
     ]
     return "\n".join(lines)
 
