@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import RECORDS, write_record
+from conftest import RECORDS, write_osu_latency, write_record
 from switchpoint import Measurements, claims, fit_model, predict
 from switchpoint.models.efficiency import fit_link
 from switchpoint.studies.claims import CLAIMS, efficiencies
@@ -638,3 +639,13 @@ def test_an_unknown_study_is_named_with_the_known_ones(switchpoint: Callable[...
 
     assert result.exit_code == 2
     assert "'7' is not one of the studies; use 000, 001, 002, 003, 004" in result.stderr
+
+
+def test_a_store_without_run_records_decides_no_claim(
+    tmp_path: Path, switchpoint: Callable[..., Result]
+) -> None:
+    table = write_osu_latency(tmp_path / "one.out", "1 1.1 1.2 1.4 1.7 2 2.5 3")
+    assert switchpoint("import", table, "--store", tmp_path / "s").exit_code == 0
+    done = switchpoint("claims", "--store", tmp_path / "s", "--json")
+    assert done.exit_code == 0, done.exception
+    assert {row["verdict"] for row in json.loads(done.stdout)["claims"]} == {"not testable here"}

@@ -80,7 +80,8 @@ class Data:
         and for its run `ranks`, their `nodes`, the number of `machines` (operating systems), and
         `crowded`: whether there were more ranks than cores on a machine.
     facts : DataFrame
-        The same per run, by `run_id`, and the `header` of its record.
+        The same per run, by `run_id`, and the `header` of its record as JSON text: parsed, those of
+        thousands of runs need gigabytes.
     samples : DataFrame
         The samples as they were read.
     """
@@ -93,6 +94,19 @@ class Data:
     def curves(self) -> pd.DataFrame:
         """Medians and scatter per curve and size, as from `summarise`."""
         return summarise(self.samples)
+
+    def header(self, run_id: Hashable) -> dict[str, Any]:
+        """Return the header of a run's record."""
+        header: dict[str, Any] = json.loads(self.header_text(run_id))
+        return header
+
+    def header_text(self, run_id: Hashable) -> str:
+        """Return the same as JSON text."""
+        return self._headers[run_id]
+
+    @cached_property
+    def _headers(self) -> dict[Hashable, str]:
+        return dict(self.facts["header"])
 
     def at(self, kernel: str, **wanted: Any) -> pd.DataFrame:
         """Rows of `passes` of a kernel whose columns have the wanted values.
@@ -125,10 +139,10 @@ class Data:
 
 def data_of(measurements: Measurements) -> Data:
     """Reduce measurements to the data for claims: our records, which prove where the ranks were."""
-    facts = pd.DataFrame(
-        [_facts(run) for run in measurements.runs.to_dict("records") if _has_ranks(run)],
-        columns=["run_id", *FACTS, "header"],
-    ).set_index("run_id")
+    runs = measurements.runs
+    read = map(_facts, runs["run_id"], runs["header"])
+    facts = pd.DataFrame([row for row in read if row], columns=["run_id", *FACTS, "header"])
+    facts = facts.astype({"header": object}).set_index("run_id")
     samples = measurements.samples
     samples = samples[samples["run_id"].isin(facts.index)]
     identity = identity_columns(samples)
@@ -143,22 +157,17 @@ def data_of(measurements: Measurements) -> Data:
     return Data(passes, facts, samples)
 
 
-def _has_ranks(run: dict[Hashable, Any]) -> bool:
-    """Return whether a run's record describes its ranks: another tool's output does not."""
-    return isinstance(run["header"], str) and bool(json.loads(run["header"]).get("ranks"))
+def _facts(run_id: str, text: Any) -> tuple[Any, ...] | None:
+    """Return the run, its `FACTS` and its header; None if that describes no ranks.
 
-
-def _facts(run: dict[Hashable, Any]) -> dict[str, Any]:
-    header = json.loads(run["header"]) if isinstance(run["header"], str) else {}
+    Another tool's output does not.
+    """
+    header = json.loads(text) if isinstance(text, str) else {}
+    if not header.get("ranks"):
+        return None
     layout = layout_of(header)
-    return {
-        "run_id": run["run_id"],
-        "ranks": len(layout.nodes),
-        "nodes": len(set(layout.nodes)),
-        "machines": len(set(layout.machines)),
-        "crowded": layout.crowded,
-        "header": header,
-    }
+    nodes, machines = len(set(layout.nodes)), len(set(layout.machines))
+    return run_id, len(layout.nodes), nodes, machines, layout.crowded, text
 
 
 def narrowed(rows: pd.DataFrame, what: str, wanted: dict[str, Any]) -> pd.DataFrame:

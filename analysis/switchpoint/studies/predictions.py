@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -78,14 +77,13 @@ def _model(data: Data, kernels: set[str]) -> SiteModel:
     """Fit the ping-pongs of a place, and the compute rates of the kernels."""
     passes = data.passes[data.passes["kernel"].isin(kernels)]
     runs = passes.drop_duplicates("run_id")
-    headers = data.facts["header"]
     table = pd.DataFrame(
         [
             dict.fromkeys(RUN_COLUMNS)
             | {name: row[name] for name in ("run_id", "site", "partition", "mpi", "environ",
                                             "kernel", "placement")}
-            | {"format": "record", "header": json.dumps(headers[row["run_id"]]),
-               "start_utc": headers[row["run_id"]].get("start_utc")}
+            | {"format": "record", "header": data.header_text(row["run_id"]),
+               "start_utc": data.header(row["run_id"]).get("start_utc")}
             for row in runs.to_dict("records")
         ],
         columns=RUN_COLUMNS,

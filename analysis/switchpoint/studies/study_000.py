@@ -142,7 +142,7 @@ def _maps_are_predicted(data: Data) -> Iterator[Evidence]:
     placement = _network(data)
     rows = uncrowded(data.at(_KERNEL, mode="tree", size_bytes=_ARRAY_BYTES, placement=placement))
     machines = int(rows["machines"].min())
-    header = data.facts.loc[rows["run_id"].iloc[0], "header"]
+    header = data.header(rows["run_id"].iloc[0])
     measured = []
     for nodes, point in _by_map(rows).items():
         on_node = tuple(ord(letter) - ord("A") for letter in nodes)

@@ -181,14 +181,15 @@ def _drop_by_load(data: Data) -> Iterator[Evidence]:
 
 def _busy_before(data: Data, rows: pd.DataFrame) -> pd.Series[float]:
     """Load average at the start of each run."""
-    headers = data.facts.loc[rows["run_id"].unique(), "header"]
-    load = [max(rank["before"]["load1"] for rank in header["ranks"]) for header in headers]
-    return pd.Series(load, index=headers.index, dtype=float)
+    runs = rows["run_id"].unique()
+    load = [max(rank["before"]["load1"] for rank in data.header(run)["ranks"]) for run in runs]
+    return pd.Series(load, index=runs, dtype=float)
 
 
 def _longer_blocks_cut_noise(data: Data) -> Iterator[Evidence]:
     noise = _noise(data)
-    blocks = data.facts["header"].map(lambda header: header.get("plan", {}).get("block_time_us"))
+    plans = {run: data.header(run).get("plan", {}) for run in data.facts.index}
+    blocks = {run: plan.get("block_time_us") for run, plan in plans.items()}
     noise = noise.assign(block_us=noise["run_id"].astype(str).map(blocks)).dropna()
     shortest, longest = noise["block_us"].min(), noise["block_us"].max()
     if not longest >= 5 * shortest:

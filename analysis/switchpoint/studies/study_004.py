@@ -183,7 +183,7 @@ def _trees_are_predicted(data: Data) -> Iterator[Evidence]:
     measured = []
     for (placement, mode, size), part in rows.groupby(["placement", "mode", "size_bytes"]):
         run_id = part["run_id"].iloc[0]
-        header = data.facts.loc[run_id, "header"]
+        header = data.header(run_id)
         point = point_of(part, f"{mode} of {size_text(_bytes(size))} by {ranks} ranks, {placement}")
         problem = Problem(_BROADCAST, str(mode), ranks, _bytes(size), options[run_id])
         measured.append(Predictable(point, problem, layout_of(header), str(placement)))
@@ -195,9 +195,9 @@ def _trees_are_predicted(data: Data) -> Iterator[Evidence]:
 def _options_by_run(data: Data) -> dict[Hashable, Options]:
     """Return the options of each run; without those that have one that no kernel takes."""
     known = {}
-    for run_id, header in data.facts["header"].items():
+    for run_id in data.facts.index:
         with suppress(InputError):  # the command warns of it
-            known[run_id] = options_of(header)
+            known[run_id] = options_of(data.header(run_id))
     return known
 
 
