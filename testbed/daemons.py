@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from testbed import namespaces, slurm_conf
 
 #: How long Slurm may take to answer a question.
 _ANSWER_TIMEOUT_S = 15.0
+_POLL_S = 0.01
 
 
 class Daemons:
@@ -99,3 +101,28 @@ def node_states() -> dict[str, NodeState]:
         name, state, reason = line.split("|", 2)
         states[name] = NodeState(state, None if reason == "none" else reason)
     return states
+
+
+def answered_states(timeout_s: float) -> dict[str, NodeState]:
+    """Return the state of each node, once the controller answers."""
+    deadline = time.monotonic() + timeout_s
+    while not (states := node_states()) and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+    return states
+
+
+def take_down(node: str) -> None:
+    """Tell Slurm that a node starts again: it has lost its jobs, and is back when it reports.
+
+    What Slurm drained it for may be gone, too.
+    """
+    for state in ("undrain", "down"):
+        subprocess.run(["scontrol", "update", f"nodename={node}", f"state={state}", "reason=new"])
+
+
+def last_error(log: Path) -> str:
+    """Return the last line of a daemon's log that says what is wrong, or its last line."""
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    fatal = [line for line in lines if "fatal" in line]
+    wrong = [line for line in lines if "error" in line.lower()]
+    return (fatal or wrong or lines or ["it printed nothing"])[-1]

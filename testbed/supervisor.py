@@ -10,15 +10,13 @@ import selectors
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from testbed import control, locks, namespaces, slurm_conf
+from testbed import control, daemons, locks, namespaces, slurm_conf
 from testbed.control import Message
-from testbed.daemons import Daemons, NodeState, listens, node_states, write_munge_key
 from testbed.errors import TestbedError
 from testbed.fabric import Fabric
 from testbed.memory import bytes_of_each
@@ -38,7 +36,7 @@ _TRY_S = 15.0
 _PAUSE_S = 1.0
 
 #: The state of a node of which Slurm says nothing.
-_UNKNOWN = NodeState()
+_UNKNOWN = daemons.NodeState()
 
 #: States of nodes that run jobs.
 _USABLE = frozenset(["idle", "mixed", "allocated", "completing"])
@@ -88,14 +86,14 @@ class Testbed:
         self._shape: Shape = from_data(json.loads((folder / "shape.json").read_text()))
         self._fabric = Fabric(self._shape)
         self._nodes: dict[str, Node] = {}
-        self._daemons = Daemons(folder / "logs")
+        self._daemons = daemons.Daemons(folder / "logs")
         in_memory = 1 + len(PRIVATE_FOLDERS) * len([*self._shape.nodes()])  # /run, and the nodes'
         self._size_bytes = bytes_of_each(in_memory)
 
     def start(self) -> None:
         """Start everything, and return when every node is idle in Slurm."""
         self._hide_machine()
-        write_munge_key()
+        daemons.write_munge_key()
         self._daemons.start("munged")
         self._daemons.start("slurmctld", "-c")
         for name in self._shape.nodes():
@@ -137,7 +135,7 @@ class Testbed:
         deadline = time.monotonic() + _START_TIMEOUT_S
         while time.monotonic() < deadline:
             self._check_daemons()
-            if listens(slurm_conf.CONTROLLER_PORT):
+            if daemons.listens(slurm_conf.CONTROLLER_PORT):
                 return
             time.sleep(_POLL_S)
         raise TestbedError(self._no_start("slurmctld"))
@@ -147,7 +145,7 @@ class Testbed:
         tried = {node.name: (1, time.monotonic()) for node in nodes}
         while True:
             self._check_daemons()
-            states = node_states()
+            states = daemons.node_states()
             late = [name for name in tried if states.get(name, _UNKNOWN).state not in _USABLE]
             if not late:
                 return
@@ -168,11 +166,7 @@ class Testbed:
 
     def _no_start(self, name: str) -> str:
         log = self._folder / "logs" / f"{name}.log"
-        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-        fatal = [line for line in lines if "fatal" in line]
-        wrong = [line for line in lines if "error" in line.lower()]
-        last = (fatal or wrong or lines or ["it printed nothing"])[-1]
-        return f"{name} does not start: {last} (see {log})"
+        return f"{name} does not start: {daemons.last_error(log)} (see {log})"
 
     def obey(self, request: Message) -> Message:
         """Do what a request says. The keys are those of `instance.status` and `faults`."""
@@ -195,7 +189,7 @@ class Testbed:
 
     def _status(self) -> Message:
         # Without its controller, Slurm answers only after a long time that it cannot.
-        states = {} if self._daemons.dead() else node_states()
+        states = {} if self._daemons.dead() else daemons.node_states()
         return {
             "shape": self._shape.as_data(),
             "daemons": self._alive(),
@@ -203,7 +197,7 @@ class Testbed:
             "uplinks": self._fabric.status(),
         }
 
-    def _node_status(self, name: str, states: dict[str, NodeState]) -> Message:
+    def _node_status(self, name: str, states: dict[str, daemons.NodeState]) -> Message:
         node = self._nodes.get(name)
         is_on = node is not None and node.is_alive
         slurm = states.get(name, _UNKNOWN)
@@ -232,21 +226,15 @@ class Testbed:
         for name in self._daemons.dead():
             self._daemons.start(name)
         self._wait_for_controller()
-        drained = [name for name, state in self._answered_states().items() if state.is_drained]
+        states = daemons.answered_states(_START_TIMEOUT_S)
+        drained = [name for name, slurm in states.items() if slurm.is_drained]
         running = [node for node in self._nodes.values() if node.slurmd_runs]
         self._wait_for_nodes([node for node in running if node.name not in drained])
         for name in drained:
             raise TestbedError(
                 f"the controller is restored, but Slurm drained {name}"
-                f" ({node_states()[name].reason}): `testbed node {name} --restore` starts it again"
+                f" ({states[name].reason}): `testbed node {name} --restore` starts it again"
             )
-
-    def _answered_states(self) -> dict[str, NodeState]:
-        """Return the states of the nodes, once the controller answers."""
-        deadline = time.monotonic() + _START_TIMEOUT_S
-        while not (states := node_states()) and time.monotonic() < deadline:
-            time.sleep(_POLL_S)
-        return states
 
     def _change_uplink(self, host: str, changes: Message) -> None:
         if host not in self._shape.hosts:
@@ -287,11 +275,7 @@ class Testbed:
         if action == "restore":
             self._need_controller()
             self._power_off(name)
-            # A machine that starts again has lost its jobs. It is back when its slurmd reports.
-            # What Slurm drained it for may be gone, too.
-            for state in ("undrain", "down"):
-                update = ["scontrol", "update", f"nodename={name}", f"state={state}", "reason=new"]
-                subprocess.run(update)
+            daemons.take_down(name)
             self._start_node(name)
             self._plug(self._nodes[name])
             self._nodes[name].controller_listens()

@@ -81,3 +81,23 @@ def test_files_that_are_joined_after_any_listing_change_no_answer(
         listings = count if joined_at == 0 else listings
         joined_at += 1 if joined_at < _EACH else 3
     assert len(answers) > 1
+
+
+@pytest.mark.parametrize("table", ["samples", "curves", "facts", "runs"])
+def test_a_file_that_a_network_file_system_lists_late_is_not_taken_for_lost(
+    whole_store: Path, switchpoint: Run, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    late = str(max((whole_store / table).rglob("*.parquet")))
+    listing = StoreFiles.below
+
+    def below(files: StoreFiles, folder: str) -> list[str]:
+        return [path for path in listing(files, folder) if path != late]
+
+    monkeypatch.setattr(StoreFiles, "below", below)
+    store = Store(whole_store)
+    found = store.read()
+    assert found.not_taken == []
+    assert len(found.runs) == (3 if table == "runs" else 4)
+    assert set(found.samples["run_id"]) == set(found.runs["run_id"])
+    done = switchpoint("store", "verify", "--store", whole_store)
+    assert (done.exit_code, done.stderr) == (0, "")

@@ -11,21 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
 from switchpoint.errors import InputError
 from switchpoint.importing.files import STORE_MARK
-from switchpoint.store.batches import TABLES, Encoded, batch_of, in_batches, write
+from switchpoint.store.batches import TABLES, Encoded, write
 from switchpoint.store.files import StoreFiles
 from switchpoint.store.first_layout import FirstLayout
 from switchpoint.store.ledger import ledgers
 from switchpoint.store.lost_runs import WithoutRuns, batches_without_runs
 from switchpoint.store.mark import check_mark, set_mark
 from switchpoint.store.needed import needed
-from switchpoint.store.scan import scan
 from switchpoint.store.steady import steady
-from switchpoint.store.stored_runs import StoredRuns, with_batches
-from switchpoint.store.tables import RUNS, SLIM, unpacked, unpacked_points
+from switchpoint.store.stored_runs import StoredRuns, brief_runs
+from switchpoint.store.tables import SLIM, unpacked, unpacked_points
 from switchpoint.store.values import keep_values, read_values
 from switchpoint.store.wanted import Query, Wanted, divided
 from switchpoint.tables.builds import tell_builds
@@ -165,7 +163,8 @@ class Store:
     def run_ids(self) -> pd.Series[str]:
         """Read the IDs of all runs."""
         self.files_of_runs()
-        return self._brief(["run_id"])["run_id"].drop_duplicates().sort_values(ignore_index=True)
+        runs, _ = brief_runs(self.files, ["run_id"])
+        return runs["run_id"].drop_duplicates().sort_values(ignore_index=True)
 
     @steady
     def facts(self, **wanted: Query) -> pd.DataFrame:
@@ -273,16 +272,18 @@ class Store:
     @steady
     def _needed(self, encoded: Encoded) -> tuple[list[str], list[str]]:
         """Return the runs of an import that are to be written, and what could not be read."""
-        runs = self._brief(["run_id", "complete", "start_utc"], set(encoded.months()))
+        names = ["run_id", "complete", "start_utc"]
+        runs, not_taken = brief_runs(self.files, names, set(encoded.months()))
         own = runs[runs["run_id"].isin(encoded.runs()["run_id"])]
-        return needed(StoredRuns(self.files, own), encoded), runs.attrs["not_taken"]
+        return needed(StoredRuns(self.files, own), encoded), not_taken
 
     def _dated(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add when and in which session the runs of some rows were made."""
         missing = [name for name in ("start_utc", "session") if name not in frame]
         if not missing or frame.empty:
             return frame
-        runs = self._brief(["run_id", *missing]).drop_duplicates("run_id", keep="last")
+        runs, _ = brief_runs(self.files, ["run_id", *missing])
+        runs = runs.drop_duplicates("run_id", keep="last")
         run = pd.Categorical(frame["run_id"])
         told = runs.set_index("run_id").reindex(run.categories)
         return frame.assign(
@@ -291,19 +292,6 @@ class Store:
                 for name in missing
             }
         )
-
-    def _brief(self, names: list[str], months: set[str] | None = None) -> pd.DataFrame:
-        """Return few columns and the batch of all runs, or of some months; a run may come twice."""
-        ours, older = in_batches(self.files.below("runs"))
-        if months is not None:
-            ours = [name for name in ours if batch_of(name).partition("/")[0] in months]
-        schema = pa.schema([RUNS.field(name) for name in names])
-        table, not_taken = scan(self.files, ours, schema, with_file=True)
-        runs = with_batches(table.to_pandas())
-        if older:
-            before = FirstLayout(self.files, older).runs(names)[0]
-            runs = pd.concat([runs, before.assign(batch=None)])
-        return _told(runs[runs["run_id"].notna()], not_taken)
 
 
 def _told(table: pd.DataFrame, not_taken: list[str]) -> pd.DataFrame:

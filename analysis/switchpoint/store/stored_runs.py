@@ -72,7 +72,7 @@ class StoredRuns:
         table, damaged = scan(
             files, wanted.files(ours), RUNS, condition, with_file=True, check=problem_of_table
         )
-        rows = with_batches(table.to_pandas())
+        rows = _with_batches(table.to_pandas())
         foreign = rows["run_id"].isna()
         damaged += [
             f"{path(files, 'runs', batch)}: is not a file of a store; remove it"
@@ -225,7 +225,26 @@ class StoredRuns:
         return gone
 
 
-def with_batches(rows: pd.DataFrame) -> pd.DataFrame:
+def brief_runs(
+    files: StoreFiles, names: list[str], months: set[str] | None = None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return few columns and the batch of all runs, or of some months, and what could not be read.
+
+    A run may come twice.
+    """
+    ours, older = in_batches(files.below("runs"))
+    if months is not None:
+        ours = [name for name in ours if batch_of(name).partition("/")[0] in months]
+    schema = pa.schema([RUNS.field(name) for name in names])
+    table, not_taken = scan(files, ours, schema, with_file=True)
+    runs = _with_batches(table.to_pandas())
+    if older:
+        before = FirstLayout(files, older).runs(names)[0]
+        runs = pd.concat([runs, before.assign(batch=None)])
+    return runs[runs["run_id"].notna()], not_taken
+
+
+def _with_batches(rows: pd.DataFrame) -> pd.DataFrame:
     """Replace the column `FILE` by the batch of each row, `batch`."""
     places = rows.pop(FILE)
     return rows.assign(batch=places.map({name: batch_of(name) for name in places.unique()}))

@@ -121,7 +121,9 @@ def _missing_or_left(store: Store) -> list[str]:
             there = {*files.below(table)}
             needed = {path(files, table, batch) for batch in batches}
             told += [
-                f"{name}: is missing; import its runs again" for name in sorted(needed - there)
+                f"{name}: is missing; import its runs again"
+                for name in sorted(needed - there)
+                if not files.exists(name)  # a network file system may list a new file late
             ]
     killed = sorted([*without.left, *files.leftovers()])
     return told + [f"{name}: a writer was killed; `switchpoint store compact` removes it"
