@@ -244,7 +244,9 @@ def _opened_lock(root: str) -> int:
     """Open the file that is locked, which only those can do who may write to the store."""
     store = Path(root).stat().st_mode
     rights = 0o600 | (0o060 if store & stat.S_IWGRP else 0) | (0o006 if store & stat.S_IWOTH else 0)
-    lock = os.open(f"{root}/.rewriting", os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, rights)
+    lock = os.open(
+        f"{root}/.rewriting", os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, rights
+    )
     with contextlib.suppress(OSError):  # it belongs to somebody else
         os.fchmod(lock, rights)
     return lock
