@@ -167,7 +167,7 @@ class Search:
             self._trial([(one, self.target.last * 3 // 2 + 37)])
 
     def _may_govern(self, one: Candidate) -> bool:
-        return any(word in one.name.lower() for word in ("thresh", "eager", "rndv", "limit"))
+        return any(word in one.name.lower() for word in ("thresh", "eager", "rndv"))
 
     def _smallest(self, group: list[Candidate]) -> list[Candidate]:
         """Return the smallest part of a group with which the switch moves; empty if it stays."""

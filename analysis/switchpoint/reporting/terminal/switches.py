@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -76,14 +76,24 @@ def print_sentences(switches: pd.DataFrame, size_bytes: int | None = None) -> No
 
 def _print_reasons(console: Console, switches: pd.DataFrame) -> None:
     """Print each reason once, with the runs that support it."""
-    runs: dict[str, dict[str, None]] = {}
+    runs: dict[str, dict[tuple[str, str], None]] = {}
     for row in switches.to_dict("records"):
         if row["cause"] is not None or row["status"] in {"refuted", "none"}:
-            told = [f"{word['method']} {word['run_id'][:8]}" for word in row["evidence"]]
+            told = [(word["method"], word["run_id"][:8]) for word in row["evidence"]]
             runs.setdefault(row["reason"], {}).update(dict.fromkeys(told))
     for reason, evidence in runs.items():
-        words = ", ".join(word.replace("_", " ") for word in evidence)
-        console.print(safe_text(f"{reason} ({words})"), soft_wrap=True)
+        console.print(safe_text(f"{reason} ({_runs_text(evidence)})"), soft_wrap=True)
+
+
+def _runs_text(evidence: Iterable[tuple[str, str]]) -> str:
+    """Return the runs by method: the run itself, or how many there are."""
+    runs: dict[str, list[str]] = {}
+    for method, run_id in evidence:
+        runs.setdefault(method.replace("_", " "), []).append(run_id)
+    return ", ".join(
+        f"{method} {ids[0]}" if len(ids) == 1 else f"{method}: {len(ids)} runs"
+        for method, ids in runs.items()
+    )
 
 
 def _cause(row: Mapping[Any, Any]) -> str:
