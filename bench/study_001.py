@@ -22,6 +22,7 @@ from plotly.offline import get_plotlyjs
 from selenium import webdriver
 from switchpoint import Store, detect, explain, read_files, summarise
 from switchpoint.explanation.notes import note
+from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.records.record import read_facts
 from switchpoint.records.run_facts import prove
 from switchpoint.reporting.figures.curves import draw
@@ -60,8 +61,10 @@ $ CHECKS=".venv/bin/reframe -C site-configs/testbed/settings.py -c checks -R -r"
 $ $CHECKS -t explain
 $ $CHECKS -n PingPongNear64K
 $ .venv/bin/switchpoint import output
-$ $CHECKS -n 'PingPongIntervention.*one_node$' -p openmpi -S value=65592
-$ $CHECKS -n 'PingPongIntervention.*one_node$' -p mpich -S setting=UCX_SYSV_FIFO_ELEM_SIZE
+$ $CHECKS -n 'PingPongZoom.*one_node$' -p openmpi \\
+    -S also_search=send:65528-65545,ssend:65528-65545 \\
+    -S PingPongZoom.rank_environment=OMPI_MCA_btl_vader_eager_limit:65592
+$ $CHECKS -n 'PingPongProof.*one_node$' -p mpich -S step=send:92
 $ .venv/bin/switchpoint import output
 $ .venv/bin/python bench/study_001.py{arguments}
 ```
@@ -133,10 +136,10 @@ def switch_table(switches: pd.DataFrame) -> str:
 
 
 def reasons(switches: pd.DataFrame) -> str:
-    """Each proved cause in one sentence."""
-    proved = switches[switches["status"] == "confirmed"]
+    """Each proved cause and governor in one sentence."""
+    proved = switches[switches["status"].isin(["confirmed", "governed"])]
     return "\n".join(
-        f"- {row['mpi']}, {row['placement']}: {row['reason']}."
+        f"- {row['mpi']}, {row['placement']}, {row['status']}: {row['reason']}."
         for row in proved[proved["mode"] == "send"].to_dict("records")
     )
 
@@ -144,6 +147,7 @@ def reasons(switches: pd.DataFrame) -> str:
 def jumps_near(measurements: Measurements) -> pd.DataFrame:
     """Every jump near 64 KiB that a bisection located, with the setting that was changed for it."""
     rows = []
+    usual = usual_settings(measurements)
     for run in measurements.runs.to_dict("records"):
         header, footer = measurements.facts(run["run_id"])
         for search in (footer or {}).get("switches", []):
@@ -154,7 +158,7 @@ def jumps_near(measurements: Measurements) -> pd.DataFrame:
                         "MPI": run["mpi"],
                         "placement": run["placement"],
                         "mode": search["mode"],
-                        "setting changed": header["labels"].get("intervention", "none"),
+                        "setting changed": changed_settings(header, usual),
                         "last B": search["last_size_bytes"],
                         "paused": "yes" if search.get("pause_us") else "no",
                         "throughput": 1 / (1 + search["jump"]) - 1,
@@ -163,6 +167,28 @@ def jumps_near(measurements: Measurements) -> pd.DataFrame:
     keys = ["MPI", "placement", "mode", "setting changed", "last B", "paused"]
     table = pd.DataFrame(rows, columns=[*keys, "throughput"])
     return table.groupby(keys, as_index=False)["throughput"].median()
+
+
+def usual_settings(measurements: Measurements) -> dict[tuple[str, str], dict[str, str]]:
+    """The fewest settings of any run of an MPI at a placement."""
+    fewest: dict[tuple[str, str], dict[str, str]] = {}
+    for run in measurements.runs.to_dict("records"):
+        header, _ = measurements.facts(run["run_id"])
+        settings = mpi_settings(header["mpi"]["environment"])
+        key = header["mpi"]["library"], header["labels"]["placement"]
+        fewest[key] = min(fewest.get(key, settings), settings, key=len)
+    return fewest
+
+
+def changed_settings(header: dict[str, Any], usual: dict[tuple[str, str], dict[str, str]]) -> str:
+    """The settings that a run has and others do not, without Open MPI's prefix; or none."""
+    before = usual[header["mpi"]["library"], header["labels"]["placement"]]
+    changed = [
+        f"{name.removeprefix('OMPI_MCA_')}={value}"
+        for name, value in mpi_settings(header["mpi"]["environment"]).items()
+        if before.get(name) != value
+    ]
+    return " ".join(changed) or "none"
 
 
 def answer(jumps: pd.DataFrame) -> str:
@@ -193,8 +219,7 @@ def answer(jumps: pd.DataFrame) -> str:
             "\nThese runs show a fall over the network path of one node like the study's, and its"
             " cause is proved: the eager protocol over TCP ends at the default limit of 64 KiB less"
             " the header. They show no rise through shared memory, because the default limit there"
-            " is much lower; `-n PingPongIntervention.*one_node$ -p openmpi -S value=65592` moves"
-            " it to 64 KiB."
+            " is much lower; the command with `btl_vader_eager_limit` above moves it to 64 KiB."
         )
     else:
         lines.append("\nThese runs show neither of the study's jumps.")
@@ -405,7 +430,8 @@ def main(files: list[str], launches: int, docs: Path, name: str) -> None:
         "its setting does ([how](../reference/findings.md)). The column throughput is its change "
         "at this byte.\n",
         switch_table(switches[large & (switches["status"] != "unknown")]) + "\n",
-        "Confirmed causes of `MPI_Send`:\n",
+        "Causes of the switches of `MPI_Send` ([what confirmed and governed mean]"
+        "(../explanation/causes.md)):\n",
         reasons(switches) + "\n",
         "## At 64 KB\n\nEvery jump between 48 and 80 KiB that a bisection located to the byte, and "
         "the setting that was changed for it:\n",

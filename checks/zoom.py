@@ -48,6 +48,11 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
     #: :type: :class:`List[Tuple[str, int, int]]`
     brackets = variable(typ.List[typ.Tuple[str, int, int]], value=[])
 
+    #: More brackets, as MODE:LAST-FIRST.
+    #:
+    #: :type: :class:`List[str]`
+    also_search = variable(typ.List[str], value=[])
+
     #: Time limit of one bisection in milliseconds.
     #:
     #: :type: :class:`int`
@@ -58,6 +63,7 @@ class Zoom(rfm.RunOnlyRegressionTest, KernelMixin):
         """Pass the brackets to the kernel, if there are any, and their time."""
         self.executable_opts.append(f"--search-time={self.search_time_ms}")
         words = [f"{mode}:{last}-{first}" for mode, last, first in self.brackets]
+        words += self.also_search
         if words:
             self.executable_opts.append(f"--brackets={','.join(words)}")
 
