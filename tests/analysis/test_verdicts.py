@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from experiments import RIVALS, Experiment, proved_openmpi
-from switchpoint import explain
+from experiments import EXPLAIN, RIVALS, Experiment, proved_openmpi
+from switchpoint import explain, read_files
 
 LIMIT = "btl_tcp_eager_limit"
 RNDV = "UCX_RNDV_THRESH"
@@ -236,3 +236,21 @@ def test_a_limit_may_be_a_share_of_the_value(tmp_path: Path, factor: float) -> N
     found = verdict(proof)
 
     assert (found["cause"], found["status"]) == ("UCX_SHARE_SIZE", "confirmed")
+
+
+def test_an_automatic_setting_whose_value_above_the_switch_does_nothing_is_refuted(
+    tmp_path: Path,
+) -> None:
+    found = verdict(Experiment(tmp_path, "mpich-tcp-zoom").trial({RNDV: 30000}, 19493))
+
+    assert status_of(found, RNDV) == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("mpi", "cause"), [("mpich", "UCX_SYSV_SEG_SIZE"), ("openmpi", "btl_tcp_eager_limit")]
+)
+def test_real_experiments_confirm_the_real_causes(mpi: str, cause: str) -> None:
+    records = sorted((EXPLAIN.parent / "proof").glob(f"{mpi}-*.record.gz"))
+    (found,) = explain(read_files(records).measurements).to_dict("records")
+
+    assert (found["cause"], found["status"]) == (cause, "confirmed")

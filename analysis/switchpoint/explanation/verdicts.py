@@ -128,6 +128,8 @@ def _overridden(question: Question, name: str, alone: list[Trial], reason: str) 
     """Judge a setting whose value the library chooses: there is nothing that a law could fit."""
     for trial in alone:
         after = trial.changed[name].after
+        if question.stayed(trial) and (trial.number_of(name) or 0) > question.last:
+            return Verdict(REFUTED, _stays(question, name, trial))
         if question.rose(trial) and after is not None:
             there = _there(trial)
             return Verdict(
