@@ -1,4 +1,4 @@
-"""The table of MPI libraries, made as a reader makes it, over sizes small enough for a test."""
+"""The table of MPI libraries, made as a reader makes it."""
 
 import subprocess
 import sys
@@ -17,22 +17,22 @@ BENCH = ROOT / "bench" / "mpi_libraries.py"
 def table(*words: str) -> subprocess.CompletedProcess[str]:
     """Run the benchmark with words of the command line."""
     return subprocess.run(
-        [sys.executable, BENCH, *words], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, BENCH, *words], capture_output=True, text=True, timeout=600, check=False
     )
 
 
-def test_a_library_has_a_row_for_each_path_and_its_cause_is_confirmed(tmp_path):
-    done = table("openmpi", "--largest", "16K", "--records", str(tmp_path))
+def test_a_library_has_a_row_for_each_path_with_its_cause_and_a_verdict(tmp_path):
+    done = table("openmpi", "--without-catalogue", "--records", str(tmp_path))
     assert done.returncode == 0, done.stderr
     _, _, memory, network = done.stdout.splitlines()
 
-    facts = read_facts(tmp_path / "0-openmpi" / "one_node" / "zoom.record")
-    last = probed(facts.footer)["last_size_bytes"]
-    assert f"| shared memory | {last:,}" in memory
-    assert "eager_limit` = 4096" in memory
-    assert f"{4096 - last} B" in memory
-    assert "confirmed" in memory
-    assert "| TCP           | all up to 16,384" in network  # the limit is 64 KiB there
+    base = tmp_path / "0-openmpi" / "one_node" / "zoom-000.record"
+    last = probed(read_facts(base).footer)["last_size_bytes"]
+    if "ran over network" not in memory:  # other programs' messages count on a busy machine
+        assert f"| shared memory | hidden      | {last:,}" in memory
+        assert "eager_limit` = 4096" in memory
+        assert "confirmed" in memory
+    assert "| TCP           | hidden" in network
 
 
 def test_what_is_no_mpi_is_one_clear_error(tmp_path):
