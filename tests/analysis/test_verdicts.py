@@ -173,6 +173,20 @@ def test_a_value_that_breaks_the_law_leaves_a_suspicion(tmp_path: Path) -> None:
     assert verdict(proof)["status"] != "confirmed"
 
 
+def test_two_runs_with_one_value_that_disagree_leave_a_suspicion(tmp_path: Path) -> None:
+    proof = proved_openmpi(tmp_path).trial({LIMIT: 57344}, 50_000)
+
+    assert verdict(proof)["status"] != "confirmed"
+
+
+def test_a_run_that_found_nothing_says_nothing(tmp_path: Path) -> None:
+    proof = proved_openmpi(tmp_path).trial({LIMIT: 50_000}, 1)
+    unsure = proof.records[-1]
+    unsure.write_text(unsure.read_text().replace('"verdict": "exact"', '"verdict": "unsure"'))
+
+    assert verdict(proof)["status"] == "confirmed"
+
+
 def test_a_switch_that_moves_by_itself_has_no_proved_cause(tmp_path: Path) -> None:
     found = verdict(proved_openmpi(tmp_path).trial({}, 65000))
 

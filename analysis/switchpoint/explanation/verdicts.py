@@ -144,20 +144,22 @@ def _followed(
     question: Question, name: str, value: int, singles: list[Trial], reason: str
 ) -> Verdict:
     """Judge a setting with a number by where the switch was with other numbers."""
-    moved = {t.value_of(name): t for t in singles if t.number_of(name) is not None}
-    exact = [(other, there) for other, t in moved.items() for there in t.lasts]
-    law, holds = law_of(value, question.last, exact)
-    contrary = [
-        other for other, trial in moved.items()
-        if other not in holds and not _other_limit(question, law, other, value, trial)
-    ]  # fmt: skip
-    up = [other for other in holds if other > value]
-    rising = [other for other, t in moved.items() if other > value and question.rose(t)]
+    moved = sorted(
+        ((t.value_of(name), t) for t in singles
+         if t.number_of(name) is not None and (t.lasts or t.gone)),
+        key=lambda pair: pair[0],
+    )  # fmt: skip
     if not moved:
         return Verdict(SUSPECTED, reason)
-    tried = "; ".join(
-        f"set to {other:,}, {_there(trial)}" for other, trial in sorted(moved.items())
-    )
+    exact = [(other, there) for other, t in moved for there in t.lasts]
+    law, holds = law_of(value, question.last, exact)
+    contrary = [
+        other for other, trial in moved
+        if law(other) not in trial.lasts and not _other_limit(question, law, other, value, trial)
+    ]  # fmt: skip
+    up = [other for other in holds if other > value]
+    rising = [other for other, t in moved if other > value and question.rose(t)]
+    tried = "; ".join(dict.fromkeys(f"set to {other:,}, {_there(trial)}" for other, trial in moved))
     if contrary:
         return _without_law(question, name, value, moved, rising, reason, tried)
     said = f"{name} = {value:,} {law.text}: last size {question.last:,}; {tried}"
@@ -192,19 +194,19 @@ def _without_law(
     question: Question,
     name: str,
     value: int,
-    moved: dict[int, Trial],
+    moved: list[tuple[int, Trial]],
     rising: list[int],
     reason: str,
     tried: str,
 ) -> Verdict:
     """Judge a setting with which the switch moves, but by no law."""
-    places = {there for t in moved.values() for there in t.lasts}
+    places = {there for _, t in moved for there in t.lasts}
     if rising and len(places | {question.last}) > _LEAST_VALUES:
         return Verdict(
             GOVERNED,
             f"the switch follows {name} = {value:,} by no fixed header: the library computes the"
             f" size from it; {tried}",
-            values=sorted(moved),
+            values=[other for other, _ in moved],
         )
     return Verdict(SUSPECTED, f"{reason}; {tried}" if reason else f"{name} = {value:,}; {tried}")
 
