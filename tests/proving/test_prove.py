@@ -163,6 +163,21 @@ def test_what_cannot_be_an_experiment_is_refused_in_one_line(
     assert done.stderr.count("\n") == 1
 
 
+def test_the_records_of_an_earlier_experiment_are_not_mixed_with_new_ones(tmp_path: Path) -> None:
+    folder = tmp_path / "proof"
+    folder.mkdir()
+    (folder / "zoom-003.record").write_text("earlier")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "switchpoint", "prove", f"--output={folder}", "--", "true"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 2
+    assert "contains the records of an experiment; choose another folder" in done.stderr
+    assert (folder / "zoom-003.record").read_text() == "earlier"
+
+
 def test_another_kernel_and_an_unknown_setting_are_refused(tmp_path: Path) -> None:
     launcher = ["mpiexec.openmpi", "-n", "2"]
     other = run(

@@ -54,6 +54,11 @@ class Launcher:
                 f"'{self.command[0] if self.command else ''}' is no program; write the command that"
                 " starts zoom after `--`: switchpoint prove -- mpirun -n 2 build/mine/bin/zoom",
             )
+        if any(self.folder.glob("zoom-*.record")):
+            raise InputError(
+                "--output",
+                f"{self.folder} contains the records of an experiment; choose another folder",
+            )
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def launch(
