@@ -146,7 +146,8 @@ def examine(mpi: Library, zoom: Path, placement: str, folder: Path, chosen: Any)
     labels = {"site": "local", "environ": mpi.name, "placement": placement}
     options = [f"--label={name}={value}" for name, value in labels.items()]
     command = [mpi.mpiexec, "-n", "2", str(zoom)]
-    shutil.rmtree(folder, ignore_errors=True)
+    for earlier in folder.glob("zoom-*.record"):
+        earlier.unlink()
     with environment(variables_of(mpi, placement)), known(hidden=chosen.without_catalogue):
         try:
             proof = prove(command, folder, budget_s=chosen.budget, options=options)

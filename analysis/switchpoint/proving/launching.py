@@ -59,7 +59,11 @@ class Launcher:
                 "--output",
                 f"{self.folder} contains the records of an experiment; choose another folder",
             )
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            says = f"{self.folder} cannot be made: {error.strerror}; choose another folder"
+            raise InputError("--output", says) from None
 
     def launch(
         self, searches: Sequence[str], changed: Mapping[str, str], labels: Mapping[str, str]
