@@ -18,6 +18,9 @@ import pytest
 
 pytestmark = pytest.mark.build
 
+#: Each of these takes a minute where other tests run beside it: `make test-quiet` has them.
+LATER = pytest.mark.quiet
+
 ROOT = Path(__file__).resolve().parents[2]
 
 #: Both cores for two ranks; as root too.
@@ -91,7 +94,7 @@ def statuses(switch: dict[str, Any]) -> dict[str, str]:
     return {cause["name"]: cause["status"] for cause in switch["causes"]}
 
 
-@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+@pytest.mark.parametrize("mpi", ["openmpi", pytest.param("mpich", marks=LATER)])
 def test_a_variable_that_no_catalogue_knows_is_found_and_confirmed(prove: Prove, mpi: str) -> None:
     switch = prove(mpi, "zoom_fake_layer", FAKE_LAYER="one", **RAISED)
 
@@ -100,6 +103,7 @@ def test_a_variable_that_no_catalogue_knows_is_found_and_confirmed(prove: Prove,
     assert "less 24 B" in switch["reason"]
 
 
+@LATER
 def test_of_two_limits_the_lower_one_is_the_cause(prove: Prove) -> None:
     switch = prove("openmpi", "zoom_fake_layer", FAKE_LAYER="two", **RAISED)
 
@@ -125,6 +129,7 @@ def test_a_constant_is_blamed_on_no_setting(prove: Prove) -> None:
     assert "settings that were raised moves it" in switch["reason"]
 
 
+@LATER
 def test_open_mpis_limit_in_shared_memory_is_confirmed(prove: Prove) -> None:
     switch = prove("openmpi", "zoom")
 
