@@ -29,10 +29,12 @@ def test_a_library_has_a_row_for_each_path_with_its_cause_and_a_verdict(tmp_path
     base = tmp_path / "0-openmpi" / "one_node" / "zoom-000.record"
     last = probed(read_facts(base).footer)["last_size_bytes"]
     if "ran over network" not in memory:  # other programs' messages count on a busy machine
-        assert f"| shared memory | hidden      | {last:,}" in memory
+        assert [cell.strip() for cell in memory.split("|")][2:5] == [
+            "shared memory", "hidden", f"{last:,}",
+        ]  # fmt: skip
         assert "eager_limit` = 4096" in memory
         assert "confirmed" in memory
-    assert "| TCP           | hidden" in network
+    assert [cell.strip() for cell in network.split("|")][2:4] == ["TCP", "hidden"]
 
 
 def test_what_is_no_mpi_is_one_clear_error(tmp_path):
