@@ -9,7 +9,7 @@ static void change(void *message, int count, MPI_Datatype type)
     int size = 0;
     PMPI_Type_size(type, &size);
     const int bytes = count * size;
-    if (wanted != NULL && bytes > 0 && bytes == atoi(wanted)) {
+    if (wanted != NULL && bytes > 0 && bytes == strtol(wanted, NULL, 10)) {
         ((unsigned char *)message)[bytes - 1] ^= 0x10;
     }
 }
