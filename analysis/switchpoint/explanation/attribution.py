@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from switchpoint.explanation.places import Place, Switch
-from switchpoint.explanation.suspects import eager_suspects, suspects_of_run, unlisted_suspect
+from switchpoint.explanation.suspects import (
+    Suspects,
+    eager_suspects,
+    suspects_of_run,
+    unlisted_suspect,
+)
 from switchpoint.explanation.trials import Configurations, Trial, trials_of
 from switchpoint.explanation.verdicts import (
     RANK,
@@ -39,12 +44,13 @@ def causes_of(
         The sentence that settings were raised and none moved the switch.
     """
     facts = measurements.facts(switch.run_id or "")
-    suspects = _suspects(facts, place, switch)
+    predicts = suspects_of_run(*facts)
+    suspects = _suspects(facts, predicts, place, switch)
     trials, repeats = trials_of(runs, place, switch)
     refused: dict[str, int] = {}
     for search in [*place.searches, *place.moved]:
         refused |= runs.of(search["run_id"]).refused
-    rivals = {*_rivals(facts, switch), *(s["name"] for s in suspects if _can_act(s, switch))}
+    rivals = {*_rivals(predicts, switch), *(s["name"] for s in suspects if _can_act(s, switch))}
     question = Question(switch.last, trials, rivals, refused, repeats)
     _tell(switch, question)
     causes = [
@@ -61,10 +67,13 @@ def causes_of(
 
 
 def _suspects(
-    facts: tuple[dict[str, Any], dict[str, Any] | None], place: Place, switch: Switch
+    facts: tuple[dict[str, Any], dict[str, Any] | None],
+    predicts: Suspects,
+    place: Place,
+    switch: Switch,
 ) -> list[dict[str, Any]]:
     """Return the suspects of a switch: those that end the eager protocol first, if it ends here."""
-    predicted = suspects_of_run(*facts)(switch.last, switch.first)
+    predicted = predicts(switch.last, switch.first)
     end = switch.last if switch.probed else place.eager_end
     eager = []
     if end is not None and switch.last <= end < switch.first:
@@ -74,10 +83,10 @@ def _suspects(
     return [*first, *(suspect for suspect in second if suspect["name"] not in named)]
 
 
-def _rivals(facts: tuple[dict[str, Any], dict[str, Any] | None], switch: Switch) -> Iterator[str]:
+def _rivals(predicts: Suspects, switch: Switch) -> Iterator[str]:
     """Yield known settings that end the eager protocol on this path at the switch or above."""
     if switch.probed:
-        for suspect in suspects_of_run(*facts)(switch.last, _MOST_BYTES):
+        for suspect in predicts(switch.last, _MOST_BYTES):
             if suspect["ends_eager"]:
                 yield suspect["name"]
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from switchpoint.explanation.stack import listed_settings
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.units import bytes_of
@@ -97,11 +98,12 @@ def _listed(mpi: dict[str, Any]) -> Iterator[InUse]:
     for name, value in mpi.get("cvars", {}).items():
         if variable := environment_of(library, name):
             yield InUse(name, variable, value, "MPI_T", _may_be_bytes(name, value))
-    stack = mpi.get("stack") or {}
-    for layer, source in (("ucx", "UCX"), ("libfabric", "libfabric")):
-        listed = stack.get(layer) or {"settings": {}, "sizes": []}
-        sizes = set(listed["sizes"])
-        for name, value in listed["settings"].items():
+    sizes = {
+        name for layer in (mpi.get("stack") or {}).values() if layer and "sizes" in layer
+        for name in layer["sizes"]
+    }  # fmt: skip
+    for source, listed in listed_settings(mpi).items():
+        for name, value in listed.items():
             known = environment.get(name) if value is None else value
             yield InUse(name, name, known, source, name in sizes)
     for variable, value in environment.items():

@@ -7,7 +7,6 @@ differs is read from both records. A label only says that somebody changed somet
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ from switchpoint.explanation.places import Place, Switch
 from switchpoint.explanation.zooms import was_eager
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.records.run_facts import prove
+from switchpoint.tables.columns import rows_by
 from switchpoint.tables.measurements import Measurements
 
 #: Label of a trial with the changes before it with which the program did not start: NAME=VALUE,
@@ -184,13 +184,13 @@ def trials_of(runs: Configurations, place: Place, switch: Switch) -> tuple[list[
     base = runs.of(switch.run_id or "")
     repeats: set[int] = {switch.last}
     trials = []
-    for run_id, found in _by_run([*place.searches, *place.moved]):
+    for (run_id,), found in rows_by([*place.searches, *place.moved], ["run_id"]).items():
         other = runs.of(run_id)
         if run_id == switch.run_id or not base.same_way(other):
             continue
         changed = changes(base, other)
         same = followers(base, other, changed)
-        trial = Trial(run_id, changed, same, *_outcome(found, switch))
+        trial = Trial(run_id, changed, same, *places_found(found, switch.last, switch.probed))
         if trial.changed:
             trials.append(trial)
         elif switch.probed:
@@ -198,24 +198,26 @@ def trials_of(runs: Configurations, place: Place, switch: Switch) -> tuple[list[
     return trials, repeats
 
 
-def _outcome(found: list[dict[str, Any]], switch: Switch) -> tuple[frozenset[int], bool]:
-    """Return the last sizes of a run's switches, and whether the switch is not there any more."""
-    method = "late_receiver" if switch.probed else "bisection"
-    own = [search for search in found if search["method"] == method]
-    lasts = {int(search["last_size_bytes"]) for search in own if search["verdict"] == "exact"}
-    if switch.probed:
-        gone = any(was_eager(search) and search["high_bytes"] > switch.last for search in own)
+def places_found(
+    searches: list[dict[str, Any]], last: int, probed: bool
+) -> tuple[frozenset[int], bool]:
+    """Return the last sizes of a run's switches, and whether a switch is not there any more.
+
+    Parameters
+    ----------
+    searches
+        Of one run and mode.
+    last, probed
+        The last size before the switch, in bytes, and whether the late-receiver probe located it.
+    """
+    method = "late_receiver" if probed else "bisection"
+    own = [search for search in searches if search["method"] == method]
+    lasts = [int(search["last_size_bytes"]) for search in own if search["verdict"] == "exact"]
+    if probed:
+        gone = any(was_eager(search) and search["high_bytes"] > last for search in own)
     else:
         gone = any(
-            search["verdict"] == "none"
-            and search["low_bytes"] <= switch.last < search["high_bytes"]
+            search["verdict"] == "none" and search["low_bytes"] <= last < search["high_bytes"]
             for search in own
         )
     return frozenset(lasts), gone
-
-
-def _by_run(searches: Iterable[dict[str, Any]]) -> Iterable[tuple[str, list[dict[str, Any]]]]:
-    runs: dict[str, list[dict[str, Any]]] = {}
-    for search in searches:
-        runs.setdefault(search["run_id"], []).append(search)
-    return runs.items()

@@ -7,14 +7,21 @@ only collects records: `explanation.verdicts` decides what they prove.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from switchpoint.explanation.trials import changes, configuration_of, followers
+from switchpoint.explanation.trials import (
+    Configuration,
+    changes,
+    configuration_of,
+    followers,
+    places_found,
+)
 from switchpoint.explanation.values import Candidate, raisable
-from switchpoint.explanation.zooms import beside, was_eager
+from switchpoint.explanation.zooms import beside
 from switchpoint.proving.launching import Launcher, NotStartedError
 from switchpoint.records.record import Facts
 
@@ -62,20 +69,12 @@ class Target:
 
     def outcome(self, footer: dict[str, Any] | None) -> tuple[str, int | None]:
         """Return whether the switch of a run stayed, and its last size if it is known."""
-        method = "late_receiver" if self.mode is None else "bisection"
-        found = [s for s in (footer or {}).get("switches", []) if s["method"] == method]
-        lasts = [int(s["last_size_bytes"]) for s in found if s["verdict"] == "exact"]
+        probed = self.mode is None
+        lasts, gone = places_found((footer or {}).get("switches", []), self.last, probed)
         if self.last in lasts:
             return STAYED, self.last
-        if self.mode is None:
-            gone = any(was_eager(search) for search in found)
-        else:
-            gone = any(
-                s["verdict"] == "none" and s["low_bytes"] <= self.last < s["high_bytes"]
-                for s in found
-            )
-        if gone or (lasts and self.mode is None):
-            return MOVED, next(iter(lasts), None)
+        if gone or (lasts and probed):
+            return MOVED, min(lasts, default=None)
         return UNCLEAR, None
 
 
@@ -280,7 +279,7 @@ class Search:
         return outcome
 
     def _outcome(self, facts: Facts) -> tuple[str, int | None]:
-        base = configuration_of(self.base.header, self.base.footer)
+        base = self._configuration
         other = configuration_of(facts.header, facts.footer)
         changed = changes(base, other)
         if len(changed) == 1:
@@ -288,6 +287,10 @@ class Search:
         if not base.same_way(other):
             return UNCLEAR, None
         return self.target.outcome(facts.footer)
+
+    @functools.cached_property
+    def _configuration(self) -> Configuration:
+        return configuration_of(self.base.header, self.base.footer)
 
     def _searches(self, changed: list[tuple[Candidate, int]]) -> list[str]:
         """Return what to search: where the switch was, and where it would follow a setting."""
