@@ -148,11 +148,11 @@ def _tell(switch: Switch, question: Question) -> None:
     """Add each trial to the evidence of the switch."""
     for trial in question.trials:
         switch.tell(
-            trial.run_id, "intervention", f"{changed_text(trial)}: {_outcome(question, trial)}"
+            trial.run_id, "intervention", f"{_changed_text(trial)}: {_outcome(question, trial)}"
         )
 
 
-def changed_text(trial: Trial) -> str:
+def _changed_text(trial: Trial) -> str:
     """Return what was changed in a trial, in words: NAME=VALUE, or how many settings."""
     words = [
         f"{name}={change.after.value if change.after else 'unset'}"

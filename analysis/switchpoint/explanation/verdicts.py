@@ -30,7 +30,6 @@ class Verdict:
 
     status: str
     reason: str
-    law: Law | None = None
     partner: str | None = None
     values: list[int] = field(default_factory=list)
 
@@ -167,10 +166,10 @@ def _followed(
     if lacking:
         text = said if holds else f"{reason}; {tried}" if reason else f"{name} = {value:,}; {tried}"
         says = f"{text}; not confirmed: {'; '.join(lacking)}"
-        return Verdict(SUSPECTED, says, law, values=sorted(holds))
+        return Verdict(SUSPECTED, says, values=sorted(holds))
     others = question.raised_in_vain() - {name}
     stay = f"; it stays when {_counted(len(others))} are raised" if others else ""
-    return Verdict(CONFIRMED, f"{said}{stay}", law, values=sorted(holds))
+    return Verdict(CONFIRMED, f"{said}{stay}", values=sorted(holds))
 
 
 def _lacking(question: Question, name: str, holds: set[int], up: list[int]) -> list[str]:
@@ -249,7 +248,7 @@ def _together(
     proved = len(holds) == len(rising) >= _LEAST_VALUES and acted == {first, second}
     for name, other in ((first, second), (second, first)):
         status = CONFIRMED if proved and not _unraised(question, name, other) else SUSPECTED
-        yield name, Verdict(status, says, laws[name], other)
+        yield name, Verdict(status, says, partner=other)
 
 
 def _unraised(question: Question, *causes: str) -> set[str]:
