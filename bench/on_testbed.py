@@ -40,10 +40,12 @@ def testbed(shape: str | Path = "two-hosts") -> Iterator[str]:
 
 @cache
 def kernel(mpi: str, name: str) -> Path:
-    """Path of a kernel built for an MPI; builds it when it is missing or old."""
-    tree = ROOT / "build" / "bench" / mpi
+    """Path of a kernel built for an MPI, Debian's or a folder; builds it if missing or old."""
+    folder = Path(mpi).resolve()
+    compiler = folder / "bin/mpicc" if folder.is_dir() else f"mpicc.{mpi}"
+    tree = ROOT / "build" / "bench" / folder.name
     for command in (
-        ["cmake", "-S", ROOT / "src", "-B", tree, f"-DMPI_C_COMPILER=mpicc.{mpi}"],
+        ["cmake", "-S", ROOT / "src", "-B", tree, f"-DMPI_C_COMPILER={compiler}"],
         ["cmake", "--build", tree, "--parallel", "--target", name],
     ):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

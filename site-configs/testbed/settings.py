@@ -66,6 +66,9 @@ def _placed():
     return found
 
 
+# Intel MPI, and the folders that the variable SWITCHPOINT_MPIS lists.
+_MORE = [*_INTEL, *site_common.more_mpis(_started)]
+
 # Open MPI's mpirun refuses root, but containers and CI machines run as root.
 _AS_ROOT = [["OMPI_ALLOW_RUN_AS_ROOT", "1"], ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"]]
 
@@ -81,7 +84,7 @@ site_configuration = {
                     "descr": "nodes on emulated hosts",
                     "scheduler": "scontrol",
                     "launcher": "srun",
-                    "environs": ["openmpi", "mpich", *(environ["name"] for environ in _INTEL)],
+                    "environs": ["openmpi", "mpich", *(mpi["name"] for mpi in _MORE)],
                     # All nodes share one machine's cores: two jobs at once disturb each other.
                     "max_jobs": 1,
                     **_placed(),
@@ -112,7 +115,7 @@ site_configuration = {
                 **site_common.intel_imb_with("/usr/lib/x86_64-linux-gnu/libmpich.so.12"),
             },
         },
-        *_INTEL,
+        *_MORE,
     ],
     "general": [site_common.GENERAL],
 }

@@ -253,8 +253,8 @@ def hosts(one_host: float) -> Site:
     return site
 
 
-def level(mbitps: float, rise: float = 1.0) -> Site:
-    times = {("send", s): 8 * s / mbitps * (rise if s < 2**20 else 1) for s in (2**19, 2**20)}
+def level(mbitps: float) -> Site:
+    times = {("send", size): 8 * size / mbitps for size in (31_744, 63_488)}
     return Site().run("pingpong", times, "one_node")
 
 

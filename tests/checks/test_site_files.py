@@ -1,11 +1,16 @@
 """A site's placements are checked before anything runs, with one line that names the fix."""
 
+import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from switchpoint.sites.placements import PlacementError, load_placements
 
 ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = ROOT / "site-configs/testbed/settings.py"
 GOOD = """
 placements:
   one_node: {summary: x, nodes: 1, path: shared_memory}
@@ -49,3 +54,42 @@ def test_a_bad_file_names_the_field_and_the_fix(tmp_path, text, words):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(PlacementError, match=r"nowhere.yaml: cannot be read"):
         load_placements(tmp_path / "nowhere.yaml")
+
+
+def test_more_mpis_are_environments_of_the_testbed(tmp_path, monkeypatch):
+    wrapper = shutil.which("mpicc.mpich")
+    if wrapper is None:
+        pytest.skip("no MPICH here")
+    programs = tmp_path / "mpich-9.1" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "mpicc").symlink_to(wrapper)
+    (programs / "mpichversion").touch()
+    monkeypatch.setenv("SWITCHPOINT_MPIS", str(programs.parent))
+    told = settings_of_testbed()
+    mpi = next(one for one in json.loads(told.stdout) if one["name"] == "mpich-9_1")
+    assert mpi["cc"] == str(programs / "mpicc")
+    assert mpi["extras"]["mpi"] == "mpich"
+    assert mpi["extras"]["launcher_options"] == ["--mpi=pmi2"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "words"),
+    [("empty", "has neither bin/mpichversion nor bin/ompi_info"), ("mpich", "another environment")],
+)
+def test_a_folder_that_is_no_mpi_is_named(tmp_path, monkeypatch, folder, words):
+    programs = tmp_path / folder / "bin"
+    programs.mkdir(parents=True)
+    if folder == "mpich":
+        (programs / "mpicc").touch()
+        (programs / "mpichversion").touch()
+    monkeypatch.setenv("SWITCHPOINT_MPIS", str(programs.parent))
+    told = settings_of_testbed()
+    assert told.returncode == 1
+    assert f"SWITCHPOINT_MPIS: {programs.parent}: {words}" in told.stdout
+
+
+def settings_of_testbed():
+    """Let ReFrame load the testbed's settings and print its environments."""
+    words = ["-C", SETTINGS, "--show-config=environments"]
+    command = [Path(sys.executable).with_name("reframe"), *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -5,9 +5,11 @@ A site's ``settings.py`` is an ordinary ReFrame configuration; ``switchpoint ini
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -161,6 +163,53 @@ def intel_mpi(variables: Mapping[str, str] | None = None, **extras: Any) -> list
         "extras": {"mpi": "intelmpi", "spack_mpi": None, "imb": str(prefix / _IMB), **extras},
     }
     return [environment]
+
+
+def more_mpis(started: Callable[[str], dict[str, Any]] = lambda cc: {}) -> list[dict[str, Any]]:
+    """Return a programming environment for each MPI in the variable ``SWITCHPOINT_MPIS``.
+
+    The variable lists folders with an installed MPI, separated by colons. The environment is
+    called like the folder, with ``_`` in place of periods. Spack does not build with these MPIs.
+
+    Parameters
+    ----------
+    started
+        Returns extras that say how ranks are started, for the path of a compiler wrapper.
+
+    Raises
+    ------
+    reframe.core.exceptions.ConfigError
+        With one line: a folder holds neither MPICH nor Open MPI, or its name is in use.
+    """
+    environments: dict[str, dict[str, Any]] = {}
+    for word in filter(None, os.environ.get("SWITCHPOINT_MPIS", "").split(":")):
+        programs = Path(word).resolve() / "bin"
+        families = [
+            family
+            for family, program in (("mpich", "mpichversion"), ("openmpi", "ompi_info"))
+            if (programs / program).exists() and (programs / "mpicc").exists()
+        ]
+        name = programs.parent.name.replace(".", "_")  # ReFrame allows no period in a name
+        wrong = (
+            "has neither bin/mpichversion nor bin/ompi_info beside bin/mpicc" if not families
+            else "its last part must begin with a letter, and have letters, digits and -_. only"
+            if not re.fullmatch(r"[A-Za-z_][\w-]*", name, re.ASCII)
+            else f"another environment is called {name}"
+            if name in environments or name in {"openmpi", "mpich", "intelmpi"}
+            else None
+        )  # fmt: skip
+        if wrong:
+            from reframe.core.exceptions import ConfigError
+
+            raise ConfigError(f"SWITCHPOINT_MPIS: {word}: {wrong}")
+        wrapper = str(programs / "mpicc")
+        environments[name] = {
+            "name": name,
+            "cc": wrapper,
+            "features": ["mpi"],
+            "extras": {"mpi": families[0], "spack_mpi": None, **started(wrapper)},
+        }
+    return list(environments.values())
 
 
 def intel_imb_with(mpi_library: str) -> dict[str, str]:

@@ -28,11 +28,14 @@ CLAIMS: list[Claim] = [
     *study_000.CLAIMS, *study_001.CLAIMS, *study_002.CLAIMS, *study_003.CLAIMS, *study_004.CLAIMS
 ]  # fmt: skip
 
-#: Measurements with different values of these are never compared.
+#: Measurements with different values of these are never compared. Two environments may have two
+#: builds of one MPI's version.
 _PLACE = ["site", "partition"]
+_MPI = ["mpi", "environ"]
 
 COLUMNS = [
-    "study", "number", "claim", "site", "partition", "mpi", "verdict", "evidence", "reason", "fix"
+    "study", "number", "claim", "site", "partition", "mpi", "environ", "verdict", "evidence",
+    "reason", "fix",
 ]  # fmt: skip
 
 
@@ -49,10 +52,10 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
     Returns
     -------
     DataFrame
-        One row per claim and place: `study`, `number`, `claim`; `site`, `partition` and `mpi`
-        (null for claims that compare tools); `verdict` is `holds`, `does not hold` or `not
-        testable here`; `evidence`, a list of dictionaries as `studies.evidence.Evidence`; `reason`
-        and `fix`, null unless not testable.
+        One row per claim and place: `study`, `number`, `claim`; `site`, `partition`, `mpi` and
+        `environ` (null for claims that compare tools); `verdict` is `holds`, `does not hold` or
+        `not testable here`; `evidence`, a list of dictionaries as `studies.evidence.Evidence`;
+        `reason` and `fix`, null unless not testable.
 
     Raises
     ------
@@ -64,7 +67,7 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
         raise InputError("--study", f"'{study}' is not one of the studies; use {', '.join(known)}")
     everything = data_of(measurements)
     # Runs over sockets say nothing about an MPI: only claims that compare tools use them.
-    every = list(_places(everything, [*_PLACE, "mpi"]))
+    every = list(_places(everything, [*_PLACE, *_MPI]))
     places = [(place, data) for place, data in every if place["mpi"]] or every
     across = list(_places(everything, _PLACE))
     rows = [
@@ -83,15 +86,16 @@ def efficiencies(measurements: Measurements) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `site`, `partition` and `mpi`, then that table's columns; empty if no ring was measured.
+        `site`, `partition`, `mpi` and `environ`, then that table's columns; empty if no ring was
+        measured.
     """
     rows = [
         place | row
-        for place, data in _places(data_of(measurements), [*_PLACE, "mpi"])
+        for place, data in _places(data_of(measurements), [*_PLACE, *_MPI])
         for row in study_002.parallel_efficiency(data).to_dict("records")
     ]
     return none_for_nulls(
-        pd.DataFrame(rows, columns=[*_PLACE, "mpi", *study_002.EFFICIENCY_COLUMNS])
+        pd.DataFrame(rows, columns=[*_PLACE, *_MPI, *study_002.EFFICIENCY_COLUMNS])
     )
 
 
@@ -106,7 +110,7 @@ class _Verdict:
 def _places(data: Data, names: list[str]) -> Iterator[tuple[dict[str, Any], Data]]:
     """Yield each combination of columns in the run records with its data."""
     passes = data.passes.reindex(columns=[*dict.fromkeys([*data.passes, *names])])
-    none = dict.fromkeys([*_PLACE, "mpi"])
+    none = dict.fromkeys([*_PLACE, *_MPI])
     if passes.empty:
         yield none, data
     for values, rows in passes.groupby(names, dropna=False, sort=True):

@@ -20,7 +20,8 @@ _RUNS = 8
 def print_claims(claims: pd.DataFrame) -> None:
     """Print each place's claims with verdict and figures, or with what is missing."""
     console = SafeConsole()
-    for place, group in claims.groupby(["site", "partition", "mpi"], dropna=False, sort=False):
+    names = ["site", "partition", "mpi", "environ"]
+    for place, group in claims.groupby(names, dropna=False, sort=False):
         words = [word for word in place if isinstance(word, str)]
         console.print(safe_text(", ".join(words) or "not measured anywhere", style="bold"))
         table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
