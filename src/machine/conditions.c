@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core_times.h"
+#include "sockets.h"
 #include "switches.h"
 #include "system_files.h"
 
@@ -35,6 +36,7 @@ void conditions_write(struct json *json, const char *key)
     write_switches(json);
     core_times_write(json);
     write_tcp(json);
+    sockets_write(json);
     write_cpu(json);
     json_open(json, "interfaces", '[');
     write_network_devices(json);

@@ -146,6 +146,30 @@ def test_nodes_with_an_operating_system_of_their_own_share_no_memory(
     assert (found.path, found.interface) == (path, None)
 
 
+def test_traffic_of_other_programs_is_no_path_of_the_ranks(tmp_path: Path) -> None:
+    facts = read_facts(write_record(tmp_path / "run.record"))
+    assert facts.footer is not None
+    assert prove(facts.header, facts.footer).path == "network"  # by the interfaces alone
+
+    def carried(bytes_: int, untold: int = 0) -> str:
+        assert facts.footer is not None
+        for before, after in zip(facts.header["ranks"], facts.footer["ranks"], strict=True):
+            before["before"] |= {"tcp_socket_bytes": 500, "untold_sockets": 0}
+            after["after"] |= {"tcp_socket_bytes": 500 + bytes_, "untold_sockets": untold}
+        return prove(facts.header, facts.footer).path
+
+    moved = facts.footer["verification"]["bytes_moved"]
+    assert carried(moved) == "network"
+    assert carried(0) == "shared_memory"
+    assert carried(0, untold=1) == "network"  # a socket that does not tell may have carried it
+
+    for rank in facts.header["ranks"]:
+        rank["before"]["interfaces"][0]["name"] = "mlx5_0/1"
+    for rank in facts.footer["ranks"]:
+        rank["after"]["interfaces"][0]["name"] = "mlx5_0/1"
+    assert carried(0) == "network"  # no socket sees what InfiniBand carries
+
+
 def test_gzip_is_unpacked_whatever_the_name(tmp_path: Path) -> None:
     plain = write_record(tmp_path / "plain")
     packed = tmp_path / "packed"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from switchpoint.explanation.catalogue import OwnCatalogue, read_catalogue
 
 pytestmark = pytest.mark.build
 
@@ -95,12 +96,17 @@ def statuses(switch: dict[str, Any]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("mpi", ["openmpi", pytest.param("mpich", marks=LATER)])
-def test_a_variable_that_no_catalogue_knows_is_found_and_confirmed(prove: Prove, mpi: str) -> None:
-    switch = prove(mpi, "zoom_fake_layer", FAKE_LAYER="one", **RAISED)
+def test_a_variable_that_no_catalogue_knows_is_found_confirmed_and_learned(
+    prove: Prove, mpi: str, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.yaml"
+    switch = prove(mpi, "zoom_fake_layer", f"--learn={own}", FAKE_LAYER="one", **RAISED)
 
     assert switch["last_size_bytes"] == 3072 - 24
     assert (switch["cause"], switch["status"]) == (LIMIT[mpi], "confirmed")
     assert "less 24 B" in switch["reason"]
+    (entry,) = read_catalogue(own, OwnCatalogue).settings
+    assert (entry.variable, entry.last_size_offset) == (LIMIT[mpi], -24)
 
 
 @LATER

@@ -11,19 +11,23 @@ from __future__ import annotations
 import functools
 import json
 import math
+import multiprocessing
 import os
 import re
 import shutil
 import signal
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 MPIEXEC = os.environ["SWITCHPOINT_MPIEXEC"]
@@ -1446,6 +1450,48 @@ class TheMergeSort(InAFolder):
             (["--tree", "0,2"], "must give, for each rank from 1 on, a lower rank as its parent"),
             (["--tree", "0;0"], "must give, for each rank from 1 on, a lower rank as its parent"),
         )
+
+
+class TheSockets(InAFolder):
+    """What the ranks' own sockets carried, beside a program that fills the loopback interface."""
+
+    def test_the_traffic_of_other_programs_is_not_counted(self):
+        forced = TheZoom.PATHS["network"][0]
+        for path, settings in (("shared_memory", {}), ("network", forced)):
+            with self.subTest(path=path), loopback_traffic():
+                record = self.measured(PINGPONG, "--mode", "send", "--sizes", "64K", **settings)
+                payload = record.footer["verification"]["bytes_moved"]
+                for before, after in zip(
+                    record.header["ranks"], record.footer["ranks"], strict=True
+                ):
+                    carried = after["after"]["tcp_socket_bytes"]
+                    carried -= before["before"]["tcp_socket_bytes"]
+                    # Each rank sends a half and receives a half.
+                    self.assertEqual(carried > payload / 2, path == "network", carried)
+
+
+@contextmanager
+def loopback_traffic() -> Iterator[None]:
+    """Send over the loopback interface as fast as it can."""
+    sender, receiver = multiprocessing.Pipe()
+    traffic = multiprocessing.Process(target=send_to_itself, args=(sender,), daemon=True)
+    traffic.start()
+    receiver.recv()
+    try:
+        yield
+    finally:
+        traffic.terminate()
+        traffic.join()
+
+
+def send_to_itself(started: Connection) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        near = socket.create_connection(server.getsockname())
+        far, _ = server.accept()
+        started.send(True)
+        while True:
+            near.sendall(bytes(65536))
+            far.recv(65536, socket.MSG_WAITALL)
 
 
 class TheZoom(InAFolder):

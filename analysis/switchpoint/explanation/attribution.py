@@ -112,11 +112,13 @@ def _verdict(question: Question, suspect: dict[str, Any], settings: dict[str, An
 
 
 def _told(verdict: Verdict) -> dict[str, Any]:
+    law = verdict.law
     return {
         "status": verdict.status,
         "reason": verdict.reason,
         "partner": verdict.partner,
         "holds": len(verdict.values),
+        "law": law and {"factor": str(law.factor), "offset_bytes": law.offset},
     }
 
 

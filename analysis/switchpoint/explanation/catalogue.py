@@ -81,8 +81,6 @@ class Setting(_OfStack):
     default: int | None = None
     automatic: list[int | str] = []
     most_bytes: int | None = None
-    only_down: bool = False
-    multiple_of: int = Field(default=1, ge=1)
 
     @model_validator(mode="after")
     def _one_way_to_the_last_size(self) -> Setting:

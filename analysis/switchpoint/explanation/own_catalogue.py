@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from switchpoint.errors import InputError
+from switchpoint.explanation.applicable import settings_of
 from switchpoint.explanation.catalogue import (
     Catalogue,
     OwnCatalogue,
@@ -25,6 +26,10 @@ from switchpoint.explanation.catalogue import (
     validated,
     with_earlier,
 )
+from switchpoint.explanation.suspects import series_of
+from switchpoint.explanation.verdicts import CONFIRMED
+from switchpoint.records.run_facts import prove
+from switchpoint.tables.mpi_names import mpi_family, mpi_name
 from switchpoint.whole_files import write_whole
 
 _ABOUT = (
@@ -71,6 +76,50 @@ def add_to_catalogue(file: Path, entry: Mapping[str, Any]) -> Setting:
     except OSError as error:
         raise InputError(file, f"cannot be written ({error.strerror})") from None
     return added
+
+
+def learned(
+    cause: Mapping[str, Any], header: dict[str, Any], footer: dict[str, Any] | None
+) -> dict[str, Any] | None:
+    """Return the catalogue's entry for a cause that an experiment confirmed.
+
+    Parameters
+    ----------
+    cause
+        Of a switch, as from `explain`.
+    header, footer
+        Of the run whose switch it is.
+
+    Returns
+    -------
+    dict or None
+        The fields of the entry; None if the cause is not confirmed alone, or if its law is no value
+        plus or minus some bytes, for which the format has no field.
+    """
+    law = cause["law"]
+    if cause["status"] != CONFIRMED or law is None or law["factor"] != "1":
+        return None
+    mpi, path = header["mpi"], prove(header, footer).path
+    library, offset = mpi_name(mpi.get("library", "")), law["offset_bytes"]
+    known = {entry.variable: entry for entry in settings_of(mpi, path, footer)}
+    if entry := known.get(cause["name"]):
+        fields = entry.model_dump(exclude_defaults=True)
+    else:
+        layer = {"UCX": "ucx", "libfabric": "ofi"}.get(cause["set_by"])
+        fields = {
+            "variable": cause["name"],
+            "environment": cause["environment"],
+            **({"layer": layer} if layer else {"library": mpi_family(library)}),
+            "path": path if path in {"shared_memory", "network"} else "any",
+            "ends_eager": cause["ends_eager"],
+            "governs": "eager to rendezvous" if cause["ends_eager"] else "a step in time",
+            "source": "an experiment of `switchpoint prove`",
+        }
+    if "header_bytes" in fields:
+        fields["header_bytes"] = {series_of(mpi): -offset}
+    else:
+        fields["last_size_offset"] = offset
+    return fields | {"verified": library}
 
 
 def contribution(file: Path) -> Catalogue:

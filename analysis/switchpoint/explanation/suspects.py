@@ -44,10 +44,7 @@ def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Su
         (`MPI_T`, `UCX`, `libfabric`, `environment`, `default` or `interface`), `last_size`,
         `first_size` (the two sides, in bytes, that this setting predicts), `governs`, `reason`
         (one sentence), `source`, `ends_eager`; and for settings that can be set, otherwise None:
-        `environment` (the variable that sets it), `last_size_offset` (bytes from the value to
-        `last_size`), and
-        the possible values: `most_bytes`, `multiple_of`, and `only_down` (whether larger values
-        than the one in use fail).
+        `environment` (the variable that sets it) and `most_bytes` (larger values fail).
     """
     candidates: list[dict[str, Any]] = []
     if header:
@@ -80,9 +77,8 @@ def eager_suspects(
     -------
     list of dict
         As from `suspects_of_run`, the most likely first: settings that predict this size; settings
-        of the catalogue whose value leaves room for a header, which is then learned (`learned`:
-        its bytes); settings that leave the size to the library; settings that are not in the
-        catalogue and leave room for a header.
+        of the catalogue whose value leaves room for a header; settings that leave the size to the
+        library; settings that are not in the catalogue and leave room for a header.
     """
     if not header:
         return []
@@ -92,15 +88,15 @@ def eager_suspects(
         if suspect["ends_eager"]
     ]  # fmt: skip
     named = {suspect["name"] for suspect in exact}
-    learned = []
+    roomy = []
     for entry in _of_run(mpi, proof, footer):
         set_by, value = value_of(entry, mpi, proof.path)
         number = bytes_of(value)
         if number is None or entry.variable in named or not entry.ends_eager:
             continue
         if last_eager <= number <= last_eager + MOST_HEADER_BYTES:
-            learned.append(_learned_suspect(entry, mpi, set_by, number, last_eager))
-    known = [*exact, *learned, *governing(header, footer)]
+            roomy.append(_roomy_suspect(entry, mpi, set_by, number, last_eager))
+    known = [*exact, *roomy, *governing(header, footer)]
     names = {suspect["name"] for suspect in known}
     return [*known, *(one for one in _unlisted(header, last_eager) if one["name"] not in names)]
 
@@ -126,7 +122,7 @@ def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dic
         if entry.ends_eager and word in entry.automatic:
             said = "is not set" if value is None else f"= {value}"
             found.append(
-                _suspect(entry, word, set_by, None, _offset(entry, mpi)[0])
+                _suspect(entry, word, set_by, None)
                 | {
                     "reason": f"{entry.variable} {said}: the library chooses the size itself"
                     f"{_not_seen(entry)}"
@@ -135,8 +131,8 @@ def governing(header: dict[str, Any], footer: dict[str, Any] | None) -> list[dic
     return found
 
 
-def _series(mpi: dict[str, Any]) -> str:
-    """Return the series of a library's version, such as `5.0` for Open MPI 5.0.7."""
+def series_of(mpi: dict[str, Any]) -> str:
+    """Return the series of an MPI library's version, such as `5.0` for Open MPI 5.0.7."""
     found = re.search(r"(\d+\.\d+)", mpi_name(mpi.get("library", "")))
     return found[1] if found else ""
 
@@ -146,16 +142,14 @@ def _offset(entry: Setting, mpi: dict[str, Any]) -> tuple[int, str]:
     if entry.last_size_offset is not None:
         return entry.last_size_offset, entry.offset_is
     headers = entry.header_bytes or {}
-    series = _series(mpi)
+    series = series_of(mpi)
     if series in headers:
         return -headers[series], f"less {headers[series]} B header"
     newest = max(headers, key=lambda known: [int(number) for number in known.split(".")])
     return -headers[newest], f"less {headers[newest]} B header, as in {newest}"
 
 
-def _suspect(
-    entry: Setting, value: object, set_by: str, last: int | None, offset: int
-) -> dict[str, Any]:
+def _suspect(entry: Setting, value: object, set_by: str, last: int | None) -> dict[str, Any]:
     return {
         "name": entry.variable,
         "value": value,
@@ -166,21 +160,16 @@ def _suspect(
         "source": entry.source,
         "ends_eager": entry.ends_eager,
         "environment": entry.environment,
-        "last_size_offset": offset,
         "most_bytes": entry.most_bytes,
-        "multiple_of": entry.multiple_of,
-        "only_down": entry.only_down,
-        "learned": None,
     }
 
 
-def _learned_suspect(
+def _roomy_suspect(
     entry: Setting, mpi: dict[str, Any], set_by: str, value: int, last: int
 ) -> dict[str, Any]:
     """Return a suspect whose value less an unknown header is the last eager size."""
     room = value - last
-    return _suspect(entry, value, set_by, last, -room) | {
-        "learned": room,
+    return _suspect(entry, value, set_by, last) | {
         "reason": f"{entry.variable} = {value} lies {room} B above the last eager byte {last}:"
         f" room for a header{_not_seen(entry)}",
     }
@@ -200,7 +189,7 @@ def _unlisted(header: dict[str, Any], last: int) -> Iterator[dict[str, Any]]:
     near.sort(key=lambda setting: re.search("eager|rndv|thresh", setting.name, re.I) is None)
     for setting in near:
         entry = _entry_of(setting)
-        yield _learned_suspect(entry, mpi, setting.source, setting.number or 0, last)
+        yield _roomy_suspect(entry, mpi, setting.source, setting.number or 0, last)
 
 
 def unlisted_suspect(base: InUse | None, changed: InUse) -> dict[str, Any]:
@@ -213,7 +202,7 @@ def unlisted_suspect(base: InUse | None, changed: InUse) -> dict[str, Any]:
     """
     value = base.value if base else "unset"
     source = base.source if base else changed.source
-    return _suspect(_entry_of(changed), value, source, None, 0) | {"reason": ""}
+    return _suspect(_entry_of(changed), value, source, None) | {"reason": ""}
 
 
 def _entry_of(setting: InUse) -> Setting:
@@ -254,7 +243,7 @@ def _settings(
             if entry.ends_eager
             else f"last size {last}, first size after it {last + 1}"
         )
-        yield _suspect(entry, value, set_by, last, offset) | {
+        yield _suspect(entry, value, set_by, last) | {
             "reason": f"{entry.variable} = {value} {offset_is}: {sides}{_not_seen(entry)}"
         }
 
@@ -286,9 +275,5 @@ def _segment_suspect(entry: Segment, proof: Proof, segment: int, count: int) -> 
         "source": entry.source,
         "ends_eager": False,
         "environment": None,
-        "last_size_offset": None,
         "most_bytes": None,
-        "multiple_of": 1,
-        "only_down": False,
-        "learned": None,
     }

@@ -27,6 +27,11 @@ from switchpoint.explanation.zooms import searches
 from switchpoint.tables.findings import may_jump
 from switchpoint.tables.measurements import Measurements
 
+#: What is said of each setting that was considered.
+_CAUSE = (
+    "name", "environment", "set_by", "value", "status", "law", "reason", "source", "ends_eager",
+)  # fmt: skip
+
 
 def explain(
     measurements: Measurements,
@@ -64,8 +69,10 @@ def explain(
             As from `detect`: a guess at the origin of the step in the sweep, if it also holds
             between exactly these two sizes; null for a `protocol_switch`.
         causes
-            List of dictionaries, every setting that was considered: `name`, `value`, `status`,
-            `reason`, `source`.
+            List of dictionaries, every setting that was considered: `name`, `environment` (the
+            variable that sets it), `set_by`, `value`, `status`, `law` (of a setting that is
+            confirmed alone: `factor` of the value, and `offset_bytes` to the last size), `reason`,
+            `source`, `ends_eager`.
         evidence
             List of dictionaries: `run_id`, `method` (`sweep`, `late_receiver`, `bisection`,
             `intervention`), `says`.
@@ -113,10 +120,7 @@ def _explain_place(
             "status": _status(best, causes, none),
             "reason": _reason(best, causes, none, None if best else origin),
             "origin": None if switch.probed or proved else origin,
-            "causes": [
-                {name: cause[name] for name in ("name", "value", "status", "reason", "source")}
-                for cause in causes
-            ],
+            "causes": [{name: cause[name] for name in _CAUSE} for cause in causes],
             "evidence": switch.evidence,
         }
 

@@ -26,12 +26,16 @@ _LEAST_VALUES = 2
 
 @dataclass
 class Verdict:
-    """What is known of one setting, or of two that act together."""
+    """What is known of one setting, or of two that act together.
+
+    `law` is the law of a setting that is confirmed alone, and `values` are those that decided.
+    """
 
     status: str
     reason: str
     partner: str | None = None
     values: list[int] = field(default_factory=list)
+    law: Law | None = None
 
 
 @dataclass
@@ -169,7 +173,7 @@ def _followed(
         return Verdict(SUSPECTED, says, values=sorted(holds))
     others = question.raised_in_vain() - {name}
     stay = f"; it stays when {_counted(len(others))} are raised" if others else ""
-    return Verdict(CONFIRMED, f"{said}{stay}", values=sorted(holds))
+    return Verdict(CONFIRMED, f"{said}{stay}", values=sorted(holds), law=law)
 
 
 def _lacking(question: Question, name: str, holds: set[int], up: list[int]) -> list[str]:

@@ -12,13 +12,15 @@ from pathlib import Path
 import pandas as pd
 
 from switchpoint.errors import InputError
+from switchpoint.explanation.catalogue import Setting
+from switchpoint.explanation.own_catalogue import add_to_catalogue, learned
 from switchpoint.explanation.switches import explain
 from switchpoint.explanation.values import Candidate, candidates, chosen_candidates, governors
 from switchpoint.explanation.zooms import probed, stayed_eager
 from switchpoint.importing.reading import read_files
 from switchpoint.proving.launching import Launcher, NotStartedError
 from switchpoint.proving.search import STAYED, Search, Target
-from switchpoint.records.record import Facts
+from switchpoint.records.record import Facts, read_facts
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.sweeps import ZOOM
 from switchpoint.tables.units import bytes_of
@@ -53,6 +55,22 @@ class Proof:
     records: list[Path]
     trials: int
     seconds: float
+
+    def learn(self, catalogue: Path) -> list[Setting]:
+        """Add the settings that were confirmed to a site's catalogue, and return them.
+
+        Raises
+        ------
+        InputError
+            As `add_to_catalogue`.
+        """
+        facts = read_facts(self.records[0])
+        entries = [
+            learned(cause, facts.header, facts.footer)
+            for causes in self.switches["causes"]
+            for cause in causes
+        ]
+        return [add_to_catalogue(catalogue, entry) for entry in entries if entry]
 
 
 def prove(

@@ -134,6 +134,8 @@ class Conditions(Part):
     cores_softirq_us: int | None = None
     tcp_segments: int | None = None
     tcp_retransmissions: int | None = None
+    tcp_socket_bytes: int | None = None
+    untold_sockets: int | None = None
     cpu_khz: float | None = None
     cpu: int | None = None
     interfaces: list[_Interface]

@@ -6,7 +6,7 @@ Labels are claims; `sites.placement_proof` compares a claim with these facts.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -85,10 +85,9 @@ def prove(header: dict[str, Any], footer: dict[str, Any] | None) -> Proof:
     )
     if footer is None:
         return proof
-    after = {rank["rank"]: rank["after"] for rank in footer["ranks"]}
-    changes = [(rank["before"], after[rank["rank"]]) for rank in ranks]
+    changes = [(before, after) for _, before, after in _conditions(header, footer)]
     proof.path, proof.evidence = path_taken(header, footer)
-    if counted_by_interfaces(header, footer):
+    if carried_by_network(header, footer):
         proof.interface, proof.mtu, proof.speed_mbps = _busiest_interface(changes)
     proof.involuntary_switches = sum(_growth(*change, "involuntary_switches") for change in changes)
     proof.steal_ticks = max(_growth(*change, "steal_ticks") for change in changes)
@@ -172,29 +171,62 @@ def path_taken(header: Mapping[str, Any], footer: Mapping[str, Any]) -> tuple[st
     Returns
     -------
     path : str
-        ``network`` if the nodes' interfaces counted the payload, or if each node has an operating
-        system of its own and so shares no memory with the others; otherwise ``shared_memory``.
+        ``network`` if the ranks' sockets or the nodes' interfaces carried the payload, or if each
+        node has an operating system of its own and so shares no memory with the others; otherwise
+        ``shared_memory``.
     evidence : str
         The numbers, as a sentence.
     """
     payload, carried = _payload_bytes(footer), carried_bytes(header, footer)
+    sockets = socket_bytes(header, footer)
     machines = {rank.get("boot_id") for rank in header["ranks"]}
-    counted = counted_by_interfaces(header, footer)
     evidence = (
         f"interfaces carried {min(carried.values()):,} B or more on each node,"
         f" payload {payload:,} B"
     )
-    if not counted and payload > 0 and len(machines) == len(carried) > 1 and None not in machines:
+    if sockets is not None:
+        evidence = f"the ranks' sockets carried {min(sockets.values()):,} B or more, {evidence}"
+    on_network = carried_by_network(header, footer)
+    if (
+        not on_network
+        and payload > 0
+        and len(machines) == len(carried) > 1
+        and None not in machines
+    ):
         # Not every network has counters that everybody may read: Slingshot's adapters have none.
         return "network", f"each node has an operating system of its own; {evidence}"
-    return ("network" if counted else "shared_memory"), evidence
+    return ("network" if on_network else "shared_memory"), evidence
 
 
-def counted_by_interfaces(header: Mapping[str, Any], footer: Mapping[str, Any]) -> bool:
-    """Return whether every node's interfaces carried `NETWORK_SHARE` of its part of the payload."""
-    payload, carried = _payload_bytes(footer), carried_bytes(header, footer)
-    part = payload * min(len(carried), 2) / len(carried)
-    return payload > 0 and min(carried.values()) >= NETWORK_SHARE * part
+def carried_by_network(header: Mapping[str, Any], footer: Mapping[str, Any]) -> bool:
+    """Return whether sockets or interfaces carried `NETWORK_SHARE` of each node's payload.
+
+    If the ranks' sockets tell all that they carried, the rest of what network devices of the kernel
+    carried belongs to other programs. Ports of InfiniBand carry what no socket does.
+    """
+    payload = _payload_bytes(footer)
+    sockets = socket_bytes(header, footer)
+    carried = carried_bytes(header, footer, "/" if sockets is not None else "")
+    part = NETWORK_SHARE * payload * min(len(carried), 2) / len(carried)
+    return payload > 0 and any(
+        min(by_node.values()) >= part for by_node in (sockets, carried) if by_node is not None
+    )
+
+
+def socket_bytes(header: Mapping[str, Any], footer: Mapping[str, Any]) -> dict[str, int] | None:
+    """Return the bytes that the ranks' own sockets sent and received during the run, by host.
+
+    None if a rank has sockets that do not tell, such as UDP's, or in old records.
+    """
+    by_node: dict[str, int] = {}
+    for rank, before, after in _conditions(header, footer):
+        if before.get("tcp_socket_bytes") is None or after.get("tcp_socket_bytes") is None:
+            return None
+        if before["untold_sockets"] or after["untold_sockets"]:
+            return None
+        grown = _growth(before, after, "tcp_socket_bytes")
+        by_node[_node(rank)] = by_node.get(_node(rank), 0) + grown
+    return by_node
 
 
 def _payload_bytes(footer: Mapping[str, Any]) -> int:
@@ -203,18 +235,35 @@ def _payload_bytes(footer: Mapping[str, Any]) -> int:
     return int(verification.get("bytes_between_nodes") or verification["bytes_moved"])
 
 
-def carried_bytes(header: Mapping[str, Any], footer: Mapping[str, Any]) -> dict[str, int]:
-    """Return the bytes that each node's interfaces sent and received during the run, by host."""
-    after = {rank["rank"]: rank["after"] for rank in footer["ranks"]}
+def carried_bytes(
+    header: Mapping[str, Any], footer: Mapping[str, Any], part_of_name: str = ""
+) -> dict[str, int]:
+    """Return the bytes that each node's interfaces sent and received during the run, by host.
+
+    With `part_of_name` only the interfaces with it in their names: ports of InfiniBand have a `/`.
+    """
     return {
-        _node(rank): _interface_bytes(after[rank["rank"]]) - _interface_bytes(rank["before"])
-        for rank in header["ranks"]
+        _node(rank): _interface_bytes(after, part_of_name) - _interface_bytes(before, part_of_name)
+        for rank, before, after in _conditions(header, footer)
     }
+
+
+def _conditions(
+    header: Mapping[str, Any], footer: Mapping[str, Any]
+) -> Iterator[tuple[Mapping[str, Any], dict[str, Any], dict[str, Any]]]:
+    """Yield each rank with its conditions before and after the run."""
+    after = {rank["rank"]: rank["after"] for rank in footer["ranks"]}
+    for rank in header["ranks"]:
+        yield rank, rank["before"], after[rank["rank"]]
 
 
 def _node(rank: Mapping[str, Any]) -> str:
     return str(rank["host"])
 
 
-def _interface_bytes(conditions: Mapping[str, Any]) -> int:
-    return sum(entry["tx_bytes"] + entry["rx_bytes"] for entry in conditions["interfaces"])
+def _interface_bytes(conditions: Mapping[str, Any], part_of_name: str) -> int:
+    return sum(
+        entry["tx_bytes"] + entry["rx_bytes"]
+        for entry in conditions["interfaces"]
+        if part_of_name in entry["name"]
+    )

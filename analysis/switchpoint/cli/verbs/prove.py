@@ -55,6 +55,15 @@ def command(
             show_default=False,
         ),
     ] = None,
+    catalogue: Annotated[
+        Path | None,
+        typer.Option(
+            "--learn",
+            metavar="FILE",
+            help="Add the setting that is confirmed to this catalogue of the site.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find the setting that causes a switch, by changing settings and measuring again."""
@@ -66,6 +75,7 @@ def command(
         options = [f"--label={label}" for label in labels or ()]
         tell = (lambda line: None) if as_json else show
         proof = prove(words, folder, setting, step, seconds_of(budget), options, tell)
+        learned = [] if catalogue is None else proof.learn(catalogue)
         if as_json:
             print_json(
                 {
@@ -73,9 +83,12 @@ def command(
                     "trials": proof.trials,
                     "seconds": proof.seconds,
                     "records": [str(record) for record in proof.records],
+                    "learned": [entry.variable for entry in learned],
                 }
             )
         else:
             from switchpoint.reporting.terminal.proof import print_proof
 
             print_proof(proof)
+            for entry in learned:
+                show(f"learned in {catalogue}: {entry.variable}")
