@@ -80,7 +80,12 @@ class Experiment:
                 "libfabric": None, "selected": {}, "tcp": {},
             }  # fmt: skip
         if lanes is not None:
-            footer["ranks"][0]["ucx_endpoints"] = [{"lanes": lanes, "tag_send": []}]
+            end = 2**62 if last is None else last
+            protocols = [
+                {"first_bytes": 0, "last_bytes": end, "protocol": "egr/bcopy"},
+                {"first_bytes": end + 1, "last_bytes": None, "protocol": "rndv"},
+            ]
+            footer["ranks"][0]["ucx_endpoints"] = [{"lanes": lanes, "tag_send": protocols}]
         (search,) = footer["switches"]
         if last is None:
             search |= {"verdict": "none", "last_size_bytes": None, "first_size_bytes": None}

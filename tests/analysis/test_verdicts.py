@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,8 @@ def test_the_cause_is_what_the_automatic_value_follows(tmp_path: Path) -> None:
 
     assert (found["cause"], found["status"]) == (SEGMENT, "confirmed")
     assert status_of(found, RNDV) == "governed"
+    # UCX lists the change itself. That names the switch, and is nothing that could be raised.
+    assert status_of(found, "UCX's change from 'egr/bcopy' to 'rndv'") == "suspected"
 
 
 def test_a_rival_that_was_changed_is_not_dropped(tmp_path: Path) -> None:
@@ -120,6 +123,25 @@ def test_a_rival_that_was_changed_is_not_dropped(tmp_path: Path) -> None:
     assert found["status"] == "suspected"
     assert found["cause"] == SEGMENT
     assert f"{SEGMENT}=16448: the switch moved to 16,448 B" in str(found["evidence"])
+
+
+def test_another_step_of_the_same_run_is_not_the_step_that_moved(tmp_path: Path) -> None:
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom").trial({LIMIT: 98304}, 98248)
+    for path, steps in zip(proof.records, ((1001, 65461), (65461,)), strict=True):
+        *lines, last_line = path.read_text().splitlines()
+        footer = json.loads(last_line)
+        (probe,) = footer["switches"]
+        footer["switches"] += [
+            probe | {"method": "bisection", "jump": 0.2, "visits": 15, "low_bytes": step - 9,
+                     "high_bytes": step + 9, "last_size_bytes": step, "first_size_bytes": step + 1}
+            for step in steps
+        ]  # fmt: skip
+        path.write_text("\n".join([*lines, json.dumps(footer)]) + "\n")
+
+    switches = explain(proof.measurements).set_index("last_size_bytes")
+
+    assert switches.loc[1001, "cause"] is None
+    assert switches.loc[65480, "cause"] == LIMIT
 
 
 def test_a_switch_that_follows_by_no_law_is_governed(tmp_path: Path) -> None:

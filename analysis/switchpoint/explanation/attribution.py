@@ -72,22 +72,26 @@ def _suspects(
     place: Place,
     switch: Switch,
 ) -> list[dict[str, Any]]:
-    """Return the suspects of a switch: those that end the eager protocol first, if it ends here."""
+    """Return the suspects of a switch: those that end the eager protocol first, if it ends here.
+
+    What cannot be set, such as a segment of the network, comes last.
+    """
     predicted = predicts(switch.last, switch.first)
     end = switch.last if switch.probed else place.eager_end
     eager = []
     if end is not None and switch.last <= end < switch.first:
-        eager = eager_suspects(*facts, end)
+        eager = eager_suspects(*facts, int(end))
     first, second = (eager, predicted) if switch.probed else (predicted, eager)
     named = {suspect["name"] for suspect in first}
-    return [*first, *(suspect for suspect in second if suspect["name"] not in named)]
+    both = [*first, *(suspect for suspect in second if suspect["name"] not in named)]
+    return sorted(both, key=lambda suspect: suspect["environment"] is None)
 
 
 def _rivals(predicts: Suspects, switch: Switch) -> Iterator[str]:
     """Yield known settings that end the eager protocol on this path at the switch or above."""
     if switch.probed:
         for suspect in predicts(switch.last, _MOST_BYTES):
-            if suspect["ends_eager"]:
+            if suspect["ends_eager"] and suspect["environment"] is not None:
                 yield suspect["name"]
 
 

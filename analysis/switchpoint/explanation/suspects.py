@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from switchpoint.explanation.applicable import segments_of, settings_of, value_of
@@ -50,7 +51,9 @@ def suspects_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Su
     if header:
         proof = prove(header, footer)
         mpi = header.get("mpi", {})
-        candidates = [*_settings(mpi, proof, footer), *_segments(mpi, proof, footer)]
+        candidates = [
+            *_settings(mpi, proof, footer), *_segments(mpi, proof, footer), *_protocols(footer),
+        ]  # fmt: skip
 
     def within(last_size_before: int, size_bytes: int) -> list[dict[str, Any]]:
         return [
@@ -256,6 +259,32 @@ def _segments(
         for entry in segments_of(mpi, proof.path, footer):
             for count in range(1, entry.most_segments + 1):
                 yield _segment_suspect(entry, proof, segment, count)
+
+
+def _protocols(footer: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+    """Return the sizes at which UCX says that it changes its protocol, as suspects."""
+    ranks = (footer or {}).get("ranks") or [{}]
+    for endpoint in ranks[0].get("ucx_endpoints") or []:
+        for before, after in pairwise(endpoint["tag_send"]):
+            last = before["last_bytes"]
+            if last is not None and last + 1 == after["first_bytes"]:
+                yield _protocol_suspect(before["protocol"], after["protocol"], last)
+
+
+def _protocol_suspect(before: str, after: str, last: int) -> dict[str, Any]:
+    return {
+        "name": f"UCX's change from '{before}' to '{after}'",
+        "value": None,
+        "set_by": "UCX",
+        "last_size": last,
+        "first_size": last + 1,
+        "governs": "the protocol that UCX chooses by size",
+        "reason": f"UCX lists that it sends up to {last} B by '{before}', and more by '{after}'",
+        "source": "the running library's own table of protocols (ucp_ep_print_info)",
+        "ends_eager": "rend" in after or "rndv" in after,
+        "environment": None,
+        "most_bytes": None,
+    }
 
 
 def _segment_suspect(entry: Segment, proof: Proof, segment: int, count: int) -> dict[str, Any]:

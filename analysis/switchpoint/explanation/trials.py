@@ -184,13 +184,18 @@ def trials_of(runs: Configurations, place: Place, switch: Switch) -> tuple[list[
     base = runs.of(switch.run_id or "")
     repeats: set[int] = {switch.last}
     trials = []
-    for (run_id,), found in rows_by([*place.searches, *place.moved], ["run_id"]).items():
+    by_run = rows_by([*place.searches, *place.moved], ["run_id"])
+    own = by_run.get((switch.run_id,), [])
+    others = places_found(own, switch.last, switch.probed)[0] - {switch.last}
+    for (run_id,), found in by_run.items():
         other = runs.of(run_id)
         if run_id == switch.run_id or not base.same_way(other):
             continue
         changed = changes(base, other)
         same = followers(base, other, changed)
-        trial = Trial(run_id, changed, same, *places_found(found, switch.last, switch.probed))
+        lasts, gone = places_found(found, switch.last, switch.probed)
+        # Another switch of the switch's own run is not this one that moved.
+        trial = Trial(run_id, changed, same, lasts - others, gone)
         if trial.changed:
             trials.append(trial)
         elif switch.probed:
