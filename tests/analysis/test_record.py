@@ -14,6 +14,7 @@ from conftest import RECORDS, SIZES, write_record
 from switchpoint import RecordError, read_facts, read_header, read_record
 from switchpoint.records.activity import activity_table
 from switchpoint.records.run_facts import prove
+from switchpoint.records.terms import run_terms
 from switchpoint.tables.from_records import from_record
 from switchpoint.tables.measurements import concat
 
@@ -519,3 +520,20 @@ def test_damaged_activity_is_refused_in_one_line(tmp_path: Path, spans: object, 
         assert str(path) in str(caught.value)
         assert words in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+def test_what_lies_below_mpi_is_a_term_of_a_run(tmp_path: Path) -> None:
+    facts = read_facts(write_record(tmp_path / "run.record"))
+    assert facts.footer is not None
+    facts.header["mpi"]["stack"] = {
+        "ucx": {"version": "1.15.0", "settings": {}}, "libfabric": None, "selected": {},
+        "tcp": {"tcp_congestion_control": "bbr"},
+    }  # fmt: skip
+    facts.footer["ranks"][0]["ucx_endpoints"] = [ENDPOINT]
+
+    terms = run_terms(facts.header, facts.footer)
+
+    assert terms["UCX"] == "1.15.0"
+    assert terms["kernel's tcp_congestion_control"] == "bbr"
+    assert terms["UCX's transports"] == ", ".join(sorted(ENDPOINT["lanes"]))
+    assert "libfabric" not in terms

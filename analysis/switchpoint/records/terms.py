@@ -58,6 +58,7 @@ def run_terms(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> di
         "scheduler options": header["labels"].get("scheduler_options"),
         "modules": header["labels"].get("modules"),
         **_of_ranks(header["ranks"]),
+        **_of_stack(mpi.get("stack") or {}, footer),
         **_of_path(header, footer),
         **{f"setting {k}": v for k, v in mpi_settings(mpi.get("environment", {})).items()},
     }
@@ -118,6 +119,18 @@ def _of_ranks(ranks: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         "transparent huge pages": _values(
             [rank["huge_pages"] for rank in ranks if rank.get("huge_pages")], "transparent"
         ),
+    }
+
+
+def _of_stack(stack: Mapping[str, Any], footer: Mapping[str, Any] | None) -> dict[str, str | None]:
+    """Versions and transports below MPI, and the kernel's own settings of TCP."""
+    ranks = (footer or {}).get("ranks") or [{}]
+    lanes = {lane for point in ranks[0].get("ucx_endpoints") or [] for lane in point["lanes"]}
+    return {
+        "UCX": (stack.get("ucx") or {}).get("version"),
+        "libfabric": (stack.get("libfabric") or {}).get("version"),
+        "UCX's transports": ", ".join(sorted(lanes)),
+        **{f"kernel's {name}": str(value) for name, value in (stack.get("tcp") or {}).items()},
     }
 
 
