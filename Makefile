@@ -27,7 +27,7 @@ GATE_OPTIONS ?=
 MINUTES ?= 10
 MPIS := openmpi mpich
 # Prints why nothing can be measured on a testbed that is down or has lost a daemon.
-READY_TESTBED = [ $(SITE) != testbed ] || told=$$($(BIN)/testbed status --name $${TESTBED_NAME:-main}) || { \
+READY_TESTBED = [ $(SITE) != testbed ] || told=$$($(BIN)/testbed status) || { \
     case $$told in *"is up, but"*) printf '%s\n' "$${told%%$$'\n'*}";; *) echo "start the testbed first: make up";; esac >&2; \
     exit 2; }
 # A make inside a make does not check again what is installed.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 from typing import Any, NoReturn
@@ -105,7 +106,9 @@ def _verb(verbs: Any, name: str, run: Any, does: str) -> argparse.ArgumentParser
         name, help=does, description=f"{does[0].upper()}{does[1:]}.", allow_abbrev=False
     )
     parser.add_argument(
-        "--name", default="main", help="the testbed; several may run at the same time"
+        "--name",
+        default=os.environ.get("TESTBED_NAME") or "main",
+        help="the testbed; several may run at the same time (TESTBED_NAME, or main)",
     )
     parser.set_defaults(run=run)
     return parser

@@ -37,3 +37,10 @@ def test_names_that_the_terminal_cannot_show_are_escapes(parent: Path) -> None:
     done = Bed("none", parent).testbed("up", "--shape", "дом", env={"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 2
     assert done.stderr.startswith(r"testbed: \u0434\u043e\u043c")
+
+
+@pytest.mark.parametrize(("chosen", "name"), [("", "main"), ("other", "other")])
+def test_a_variable_names_the_testbed(parent: Path, chosen: str, name: str) -> None:
+    done = Bed("none", parent).run([TESTBED, "status"], env={"TESTBED_NAME": chosen})
+    assert done.returncode == 1
+    assert done.stdout.startswith(f"testbed {name} is down")
