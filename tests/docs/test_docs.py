@@ -112,6 +112,22 @@ def test_a_page_opened_as_a_file_is_searched_without_any_server(site: Path) -> N
     assert problems == []
 
 
+@pytest.mark.browser
+def test_the_copy_button_leaves_prompts_and_output_out(site: Path) -> None:
+    with chromium() as browser:
+        browser.get((site / "tutorial/first-run.html").as_uri())
+        copied = browser.execute_script(
+            "return [...document.querySelectorAll('.highlight code')].map(code => {"
+            " code.setAttribute('data-md-copying', ''); return code.innerText; })"
+        )
+        shown = browser.find_elements(By.CSS_SELECTOR, ".highlight .gp")
+
+    assert shown and copied
+    lines = [line for block in copied for line in block.splitlines() if line]
+    assert "make run" in lines
+    assert not [line for line in lines if line.startswith(("$", "OK ", "== "))]
+
+
 def typed() -> Iterator[tuple[str, list[str]]]:
     """The commands that the documentation tells to type, with their page."""
     for page in PAGES:
