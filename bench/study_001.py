@@ -2,10 +2,10 @@
 
 Reads records of `reframe -t explain` and `reframe -n PingPongNear64K`, from the store or from
 FILES. Measures on its own testbed which cell and which segment the jumps at 64 KiB follow, with
-the MPICH of --ch3, and what turns the order of placements round. The study's numbers come from
-its text. Needs Debian's chromium for the figures.
-Usage: ``.venv/bin/python bench/study_001.py [--ch3 FOLDER] [--cells KIB=FOLDER]... [--launches N]
-[--docs FOLDER] [FILES...]``
+the MPICH of --ch3. The study's numbers come from its text. Needs Debian's chromium for the
+figures.
+Usage: ``.venv/bin/python bench/study_001.py [--ch3 FOLDER] [--cells KIB=FOLDER]... [--order FILE]
+[--launches N] [--docs FOLDER] [FILES...]``
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import placement_order
 from arguments import count, parser
 from on_testbed import BIN, PLACEMENTS, ROOT, kernel, run, srun_words, testbed
 from plotly.offline import get_plotlyjs
@@ -84,7 +83,8 @@ $ CHECKS=".venv/bin/reframe -C site-configs/testbed/settings.py -c checks -R -r"
 $ $CHECKS -t explain
 $ $CHECKS -n PingPongNear64K --reruns=4
 $ .venv/bin/switchpoint import output
-$ .venv/bin/python bench/study_001.py --ch3 $HOME/mpich-ch3 \\
+$ .venv/bin/python bench/placement_order.py 7 >order.md
+$ .venv/bin/python bench/study_001.py --ch3 $HOME/mpich-ch3 --order order.md \\
     --cells 32=$HOME/cell-32 --cells 128=$HOME/cell-128
 ```
 
@@ -311,28 +311,6 @@ def answer(claim: dict[str, Any]) -> str:
     return f"{claim['verdict']}: {figures[0]['what']} is {value} [{low}, {high}]{unit}"
 
 
-def order_of_placements(launches: int) -> str:
-    """What makes nodes of one host slower than nodes of two: each thing changed by itself."""
-    measured = placement_order.measure(launches)
-    turned = ", ".join(f"*{name}*" for name in placement_order.turned_round(measured))
-    return (
-        "## Two nodes of one host, slower than two hosts\n\nIn the study, 8 B take 152 us between"
-        " two nodes of one host and 102 us between two hosts, at all times of day, and it cannot"
-        " say why. Its nodes are virtual machines: those of one host share its cores. Here one"
-        f" thing is changed at a time, with {launches} launches of each case in turn; half round"
-        " trips of 8 B in microseconds, means over blocks of 100 ms, because the study takes means"
-        f" too ({placement_order.MPI_NAME}; medians of the launches, ratios with their 95 %"
-        " interval; the last four columns are what the records of one host show):\n\n"
-        f"{placement_order.table(measured)}\n\n"
-        f"Nodes of one host become slower than two hosts by: {turned or 'none of these'}.\n\n"
-        "To recognise it in your own runs: `switchpoint detect` reports a `placement_inversion`,"
-        " and names `shared core` or `other work` as its origin if the records show one. In a"
-        " record, compare `cpus_allowed` of ranks with the same `boot_id`, and `cores_busy_us` of"
-        " a rank's cores with its own `cpu_time_us`; inside virtual machines `steal_ticks` counts"
-        " what the host took away.\n"
-    )
-
-
 def save(figures: list[tuple[str, Figure]], images: Path) -> None:
     """Draw figures with Plotly in a browser and write them as SVG."""
     options = webdriver.ChromeOptions()
@@ -432,7 +410,7 @@ def main(given: argparse.Namespace) -> None:
         "Causes of the switches of `MPI_Send` ([what confirmed and governed mean]"
         "(../explanation/causes.md)):\n",
         reasons(switches) + "\n",
-        order_of_placements(given.launches),
+        given.order.read_text(encoding="utf-8") if given.order else "",
         "## What remains open\n\n"
         "- The study does not name its MPI library. What is said above of MPICH is likely, because "
         "its node file, its two jumps and its level of 40,000 Mbit/s fit, and is not certain.\n"
@@ -463,5 +441,6 @@ if __name__ == "__main__":
     options.add_argument(
         "--launches", type=count, default=7, help="of each case on its own testbed"
     )
+    options.add_argument("--order", type=Path, help="what bench/placement_order.py printed")
     options.add_argument("--docs", type=Path, default=ROOT / "docs", help="where to write")
     main(options.parse_args())

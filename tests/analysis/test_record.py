@@ -537,3 +537,24 @@ def test_what_lies_below_mpi_is_a_term_of_a_run(tmp_path: Path) -> None:
     assert terms["kernel's tcp_congestion_control"] == "bbr"
     assert terms["UCX's transports"] == ", ".join(sorted(ENDPOINT["lanes"]))
     assert "libfabric" not in terms
+
+
+@pytest.mark.parametrize(("share", "path"), [(0.34, "network"), (0.02, "shared_memory")])
+def test_a_collective_may_send_its_payload_to_a_node_once(
+    tmp_path: Path, share: float, path: str
+) -> None:
+    # A hierarchical broadcast to three other ranks sends one copy of three over the network.
+    facts = read_facts(write_record(tmp_path / "run.record"))
+    assert facts.footer is not None
+    payload = facts.footer["verification"]["bytes_moved"]
+    header, footer = json.loads(json.dumps([facts.header, facts.footer]))
+    for rank in (2, 3):
+        header["ranks"].append(json.loads(json.dumps(header["ranks"][0])) | {"rank": rank})
+        footer["ranks"].append(json.loads(json.dumps(footer["ranks"][0])) | {"rank": rank})
+    for before, after in zip(header["ranks"], footer["ranks"], strict=True):
+        before["host"] = "a1" if before["rank"] < 2 else "a2"
+        before["before"] |= {"tcp_socket_bytes": 0, "untold_sockets": 0}
+        sent = int(share * payload) if before["rank"] in {0, 2} else 0
+        after["after"] |= {"tcp_socket_bytes": sent, "untold_sockets": 0}
+
+    assert prove(header, footer).path == path

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-#: Share of the payload that the interfaces of a node must carry if the path is a network. With two
-#: ranks every byte is sent or received on each node, so a real network path carries all of it. A
-#: half allows for counters that are not read at the same moment.
+#: Share of the payload that a node must send and receive if the path is a network. With two ranks
+#: every byte is sent or received on each node, so a real network path carries all of it. A half
+#: allows for counters that are not read at the same moment.
 NETWORK_SHARE = 0.5
 
 #: How records write a time.
@@ -201,6 +201,9 @@ def path_taken(header: Mapping[str, Any], footer: Mapping[str, Any]) -> tuple[st
 def carried_by_network(header: Mapping[str, Any], footer: Mapping[str, Any]) -> bool:
     """Return whether sockets or interfaces carried `NETWORK_SHARE` of each node's payload.
 
+    A collective may send its payload to a node once and copy it there for all other ranks, so that
+    only one of all copies is asked for, unless the kernel counts what left its node.
+
     If the ranks' sockets tell all that they carried, the rest of what network devices of the kernel
     carried belongs to other programs. Ports of InfiniBand carry what no socket does.
     """
@@ -208,6 +211,8 @@ def carried_by_network(header: Mapping[str, Any], footer: Mapping[str, Any]) -> 
     sockets = socket_bytes(header, footer)
     carried = carried_bytes(header, footer, "/" if sockets is not None else "")
     part = NETWORK_SHARE * payload * min(len(carried), 2) / len(carried)
+    if len(carried) > 1 and not footer["verification"].get("bytes_between_nodes"):
+        part /= max(1, len(header["ranks"]) - 1)
     return payload > 0 and any(
         min(by_node.values()) >= part for by_node in (sockets, carried) if by_node is not None
     )
