@@ -56,9 +56,14 @@ The study (ping-pong with `MPI_Send` and `MPI_Ssend` on four placements, AGH Kra
 jump at exactly 64 KB. It rises through shared memory, falls over the network path of one node, and
 does not change between nodes. The study ends: "I cannot say why".
 
-It does not name its MPI. Its node file has lines such as `vnode-03...:4`. Open MPI refuses such a
-line, and MPICH's launcher takes it. So this page uses an MPICH with the device `ch3:nemesis`, which
-was MPICH's default before ch4, beside the two MPIs of Debian.
+**In short.** Through shared memory the jump is where a message no longer fits into one cell of the
+library, and a cell has 64 KiB. Over the network path of one node it is where a message no longer
+fits into one packet of the loopback interface, whose MTU is 64 KiB. Other cells and another MTU
+move the jumps, to the byte. Between nodes neither exists.
+
+The study does not name its MPI. Its node file has lines such as `vnode-03...:4`. Open MPI refuses
+such a line, and MPICH's launcher takes it. So this page uses an MPICH with the device
+`ch3:nemesis`, which was MPICH's default before ch4, beside the two MPIs of Debian.
 """
 
 COMMANDS = """\
@@ -178,8 +183,11 @@ def located(
     name: str, mpi: str, path: str, bytes_: int, settings: dict[str, str]
 ) -> dict[str, Any]:
     """Search for the jump of MPI_Send near a size on one node, once; the search's footer."""
-    around = bytes_ - 2048, bytes_ + 1024
-    options = ["--mode=send", f"--brackets={around[0]}-{around[1]}", f"--sizes=1,{around[1]}"]
+    around = bytes_ - 1024, bytes_ + 512
+    options = [
+        "--mode=send", "--search-time=5000", f"--brackets={around[0]}-{around[1]}",
+        f"--sizes=1,{around[1]}",
+    ]  # fmt: skip
     variables = PLACEMENTS.placements[path].variables("mpich") | settings
     with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
         record = Path(folder) / "zoom.record"
@@ -229,25 +237,21 @@ def loopback_mtu(name: str, mtu: int) -> Iterator[None]:
 
 
 def jump_table(searches: pd.DataFrame, keys: list[str], follows: str) -> str:
-    """A row for each case: where its launches found the jump, and by how much."""
+    """A row for each case: where its launches located the jump to the byte, and by how much."""
     lines = [
-        f"| {' | '.join(keys)} | last B before the jump | {follows} less this "
-        "| launches that agree | throughput: median, least, most |",
-        f"|{'---:|' * (len(keys) + 4)}",
+        f"| {' | '.join(keys)} | last B before the jump (launches) | {follows} less this "
+        "| throughput: median, least, most |",
+        f"|{'---:|' * (len(keys) + 3)}",
     ]
     for case, group in searches.groupby(keys, sort=False):
         exact = group[group["verdict"] == "exact"]
-        last = exact["last_size_bytes"].mode()
-        agree = exact[exact["last_size_bytes"].isin(last[:1])]
-        change = (1 / (1 + agree["jump"].astype(float)) - 1).quantile([0.5, 0, 1])
-        place = (
-            [f"{int(last[0]):,}", f"{group[follows].iloc[0] - int(last[0]):,}"]
-            if len(last)
-            else ["-", "-"]
-        )
+        places = exact["last_size_bytes"].astype(int).value_counts()
         words = [f"{value:,}" if isinstance(value, int) else str(value) for value in case]
-        told = ", ".join(map(percent, change)) if len(agree) else "-"
-        lines.append(f"| {' | '.join([*words, *place])} | {len(agree)} of {len(group)} | {told} |")
+        where = ", ".join(f"{last:,} ({count} of {len(group)})" for last, count in places.items())
+        less = ", ".join(f"{group[follows].iloc[0] - last:,}" for last in places.index)
+        change = (1 / (1 + exact["jump"].astype(float)) - 1).quantile([0.5, 0, 1])
+        changes = ", ".join(map(percent, change)) if len(exact) else ""
+        lines.append(f"| {' | '.join([*words, where or '-', less or '-', changes or '-'])} |")
     return "\n".join(lines)
 
 
@@ -274,17 +278,18 @@ turn):
 ## Why at 64 KB: the network path of one node
 
 Eager ends at 131,040 B there, so the fall at 64 KiB is no switch of MPI's protocol. A packet of the
-loopback interface has at most its MTU, and at most 65,535 B. A message that does not fit into one
-packet needs a second. The fall follows the MTU ({launches} launches of each case, in turn):
+loopback interface has at most its MTU, and at most 65,535 B. A message whose headers and bytes are
+more needs a second packet. The fall follows the MTU ({launches} launches of each case, in turn):
 
 {by_segment}
 
-So two things are near 64 KB because both have 2^16 B: a cell of the library and a segment of the
+So two things are near 64 KB because both have 2^16 B: a cell of the library and a packet of the
 kernel. Between nodes the MTU is 1,500 B and no cell is used, so nothing happens at 64 KB. The eager
 protocol ends at 131,040 B there, which may be the drop "not at 64 KB" that the study saw.
 
-Open MPI has a third limit at the same place: `btl_tcp_eager_limit` is 64 KiB, 19 B above the
-loopback's segment. It acts between nodes too, where the study saw no jump.
+Open MPI has a third limit at the same place. With `btl_tcp_eager_limit` of 64 KiB eager ends at
+65,480 B, 19 B after its messages need a second packet. This limit acts between nodes too, where the
+study saw no jump.
 """
 
 

@@ -15,6 +15,8 @@ from switchpoint import RecordError, read_facts, read_header, read_record
 from switchpoint.records.activity import activity_table
 from switchpoint.records.run_facts import prove
 from switchpoint.records.terms import run_terms
+from switchpoint.sites.placement_proof import contradictions
+from switchpoint.sites.placements import Placement
 from switchpoint.tables.from_records import from_record
 from switchpoint.tables.measurements import concat
 
@@ -558,3 +560,30 @@ def test_a_collective_may_send_its_payload_to_a_node_once(
         after["after"] |= {"tcp_socket_bytes": sent, "untold_sockets": 0}
 
     assert prove(header, footer).path == path
+
+
+@pytest.mark.parametrize(
+    ("adapter", "environment", "complaints"),
+    [
+        ("mlx5_0/1", {}, 1),
+        ("mlx5_0/1", {"UCX_TLS": "tcp,self"}, 0),
+        ("eth0", {}, 0),
+    ],
+)
+def test_tcp_beside_a_fabric_that_nobody_used_is_an_error(
+    tmp_path: Path, adapter: str, environment: dict[str, str], complaints: int
+) -> None:
+    facts = read_facts(write_record(tmp_path / "run.record"))
+    assert facts.footer is not None
+    facts.header["mpi"]["environment"] = environment
+    moved = facts.footer["verification"]["bytes_moved"]
+    for before, after in zip(facts.header["ranks"], facts.footer["ranks"], strict=True):
+        before |= {"host": f"n{before['rank']}", "boot_id": str(before["rank"])}
+        port = {"name": adapter, "speed_Mbps": 200000, "mtu": None, "rx_bytes": 5, "tx_bytes": 5}
+        before["before"] |= {"interfaces": [port], "tcp_socket_bytes": 0, "untold_sockets": 0}
+        after["after"] |= {"interfaces": [port], "tcp_socket_bytes": moved, "untold_sockets": 0}
+    two_nodes = Placement(summary="x", nodes=2, switches=1, path="network")
+
+    found = contradictions(two_nodes, facts.header, facts.footer, "^(n)")
+
+    assert len([one for one in found if "mlx5_0/1 at 200 Gbit/s" in one]) == complaints

@@ -105,7 +105,7 @@ class Machine:
         self.site = folder / "site"
         self.site.mkdir()
         self.slurm()
-        self.program("srun", 'echo "MPI plugin types are..."; echo pmix; echo pmi2; echo none')
+        self.job(*(f"{node}f1e2d3c-0000-4000-8000-123456789abc" for node in (1, 2)))
         self.program("mpicc", f"cat <<'E'\n{OPEN_MPI}E")
         self.settings()
         self.placements(far=FAR)
@@ -119,6 +119,15 @@ class Machine:
             "scontrol",
             f'case "$2" in\nhostnames) echo "$3" | tr , "\\n" ;;\n'
             f'*) cat "{self.folder}/$2" ;;\nesac',
+        )
+
+    def job(self, *lines: str) -> None:
+        """Let jobs of srun print lines."""
+        printed = "\n".join(lines)
+        self.program(
+            "srun",
+            f"case \"$*\" in *--nodes=*) echo '{printed}'; exit ;; esac\n"
+            'echo "MPI plugin types are..."; echo pmix; echo pmi2; echo none',
         )
 
     def program(self, name: str, script: str) -> None:
@@ -474,6 +483,34 @@ def test_placements_that_slurm_cannot_give_are_left_out_or_marked(
     assert keys == left
     checked = switchpoint("doctor", "--site", "new", "--no-trial")
     assert checked.exit_code == (1 if left else 0), checked.output
+
+
+ONE, OTHER = (f"{node}f1e2d3c-0000-4000-8000-123456789abc" for node in (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("job", "said", "marked", "forced"),
+    [
+        ([ONE, OTHER], "the nodes have no InfiniBand", False, False),
+        ([ONE, ONE], "the nodes have no InfiniBand", False, True),
+        ([ONE, OTHER, "mlx5_0", "mlx5_0"], "the nodes have mlx5_0", True, False),
+        (["srun: error: Unable to allocate resources: Invalid account"],
+         "do not say what they have (srun: error: Unable to allocate resources: Invalid account)",
+         True, False),
+    ],
+)  # fmt: skip
+def test_the_network_is_that_of_the_nodes(
+    switchpoint: Run, machine: Machine, job: list[str], said: str, marked: bool, forced: bool
+) -> None:
+    machine.job(*job)
+
+    begun = switchpoint("init", "site", "new")
+
+    assert said in begun.stdout
+    text = Path("site-configs/new/placements.yaml").read_text()
+    assert ("# <- what forces the path" in text) == marked
+    between = yaml.safe_load(text)["placements"]["two_nodes_one_host"]
+    assert ("environment" in between) == forced
 
 
 def test_where_nothing_can_be_asked_that_is_said_and_all_places_stay_marked(

@@ -21,18 +21,15 @@ from switchpoint.sites.proposals import (
     propose_placements,
 )
 from switchpoint.sites.settings_path import OWN_SITES
-from switchpoint.sites.slurm import Slurm, ask_slurm
+from switchpoint.sites.slurm import NodesSeen, Slurm, ask_nodes, ask_slurm
 from switchpoint.sites.template import fill, split_placement, with_options, without_placement
 from switchpoint.whole_files import hidden_beside
 
 _TEMPLATE = "template-slurm"
 _FILES = ("settings.py", "placements.yaml", "packages.yaml")
 
-#: Where Linux lists network adapters that MPI uses without TCP.
-_FABRICS = ("/sys/class/infiniband", "/sys/class/cxi")
-
 _TCP = """\
-    # Otherwise nodes that share a kernel, such as containers, would use shared memory.
+    # These nodes share a kernel, as containers do: otherwise MPICH would use shared memory.
     environment:
       mpich: {UCX_TLS: "tcp,self"}
       intelmpi: {FI_PROVIDER: tcp}
@@ -131,7 +128,8 @@ def _with_slurm(
         said.append(f"placements on two nodes: {proposal.unknown}; edit them yourself")
     placements = with_options(placements, "two_nodes_one_host", proposal.near)
     placements = with_options(placements, "two_nodes_two_hosts", proposal.far)
-    return settings, _with_fabric(placements, said)
+    nodes_seen = ask_nodes(chosen, min(2, sum(node.usable for node in nodes)))
+    return settings, _with_fabric(placements, nodes_seen, said)
 
 
 def _with_environments(settings: str, slurm: Slurm, said: list[str]) -> str:
@@ -166,27 +164,30 @@ def _with_environments(settings: str, slurm: Slurm, said: list[str]) -> str:
     return fill(head, "environs", families) + start + "".join(written) + end + tail
 
 
-def _with_fabric(placements: str, said: list[str]) -> str:
-    """Force TCP if there is no faster adapter; otherwise name the adapters and keep the mark."""
-    adapters = [adapter.name for fabric in _FABRICS for adapter in _entries(Path(fabric))]
-    if adapters:
+def _with_fabric(placements: str, seen: NodesSeen | str, said: list[str]) -> str:
+    """Force TCP on one node if the nodes have no faster adapter; otherwise keep the mark.
+
+    Between nodes nothing is forced, so that MPI takes the network that it would take for users;
+    unless nodes share a kernel.
+    """
+    if isinstance(seen, str):
+        said.append(f"network: the nodes do not say what they have ({seen}); edit it yourself")
+        return placements
+    if seen.adapters:
         said.append(
-            f"network: {', '.join(adapters)} found; write in placements.yaml how to force it"
+            f"network: the nodes have {', '.join(seen.adapters)}; write in placements.yaml how to"
+            " force it on one node"
         )
         return placements
-    said.append("network: no InfiniBand, Omni-Path or Slingshot found, so TCP is forced")
+    said.append("network: the nodes have no InfiniBand, Omni-Path or Slingshot, so TCP is forced")
     head, body, tail = split_placement(placements, "one_node_network")
     placements = head + fill(body, "environment", "") + tail
-    for name in ("two_nodes_one_host", "two_nodes_two_hosts"):
+    for name in ("two_nodes_one_host", "two_nodes_two_hosts") if seen.shared_kernel else ():
         head, body, tail = split_placement(placements, name)
         if body:
             stripped = body.rstrip("\n")
             placements = f"{head}{stripped}\n{_TCP}{body[len(stripped) + 1 :]}{tail}"
     return placements
-
-
-def _entries(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:

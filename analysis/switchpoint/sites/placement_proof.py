@@ -6,7 +6,7 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from switchpoint.records.run_facts import path_taken, switch_of
+from switchpoint.records.run_facts import carried_bytes, path_taken, socket_bytes, switch_of
 from switchpoint.sites.placements import Placement
 
 
@@ -59,7 +59,31 @@ def contradictions(
         found.append(
             f"asked for the path '{placement.path}', but bytes went by '{path}' ({evidence})"
         )
-    return found
+    return [*found, *_fabric_not_used(header, footer)]
+
+
+def _fabric_not_used(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[str]:
+    """Return the complaint that nodes with InfiniBand sent by TCP although nobody chose TCP."""
+    sockets = socket_bytes(header, footer)
+    ports = sorted(
+        {
+            f"{entry['name']} at {entry['speed_Mbps'] / 1000:g} Gbit/s"
+            for rank in header["ranks"]
+            for entry in rank["before"]["interfaces"]
+            if "/" in entry["name"] and entry.get("speed_Mbps")
+        }
+    )
+    if not ports or sockets is None or len(sockets) < 2:
+        return []
+    by_ports = carried_bytes(header, footer, "/")
+    chosen = header["mpi"].get("environment", {}).values()
+    if min(sockets.values()) <= max(by_ports.values()) or any("tcp" in value for value in chosen):
+        return []
+    return [
+        f"the nodes have {ports[0]}, but the bytes went by TCP (sockets carried"
+        f" {min(sockets.values()):,} B or more on each node): use an MPI that takes the fabric, or"
+        " choose TCP in the placement's environment, such as UCX_TLS: tcp,self"
+    ]
 
 
 def map_contradictions(process_map: str, header: Mapping[str, Any]) -> list[str]:

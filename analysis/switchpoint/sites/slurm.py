@@ -1,6 +1,6 @@
 """Asks Slurm for its partitions, nodes with their features, switches and launch types.
 
-It only asks questions and submits nothing.
+`ask_slurm` only asks questions. `ask_nodes` runs a job of a few seconds.
 """
 
 from __future__ import annotations
@@ -49,6 +49,51 @@ class Slurm:
     def partitions(self) -> list[str]:
         """Names of all partitions that have nodes."""
         return sorted({name for node in self.nodes for name in node.partitions})
+
+
+@dataclass(frozen=True)
+class NodesSeen:
+    """What a job saw on the nodes of a partition.
+
+    Attributes
+    ----------
+    adapters : list of str
+        Network adapters that MPI uses without TCP, such as `mlx5_0`.
+    shared_kernel : bool
+        Whether two nodes run in one operating system, as containers do.
+    """
+
+    adapters: list[str]
+    shared_kernel: bool
+
+
+#: Where Linux lists network adapters that MPI uses without TCP.
+_FABRICS = ("/sys/class/infiniband", "/sys/class/cxi")
+
+#: As Linux writes the identity of a running operating system.
+_BOOT_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+#: How long a job may wait for nodes, in seconds.
+_PATIENCE_S = 30
+
+
+def ask_nodes(partition: str, count: int) -> NodesSeen | str:
+    """Ask nodes of a partition for their adapters, in a job; or say why they do not answer.
+
+    Login nodes often lack the network of the nodes, so that they cannot tell.
+    """
+    script = f"cat /proc/sys/kernel/random/boot_id; ls {' '.join(_FABRICS)} 2>/dev/null; true"
+    said = program_output(
+        "srun", f"--partition={partition}", f"--nodes={count}", f"--ntasks={count}",
+        "--ntasks-per-node=1", "--time=1", f"--immediate={_PATIENCE_S}", "--mpi=none",
+        "sh", "-c", script, seconds=2 * _PATIENCE_S,
+    )  # fmt: skip
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    kernels = [line for line in lines if _BOOT_ID.fullmatch(line)]
+    if len(kernels) != count:
+        return next(iter(lines), f"no answer in {2 * _PATIENCE_S} s")
+    adapters = {line for line in lines if re.fullmatch(r"[a-z]+\w*", line) and line not in kernels}
+    return NodesSeen(sorted(adapters), shared_kernel=len(set(kernels)) < count)
 
 
 def ask_slurm() -> Slurm:
