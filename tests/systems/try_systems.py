@@ -181,7 +181,7 @@ def outcome(system: System, results: Path) -> dict[str, str]:
 
 
 def limits(switches: Path) -> dict[str, str]:
-    """For each MPI on one node's network path: its switch with a known cause, or that it has none there."""
+    """For each MPI on one node's network path: its switch and its cause, or that it has none."""
     text = "\n".join(lines(switches))
     told = json.loads(text) if text else {"switches": [], "stayed_eager": []}
     found = {}
