@@ -275,8 +275,9 @@ def program_output(*command: str, seconds: float = 10) -> str:
     """Return everything that a program prints; empty if it cannot run."""
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=seconds, check=False, errors="replace"
-        )
+            command, capture_output=True, text=True, timeout=seconds, check=False, errors="replace",
+            stdin=subprocess.DEVNULL,  # srun would read what a shell is to read next
+        )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout + done.stderr
