@@ -144,10 +144,11 @@ def test_what_a_lock_names_and_is_not_here_is_told(switchpoint: Run, tmp_path: P
 
 def test_no_program_runs_because_a_lock_names_it(switchpoint: Run, tmp_path: Path) -> None:
     """`reproduce` asks a lock's compiler for its version: not one that came with the lock."""
-    evil = tmp_path / "prefix/bin/mpicc"
+    evil = tmp_path / "prefix/bin/gcc"
     evil.parent.mkdir(parents=True)
-    evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/broken\n")
-    evil.chmod(0o755)
+    for program in (evil, evil.with_name("mpicc")):
+        program.write_text(f"#!/bin/sh\ntouch {tmp_path}/broken\n")
+        program.chmod(0o755)
     lock = json.loads(LOCK)
     for node in lock["concrete_specs"].values():
         if node["name"] == "gcc":
@@ -173,6 +174,20 @@ def test_no_program_runs_because_a_lock_names_it(switchpoint: Run, tmp_path: Pat
         ({"external": {"path": "/usr", "extra_attributes": {"environment": {}}}}, "environment"),
         ({"version": "4.4 dev_path=x"}, "is no package and version"),
         ({"external": {"path": None, "module": ["/evil"]}}, "module from a file"),
+        ({"version": "git.--upload-pack=4.4"}, "is no package and version"),
+        ({"parameters": {"commit": "--upload-pack=evil"}}, "may be an option or a file"),
+        ({"parameters": {"patches": ["../../evil.patch"]}}, "may be an option or a file"),
+        ({"parameters": {"sysconfdir": "/evil"}}, "may be an option or a file"),
+        ({"parameters": {"cflags": ["-fdump-tree-all"]}}, "-fdump-tree-all"),
+        ({"parameters": {"cflags": ["-mllvm", "-loader"]}}, "-mllvm"),
+        (
+            {"external": {"path": "/usr", "extra_attributes": {"compilers": {"c": "/usr/bin/rm"}}}},
+            "is not called as one",
+        ),
+        (
+            {"external": {"path": None, "extra_attributes": {"compilers": {"c": "evil/gcc"}}}},
+            "gmake uses evil/gcc",
+        ),
     ],
 )
 def test_a_lock_that_may_run_anything_is_not_used(
@@ -189,6 +204,38 @@ def test_a_lock_that_may_run_anything_is_not_used(
     assert not (folder / "spack.lock").exists()
     assert "Spack's lock (" in (folder / "README.md").read_text()
     assert part in (folder / "README.md").read_text().replace("\\", "")
+
+
+def test_a_lock_whose_prefix_is_not_here_still_has_its_compilers_checked(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    compiler = tmp_path / "bin/gcc"
+    compiler.parent.mkdir()
+    compiler.touch(mode=0o755)
+    lock = json.loads(LOCK)
+    gcc = next(one for one in lock["concrete_specs"].values() if one["name"] == "gcc")
+    gcc["external"]["path"] = "/not/here"
+    gcc["external"]["extra_attributes"]["compilers"]["c"] = str(compiler)
+    (tmp_path / "spack.lock").write_text(json.dumps(lock))
+
+    folder = laid_out(switchpoint, tmp_path, kernel=BUILT_BY_SPACK)
+
+    assert not (folder / "spack.lock").exists()
+
+
+def test_a_lock_with_another_environment_in_it_is_not_used(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    """Spack also installs what `include_concrete` contains."""
+    lock = json.loads(LOCK)
+    included = {"roots": lock["roots"], "concrete_specs": lock["concrete_specs"]}
+    (tmp_path / "spack.lock").write_text(
+        json.dumps(lock | {"include_concrete": {"/evil": included}})
+    )
+
+    folder = laid_out(switchpoint, tmp_path, kernel=BUILT_BY_SPACK)
+
+    assert not (folder / "spack.lock").exists()
 
 
 LABELS = {
@@ -232,7 +279,7 @@ def test_the_script_starts_the_ranks_as_the_run_did(
     for name in ("srun", "pingpong"):
         program = tmp_path / "bin" / name
         program.parent.mkdir(exist_ok=True)
-        program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+        program.write_text('#!/bin/sh\n# in the place of switchpoint\nprintf "%s\\n" "$@"\n')
         program.chmod(0o755)
     clean = {name: value for name, value in os.environ.items() if name != "SLURM_JOB_ID"}
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
@@ -558,7 +605,32 @@ def test_only_our_own_kernels_are_searched_in_path(
 ) -> None:
     folder = laid_out(switchpoint, tmp_path, kernel={"name": kernel, "version": "1"})
 
-    assert (' "$name"; do' in (folder / "run.sh").read_text()) == in_path
+    assert ('"$(command -v "$name")"' in (folder / "run.sh").read_text()) == in_path
+
+
+def test_another_program_with_the_name_of_a_kernel_is_not_run(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    """The shell has an `echo` of its own: it printed the options, and nothing was measured."""
+    folder = laid_out(switchpoint, tmp_path, kernel={"name": "echo", "version": "1"})
+
+    ran = subprocess.run(
+        [folder / "run.sh"], env={**os.environ, "LAUNCHER": "env"}, capture_output=True, text=True
+    )
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "no program echo" in ran.stderr
+
+
+def test_a_variable_that_a_launcher_sets_is_one_word(switchpoint: Run, tmp_path: Path) -> None:
+    """PALS takes NAME=VALUE after `--env`: a value in a word of its own would be its program."""
+    launch = "mpiexec -n 2 --env UCX_TLS tcp -genv FI_PROVIDER=tcp"
+    folder = laid_out(switchpoint, tmp_path, labels={"site": "there", "launch": launch})
+
+    assert (
+        "exec mpiexec -n 2 --env UCX_TLS=tcp --genv FI_PROVIDER=tcp "
+        in (folder / "run.sh").read_text()
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from switchpoint.printable import printable
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import Lock, parse_lock
-from switchpoint.spack.lock_programs import foreign_program, unsafe_part
+from switchpoint.spack.lock_programs import foreign_programs, unsafe_part
 from switchpoint.tables.columns import PASSING_LABELS, REPRODUCES
 from switchpoint.untrusted.kernel_options import KernelArguments, kernel_arguments
 from switchpoint.untrusted.launchers import launch_words, scheduler_words
@@ -75,10 +75,10 @@ class Recipe:
         Spack would run them.
         """
         for node in self.lock.nodes() if self.lock is not None else ():
-            foreign = foreign_program(node)
-            if foreign is not None and foreign.exists():
-                self._leave_out_lock(f"{node.name} uses {foreign}, not in /usr, /opt or PATH")
-                return
+            for foreign in foreign_programs(node):
+                if foreign.exists() or not foreign.is_absolute():
+                    self._leave_out_lock(f"{node.name} uses {foreign}, not in /usr, /opt or PATH")
+                    return
 
     def _leave_out_lock(self, why: str) -> None:
         self._unsafe.append(f"Spack's lock ({why})")

@@ -31,9 +31,10 @@ def script_text(recipe: Recipe) -> str:
             "set -eu",
             'cd "$(dirname "$0")"',
             f"name={program}",
-            f'for program in "./view/bin/$name" "./build/bin/$name"{_in_path(recipe)}; do',
+            'for program in "./view/bin/$name" "./build/bin/$name"; do',
             '  if command -v "$program" >/dev/null; then KERNEL="${KERNEL:-$program}"; fi',
             "done",
+            *_in_path(recipe),
             'if [ -z "${KERNEL-}" ] || ! command -v "$KERNEL" >/dev/null; then',
             '  echo "run.sh: no program $name; build it as README.md says, or set KERNEL" >&2',
             "  exit 2",
@@ -52,9 +53,18 @@ def script_text(recipe: Recipe) -> str:
     )
 
 
-def _in_path(recipe: Recipe) -> str:
-    """Let only kernels of ours be found in PATH: a record may name any other program."""
-    return ' "$name"' if recipe.kernel in KERNELS else ""
+def _in_path(recipe: Recipe) -> list[str]:
+    """Let only kernels of ours be found in PATH: a record may name any other program.
+
+    Programs of others have such names too, as `echo`; ours contain the name of their records.
+    """
+    if recipe.kernel not in KERNELS:
+        return []
+    return [
+        'if [ -z "${KERNEL-}" ] && grep -qs switchpoint "$(command -v "$name")"; then',
+        '  KERNEL="$name"',
+        "fi",
+    ]
 
 
 def _launch_labels(recipe: Recipe) -> list[str]:

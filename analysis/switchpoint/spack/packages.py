@@ -16,7 +16,7 @@ from switchpoint.sites.marks import marked_places
 from switchpoint.sites.mpis import MPI_MACROS, mpi_of
 from switchpoint.spack.externals import LIBRARIES, External
 from switchpoint.spack.lock import Node
-from switchpoint.spack.lock_programs import foreign_program
+from switchpoint.spack.lock_programs import foreign_programs
 from switchpoint.spack.specs import parse
 from switchpoint.spack.versions import satisfies
 from switchpoint.strict_yaml import NotYamlError, read_yaml
@@ -204,17 +204,15 @@ def _mpicc_of_modules(modules: list[str]) -> Path | None:
 def problem_of_external(node: Node, site_prefixes: Collection[Path] = ()) -> str | None:
     """Say what of a lock's external is not on this machine as the lock has it, or nothing.
 
-    Only programs of this machine are asked, see `foreign_program`.
+    Only programs of this machine are asked, see `foreign_programs`.
     """
     spec = f"{node.name}@{node.version}"
-    if node.external is None:
-        return None
-    if not node.external.is_dir():
+    if node.external is not None and not node.external.is_dir():
         return f"{spec} should be in {node.external}, which does not exist"
-    if foreign := foreign_program(node, site_prefixes):
+    if foreign := foreign_programs(node, site_prefixes):
         return (
-            f"{spec} uses {foreign}, which is not run: it is neither in /usr, /opt or PATH, nor in"
-            " the site's packages.yaml"
+            f"{spec} uses {foreign[0]}, which is not run: it is neither in /usr, /opt or PATH, nor"
+            " in the site's packages.yaml"
         )
     for path in node.compilers.values():
         if not os.access(path, os.X_OK):
@@ -223,7 +221,8 @@ def problem_of_external(node: Node, site_prefixes: Collection[Path] = ()) -> str
         told = program_output(str(node.compilers["c"]), "-dumpfullversion").strip()
         if re.fullmatch(r"\d+(\.\d+)+", told) and not satisfies(node.version, told):
             return f"{spec} should be {node.compilers['c']}, which is version {told}"
-    if node.name in MPI_MACROS and node.name != "intel-oneapi-mpi":
+    has_mpicc = node.name in MPI_MACROS and node.name != "intel-oneapi-mpi"
+    if node.external is not None and has_mpicc:
         mpicc = node.external / "bin/mpicc"
         is_of = mpi_of(mpicc)
         if is_of is None or (is_of.name, is_of.version) != (node.name, node.version):

@@ -55,6 +55,10 @@ def _is_passed_on(values: Sequence[str]) -> bool:
 _FLAG: _Option = 0, lambda _: True
 _COUNT, _PLACE = _one(COUNT), _one(PLACES)
 
+#: Options of mpirun and mpiexec that set a variable. Hydra takes NAME VALUE and NAME=VALUE, PALS
+#: only the latter: a value in a word of its own would be its program. So they are written as one.
+_VARIABLES = frozenset(["env", "genv"])
+
 #: Of mpirun and mpiexec. Open MPI (4 and 5), Hydra (MPICH and Intel MPI) and HPE's PALS share these
 #: names, so no option may have another number of values in one of them. They are written with two
 #: dashes, which all of these understand: Open MPI 5 takes `-bind-to` for letters, and the next word
@@ -205,7 +209,7 @@ def _written(name: str, values: list[str], known: Mapping[str, _Option]) -> list
     """Return the words of an option such that no launcher can take a value for a program."""
     dashed = f"--{name}" if len(name) > 1 else f"-{name}"
     if known is _MPIRUN:
-        return [dashed, *values]
+        return [dashed, "=".join(values)] if name in _VARIABLES else [dashed, *values]
     if known is _SRUN:
         return ["=".join([dashed, *values]) if len(name) > 1 else "".join([dashed, *values])]
     return []
@@ -227,6 +231,9 @@ def _first_option(words: Sequence[str], known: Mapping[str, _Option]) -> _Found 
     count, check = known[name]
     if value is None and known is _SRUN and name in _PERHAPS_FLAGS:
         count, check = _FLAG
+    if name in _VARIABLES and "=" in "".join(words[1:2]):
+        assigned = words[1].split("=", 1)
+        return (name, assigned, [], list(words[2:])) if check(assigned) else None
     joined = value is not None
     values = [value] if value is not None else list(words[1 : 1 + count])
     if (joined and count != 1) or len(values) < count or not check(values):
