@@ -50,8 +50,13 @@ JSON_LEVELS = 64
 JSON_DIGITS = 20
 
 #: Bytes of a YAML file: a model of a site, a policy, placements. A model has some kilobytes for
-#: each placement. The values of 4 MiB need up to 0.8 gigabytes in Python.
+#: each placement.
 YAML_BYTES = 2**22
+
+#: Values in a YAML file, where an alias counts as what it stands for, and how deep they are nested.
+#: The parser in C ends the whole program if values are nested too deep.
+YAML_VALUES = 200_000
+YAML_LEVELS = 64
 
 #: Bytes of a file that says which algorithm a library chooses, as `advise` writes it.
 RULES_BYTES = 2**24

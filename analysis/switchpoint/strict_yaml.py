@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from switchpoint.limits import YAML_BYTES
+from switchpoint.limits import YAML_BYTES, YAML_LEVELS, YAML_VALUES
 from switchpoint.regular_files import read_limited
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 #: The fast parser, if PyYAML was built with it.
 _FASTEST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+#: Characters of a whole number: 64 bits in binary notation have 66.
+_INTEGER_CHARACTERS = 100
 
 #: Pydantic's kinds of problems, in words for the author of a YAML file.
 _PLAIN = {
@@ -59,13 +62,24 @@ class _Loader(_FASTEST):  # type: ignore[misc]
         lines: dict[str, int] = {}
         for key, _ in node.value:
             line = key.start_mark.line + 1
-            if key.tag != "tag:yaml.org,2002:merge" and lines.setdefault(key.value, line) != line:
+            if key.tag == "tag:yaml.org,2002:merge" or not isinstance(key, yaml.ScalarNode):
+                continue
+            if lines.setdefault(key.value, line) != line:
                 raise yaml.MarkedYAMLError(
                     problem=f"'{key.value}' is also on line {lines[key.value]}",
                     problem_mark=key.start_mark,
                 )
         found: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return found
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        """Return a whole number; Python cannot write a much longer one in a message."""
+        if len(node.value) > _INTEGER_CHARACTERS:
+            raise ValueError(f"a number of {len(node.value):,} characters")
+        return int(super().construct_yaml_int(node))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 
 
 def read_yaml(path: Path) -> Any:
@@ -78,12 +92,12 @@ def read_yaml(path: Path) -> Any:
     NotYamlError
         If it is not text in UTF-8 or not YAML.
     """
+    text = _text(path)
     try:
-        text = read_limited(path, YAML_BYTES).decode("utf-8")
-    except UnicodeDecodeError:
-        raise NotYamlError("it is not text in UTF-8") from None
-    try:
+        _check_size(text)
         return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe one)
+    except NotYamlError:
+        raise
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = error.problem or error.context or "it cannot be read"
@@ -94,8 +108,54 @@ def read_yaml(path: Path) -> Any:
         raise NotYamlError(" ".join(str(error).split())) from None
     except RecursionError:
         raise NotYamlError("it is nested too deep") from None
-    except ValueError as error:  # a number or a date that Python cannot have
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        # A number or a date that Python cannot have, or a text that does not fit its `!!` tag.
         raise NotYamlError(f"a value in it is impossible: {str(error).partition(';')[0]}") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_limited(path, YAML_BYTES).decode("utf-8")
+    except UnicodeDecodeError:
+        raise NotYamlError("it is not text in UTF-8") from None
+
+
+def _check_size(text: str) -> None:
+    """Raise NotYamlError if values are too many or nested too deep; aliases count in full.
+
+    The parser of events needs no stack, the one of values does.
+    """
+    values = 0
+    open_since: list[tuple[str | None, int]] = []
+    sizes: dict[str, int | None] = {}
+    for event in yaml.parse(text, Loader=_FASTEST):
+        if isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = open_since.pop()
+            size: int | None = values - before
+        elif isinstance(event, yaml.CollectionStartEvent):
+            anchor, size = event.anchor, None  # until its end
+            open_since.append((anchor, values))
+            values += 1
+        elif isinstance(event, yaml.AliasEvent):
+            anchor, size = None, sizes.get(event.anchor, 0)
+            if size is None:
+                raise NotYamlError(f"*{event.anchor} contains itself", _line(event))
+            values += size
+        elif isinstance(event, yaml.ScalarEvent):
+            anchor, size = event.anchor, 1
+            values += 1
+        else:
+            continue
+        if anchor is not None:
+            sizes[anchor] = size
+        if values > YAML_VALUES:
+            raise NotYamlError(f"it has more than {YAML_VALUES:,} values", _line(event))
+        if len(open_since) > YAML_LEVELS:
+            raise NotYamlError(f"it is nested deeper than {YAML_LEVELS} levels", _line(event))
+
+
+def _line(event: yaml.Event) -> int:
+    return int(event.start_mark.line) + 1
 
 
 def plain_problem(problem: ErrorDetails) -> str:
@@ -115,9 +175,10 @@ class FieldLines:
 
     def __init__(self, path: Path) -> None:
         try:
-            text = read_limited(path, YAML_BYTES).decode("utf-8")
+            text = _text(path)
+            _check_size(text)
             self._top = yaml.compose(text, Loader=_FASTEST)
-        except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
+        except (OSError, NotYamlError, yaml.YAMLError, RecursionError):
             self._top = None
 
     def of(self, *field: str | int) -> int | None:

@@ -55,3 +55,35 @@ def test_a_file_that_is_none_or_too_large_is_one_line(
     assert isinstance(done.exception, SystemExit), done.exception
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith((f"switchpoint: {name}: ", "switchpoint: skipped: 1 binary file"))
+
+
+DEEP = "[" * 50_000
+TENFOLD = "\n".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 10))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (f"fails: {DEEP}", "nested deeper than 64 levels"),
+        (f"fails: {DEEP}{DEEP.replace('[', ']')}", "nested deeper than 64 levels"),
+        (f"a0: &a0 [1, 2]\n{TENFOLD}", "more than 200,000 values"),
+        ("fails: &a [*a]", "*a contains itself"),
+        ("? {a: b}\n: 1", "unhashable key"),
+        (f"history_nights: 0x{'f' * 100_000}", "a number of 100,002 characters"),
+        ("fails: !!timestamp x", "impossible"),
+        ("fails: !!bool x", "impossible"),
+        ('fails: !!int ""', "impossible"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["gate --policy FILE", "model predict FILE ring"])
+def test_yaml_that_no_value_should_be_is_one_line(
+    folder: Path, switchpoint: Run, verb: str, text: str, problem: str
+) -> None:
+    """Deep nesting ended the whole program: the parser in C has no limit of its own."""
+    Path("file.yaml").write_text(text)
+
+    done = switchpoint(*("file.yaml" if word == "FILE" else word for word in verb.split()))
+
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("switchpoint: file.yaml: ")
+    assert problem in done.stderr
