@@ -280,6 +280,18 @@ def test_a_row_that_is_not_plain_is_reported_with_its_line(
     assert warning.startswith("osu_latency: line 5: ") and what in warning
 
 
+def test_joined_files_whose_labels_contradict_each_other_are_refused(tmp_path: Path) -> None:
+    """The labels of a file count for all its tables, so that those of one would name the other."""
+    text = '# switchpoint: {{"site": "{}"}}\n' + LATENCY + rows()
+    path = written(tmp_path, text.format("alpha") + text.format("beta"))
+
+    with pytest.raises(InputError, match="line 10: label site has another value"):
+        read(path)
+
+    path = written(tmp_path, text.format("alpha") + text.format("alpha").replace("8.75", "8.80"))
+    assert set(read(path).runs["site"]) == {"alpha"}
+
+
 @pytest.mark.parametrize("heading", [LATENCY, PINGPONG])
 def test_numbers_of_other_programs_are_no_points(tmp_path: Path, heading: str) -> None:
     row = "{:<9} {:9.2f}\n" if heading == LATENCY else "{:<9} 100 {:9.2f} 10.00\n"

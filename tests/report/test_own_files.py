@@ -145,7 +145,7 @@ def test_a_pipe_is_refused_and_nobody_waits_for_its_reader(tmp_path: Path, where
 
 
 #: Names that a spreadsheet takes for formulas.
-FORMULAS = ["=1+1", "+1+1", "-2+3", "@SUM(1)", "\t=1"]
+FORMULAS = ["=1+1", "+1+1", "-2+3", "@SUM(1)", "\t=1", "\r=1", "a\r=1"]
 
 
 def test_no_cell_or_heading_of_a_csv_is_a_formula(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_no_cell_or_heading_of_a_csv_is_a_formula(tmp_path: Path) -> None:
         for name in FORMULAS
         for size in (8, 64, 512, 4096, 32768)
     ]
-    table.write_text("size_bytes,time_us,placement,=label\n" + "\n".join(rows) + "\n")
+    table.write_text("size_bytes,time_us,placement,=label\n" + "\n".join(rows) + "\n", newline="")
 
     assert report(table, "-o", tmp_path / "report").exit_code == 0
 
@@ -167,7 +167,7 @@ def test_no_cell_or_heading_of_a_csv_is_a_formula(tmp_path: Path) -> None:
         for cell in row
     ]
     protected = {cell for cell in cells if cell.startswith("'")}
-    assert {f"'{name}" for name in FORMULAS if name[0] != "\t"} <= protected
+    assert {f"'{name}" for name in FORMULAS if name.isprintable()} <= protected
     assert [c for c in cells if c.startswith(("=", "+", "@", "\t", "\r"))] == []
     assert [c for c in cells if c.startswith("-") and not is_number(c)] == []
 

@@ -93,7 +93,15 @@ def read_labels(path: Path, data: bytes) -> Labels:
         if number == LABELS:
             raise InputError(path, f"has more than {LABELS} comments with labels; split it")
         line, place = line + data.count(b"\n", place, comment.start()), comment.start()
-        labels |= _parse(path, comment["json"], line)
+        more = _parse(path, comment["json"], line)
+        for label in labels.keys() & more.keys():
+            if labels[label] != more[label]:
+                what = (
+                    f"label {printable(label)} has another value than in a comment above, as where"
+                    " files were joined; split the file"
+                )
+                raise InputError(path, what, line)
+        labels |= more
     for name in dict.fromkeys((path.name, path.name.removesuffix(".gz"))):
         beside = path.with_name(name + SUFFIX)
         if beside.is_file():

@@ -6,20 +6,28 @@ import re
 
 import pandas as pd
 
+from switchpoint.printable import printable
+
 #: A spreadsheet takes text that begins with these for a formula; some of them also if they are
 #: written in full width.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 #: Numbers, and the dash for a value that is missing.
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?|-", re.ASCII)
 
 
 def protected(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula; numbers stay numbers.
+    r"""Return a text that no spreadsheet takes for a formula; numbers stay numbers.
+
+    Control characters are written as escapes: a reader takes what follows a carriage return for
+    another row.
 
     >>> protected("=1+1"), protected("-send"), protected("-2.5"), protected("send")
     ("'=1+1", "'-send", '-2.5', 'send')
+    >>> protected("a\r=1+1")
+    'a\\r=1+1'
     """
+    text = printable(text)
     is_formula = text.startswith(_FORMULA) and not _NUMBER.fullmatch(text)
     return f"'{text}" if is_formula else text
 
