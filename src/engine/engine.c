@@ -81,6 +81,10 @@ static int run(struct session *session, int started)
     struct options *options = &session->options;
     struct task *task = &session->task;
     struct refusal refusal = {""};
+    ranks_agree(task->comm, kernel, session->argc, session->argv, &refusal);
+    if (refused_anywhere(task->comm, kernel->name, &refusal)) {
+        return EXIT_USAGE;
+    }
     const bool understood = options_parse(session->argc, session->argv, kernel, options, &refusal);
     if (understood && (options->help || options->version)) {
         return print_information(session);

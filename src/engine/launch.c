@@ -1,7 +1,12 @@
 /* How many ranks were started, and whether the kernel can use them. */
 #include "launch.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+
+#include "mpi_check.h"
+
+static uint64_t digest(uint64_t before, const char *word);
 
 int processes_started(void)
 {
@@ -14,6 +19,32 @@ int processes_started(void)
         }
     }
     return 0;
+}
+
+bool ranks_agree(MPI_Comm comm, const struct kernel *kernel, int argc, char **argv,
+                 struct refusal *refusal)
+{
+    uint64_t mine = digest(0, kernel->name);
+    for (int i = 1; i < argc; i++) {
+        mine = digest(mine, argv[i]);
+    }
+    const uint64_t both[2] = {mine, ~mine};
+    uint64_t most[2] = {0, 0};
+    MPI_CHECK(MPI_Allreduce(both, most, 2, MPI_UINT64_T, MPI_MAX, comm));
+    return most[0] == ~most[1] ||
+           refuse(refusal, "the ranks were started with different kernels or arguments; start all "
+                           "of them with the same");
+}
+
+/* FNV-1a, over the end of the word too, which separates words. */
+static uint64_t digest(uint64_t before, const char *word)
+{
+    uint64_t hash = before ^ UINT64_C(0xcbf29ce484222325);
+    const char *c = word;
+    do {
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    } while (*c++ != '\0');
+    return hash;
 }
 
 bool ranks_suit(const struct kernel *kernel, int started, int ranks, struct refusal *refusal)

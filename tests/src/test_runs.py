@@ -1809,6 +1809,28 @@ class BadInput(InAFolder):
             with self.subTest(ranks=ranks, arguments=arguments):
                 self.assert_refused(done, words)
 
+    def test_ranks_with_different_arguments_or_kernels_are_refused(self):
+        """A rank that sends as `ssend` would give the other a time of `send` that is of neither."""
+        common = ["--sizes", "8", *QUICK, "--mode"]
+        others = [
+            [PINGPONG, *common, "ssend"],
+            [PINGPONG, *common, "send", "--passes", "3"],
+            [PINGPONG, "--help"],
+            [MULTIPAIR, *common, "send"],
+        ]
+
+        def start(other):
+            first = ["-n", "1", PINGPONG, *common, "send", "--record", self.path]
+            return subprocess.run(
+                [MPIEXEC, *first, ":", "-n", "1", *other],
+                env=ENVIRONMENT, capture_output=True, text=True, timeout=100,
+            )  # fmt: skip
+
+        for other, done in zip(others, together(start, others), strict=True):
+            with self.subTest(other=other):
+                self.assert_refused(done, "the ranks were started with different")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_sizes_that_do_not_fit_memory(self):
         in_flight = ["--window", "65536", "--window-kib", "1073741824"]
         huge = ["--mode", "stream", "--sizes", "2147483647", *in_flight]
