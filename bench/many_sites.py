@@ -8,6 +8,8 @@ Times are those of the processors, user and system of all processes, beside that
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import itertools
 import os
 import resource
@@ -25,6 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-m", "switchpoint"]
 PATTERN = "{site}/{mpi}/{fabric}/{nodes}/"
 
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+
 MPIS = ["Open MPI 4.1.6", "MPICH 4.2.1", "Intel MPI 2021.11"]
 FABRICS = {"infiniband": (1.1, 1.0), "roce": (1.7, 1.9)}  # factors of latency and of time a byte
 EAGER = [4096, 16384, 65536]  # of each MPI
@@ -36,7 +40,9 @@ OSU = {
     "osu_bw": ("Bandwidth Test", "Bandwidth (MB/s)", True, 0.3),
     "osu_bibw": ("Bi-Directional Bandwidth Test", "Bandwidth (MB/s)", True, 0.2),
     "osu_allreduce": ("Allreduce Latency Test", "Avg Latency(us)", False, 5.0),
-    "osu_alltoall": ("All-to-All Personalized Exchange Latency Test", "Avg Latency(us)", False, 9.0),
+    "osu_alltoall": (
+        "All-to-All Personalized Exchange Latency Test", "Avg Latency(us)", False, 9.0
+    ),
     "osu_bcast": ("Broadcast Latency Test", "Avg Latency(us)", False, 3.0),
 }  # fmt: skip
 PROGRAMS = [*OSU, "imb_pingpong", "imb_allreduce"]
@@ -96,8 +102,10 @@ def imb(program: str, time_us: np.ndarray) -> str:
     if program == "imb_pingpong":
         rows = [f"{n:>13d} {1000:>12d} {t:>12.2f} {n / t:>12.2f}"
                 for n, t in zip(SIZES, time_us, strict=True)]  # fmt: skip
-        both = [f"{n:>13d} {1000:>12d} {t:>12.2f} {t * 1.02:>12.2f} {t * 1.01:>12.2f}"
-                f" {2 * n / t:>12.2f}" for n, t in zip(SIZES, 1.1 * time_us, strict=True)]  # fmt: skip
+        both = [
+            f"{n:>13d} {1000:>12d} {t:>12.2f} {t * 1.02:>12.2f} {t * 1.01:>12.2f} {2 * n / t:>12.2f}"
+            for n, t in zip(SIZES, 1.1 * time_us, strict=True)
+        ]
         return _benchmark("PingPong", 2, "t[usec]   Mbytes/sec", rows) + _benchmark(
             "Sendrecv", 2, "t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec", both
         )
@@ -113,8 +121,16 @@ def _benchmark(name: str, processes: int, headings: str, rows: list[str]) -> str
     return "\n".join([*head, *rows, "", ""])
 
 
+def adopt_orphans() -> None:
+    """Become the parent of what ended processes leave, such as those that start workers."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
 def spent() -> float:
-    """Return the processor time of all processes that ended."""
+    """Return the processor time of all processes that ended, after all of them did."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -164,6 +180,7 @@ def main() -> None:
     options.add_argument("--into", type=Path, metavar="FOLDER")
     options.add_argument("--only", nargs="+", choices=VERBS, default=list(VERBS), metavar="VERB")
     chosen = options.parse_args()
+    adopt_orphans()
     if chosen.into:
         chosen.into.mkdir(parents=True, exist_ok=True)
         measure(chosen.into, chosen.runs, chosen.only)

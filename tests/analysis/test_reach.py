@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from conftest import RECORDS, SIZES, write_record
 from switchpoint import reach
+from switchpoint.reporting.terminal.reach import print_reach
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -131,3 +133,80 @@ def test_where_the_time_of_each_benchmark_jumps_stands_in_the_same_table(
     assert jump["last_size_before"] < 65481 <= jump["first_size_bytes"]
     assert jump["exact"] is False
     assert f"{jump['last_size_before']:,} to {jump['first_size_bytes']:,} B (+" in printed.stdout
+
+
+def test_no_row_is_of_two_fabrics_node_counts_or_buffers(switchpoint: Run, tmp_path: Path) -> None:
+    for number, fabric in enumerate(("infiniband", "roce")):
+        for nodes in ("2", "16"):
+            for kernel, latency in (("osu_latency", 1.0), ("osu_bw", 0.5)):
+                curve(
+                    tmp_path / fabric / nodes, kernel, "", latency + number, 1e-4 * (1 + number),
+                    fabric=fabric, nodes=nodes,
+                )  # fmt: skip
+
+    table = reach(str(tmp_path))
+    printed = switchpoint("reach", tmp_path)
+
+    assert table[["fabric", "nodes"]].to_numpy().tolist() == [
+        ["infiniband", "16"], ["infiniband", "2"], ["roce", "16"], ["roce", "2"]
+    ]  # fmt: skip
+    assert table["latency_us"].round(1).tolist() == [1.0, 1.0, 2.0, 2.0]
+    assert table["launches"].tolist() == [1, 1, 1, 1]
+    assert table["latency_us_low"].isna().all()
+    assert "fabric" in printed.stdout
+    assert "nodes" in printed.stdout
+
+
+def test_streams_with_other_windows_are_other_rows(tmp_path: Path) -> None:
+    curve(tmp_path, "pingpong", "stream", 0.5, 8e-4, window_size="64")
+    curve(tmp_path, "pingpong", "stream", 0.9, 8e-4, window_size="1")
+
+    assert reach(str(tmp_path))["window_size"].tolist() == ["1", "64"]
+
+
+def test_a_launch_that_measured_less_is_no_launch_of_the_sweep(tmp_path: Path) -> None:
+    for number, (latency, sizes) in enumerate([(4.0, SIZES), (4.1, SIZES), (9.0, SIZES[:6])]):
+        rows = [f"{size},{latency + 1e-3 * size:.6f}" for size in sizes]
+        header = "site,mpi,kernel,size_bytes,time_us"
+        lines = [f"alpha,MPICH,osu_latency,{row}" for row in rows]
+        (tmp_path / f"{number}.csv").write_text("\n".join([header, *lines, ""]))
+
+    [row] = reach(str(tmp_path)).to_dict("records")
+
+    assert row["launches"] == 2
+    assert row["latency_us"] == pytest.approx(4.05, rel=1e-3)
+
+
+def test_a_declared_link_is_that_of_the_row_and_of_no_other(tmp_path: Path) -> None:
+    for number, (fabric, rate) in enumerate([("infiniband", "200"), ("roce", "25")]):
+        write_record(
+            tmp_path / f"{number}.record", run_id=f"{number}" * 32,
+            labels={"site": "alpha", "placement": "p", "fabric": fabric, "link_Gbps": rate},
+        )  # fmt: skip
+
+    assert reach(str(tmp_path))["link_MBps"].tolist() == [25000, 3125]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_no_line_is_wider_than_the_terminal_or_ends_in_blanks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    columns: int,
+) -> None:  # fmt: skip
+    for fabric in ("infiniband-hdr-200", "roce-over-connectx-5"):
+        for kernel, latency in (("osu_latency", 1.0), ("osu_bw", 0.5)):
+            curve(tmp_path / fabric, kernel, "", latency, 1e-4, fabric=fabric, environ="gnu-12")
+    table = reach(str(tmp_path), switches=True)
+
+    print_reach(table)
+    piped = capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    print_reach(table)
+    shown = capsys.readouterr().out
+
+    assert all(line == line.rstrip() and len(line) <= 200 for line in piped.splitlines())
+    rows = shown.splitlines()[:-3]
+    assert max(len(re.sub(r"\x1b\[\d*m", "", line)) for line in rows) <= columns
+    for word in ("infiniband-hdr-200", "roce-over-connectx-5", "latency / us", "n1/2"):
+        assert word in shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,20 @@ import pandas as pd
 
 from switchpoint.comparison.ladder import ladder
 from switchpoint.comparison.matching import Curve, curves_of
-from switchpoint.comparison.methods import HALF_ROUND_TRIP, ONE_WAY, pattern, quantity
+from switchpoint.comparison.methods import (
+    HALF_ROUND_TRIP,
+    METHOD_COLUMNS,
+    ONE_WAY,
+    pattern,
+    quantity,
+)
 from switchpoint.comparison.sides import Side, select_all
 from switchpoint.records.run_facts import prove
 from switchpoint.tables.columns import LINK, none_for_nulls
 from switchpoint.tables.measurements import facts_of
 from switchpoint.tables.student import t975
 
-#: Columns of a place. Benchmarks of one place are separate rows.
+#: Columns of a place. Benchmarks of one place are separate rows, and so are other labels.
 PLACE_COLUMNS = ["side", "site", "partition", "mpi", "environ", "placement", "benchmark"]
 
 #: Each value with its 95 % interval over launches, null with one launch.
@@ -31,6 +38,14 @@ LIMIT_COLUMNS = [
     "latency_size_bytes", "peak_size_bytes", "peak_of", "link_MBps", "link_from", "share_of_link",
     "sockets_us", "over_sockets", "switches",
 ]  # fmt: skip
+
+#: Columns in which the curves of one place differ.
+_PATTERN = ("kernel", "mode", "run_id")
+
+_PROCESSES = "processes"
+
+#: Launches of one curve measured at least this share of the sizes of that with most of them.
+_ENOUGH_SIZES = 0.5
 
 #: What the table tells of a boundary of a ladder.
 _BOUNDARY = ["last_size_before", "first_size_bytes", "exact", "magnitude"]
@@ -60,7 +75,9 @@ def reach(
     Returns
     -------
     DataFrame
-        `LIMIT_COLUMNS`, one row per side, place and benchmark. `latency_us` is half a round trip at
+        `PLACE_COLUMNS`, every other label of the curves, such as `fabric` or `nodes`, and the other
+        `LIMIT_COLUMNS`, one row per side, place, label and benchmark: nothing that differs in a
+        label is in one row. `latency_us` is half a round trip at
         the smallest size (`latency_size_bytes`); `peak_MBps` the largest bandwidth of a stream in
         one direction, otherwise of round trips (`peak_of`), at `peak_size_bytes`;
         `half_size_bytes` the size at which round trips reach half of their own largest bandwidth
@@ -82,9 +99,10 @@ def reach_of_sides(
 ) -> pd.DataFrame:
     """Tabulate what sides reach, as `reach` does, with the boundaries of each side's ladder."""
     rows = []
+    labels: dict[str, None] = {}
     for index, side in enumerate(sides):
-        places: dict[tuple[str | None, ...], list[Curve]] = {}
         sockets: dict[tuple[str | None, ...], Curve] = {}
+        reaching: list[Curve] = []
         for curve in curves_of(side):
             identity = curve.identity
             where = identity.get("site"), identity.get("placement")
@@ -93,34 +111,86 @@ def reach_of_sides(
                     sockets[where] = _faster(sockets.get(where), curve)
                 continue
             if quantity(identity.get("kernel"), identity.get("mode")) in (HALF_ROUND_TRIP, ONE_WAY):
-                places.setdefault(_place(side.letter, identity), []).append(curve)
+                reaching.append(curve)
+        places = _Places.of(side.letter, reaching)
+        labels |= dict.fromkeys(places.labels)
         links = _links(side)
-        boundaries = None if ladders is None else _boundaries(side.letter, ladders[index])
-        for place, curves in places.items():
-            row = dict(zip(PLACE_COLUMNS, place, strict=True)) | _reached(curves)
-            link = links.get((row["site"], row["mpi"], row["placement"]))
+        boundaries = None if ladders is None else _boundaries(places, ladders[index])
+        for place, curves in places.curves.items():
+            row = places.named(place) | _reached(curves)
+            link = _link_of(curves, links)
             own_sockets = sockets.get((row["site"], row["placement"]))
             found = {} if boundaries is None else {"switches": boundaries.get(place, [])}
             rows.append(row | _of_link(row, link) | _of_sockets(row, own_sockets) | found)
-    table = pd.DataFrame(rows, columns=LIMIT_COLUMNS)
-    return table.sort_values(PLACE_COLUMNS, ignore_index=True)
+    of_place = [*PLACE_COLUMNS, *labels]
+    others = [name for name in LIMIT_COLUMNS if name not in PLACE_COLUMNS]
+    table = pd.DataFrame(rows, columns=[*of_place, *others])
+    return table.sort_values(of_place, ignore_index=True)
 
 
-def _place(side: str, identity: Mapping[Any, Any]) -> tuple[str | None, ...]:
+def place_columns(table: pd.DataFrame) -> list[str]:
+    """Return the columns of the table that name a place: `PLACE_COLUMNS`, then labels."""
+    return [str(name) for name in table if name in PLACE_COLUMNS or name not in LIMIT_COLUMNS]
+
+
+@dataclass(frozen=True)
+class _Places:
+    """The curves of a side by their place: curves that differ in a label are never together.
+
+    How a stream was measured, such as its window, divides curves only if streams differ in it:
+    round trips have no window.
+    """
+
+    side: str
+    labels: list[str]
+    curves: dict[tuple[str | None, ...], list[Curve]]
+
+    @classmethod
+    def of(cls, side: str, curves: Sequence[Curve]) -> _Places:
+        names = dict.fromkeys(name for curve in curves for name in curve.identity)
+        own = [name for name in names if name not in {*PLACE_COLUMNS, *_PATTERN}]
+        if all(curve.identity.get(_PROCESSES) in {None, "2"} for curve in curves):
+            own = [name for name in own if name != _PROCESSES]  # IMB alone prints it
+        labels = [
+            name for name in own
+            if name not in METHOD_COLUMNS and any(curve.identity.get(name) for curve in curves)
+        ]  # fmt: skip
+        labels += [name for name in own if name in METHOD_COLUMNS and _tells(curves, name)]
+        places: dict[tuple[str | None, ...], list[Curve]] = {}
+        for curve in curves:
+            places.setdefault(_place(side, curve.identity, labels), []).append(curve)
+        return cls(side, labels, places)
+
+    def named(self, place: tuple[str | None, ...]) -> dict[str, Any]:
+        """Return the columns of a place."""
+        return dict(zip([*PLACE_COLUMNS, *self.labels], place, strict=True))
+
+
+def _tells(curves: Sequence[Curve], name: str) -> bool:
+    """Return whether curves of one kernel and mode differ in a column."""
+    values: dict[tuple[str | None, ...], set[str | None]] = {}
+    for curve in curves:
+        key = curve.identity.get("kernel"), curve.identity.get("mode")
+        values.setdefault(key, set()).add(curve.identity.get(name))
+    return any(len(own) > 1 for own in values.values())
+
+
+def _place(side: str, identity: Mapping[Any, Any], labels: Sequence[str]) -> tuple[str | None, ...]:
     kernel = identity.get("kernel") or ""
     named = [name for start, name in _BENCHMARKS.items() if kernel.startswith(start)]
     own = [identity.get(name) for name in PLACE_COLUMNS[1:-1]]
-    return (side, *own, named[0] if named else kernel)
+    told = [identity.get(name) for name in labels]
+    return (side, *own, named[0] if named else kernel, *told)
 
 
 def _boundaries(
-    side: str, rungs: pd.DataFrame
+    places: _Places, rungs: pd.DataFrame
 ) -> dict[tuple[str | None, ...], list[dict[str, Any]]]:
-    """Return where the time of each place jumps, by size."""
+    """Return where the time of each place jumps, by size, each boundary once."""
     found: dict[tuple[str | None, ...], list[dict[str, Any]]] = {}
     for rung in none_for_nulls(rungs).to_dict("records"):
         if rung["last_size_before"] is not None:
-            told = found.setdefault(_place(side, rung), [])
+            told = found.setdefault(_place(places.side, rung, places.labels), [])
             told.append({name: rung[name] for name in _BOUNDARY})
     return found
 
@@ -134,11 +204,12 @@ def _faster(known: Curve | None, curve: Curve) -> Curve:
 def _reached(curves: list[Curve]) -> dict[str, Any]:
     """Return what the curves of a place reach, over launches."""
     by_mode = {
-        pattern(curve.identity.get("kernel"), curve.identity.get("mode"))[1]: curve
-        for curve in sorted(curves, key=lambda curve: len(curve.run_ids))
+        pattern(curve.identity.get("kernel"), curve.identity.get("mode"))[1]: _alike(curve)
+        for curve in curves
     }
     trips, stream = by_mode.get("send"), by_mode.get("stream")
-    found: dict[str, Any] = {"launches": max(len(curve.run_ids) for curve in curves)}
+    shown = [curve for curve in (trips, stream) if curve is not None] or [*by_mode.values()]
+    found: dict[str, Any] = {"launches": max(len(curve.run_ids) for curve in shown)}
     if trips is not None:
         if trips.size_bytes[0] <= _SMALL_BYTES:
             found["latency_size_bytes"] = int(trips.size_bytes[0])
@@ -153,6 +224,28 @@ def _reached(curves: list[Curve]) -> dict[str, Any]:
     if stream is not None and stream.size_bytes[0] <= _SMALL_BYTES:
         found |= _over_launches("messages_per_s", np.log(1e6) - stream.log_time[:, 0])
     return found
+
+
+def _alike(curve: Curve) -> Curve:
+    """Return a curve with the launches that measured the same: from where to where, how closely.
+
+    A smoke run or a closer look at some sizes is no launch of a sweep. The launch with most sizes
+    decides.
+    """
+    measured = ~np.isnan(curve.log_time)
+    count = measured.sum(axis=1)
+    first = measured.argmax(axis=1)
+    last = measured.shape[1] - 1 - measured[:, ::-1].argmax(axis=1)
+    most = int(count.argmax())
+    alike = (first == first[most]) & (last == last[most]) & (count >= _ENOUGH_SIZES * count[most])
+    sizes = measured[alike].any(axis=0)
+    return Curve(
+        curve.identity,
+        [run for run, own in zip(curve.run_ids, alike, strict=True) if own],
+        curve.size_bytes[sizes],
+        curve.log_time[alike][:, sizes],
+        curve.error[alike][:, sizes],
+    )
 
 
 def _over_launches(name: str, logs: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, float]:
@@ -189,13 +282,20 @@ def _half_sizes(trips: Curve) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.array(found)
 
 
-def _links(side: Side) -> dict[tuple[str | None, ...], tuple[float, str]]:
-    """Return the rate of the link of each site, MPI and placement in MB/s, and who says so."""
-    found: dict[tuple[str | None, ...], tuple[float, str]] = {}
-    for run in none_for_nulls(side.runs).to_dict("records"):
-        if link := _link(run):
-            found[run["site"], run["mpi"], run["placement"]] = link
-    return found
+def _links(side: Side) -> dict[str, tuple[float, str]]:
+    """Return the rate of the link of each run in MB/s, and who says so."""
+    runs = none_for_nulls(side.runs).to_dict("records")
+    return {run["run_id"]: link for run in runs if (link := _link(run))}
+
+
+def _link_of(
+    curves: Sequence[Curve], links: Mapping[str, tuple[float, str]]
+) -> tuple[float, str] | None:
+    """Return the link of the runs of a place; None if it is not known or they differ in it."""
+    known = {links[run] for curve in curves for run in curve.run_ids if run in links}
+    declared = {link for link in known if link[1] == "declared"}
+    one = declared or known
+    return next(iter(one)) if len(one) == 1 else None
 
 
 def _link(run: Mapping[Any, Any]) -> tuple[float, str] | None:

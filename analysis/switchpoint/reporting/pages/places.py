@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from switchpoint.comparison.reach import place_columns
 from switchpoint.reporting.figures.ladder import draw_ladders
 from switchpoint.reporting.ladders import boundaries_text
 from switchpoint.reporting.pages.contents import Contents, kernel_path, run_path, site_path
@@ -23,8 +24,17 @@ from switchpoint.reporting.pages.page import (
     whole_number,
     word,
 )
-from switchpoint.reporting.pages.tables import CHOSEN_SIZES, finding_tables
+from switchpoint.reporting.pages.tables import CHOSEN_SIZES, finding_tables, heading
 from switchpoint.tables.columns import none_for_nulls
+
+#: Columns of what a place reaches: heading and column of the table of `reach`.
+_REACHED = {
+    "latency / µs": "latency_us",
+    "peak / (MB/s)": "peak_MBps",
+    "n1/2 / B": "half_size_bytes",
+    "messages/s": "messages_per_s",
+    "share of link": "share_of_link",
+}
 
 
 def site_pages(contents: Contents) -> Iterator[Page]:
@@ -105,30 +115,24 @@ def _shaded(placements: list[str], times: dict[str, list[float]]) -> Iterator[Ce
 
 
 def reach_tables(reached: pd.DataFrame) -> Iterator[Table]:
-    """Yield what places reach."""
+    """Yield what places reach, with every label that a place has, and no empty column."""
     if reached.empty:
         return
+    known = reached.notna().any()
+    names = [name for name in place_columns(reached) if name != "side" and known[name]]
+    numbers = {title: name for title, name in _REACHED.items() if known[name]}
     rows = [
         Row(
             [
-                word(row["site"]),
-                word(row["mpi"]),
-                word(row["placement"]),
-                word(row["benchmark"]),
+                *(word(row[name]) for name in names),
                 whole_number(row["launches"]),
-                number(row["latency_us"]),
-                number(row["peak_MBps"]),
-                number(row["half_size_bytes"]),
-                number(row["messages_per_s"]),
-                number(row["share_of_link"]),
+                *(number(row[name]) for name in numbers.values()),
                 Cell(boundaries_text(row["switches"])),
             ]
         )
         for row in none_for_nulls(reached).to_dict("records")
     ]
-    headings = ["site", "MPI", "placement", "benchmark", "launches", "latency / µs",
-                "peak / (MB/s)", "n1/2 / B", "messages/s", "share of link",
-                "time jumps between"]  # fmt: skip
+    headings = [*map(heading, names), "launches", *numbers, "time jumps between"]
     yield Table("reach-table", headings, rows)
 
 

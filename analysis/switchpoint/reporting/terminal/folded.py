@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from switchpoint.reporting.digest import PLACE, Line
-from switchpoint.reporting.terminal.tables import safe_text, show_table, table_width
+from switchpoint.reporting.terminal.tables import most_width, safe_text, show_table, table_width
 from switchpoint.reporting.terminal.words import change_range, kind_text, listed
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.units import range_text, significant
@@ -27,7 +27,7 @@ def show_lines(console: Console, lines: list[Line], curves: pd.DataFrame) -> Non
     varying = _varying(curves)
     rows = [_row(line, named, varying) for line in lines]
     table = _table(named, rows)
-    if not console.is_terminal or table_width(table) <= console.width:
+    if table_width(table) <= most_width(console):
         show_table(console, table)
         return
     for row in rows:

@@ -9,6 +9,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from switchpoint.comparison.reach import place_columns
 from switchpoint.reporting.ladders import boundaries_text
 from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
 from switchpoint.tables.columns import none_for_nulls
@@ -23,44 +24,74 @@ _NUMBERS = {
     "link / (MB/s)": "link_MBps",
 }
 
+_SHARES = {"share of link": "share_of_link", "over sockets": "over_sockets"}
+
+_MEANINGS = (
+    "Latency: half a round trip of the smallest size. n1/2: the size with half of the largest"
+    " bandwidth of round trips.",
+    "Peak and messages: a stream in one direction, or else round trips (*). Brackets: 95 % interval"
+    " over launches.",
+)
+
 
 def print_reach(table: pd.DataFrame) -> None:
-    """Print one table with a row for each site, MPI, placement and benchmark."""
+    """Print one table with a row for each site, MPI, placement, benchmark and other label."""
     console = SafeConsole()
-    _print_rows(console, table)
+    words = _words(table)
+    alike = [
+        f"{_heading(name)} {value}"
+        for name in place_columns(table)
+        if name not in words and isinstance(value := table[name].iloc[0], str) and name != "side"
+    ]
+    if alike:
+        console.print(safe_text(f"All rows: {', '.join(alike)}."), soft_wrap=True)
+    _print_rows(console, table, words)
     console.print()
-    console.print(
-        "Latency: half a round trip of the smallest size. n1/2: the size with half of the largest"
-        " bandwidth of round trips. Peak and messages: a stream in one direction, or else round"
-        " trips (*). Brackets: 95 % interval over launches.",
-        soft_wrap=True,
-    )
+    for line in _MEANINGS:
+        console.print(line, soft_wrap=True)
 
 
-def _print_rows(console: Console, rows: pd.DataFrame) -> None:
+def _words(table: pd.DataFrame) -> list[str]:
+    """Return the columns to print: site, MPI and benchmark, and each that tells rows apart."""
+    differ = [name for name in place_columns(table) if len(set(table[name].fillna(""))) > 1]
+    always = {"site", "mpi", "benchmark"} | ({"environ"} if table["mpi"].isna().any() else set())
+    known = table.notna().any()
+    return [
+        name for name in place_columns(table) if name in differ or (name in always and known[name])
+    ]
+
+
+def _heading(name: str) -> str:
+    return "MPI" if name == "mpi" else name
+
+
+def _print_rows(console: Console, rows: pd.DataFrame, words: list[str]) -> None:
     printed = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    words = [
-        name for name in ("side", "site", "mpi", "environ", "placement", "benchmark")
-        if (name != "environ" or rows["mpi"].isna().any())
-        and (name != "side" or len(set(rows["side"])) > 1)
-    ]  # fmt: skip
     for name in words:
-        printed.add_column("MPI" if name == "mpi" else name, overflow="fold")
-    for heading in [*_NUMBERS, "share of link", "over sockets"]:
+        printed.add_column(_heading(name))
+    numbers = {heading: name for heading, name in _NUMBERS.items() if rows[name].notna().any()}
+    shares = {
+        heading: name for heading, name in _SHARES.items() if rows[name].notna().any()
+    }  # fmt: skip
+    for heading in [*numbers, *shares]:
         printed.add_column(heading, justify="right", no_wrap=True)
     has_switches = rows["switches"].notna().any()
     if has_switches:
-        printed.add_column("time jumps between", overflow="fold")
+        printed.add_column("time jumps between")
     for row in none_for_nulls(rows).to_dict("records"):
-        share, over = row["share_of_link"], row["over_sockets"]
         printed.add_row(
             *(safe_text(row[name] or "-") for name in words),
-            *(_number(row, name) for name in _NUMBERS.values()),
-            "-" if share is None else f"{100 * share:.0f} %",
-            "-" if over is None else significant(over),
+            *(_number(row, name) for name in numbers.values()),
+            *(_share(name, row[name]) for name in shares.values()),
             *([boundaries_text(row["switches"])] if has_switches else []),
         )
     show_table(console, printed)
+
+
+def _share(name: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{100 * value:.0f} %" if name == "share_of_link" else significant(value)
 
 
 def _number(row: Mapping[Any, Any], name: str) -> str:

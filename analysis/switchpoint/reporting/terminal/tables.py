@@ -1,4 +1,4 @@
-"""Tables and text for the terminal: safe to show, with numbers that are never cut."""
+"""Tables and text for the terminal: safe to show, no wider than it, with numbers never cut."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from switchpoint.printable import printable
+
+#: The longest line of a table in a pipe.
+MOST_CHARACTERS = 200
 
 #: Columns in the heading of a group of findings. The rest of the identity is in the table.
 HEADING = ["site", "partition", "mpi", "environ", "kernel"]
@@ -43,19 +46,68 @@ def safe_text(words: str, style: str = "") -> Text:
 
 
 def show_table(console: Console, table: Table) -> None:
-    """Print a table without cutting numbers: words are wrapped, or lines become longer.
+    """Print a table without cutting a word: cells are wrapped, or each row becomes a few lines.
 
-    In a pipe, which has no width, each row is one line.
+    In a pipe, which has no width, a row that is not too long is one line.
     """
-    width = table_width(table)
-    if console.is_terminal:
-        least = sum(map(_least_width, table.columns)) + 2 * len(table.columns)
-        width = min(width, max(console.width, least))
+    most = most_width(console)
+    least = sum(map(_least_width, table.columns)) + 2 * len(table.columns)
+    if least > most:
+        _show_stacked(console, table, most)
+        return
     for column in table.columns:
-        column.overflow = "fold"
-    before, console.width = console.width, width
-    console.print(table)
+        column.min_width = _least_width(column)
+    before, console.width = console.width, min(table_width(table), most)
+    if console.is_terminal:
+        console.print(table)
+        console.width = before
+        return
+    with console.capture() as captured:
+        console.print(table)
     console.width = before
+    for line in captured.get().splitlines():
+        console.out(line.rstrip(), highlight=False)
+
+
+def most_width(console: Console) -> int:
+    """Return the width of the terminal, or of the longest line in a pipe."""
+    return console.width if console.is_terminal else MOST_CHARACTERS
+
+
+def _show_stacked(console: Console, table: Table, most: int) -> None:
+    """Print each row as lines: its words, then its numbers, each with its heading."""
+    rows = zip(*(column.cells for column in table.columns), strict=True)
+    for cells in rows:
+        named = [
+            (str(column.header), _plain(cell), column.justify == "right")
+            for column, cell in zip(table.columns, cells, strict=True)
+        ]
+        words = [
+            f"{heading} {text}".strip() for heading, text, right in named
+            if not right and text not in {"", "-"}
+        ]  # fmt: skip
+        numbers = [f"{heading} {text}".strip() for heading, text, right in named
+                   if right and text not in {"", "-"}]  # fmt: skip
+        for parts, indent, style in ((words, "", "bold"), (numbers, "  ", "")):
+            for line in _filled(parts, most, indent):
+                console.print(safe_text(line, style=style), soft_wrap=True)
+
+
+def _filled(parts: list[str], most: int, indent: str) -> list[str]:
+    """Join parts with commas into lines that are not too long; a part is broken between words."""
+    lines = [""]
+    for number, part in enumerate(parts):
+        ended = part + ("," if number + 1 < len(parts) else "")
+        for word in [ended] if cell_len(ended) + len(indent) <= most // 2 else ended.split():
+            if lines[-1] and cell_len(indent + lines[-1] + word) + 1 > most:
+                lines.append(f"  {word}")
+            else:
+                lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
+    return [indent + line for line in lines if line]
+
+
+def _plain(cell: Any) -> str:
+    return cell.plain if isinstance(cell, Text) else str(cell)
 
 
 def table_width(table: Table) -> int:
@@ -73,5 +125,4 @@ def _least_width(column: Column) -> int:
 
 def _lines_of(column: Column) -> list[str]:
     cells = [column.header, *column.cells]
-    texts = (cell.plain if isinstance(cell, Text) else str(cell) for cell in cells)
-    return [line for text in texts for line in text.splitlines() or [""]]
+    return [line for cell in cells for line in _plain(cell).splitlines() or [""]]
