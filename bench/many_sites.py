@@ -103,7 +103,7 @@ def imb(program: str, time_us: np.ndarray) -> str:
         rows = [f"{n:>13d} {1000:>12d} {t:>12.2f} {n / t:>12.2f}"
                 for n, t in zip(SIZES, time_us, strict=True)]  # fmt: skip
         both = [
-            f"{n:>13d} {1000:>12d} {t:>12.2f} {t * 1.02:>12.2f} {t * 1.01:>12.2f} {2 * n / t:>12.2f}"
+            f"{n:>13d} {1000:>12d} {t:>12.2f} {1.02 * t:>12.2f} {1.01 * t:>12.2f} {n / t:>12.2f}"
             for n, t in zip(SIZES, 1.1 * time_us, strict=True)
         ]
         return _benchmark("PingPong", 2, "t[usec]   Mbytes/sec", rows) + _benchmark(

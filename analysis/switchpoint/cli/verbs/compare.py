@@ -23,6 +23,9 @@ def command(
     ],
     store: Store = "results",
     last: Last = 1,
+    show_all: Annotated[
+        bool, typer.Option("--all", help="Print also each range of sizes of each pair of curves.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compare A with B: which is faster, at which sizes, by how much, and what differs."""
@@ -38,4 +41,4 @@ def command(
         else:
             from switchpoint.reporting.terminal.comparison import print_comparison
 
-            print_comparison(found)
+            print_comparison(found, show_all=show_all)

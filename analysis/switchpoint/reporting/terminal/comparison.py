@@ -1,7 +1,11 @@
-"""Prints a comparison: which side is faster, where, by how much, and what differs."""
+"""Prints a comparison: a line for each kernel, then what differs; on request all ranges of sizes.
+
+The counts of the lines add up to those of the last line.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,7 +15,13 @@ from rich.console import Console
 from rich.table import Table
 
 from switchpoint.comparison.effects import WITHIN_LAUNCHES
-from switchpoint.reporting.terminal.tables import HEADING, SafeConsole, safe_text, show_table
+from switchpoint.reporting.terminal.tables import (
+    HEADING,
+    SafeConsole,
+    safe_text,
+    show_line,
+    show_table,
+)
 from switchpoint.reporting.terminal.words import counted
 from switchpoint.tables.columns import none_for_nulls
 from switchpoint.tables.units import range_text, significant
@@ -23,6 +33,12 @@ if TYPE_CHECKING:
 _FACTS = 15
 _REASONS = 8
 
+#: So few ranges of sizes are printed even if nobody asks for all.
+_FEW_RANGES = 12
+
+#: Columns that the line of a kernel names.
+_OF_LINE = ("kernel", "mode")
+
 #: Columns of the identity that a group's heading contains; the others are in its table.
 _GROUP = [*HEADING, "placement"]
 
@@ -31,22 +47,107 @@ def _table(*, headed: bool = True) -> Table:
     return Table(box=None, padding=(0, 2, 0, 0), header_style="dim", show_header=headed)
 
 
-def print_comparison(found: Comparison) -> None:
-    """Print the sides, the ranges of sizes of each pair of curves, what differs, and a summary."""
+def print_comparison(found: Comparison, *, show_all: bool = False) -> None:
+    """Print the sides, a line for each kernel, what differs, and a summary.
+
+    Parameters
+    ----------
+    found
+        As from `compare`.
+    show_all
+        Print also the ranges of sizes of each pair of curves. A few are printed anyway.
+    """
     console = SafeConsole()
     _print_sides(console, found.sides)
     several = len(found.sides) > 2
-    for other in dict.fromkeys(found.ranges["other"]):
-        ranges = found.ranges[found.ranges["other"] == other]
-        against = f"{other} and {ranges['first'].iloc[0]}: " if several else ""
-        for heading, group in _groups(ranges):
-            console.print(safe_text(against + heading, style="bold"), soft_wrap=True)
-            _print_ranges(console, group)
-            console.print()
+    kernels = list(_by_kernel(found.ranges))
+    few = len(found.ranges) <= _FEW_RANGES
+    if len(kernels) > 1 or not few:
+        _print_kernels(console, kernels, several=several)
+        console.print()
+    if few or show_all:
+        for other in dict.fromkeys(found.ranges["other"]):
+            ranges = found.ranges[found.ranges["other"] == other]
+            against = f"{other} and {ranges['first'].iloc[0]}: " if several else ""
+            for heading, group in _groups(ranges):
+                show_line(console, against + heading, style="bold")
+                _print_ranges(console, group)
+                console.print()
     _print_facts(console, found.facts)
     _print_unmatched(console, found.unmatched)
     for line in _summary(found.ranges):
-        console.print(safe_text(line), soft_wrap=True)
+        show_line(console, line)
+    if not (few or show_all):
+        show_line(console, "--all prints each range of sizes of each pair of curves.")
+
+
+def _by_kernel(ranges: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
+    """Yield other side, kernel and mode with their ranges."""
+    keys = [
+        (row["other"], _either(row, "kernel"), _either(row, "mode"))
+        for row in ranges.to_dict("records")
+    ]
+    for key in sorted(set(keys)):
+        yield key, ranges[[own == key for own in keys]]
+
+
+def _either(row: Mapping[Any, Any], name: str) -> str:
+    """Return what both curves of a pair have in a column, or both values."""
+    if name in row["differs"]:
+        return " / ".join(value or "-" for value in row["differs"][name])
+    return str(row["curve"].get(name, "-"))
+
+
+def _print_kernels(
+    console: Console, kernels: list[tuple[tuple[str, str, str], pd.DataFrame]], *, several: bool
+) -> None:
+    """Print for each kernel by how much its times differ, in how many ranges, and where most."""
+    has_modes = any(mode != "-" for (_, _, mode), _ in kernels)
+    table = _table()
+    for heading in (*(["other"] if several else []), "kernel", *(["mode"] if has_modes else [])):
+        table.add_column(heading, no_wrap=True)
+    first = kernels[0][1]["first"].iloc[0]
+    other = "other" if several else kernels[0][0][0]
+    for heading in ("curves", f"{other} / {first}", f"{first} faster", f"{other} faster",
+                    "not known"):  # fmt: skip
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("differs most")
+    for (letter, kernel, mode), ranges in kernels:
+        ratios = ranges["ratio"].tolist()
+        most = ranges.iloc[max(range(len(ratios)), key=lambda at: abs(math.log(ratios[at])))]
+        low, high = significant(min(ratios)), significant(max(ratios))
+        faster = Counter(ranges["faster"].fillna("").tolist())
+        table.add_row(
+            *([letter] if several else []),
+            safe_text(kernel),
+            *([safe_text(mode)] if has_modes else []),
+            f"{ranges['pair'].nunique():,}",
+            low if low == high else f"{low} to {high}",
+            *(f"{faster[side]:,}" for side in (first, letter, "")),
+            safe_text(_where(most, _telling(ranges))),
+        )
+    show_table(console, table)
+    show_line(
+        console,
+        f"{other} / {first}: the ratio of their times over ranges of sizes, which are counted.",
+        style="dim",
+    )
+
+
+def _telling(ranges: pd.DataFrame) -> list[str]:
+    """Return the columns in which the shared names of the pairs differ, without kernel and mode."""
+    values: dict[str, set[str | None]] = {}
+    curves = ranges["curve"].tolist()
+    for name in dict.fromkeys(name for curve in curves for name in curve):
+        values[name] = {curve.get(name) for curve in curves}
+    return [name for name, own in values.items() if len(own) > 1 and name not in _OF_LINE]
+
+
+def _where(row: Any, told: list[str]) -> str:
+    """Write the sizes of a range and what tells its curves apart from others."""
+    curve = row["curve"]
+    words = [_worded(name, curve[name]) for name in told if name in curve]
+    return ", ".join([range_text(row["first_size_bytes"], row["last_size_bytes"]), *words])
 
 
 def _print_sides(console: Console, sides: pd.DataFrame) -> None:
@@ -105,7 +206,7 @@ def _print_ranges(console: Console, ranges: pd.DataFrame) -> None:
         if row["low"] is not None:
             interval = f"{significant(row['low'])} to {significant(row['high'])}"
         table.add_row(
-            safe_text(_mode(row)),
+            safe_text(_either(row, "mode")),
             range_text(row["first_size_bytes"], row["last_size_bytes"]),
             significant(row["first_us"]),
             significant(row["other_us"]),
@@ -115,12 +216,6 @@ def _print_ranges(console: Console, ranges: pd.DataFrame) -> None:
             row["faster"] or "-",
         )
     show_table(console, table)
-
-
-def _mode(row: Mapping[Any, Any]) -> str:
-    if "mode" in row["differs"]:
-        return " / ".join(value or "-" for value in row["differs"]["mode"])
-    return str(row["curve"].get("mode", "-"))
 
 
 def _print_facts(console: Console, facts: pd.DataFrame) -> None:
@@ -141,10 +236,7 @@ def _print_facts(console: Console, facts: pd.DataFrame) -> None:
 def _print_unmatched(console: Console, unmatched: pd.DataFrame) -> None:
     reasons = Counter(zip(unmatched["side"], unmatched["reason"], strict=True))
     for (side, reason), number in reasons.most_common(_REASONS):
-        console.print(
-            safe_text(f"not compared: {counted(number, 'curve')} of {side}: {reason}"),
-            soft_wrap=True,
-        )
+        show_line(console, f"not compared: {counted(number, 'curve')} of {side}: {reason}")
     if rest := sum(number for _, number in reasons.most_common()[_REASONS:]):
         console.print(f"and {counted(rest, 'more curve')}; --json prints all of them")
     if reasons:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from rich.cells import cell_len
@@ -67,6 +68,16 @@ def show_table(console: Console, table: Table) -> None:
     console.width = before
     for line in captured.get().splitlines():
         console.out(line.rstrip(), highlight=False)
+
+
+def show_line(console: Console, words: str, style: str = "") -> None:
+    """Print a sentence; in a pipe a long one continues in the next line, which is indented."""
+    lines = [words] if console.is_terminal else textwrap.wrap(
+        words, MOST_CHARACTERS, subsequent_indent="  ", break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    for line in lines:
+        console.print(safe_text(line, style=style), soft_wrap=True)
 
 
 def most_width(console: Console) -> int:
