@@ -125,23 +125,44 @@ def test_a_rival_that_was_changed_is_not_dropped(tmp_path: Path) -> None:
     assert f"{SEGMENT}=16448: the switch moved to 16,448 B" in str(found["evidence"])
 
 
-def test_another_step_of_the_same_run_is_not_the_step_that_moved(tmp_path: Path) -> None:
-    proof = Experiment(tmp_path, "openmpi-tcp-zoom").trial({LIMIT: 98304}, 98248)
-    for path, steps in zip(proof.records, ((1001, 65461), (65461,)), strict=True):
+def with_steps(proof: Experiment, *steps: tuple[int, ...]) -> Experiment:
+    """Let a bisection find steps of MPI_Send in each of the records, after these sizes."""
+    for path, lasts in zip(proof.records, steps, strict=True):
         *lines, last_line = path.read_text().splitlines()
         footer = json.loads(last_line)
         (probe,) = footer["switches"]
         footer["switches"] += [
-            probe | {"method": "bisection", "jump": 0.2, "visits": 15, "low_bytes": step - 9,
-                     "high_bytes": step + 9, "last_size_bytes": step, "first_size_bytes": step + 1}
-            for step in steps
+            probe | {"method": "bisection", "jump": 0.2, "visits": 15, "verdict": "exact",
+                     "low_bytes": last - 9, "high_bytes": last + 9, "last_size_bytes": last,
+                     "first_size_bytes": last + 1}
+            for last in lasts
         ]  # fmt: skip
         path.write_text("\n".join([*lines, json.dumps(footer)]) + "\n")
+    return proof
+
+
+def test_another_step_of_the_same_run_is_not_the_step_that_moved(tmp_path: Path) -> None:
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom").trial({LIMIT: 98304}, 98248)
+    with_steps(proof, (1001, 65461), (65461,))
 
     switches = explain(proof.measurements).set_index("last_size_bytes")
 
     assert switches.loc[1001, "cause"] is None
     assert switches.loc[65480, "cause"] == LIMIT
+
+
+def test_a_step_that_follows_leaves_another_one_at_its_old_place(tmp_path: Path) -> None:
+    # With MPICH over UCX the end of "short" and a third cache line are both at 93 B.
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom")
+    for value in (98304, 73728, 57344):
+        proof.trial({LIMIT: value}, value - 56)
+    with_steps(proof, (60000,), (60000, 92768), (60000, 68192), (51808,))
+
+    found = explain(proof.measurements).set_index("last_size_bytes").loc[60000]
+
+    assert (found["cause"], found["status"]) == (LIMIT, "confirmed")
+    assert "set to 98,304, the switch is at 92,769 B" in found["reason"]
+    assert found["reason"].endswith("another step stays there")
 
 
 def test_a_switch_that_follows_by_no_law_is_governed(tmp_path: Path) -> None:

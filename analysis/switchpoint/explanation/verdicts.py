@@ -97,7 +97,9 @@ def judge_setting(
     alone = [trial for trial in question.trials if set(trial.changed) == {name}]
     if automatic or value is None:
         return _overridden(question, name, alone, reason)
-    if stays := [t for t in alone if question.stayed(t)] or _raised_with_others(question, name):
+    law, _ = law_of(value, question.last, _places(alone, name))
+    vain = [t for t in [*alone, *_raised_with_others(question, name)] if question.stayed(t)]
+    if stays := [trial for trial in vain if not _follows(law, trial, name)]:
         return Verdict(REFUTED, _stays(question, name, stays[0]))
     return _followed(question, name, value, [*alone, *_in_context(question, name)], reason)
 
@@ -154,15 +156,17 @@ def _followed(
     )  # fmt: skip
     if not moved:
         return Verdict(SUSPECTED, reason)
-    exact = [(other, there) for other, t in moved for there in t.lasts]
-    law, holds = law_of(value, question.last, exact)
+    law, holds = law_of(value, question.last, _places([t for _, t in moved], name))
     contrary = [
         other for other, trial in moved
         if law(other) not in trial.lasts and not _other_limit(question, law, other, value, trial)
     ]  # fmt: skip
     up = [other for other in holds if other > value]
     rising = [other for other, t in moved if other > value and question.rose(t)]
-    tried = "; ".join(dict.fromkeys(f"set to {other:,}, {_there(trial)}" for other, trial in moved))
+    tried = "; ".join(dict.fromkeys(
+        f"set to {other:,}, {_at(law(other)) if _follows(law, t, name) else _there(t)}"
+        for other, t in moved
+    ))  # fmt: skip
     if contrary:
         return _without_law(question, name, value, moved, rising, reason, tried)
     said = f"{name} = {value:,} {law.text}: last size {question.last:,}; {tried}"
@@ -173,7 +177,25 @@ def _followed(
         return Verdict(SUSPECTED, says, values=sorted(holds))
     others = question.raised_in_vain() - {name}
     stay = f"; it stays when {_counted(len(others))} are raised" if others else ""
-    return Verdict(CONFIRMED, f"{said}{stay}", values=sorted(holds), law=law)
+    left = "; another step stays there" if any(question.stayed(t) for _, t in moved) else ""
+    said = f"{said}{stay}{left}"
+    return Verdict(CONFIRMED, said, values=sorted(holds), law=law)
+
+
+def _places(trials: list[Trial], name: str) -> list[tuple[int, int]]:
+    """Return the numbers that a setting had, each with each place of a switch."""
+    return [
+        (t.value_of(name), there) for t in trials if t.number_of(name) is not None
+        for there in t.lasts
+    ]  # fmt: skip
+
+
+def _follows(law: Law, trial: Trial, name: str) -> bool:
+    """Whether a switch is where a law has it, even if another one is still at the old place.
+
+    Two things can change the time at one size, such as a limit and a cache line.
+    """
+    return trial.number_of(name) is not None and law(trial.value_of(name)) in trial.lasts
 
 
 def _lacking(question: Question, name: str, holds: set[int], up: list[int]) -> list[str]:
@@ -307,8 +329,12 @@ def _stays(question: Question, name: str, trial: Trial) -> str:
 
 def _there(trial: Trial) -> str:
     if trial.lasts:
-        return f"the switch is at {min(trial.lasts) + 1:,} B"
+        return _at(min(trial.lasts))
     return "the switch is gone" if trial.gone else "no switch was found"
+
+
+def _at(last: int) -> str:
+    return f"the switch is at {last + 1:,} B"
 
 
 def _counted(count: int) -> str:
