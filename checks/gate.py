@@ -15,14 +15,14 @@ from reframe.core.builtins import deferrable, run_after, run_before, sanity_func
 from reframe.core.exceptions import ReframeError, SanityError
 from reframe.core.logging import getlogger
 
-from .mixins.session import SessionEnd, leave_slots, session_name
+from .mixins.session import OwnStageMixin, SessionEnd, leave_slots, session_name
 
 #: Exit codes of `switchpoint gate`.
 PASSES, FAILS = 0, 1
 
 
 @rfm.simple_test
-class Gate(rfm.RunOnlyRegressionTest, special=True):
+class Gate(rfm.RunOnlyRegressionTest, OwnStageMixin, special=True):
     """Imports what the session measured, and fails if `switchpoint gate` fails.
 
     It also fails if a check of the session failed or was skipped: what was not measured cannot be

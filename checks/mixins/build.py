@@ -23,7 +23,7 @@ from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import read_lock
 from switchpoint.spack.specs import parse
 
-from .session import leave_slots
+from .session import OwnStageMixin, leave_slots
 
 #: The program that makes Spack's environments.
 ENVIRONMENT = Path(__file__).with_name("spack_environment.py")
@@ -35,7 +35,7 @@ BUILDING = ".building"
 NO_LOCKS = "echo 'this file system has no locks: build in one session at a time'"
 
 
-class ProgramBuild(rfm.CompileOnlyRegressionTest):
+class ProgramBuild(rfm.CompileOnlyRegressionTest, OwnStageMixin):
     """Builds programs against the environment's own MPI.
 
     Build trees and Spack environments stay between sessions, one for each system and environment,
@@ -228,7 +228,7 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest):
         return self.directory / LOCK
 
 
-class BuildsEnded(rfm.RunOnlyRegressionTest, special=True):
+class BuildsEnded(rfm.RunOnlyRegressionTest, OwnStageMixin, special=True):
     """Ends when all builds of the session have ended, well or not, and those of other sessions too.
 
     What measures has this as a fixture of scope ``session``: where nodes are shared, a build beside

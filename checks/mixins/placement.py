@@ -6,7 +6,6 @@ Only the site's partition defines what a name means (``extras['placements']``).
 import re
 from pathlib import Path
 
-import reframe as rfm
 import reframe.core.runtime as rt
 import reframe.utility.sanity as sn
 import reframe.utility.typecheck as typ
@@ -17,7 +16,7 @@ from switchpoint.sites.placement_proof import contradictions
 from switchpoint.sites.placements import BUILT_IN, Placement
 from switchpoint.tables.columns import LINK
 
-from .session import session_name
+from .session import OwnStageMixin, session_name
 from .shell_words import quoted_variables
 
 #: The exit code of ``timeout`` if it ended the step, and if only SIGKILL ended it. A launcher also
@@ -37,7 +36,7 @@ def offered_placements():
     return list(offered)
 
 
-class PlacementMixin(rfm.RegressionTestPlugin):
+class PlacementMixin(OwnStageMixin):
     """Requests the nodes, the switches and the path of one placement.
 
     A child sets ``num_tasks`` by the end of its init phase. The ranks are divided evenly over the

@@ -1,12 +1,16 @@
 """The ReFrame session that runs: its name in the records, and what became of its test cases."""
 
+import fcntl
 import gc
 import os
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from pathlib import Path
 
+import reframe as rfm
 import reframe.core.runtime as rt
+from reframe.core.builtins import run_before
 from reframe.core.exceptions import ReframeError
 from reframe.frontend.executors import RegressionTask
 from reframe.frontend.executors.policies import SerialExecutionPolicy
@@ -25,6 +29,38 @@ def session_name():
     """
     now = datetime.now(timezone.utc)
     return os.environ.setdefault(VARIABLE, f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}")
+
+
+class OwnStageMixin(rfm.RegressionTestPlugin):
+    """Has ReFrame's stage folder to its session alone."""
+
+    @run_before("setup")
+    def claim_stage(self):
+        """Fail before anything of another session is deleted."""
+        claim_stage()
+
+
+def claim_stage():
+    """Refuse a stage folder that another session uses, which would delete its files.
+
+    The claim lasts as long as this process. Where files cannot be locked nobody is refused.
+    """
+    runtime = rt.runtime()
+    if hasattr(runtime, "claimed_stage"):  # ReFrame may load this file twice
+        return
+    folder = Path(runtime.stage_prefix)
+    folder.mkdir(parents=True, exist_ok=True)
+    claim = os.open(folder / ".session", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(claim)
+        raise ReframeError(
+            f"another session uses {folder}: wait for its end, or choose another folder (--prefix)"
+        ) from None
+    except OSError:
+        pass
+    runtime.claimed_stage = claim
 
 
 @dataclass(frozen=True)

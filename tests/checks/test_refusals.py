@@ -1,5 +1,6 @@
 """What a check must not let pass, and what it says."""
 
+import fcntl
 import json
 import shlex
 
@@ -37,6 +38,19 @@ def test_a_point_without_a_sample_fails(reframe):
     )
     assert session.exit_code == 1
     assert "points without a sample: send 512 B" in session.failures[0]
+
+
+def test_the_folder_of_another_session_is_left_alone(reframe, tmp_path):
+    running = tmp_path / "stage/testbed/batch/openmpi/running"
+    running.mkdir(parents=True)
+    with (tmp_path / "stage/.session").open("w") as claim:
+        fcntl.flock(claim, fcntl.LOCK_EX)
+        session = reframe("--dry-run", *only("one_node")[1:])
+    assert session.exit_code == 1
+    assert session.failures
+    for reason in session.failures:
+        assert f"another session uses {tmp_path / 'stage'}" in reason
+    assert running.exists()
 
 
 def test_a_missing_program_is_named(reframe):
