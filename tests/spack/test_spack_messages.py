@@ -330,11 +330,37 @@ def test_the_rest_of_a_sites_configuration_is_taken_along(tmp_path):
     where = site(tmp_path / "site", {"mpich": {"buildable": False}})
     (where / "mirrors.yaml").write_text("mirrors: {shared: file:///shared}\n")
     assert externals(where, tmp_path).returncode == 0
-    assert (tmp_path / "out/mirrors.yaml").read_text() == (where / "mirrors.yaml").read_text()
+    assert (tmp_path / "out/mirrors.yaml").read_text().splitlines()[1:] == (
+        where / "mirrors.yaml"
+    ).read_text().splitlines()
 
     (where / "mirrors.yaml").unlink()
     assert externals(where, tmp_path).returncode == 0
     assert not (tmp_path / "out/mirrors.yaml").exists()
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "mirrors.yaml", "packages.yaml"])
+def test_a_configuration_of_somebody_else_is_neither_replaced_nor_removed(tmp_path, name):
+    """`--write ~/.spack` removed the user's own files there."""
+    where = site(tmp_path / "site", {"mpich": {"buildable": False}})
+    (where / "mirrors.yaml").write_text("mirrors: {shared: file:///shared}\n")
+    own = tmp_path / "out" / name
+    own.parent.mkdir()
+    own.write_text("mine\n")
+
+    done = externals(where, tmp_path)
+
+    refused(done, str(own), "stays as it is")
+    assert own.read_text() == "mine\n"
+    assert [*own.parent.iterdir()] == [own]
+
+
+def test_a_pipe_in_the_place_of_a_configuration_is_not_waited_for(tmp_path):
+    where = site(tmp_path / "site", {"mpich": {"buildable": False}})
+    (tmp_path / "out").mkdir()
+    os.mkfifo(tmp_path / "out/packages.yaml")
+
+    refused(externals(where, tmp_path), "packages.yaml", "stays as it is")
 
 
 def test_an_application_whose_library_is_not_there_is_left_out(tmp_path):

@@ -13,6 +13,8 @@ from typing import Any
 import yaml
 
 from switchpoint.errors import InputError
+from switchpoint.limits import YAML_BYTES
+from switchpoint.regular_files import read_limited
 from switchpoint.sites.doctor import Fact
 from switchpoint.spack.externals import (
     External,
@@ -103,15 +105,14 @@ def write(surveyed: Survey, folder: Path) -> Path:
     Raises
     ------
     InputError
-        If there is a packages.yaml that somebody else wrote, or the folder cannot be written.
+        If one of these files is there and somebody else wrote it, or the folder cannot be written.
     """
-    path = folder / "packages.yaml"
-    if path.exists() and not path.read_text(encoding="utf-8").startswith(_WRITTEN):
-        raise InputError(
-            path, "is there already and stays as it is; --write another folder, and name this one "
-            "with --site to complete it there",
-        )  # fmt: skip
+    path, site = folder / "packages.yaml", surveyed.site
+    packages = yaml.safe_dump({"packages": surveyed.packages}, sort_keys=False)
     try:
+        texts = {} if site is None else _files_of(site)
+        for name in (path.name, *SITE_FILES):
+            _refuse_to_lose(folder / name, texts.get(name))
         for external in surveyed.found:
             for name, program in external.shims.items():
                 shim = external.prefix / "bin" / name
@@ -123,18 +124,40 @@ def write(surveyed: Survey, folder: Path) -> Path:
                 partial.replace(external.prefix / "include")
         folder.mkdir(parents=True, exist_ok=True)
         for name in SITE_FILES:
-            if surveyed.site is not None and (surveyed.site / name).exists():
-                _write_whole(folder / name, (surveyed.site / name).read_text(encoding="utf-8"))
+            if name in texts:
+                _write_whole(folder / name, _WRITTEN + texts[name])
             else:
                 (folder / name).unlink(missing_ok=True)
-        _write_whole(
-            path, _WRITTEN + yaml.safe_dump({"packages": surveyed.packages}, sort_keys=False)
-        )
+        _write_whole(path, _WRITTEN + packages)
     except OSError as error:
         raise InputError(
             folder, f"cannot be written ({error.strerror}); choose another folder"
         ) from None
     return path
+
+
+def _files_of(site: Path) -> dict[str, str]:
+    """Return what of Spack's configuration a site has beside its packages.yaml, by name."""
+    return {
+        name: (site / name).read_text(encoding="utf-8").removeprefix(_WRITTEN)
+        for name in SITE_FILES
+        if (site / name).exists()
+    }
+
+
+def _refuse_to_lose(path: Path, copied: str | None) -> None:
+    """Raise InputError if a file is there that somebody else wrote, unless it is what is copied."""
+    if not os.path.lexists(path):
+        return
+    try:
+        text = read_limited(path, YAML_BYTES).decode("utf-8", errors="replace")
+    except OSError:
+        text = ""
+    if path.is_symlink() or not (text.startswith(_WRITTEN) or text == copied):
+        raise InputError(
+            path, "is there already and stays as it is; --write another folder, and name this one "
+            "with --site to complete it there",
+        )  # fmt: skip
 
 
 def _write_whole(path: Path, text: str, mode: int = 0o644) -> None:
