@@ -127,7 +127,7 @@ def _check_size(text: str) -> None:
     """
     values = 0
     open_since: list[tuple[str | None, int]] = []
-    sizes: dict[str, int | None] = {}
+    sizes: dict[str | None, int | None] = {}
     for event in yaml.parse(text, Loader=_FASTEST):
         if isinstance(event, yaml.CollectionEndEvent):
             anchor, before = open_since.pop()
@@ -154,8 +154,8 @@ def _check_size(text: str) -> None:
             raise NotYamlError(f"it is nested deeper than {YAML_LEVELS} levels", _line(event))
 
 
-def _line(event: yaml.Event) -> int:
-    return int(event.start_mark.line) + 1
+def _line(event: yaml.Event) -> int | None:
+    return event.start_mark.line + 1 if event.start_mark else None
 
 
 def plain_problem(problem: ErrorDetails) -> str:

@@ -177,7 +177,7 @@ def test_no_program_runs_because_a_lock_names_it(switchpoint: Run, tmp_path: Pat
         ({"version": "git.--upload-pack=4.4"}, "is no package and version"),
         ({"parameters": {"commit": "--upload-pack=evil"}}, "may be an option or a file"),
         ({"parameters": {"patches": ["../../evil.patch"]}}, "may be an option or a file"),
-        ({"parameters": {"sysconfdir": "/evil"}}, "may be an option or a file"),
+        ({"parameters": {"schedulers": ["slurm", "/evil"]}}, "may be an option or a file"),
         ({"parameters": {"cflags": ["-fdump-tree-all"]}}, "-fdump-tree-all"),
         ({"parameters": {"cflags": ["-mllvm", "-loader"]}}, "-mllvm"),
         (

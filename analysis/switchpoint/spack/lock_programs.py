@@ -41,8 +41,8 @@ _PARTS = frozenset(["_meta", "spack", "roots", "concrete_specs"])
 _HASHES = frozenset(["commit", "patches"])
 _HASH = re.compile(r"[0-9a-f]{40,64}(,[0-9a-f]{40,64})*")
 
-#: The value of any other variant: no option and no place outside the prefix.
-_VARIANT = re.compile(r"(?![-/])[\w.,:;=+@%~ /-]*", re.ASCII)
+#: The values of any other variant: no options and no places outside the prefix.
+_VARIANT = re.compile(r"(?!(.*[,:;=@ ])?[-/])[\w.,:;=+@%~ /-]*", re.ASCII)
 
 #: How compilers are called. Spack runs what a lock gives as one, and any program may lie in /usr.
 _COMPILER = re.compile(
