@@ -58,6 +58,13 @@ def curve_traces(
         f"<extra>{no_template(name)}</extra>",
         "showlegend": in_legend,
     }
+    if (points["count"] == 1).all():  # nothing says how uncertain a single value is
+        line["customdata"] = [[size_text(size)] for size in x]
+        line["hovertemplate"] = (
+            f"%{{customdata[0]}}: %{{y:.4g}} {metric.unit}, measured once"
+            f"<extra>{no_template(name)}</extra>"
+        )
+        return [line]
     return [ribbon, line]
 
 

@@ -82,7 +82,7 @@ def comparison(contents: Contents) -> Page:
             *_baselines(contents.measurements),
             *_again(contents),
             Section("switches", "Switches to the byte", _SWITCHES,
-                    tables=switch_table(contents.switches)),
+                    tables=switch_table(contents.switches, contents.page_of)),
             *_compared(contents, "site", "Sites"),
             *_compared(contents, "mpi", "MPIs"),
             Section("reach", "What each place reaches", tables=[*reach_tables(reached)]),

@@ -31,6 +31,10 @@ from switchpoint.tables.curves import many_sizes_warnings, noise_warnings, summa
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.naming import run_names
 
+#: What the runs on one page have in common, and how many there are at most.
+_ALIKE = ("site", "partition", "mpi", "environ", "kernel")
+_MOST_RUNS = 30
+
 #: Columns of the place of a curve, whose newest runs are shown first.
 _PLACE = ["site", "mpi", "environ", "placement"]
 
@@ -126,6 +130,31 @@ class Contents:
         """Which curves are too noisy, may hide a cliff, or have more sizes than are searched."""
         noise = [*noise_warnings(self.curves), *doubt_warnings(self.curves, self.findings)]
         return [*noise, *many_sizes_warnings(self.curves, MOST_SIZES)]
+
+    @functools.cached_property
+    def pages_of_runs(self) -> dict[str, list[dict[Any, Any]]]:
+        """The runs on each page, by its path.
+
+        A run record has its own page. Tables of other tools say little about their run, so those
+        of one benchmark, site, MPI and environment share pages.
+        """
+        alike: dict[tuple[Any, ...], list[dict[Any, Any]]] = {}
+        for run in self.runs:
+            own = run["run_id"] if run["header"] is not None else None
+            alike.setdefault((own, *(run[name] for name in _ALIKE)), []).append(run)
+        pages: dict[str, list[dict[Any, Any]]] = {}
+        for key, runs in alike.items():
+            for start in range(0, len(runs), _MOST_RUNS):
+                some = runs[start : start + _MOST_RUNS]
+                number = str(start // _MOST_RUNS + 1) if len(runs) > _MOST_RUNS else None
+                shared = f"runs/{address(*key[1:], number)}.html"
+                pages[run_path(some[0]["run_id"]) if len(some) == 1 else shared] = some
+        return pages
+
+    @functools.cached_property
+    def page_of(self) -> dict[str, str]:
+        """The path of the page of each run."""
+        return {run["run_id"]: page for page, runs in self.pages_of_runs.items() for run in runs}
 
     @functools.cached_property
     def curves_of_runs(self) -> dict[str, pd.DataFrame]:

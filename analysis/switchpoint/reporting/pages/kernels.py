@@ -70,8 +70,12 @@ def kernel_pages(contents: Contents) -> Iterator[Page]:
                 Section("curves", "Curves", CURVES + more, plots),
                 Section("samples", "Scatter of the samples", _SCATTER, _plots(scatter)),
                 *_simulated(title, _of(contents.beside_measured, kernel, mode)),
-                Section("findings", "Findings", tables=finding_tables(findings, told)),
-                Section("sizes", "At chosen sizes", tables=size_table(curves, told)),
+                Section(
+                    "findings", "Findings", tables=finding_tables(findings, contents.page_of, told)
+                ),
+                Section(
+                    "sizes", "At chosen sizes", tables=size_table(curves, contents.page_of, told)
+                ),
             ],
         )
 

@@ -23,6 +23,9 @@ from switchpoint.tables.units import percent, significant, size_text
 #: An address contains at most so many characters of a name.
 _MOST_OF_NAME = 40
 
+#: A page contains so many rows of a table; its CSV contains all. More make the page slow.
+_MOST_ROWS = 500
+
 #: A page of a table has at most so many rows: the browser lays no others out.
 _ROWS_OF_PAGE = 100
 
@@ -77,6 +80,8 @@ class Table:
     caption : str
     folded : str
         If it is not empty, the table is hidden below this summary until it is opened.
+    all_rows : bool
+        Whether the page contains all rows, however many there are.
     """
 
     name: str
@@ -84,6 +89,7 @@ class Table:
     rows: list[Row]
     caption: str = ""
     folded: str = ""
+    all_rows: bool = False
 
     @property
     def first_rows(self) -> list[Row]:
@@ -93,7 +99,12 @@ class Table:
     @property
     def more_rows(self) -> list[Row]:
         """The rows that it shows when the reader asks for them, or for one of them."""
-        return self.rows[_ROWS_OF_PAGE:]
+        return self.rows[_ROWS_OF_PAGE : len(self.rows) - self.only_in_csv]
+
+    @property
+    def only_in_csv(self) -> int:
+        """How many rows are only in the CSV."""
+        return 0 if self.all_rows else max(len(self.rows) - _MOST_ROWS, 0)
 
     @property
     def numeric(self) -> list[bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -12,7 +12,7 @@ import pandas as pd
 from switchpoint.comparison.reach import place_columns
 from switchpoint.reporting.figures.ladder import draw_ladders
 from switchpoint.reporting.ladders import boundaries_text
-from switchpoint.reporting.pages.contents import Contents, kernel_path, run_path, site_path
+from switchpoint.reporting.pages.contents import Contents, kernel_path, site_path
 from switchpoint.reporting.pages.page import (
     Cell,
     Page,
@@ -71,9 +71,13 @@ def site_pages(contents: Contents) -> Iterator[Page]:
                     " rate.",
                     tables=[*reach_tables(_of_site(reached, site))],
                 ),
-                Section("findings", "Findings", tables=finding_tables(findings, ["site"])),
+                Section(
+                    "findings",
+                    "Findings",
+                    tables=finding_tables(findings, contents.page_of, ["site"]),
+                ),
                 Section("kernels", "Kernels", tables=[_kernels(curves)] if len(curves) else []),
-                Section("runs", "Runs", tables=[run_table(runs)]),
+                Section("runs", "Runs", tables=[run_table(runs, contents.page_of)]),
             ],
         )
 
@@ -136,12 +140,12 @@ def reach_tables(reached: pd.DataFrame) -> Iterator[Table]:
     yield Table("reach-table", headings, rows)
 
 
-def run_table(runs: list[dict[Any, Any]]) -> Table:
+def run_table(runs: list[dict[Any, Any]], pages: Mapping[str, str]) -> Table:
     """Return runs, each with a link to its page."""
     rows = [
         Row(
             [
-                Cell(run["run_id"][:8], link=run_path(run["run_id"])),
+                Cell(run["run_id"][:8], link=pages[run["run_id"]]),
                 word(run["start_utc"]),
                 word(run["site"]),
                 word(run["mpi"]),

@@ -1,4 +1,4 @@
-"""The page of a run: its curves, what its ranks did, its findings, and its provenance last."""
+"""The page of a run, or of several runs of another tool: curves, activity, findings, provenance."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import pandas as pd
 
 from switchpoint.records.activity import activity_problem, activity_table
 from switchpoint.reporting.figures.activity import draw_activity
-from switchpoint.reporting.pages.contents import Contents, run_path
+from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.kernels import CURVES, curve_plots
-from switchpoint.reporting.pages.page import Page, Plot, Section, Terms
+from switchpoint.reporting.pages.page import Cell, Page, Plot, Row, Section, Table, Terms, word
 from switchpoint.reporting.pages.places import run_table
 from switchpoint.reporting.pages.tables import finding_tables, size_table
 from switchpoint.reporting.run_terms import build_terms, record_terms, tool_terms
 from switchpoint.tables.measurements import facts_of
+from switchpoint.tables.naming import run_names
 
 _ACTIVITY = (
     "One repetition of median length, on rank 0's clock. Waiting ends when a message can be"
@@ -30,51 +31,79 @@ _TOLD = ["site", "partition", "mpi", "environ", "kernel", "placement"]
 
 def run_list(contents: Contents) -> Page:
     """Return the page that lists all runs."""
-    table = run_table(contents.runs)
+    table = run_table(contents.runs, contents.page_of)
     return Page("runs.html", "Runs", sections=[Section("runs", "All runs", tables=[table])])
 
 
 @dataclass(frozen=True)
 class RunPart:
-    """What the page of a run shows: its row of the runs table, its points and its findings."""
+    """What a page of runs shows: its path, their rows of the runs table, points and findings."""
 
-    run: dict[Any, Any]
+    path: str
+    runs: list[dict[Any, Any]]
     curves: pd.DataFrame
     findings: pd.DataFrame
 
 
 def run_parts(contents: Contents) -> Iterator[RunPart]:
-    """Yield what each run's page shows; a process can make the page from it."""
+    """Yield what each page of runs shows; a process can make the page from it."""
     no_curves, no_findings = contents.curves[:0], contents.findings[:0]
-    for run in contents.runs:
+    for path, runs in contents.pages_of_runs.items():
+        ids = [run["run_id"] for run in runs]
         yield RunPart(
-            run,
-            contents.curves_of_runs.get(run["run_id"], no_curves),
-            contents.findings_of_runs.get(run["run_id"], no_findings),
+            path,
+            runs,
+            _joined([contents.curves_of_runs.get(run, no_curves) for run in ids]),
+            _joined([contents.findings_of_runs.get(run, no_findings) for run in ids]),
         )
 
 
+def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    filled = [table for table in tables if len(table)]
+    if len(filled) < 2:
+        return filled[0] if filled else tables[0]
+    return pd.concat(filled, ignore_index=True)
+
+
 def run_page(part: RunPart) -> Page:
-    """Return the page of a run."""
-    run, curves, findings = part.run, part.curves, part.findings
+    """Return the page of a run, or of several."""
+    run, curves, findings = part.runs[0], part.curves, part.findings
+    several = len(part.runs) > 1
     words = [run[name] for name in _TOLD if isinstance(run[name], str)]
-    truncated = "" if run["complete"] else " Its record is truncated."
+    truncated = "" if all(run["complete"] for run in part.runs) else " A record is truncated."
     header, footer = facts_of(run)
+    pages = {run["run_id"]: part.path for run in part.runs}
+    told = [name for name in _TOLD if len({run[name] for run in part.runs}) == 1]
+    warnings = (line for run in part.runs for line in (run["warnings"] or "").splitlines())
     return Page(
-        run_path(run["run_id"]),
-        f"Run {run['run_id'][:8]}",
+        part.path,
+        f"{len(part.runs)} runs of {words[-1] if words else 'one benchmark'}" if several
+        else f"Run {run['run_id'][:8]}",
         [f"{', '.join(words) or run['source']}.{truncated}"],
         sections=[
-            Section("curves", "Curves", CURVES, curve_plots("", curves, findings, _TOLD)),
+            Section("curves", "Curves", CURVES,
+                    curve_plots("", curves, findings, told, run_names(pd.DataFrame(part.runs)))),
             Section("activity", "What each rank did at which time", _ACTIVITY,
                     [*_activity(header, footer)]),
-            Section("findings", "Findings", tables=finding_tables(findings, _TOLD)),
-            Section("sizes", "At chosen sizes", tables=size_table(curves, _TOLD)),
+            Section("findings", "Findings", tables=finding_tables(findings, pages, told)),
+            Section("sizes", "At chosen sizes", tables=size_table(curves, pages, told)),
+            Section("runs", "Runs", tables=[_sources(part.runs)] if several else []),
             Section("provenance", "Provenance and proof of placement",
-                    terms=[_terms(run, header, footer)]),
+                    terms=[] if several else [_terms(run, header, footer)]),
         ],
-        warnings=(run["warnings"] or "").splitlines(),
+        warnings=list(dict.fromkeys(warnings)),
     )  # fmt: skip
+
+
+def _sources(runs: list[dict[Any, Any]]) -> Table:
+    """Return where runs of other tools come from, and their labels."""
+    terms = [dict(tool_terms(run)) for run in runs]
+    rows = [
+        Row([Cell(run["run_id"][:8]), word(run["source"]), word(run["format"]),
+             *(word(own.get(name)) for name in ("Tool", "Started", "Labels"))])
+        for run, own in zip(runs, terms, strict=True)
+    ]  # fmt: skip
+    return Table("runs-table", ["run", "source", "format", "tool", "started", "labels"], rows)
 
 
 def _activity(header: dict[str, Any], footer: dict[str, Any] | None) -> Iterator[Plot]:

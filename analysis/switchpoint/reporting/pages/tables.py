@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.explanation.causes import prominent
-from switchpoint.reporting.pages.contents import run_path
 from switchpoint.reporting.pages.page import (
     Cell,
     Row,
@@ -35,13 +34,17 @@ _CONFIDENCE = (
 )
 
 
-def finding_tables(findings: pd.DataFrame, told: Sequence[str] = ()) -> list[Table]:
+def finding_tables(
+    findings: pd.DataFrame, pages: Mapping[str, str], told: Sequence[str] = ()
+) -> list[Table]:
     """Return the prominent findings, and the others in a folded table.
 
     Parameters
     ----------
     findings
         With notes.
+    pages
+        The path of the page of each run.
     told
         Columns that the page's title names.
     """
@@ -49,9 +52,9 @@ def finding_tables(findings: pd.DataFrame, told: Sequence[str] = ()) -> list[Tab
         return []
     columns = telling_columns(findings, _present(findings, told))
     identity = identity_columns(findings)
-    headings = [*map(heading, columns), "finding", "between sizes", "from / B", "time",
-                "confidence", "cause"]  # fmt: skip
-    rows = [_finding_row(row, columns, identity) for row in records(findings)]
+    headings = ["finding", "between sizes", "time", "confidence", "cause",
+                *map(heading, columns), "from / B"]  # fmt: skip
+    rows = [_finding_row(row, columns, identity, pages) for row in records(findings)]
     heads = prominent(findings).tolist()
     main = [row for row, head in zip(rows, heads, strict=True) if head]
     minor = [row for row, head in zip(rows, heads, strict=True) if not head]
@@ -67,25 +70,26 @@ def finding_tables(findings: pd.DataFrame, told: Sequence[str] = ()) -> list[Tab
     ]
 
 
-def _finding_row(row: Mapping[Any, Any], columns: list[str], identity: list[str]) -> Row:
+def _finding_row(
+    row: Mapping[Any, Any], columns: list[str], identity: list[str], pages: Mapping[str, str]
+) -> Row:
+    """Return what was found first, then of which curve: a screen shows the first columns."""
     anchor = finding_anchor(row, identity)
-    told = [Cell(short(name, row[name])) for name in columns]
-    link = f"{run_path(row['run_id'])}#{anchor}"
     return Row(
         [
-            *told,
-            Cell(KINDS[row["kind"]].words, link=link),
+            Cell(KINDS[row["kind"]].words, link=f"{pages[row['run_id']]}#{anchor}"),
             Cell(place(row)),
-            whole_number(row["size_bytes"]),
             share(row["magnitude"]),
             Cell(f"{100 * row['confidence']:.0f} %", float(row["confidence"])),
             Cell("; ".join(row[NOTES])),
+            *(Cell(short(name, row[name])) for name in columns),
+            whole_number(row["size_bytes"]),
         ],
         anchor,
     )
 
 
-def switch_table(switches: pd.DataFrame) -> list[Table]:
+def switch_table(switches: pd.DataFrame, pages: Mapping[str, str]) -> list[Table]:
     """Return the switches that are known to the byte, with their cause and their runs."""
     exact = switches[switches["exact"].astype(bool)]
     if exact.empty:
@@ -102,7 +106,7 @@ def switch_table(switches: pd.DataFrame) -> list[Table]:
                 word(row["cause"]),
                 Cell(row["status"]),
                 Cell(row["reason"]),
-                _shown_by(row),
+                _shown_by(row, pages),
             ]
         )
         for row in records(exact)
@@ -112,14 +116,16 @@ def switch_table(switches: pd.DataFrame) -> list[Table]:
     return [Table("switches-table", headings, rows)]
 
 
-def _shown_by(row: Mapping[Any, Any]) -> Cell:
+def _shown_by(row: Mapping[Any, Any], pages: Mapping[str, str]) -> Cell:
     """Name the runs that show a switch, with a link to the first."""
     told = [(told["method"].replace("_", " "), told["run_id"]) for told in row["evidence"]]
     words = dict.fromkeys(f"{method} {short('run_id', run_id)}" for method, run_id in told)
-    return Cell(", ".join(words) or "-", link=run_path(told[0][1]) if told else "")
+    return Cell(", ".join(words) or "-", link=pages.get(told[0][1], "") if told else "")
 
 
-def size_table(curves: pd.DataFrame, told: Sequence[str] = ()) -> list[Table]:
+def size_table(
+    curves: pd.DataFrame, pages: Mapping[str, str], told: Sequence[str] = ()
+) -> list[Table]:
     """Return the median time at chosen sizes, with a row per curve that links to its run."""
     sizes = [size for size in CHOSEN_SIZES if (curves["size_bytes"] == size).any()]
     if not sizes:
@@ -134,7 +140,7 @@ def size_table(curves: pd.DataFrame, told: Sequence[str] = ()) -> list[Table]:
     rows = []
     for key, times in groups.items():
         curve = dict(zip(identity, key, strict=True))
-        link = run_path(curve["run_id"])
+        link = pages[curve["run_id"]]
         cells = [Cell(short(name, curve[name])) for name in columns]
         run = Cell(short("run_id", curve["run_id"]), link=link)
         rows.append(Row([*cells, run, *(number(times.get(size)) for size in sizes)]))

@@ -19,10 +19,11 @@ from switchpoint.reporting.digest import (
     sort_findings,
     sort_lines,
 )
+from switchpoint.reporting.places_of_lines import a_filter, filters_text
 from switchpoint.reporting.terminal.each_finding import print_each
 from switchpoint.reporting.terminal.folded import show_lines
 from switchpoint.reporting.terminal.proved_causes import proved_causes, show_proved
-from switchpoint.reporting.terminal.tables import SafeConsole, safe_text
+from switchpoint.reporting.terminal.tables import SafeConsole, show_line
 from switchpoint.reporting.terminal.words import counted, kind_text
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.units import range_text
@@ -79,6 +80,12 @@ def print_findings(
     are = "is" if rest == 1 else "are"
     more = f"; {rest:,} of them {are} not shown, --all prints every finding" if rest else ""
     console.print(f"{counted(len(findings), 'finding')} in {searched}{more}.")
+    if rest and (example := a_filter(curves)):
+        show_line(
+            console,
+            f"To see some of them: --curve {example}, --only step, --sort confidence. Curves differ"
+            f" in {filters_text(curves)}.",
+        )
     _hint(console, curves)
 
 
@@ -88,7 +95,7 @@ def _hint(console: Console, curves: pd.DataFrame) -> None:
         return
     same = [name for name in identity_columns(curves) if name != "run_id"]
     if not curves.duplicated([*same, "size_bytes"]).any():
-        console.print(_ONCE, soft_wrap=True)
+        show_line(console, _ONCE)
 
 
 def _print_folded(
@@ -116,7 +123,7 @@ def _print_folded(
         needed += _height(console, note)
         if needed > left:
             break
-        console.print(safe_text(note), soft_wrap=True)
+        show_line(console, note)
     return shown
 
 

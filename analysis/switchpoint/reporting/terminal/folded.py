@@ -8,23 +8,19 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from switchpoint.reporting.digest import PLACE, Line
+from switchpoint.reporting.digest import Line
+from switchpoint.reporting.places_of_lines import curves_text, naming_columns, varying_columns
 from switchpoint.reporting.terminal.tables import most_width, safe_text, show_table, table_width
-from switchpoint.reporting.terminal.words import change_range, kind_text, listed
-from switchpoint.tables.columns import identity_columns
+from switchpoint.reporting.terminal.words import change_range, kind_text
 from switchpoint.tables.units import range_text, significant
-
-#: Columns whose values are counted if a line summarises more than a few.
-_FOLDED = {"kernel": "benchmarks", "placement": "placements", "mode": "modes"}
-_FEW_WORDS = 4
 
 
 def show_lines(console: Console, lines: list[Line], curves: pd.DataFrame) -> None:
     """Print summarised findings as a table, or as two lines each if the table is too wide."""
     if not lines:
         return
-    named = _naming([line.place for line in lines])
-    varying = _varying(curves)
+    named = naming_columns([line.place for line in lines])
+    varying = varying_columns(curves)
     rows = [_row(line, named, varying) for line in lines]
     table = _table(named, rows)
     if table_width(table) <= most_width(console):
@@ -60,7 +56,7 @@ def _row(line: Line, named: list[str], varying: list[str]) -> _Row:
         cost=f"{significant(line.cost_us)} us" if line.costs_us else "-",
         confidence=f"{100 * line.confidence:.0f} %",
         curves=f"{len(line.curves):,} of {line.of_curves:,}",
-        where=_where(line, varying),
+        where=curves_text(line, varying),
     )
 
 
@@ -81,39 +77,5 @@ def _table(named: list[str], rows: list[_Row]) -> Table:
     return table
 
 
-def _naming(places: list[dict[str, str | None]]) -> list[str]:
-    """Return columns that name places: site, MPI, and others that distinguish places."""
-    named: list[str] = []
-    for name in PLACE:
-        values = [place[name] for place in places]
-        others = [tuple(place[other] for other in named) for place in places]
-        tells = len({*zip(others, values, strict=True)}) > len({*others})
-        if any(values) and (name in {"site", "mpi"} or tells):
-            named.append(name)
-    if "environ" not in named and any(p["environ"] and not p["mpi"] for p in places):
-        named.append("environ")
-    return named
-
-
 def _heading(column: str) -> str:
     return {"mpi": "MPI"}.get(column, column)
-
-
-def _varying(curves: pd.DataFrame) -> list[str]:
-    """Return columns that a line names: `_FOLDED`, and others that distinguish these curves."""
-    columns = [name for name in identity_columns(curves) if name not in {*PLACE, "run_id"}]
-    return [name for name in columns if name in _FOLDED or len(set(curves[name])) > 1]
-
-
-def _where(line: Line, varying: list[str]) -> str:
-    """Name the benchmarks, placements and modes of a line's curves, or their number."""
-    words = []
-    for name in varying:
-        values = list(dict.fromkeys(curve.get(name) for curve in line.curves.values()))
-        known = [value for value in values if isinstance(value, str)]
-        if name in _FOLDED and known:
-            few = len(known) <= _FEW_WORDS
-            words.append(listed(known) if few else f"{len(known)} {_FOLDED[name]}")
-        elif len(values) == 1 and known:
-            words.append(f"{name}={known[0]}")
-    return ", ".join(words)
