@@ -137,6 +137,39 @@ def _report(times: Times) -> str:
     return json.dumps(session, indent=1) + "\n"
 
 
+def _nccl(times: Times) -> str:
+    """Write calls out of place and in place, which take the same time."""
+    call = "{time:8.2f} {gbps:7.2f} {gbps:7.2f}  0"
+    rows = "".join(
+        f"{size:12} {size // 4:12}  float  sum  -1 "
+        + " ".join(call.format(time=t, gbps=size / t / 1000) for t in (time, time))
+        + "\n"
+        for size, time in times.items()
+    )
+    half = "time algbw busbw #wrong"
+    return (
+        "# nccl-tests version 2.17.1\n# Collective test starting: all_reduce_perf\n"
+        "# nThread 1 nGpus 1\n# Using devices\n#  Rank  0 Group  0 Pid 7 on n1 device 0 GPU\n"
+        f"# size count type redop root {half} {half}\n"
+        f"# (B) (elements) (us) (GB/s) (GB/s) (us) (GB/s) (GB/s)\n{rows}"
+        "# Out of bounds values : 0 OK\n"
+    )
+
+
+def _nccl_json(times: Times) -> str:
+    """Write a report with the iterations of each call, which all take the same time."""
+    results = [
+        {"size": size, "count": size // 4, "type": "float", "redop": "sum", "root": "    -1",
+         "out_of_place": {"time": time, "alg_bw": size / time / 1000, "nwrong": 0.0},
+         "in_place": {"time": time, "alg_bw": size / time / 1000, "nwrong": 0.0},
+         "in_place_per_iter": {"times_us": [time] * 3}, "actual_iterations": 3}
+        for size, time in times.items()
+    ]  # fmt: skip
+    report = {"version": 3, "args": ["./all_reduce_perf", "-J", "x"], "nccl_version": 22801,
+              "config": {"devices": [{"rank": 0}, {"rank": 1}]}, "results": results}  # fmt: skip
+    return json.dumps(report, indent=1) + "\n"
+
+
 FORMATS = [
     Format(
         "OSU latency", "osu.out", _osu("Latency", "Latency (us)", "{size:<10} {time:10.2f}\n"), 2
@@ -169,6 +202,8 @@ FORMATS = [
     ),
     Format("ReFrame log by size", "Lat.log", _log_by_size, 1),
     Format("ReFrame report", "report.json", _report, 0, rows=False),
+    Format("nccl-tests", "nccl.txt", _nccl, 7, fixed=False),
+    Format("nccl-tests JSON", "nccl.json", _nccl_json, 0, rows=False),
     Format("CSV time", "time.csv", _csv("size_bytes,time_us", "{size},{time:.2f}\n"), 1,
            fixed=False),
     Format(

@@ -16,7 +16,7 @@ from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import Columns, as_runs, parts_of
 from switchpoint.importing.printed_lines import BEFORE_TITLE, printed_lines
 from switchpoint.importing.printed_parts import Fact, Heading, Lost, Part, Table, Title
-from switchpoint.importing.printed_tables import find_tables
+from switchpoint.importing.printed_tables import find_tables, plain_row
 from switchpoint.tables.measurements import Measurements
 
 NAME = "Intel MPI Benchmarks' output"
@@ -69,6 +69,12 @@ class _Grammar:
     """What Intel's benchmarks print."""
 
     tool = "Intel MPI Benchmarks"
+    size = "#bytes"
+    fixed = True
+
+    def row(self, text: str) -> list[str]:
+        """Return the fields of a plain row."""
+        return plain_row(text)
 
     def part(self, text: str, identity: dict[str, str]) -> Part | None:
         """Return what a line is, if it is no plain row."""

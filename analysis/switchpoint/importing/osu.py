@@ -16,7 +16,7 @@ from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import Columns, as_runs, parts_of
 from switchpoint.importing.printed_lines import BEFORE_TITLE, printed_lines
 from switchpoint.importing.printed_parts import Fact, Heading, Part, Table, Title
-from switchpoint.importing.printed_tables import find_tables
+from switchpoint.importing.printed_tables import find_tables, plain_row
 from switchpoint.tables.measurements import Measurements
 
 NAME = "OSU Micro-Benchmarks' output"
@@ -133,6 +133,8 @@ class _Grammar:
     """What OSU's benchmarks print; `kernels` and `versions` are those of the titles so far."""
 
     tool: str = "OSU Micro-Benchmarks"
+    size: str = "Size"
+    fixed: bool = True
     kernels: set[str] = field(default_factory=set)
     versions: set[str | None] = field(default_factory=set)
 
@@ -145,6 +147,10 @@ class _Grammar:
         if facts := _facts(_FACTS, text):
             return Fact(facts)
         return _heading(text, identity) if "kernel" in identity else None
+
+    def row(self, text: str) -> list[str]:
+        """Return the fields of a plain row."""
+        return plain_row(text)
 
     def _title(self, title: re.Match[str]) -> Title:
         kernel = program(title["name"] + (title["more"] or ""))

@@ -35,11 +35,14 @@ class Columns:
     metrics : dict of str to str
         Maps a column to `time` (us), `bandwidth` (10^6 B/s) or `rate` (messages/s). The first
         column that a table contains is used.
+    fixed : bool
+        Whether all numbers of a column have the same decimals.
     """
 
     size: str
     iterations: str
     metrics: dict[str, str]
+    fixed: bool = True
 
 
 @dataclass
@@ -61,7 +64,7 @@ def parts_of(tables: Iterable[Table], names: Columns) -> tuple[list[Part], list[
     parts: list[Part] = []
     problems: list[Problem] = []
     for table in tables:
-        checked = _checked(table)
+        checked = _checked(table, fixed=names.fixed)
         part = _numbers_of(checked, names)
         problems += checked.problems
         if part is not None:
@@ -119,7 +122,7 @@ def _no_results(path: Path, problems: list[Problem]) -> InputError:
     return InputError(path, f"{why.what}; there is no other table", why.line)
 
 
-def _checked(table: Table) -> _Checked:
+def _checked(table: Table, *, fixed: bool) -> _Checked:
     """Leave out rows that have not one field for each column, or another form than all others."""
     checked, width = _Checked(table), len(table.columns)
     for row, line in zip(table.rows, table.lines, strict=True):
@@ -133,7 +136,7 @@ def _checked(table: Table) -> _Checked:
         else:
             checked.rows.append(row)
             checked.lines.append(line)
-    odd = odd_rows(checked.rows)
+    odd = odd_rows(checked.rows) if fixed else set()
     for place in sorted(odd, reverse=True):
         what = f"'{' '.join(checked.rows[place])[:40]}' {ODD_ROW}"
         checked.tell(checked.lines[place], what)

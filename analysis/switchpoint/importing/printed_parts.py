@@ -87,5 +87,16 @@ class Grammar(Protocol):
     def tool(self) -> str:
         """Its key in `printed_tables.TITLES`."""
 
+    @property
+    def size(self) -> str:
+        """The column of the message size; the first one if a table has no such column."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all numbers of a column have the same decimals."""
+
+    def row(self, text: str) -> list[str]:
+        """Return the fields of a plain row; none if a line is not one."""
+
     def part(self, text: str, identity: dict[str, str]) -> Part | None:
         """Return what a line is, if it is no plain row; `identity` is known so far."""

@@ -40,6 +40,7 @@ _LARGEST_STEP = 4
 TITLES = {
     "OSU Micro-Benchmarks": re.compile(r"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b"),
     "Intel MPI Benchmarks": re.compile(r"#\s*Benchmarking\s+[\w-]+"),
+    "nccl-tests": re.compile(r"#\s*size\s+count\s+type\b.*\balgbw\b"),
     "NetPIPE": re.compile(r"(?<!\d)\d+ bytes +\d+ times -->|^\d+\s+\d+\.\d{6}\s+\d+\.\d{8}$"),
     "ReFrame": re.compile(r"^result\|job_completion_time\|"),
     "tidy CSV": re.compile(r"^(?:.*,)?\s*\"?size_bytes\"?\s*(?:,|$)"),
@@ -90,7 +91,7 @@ class _Scan:
 
     def take(self, line: Line, command: str) -> None:
         """Read the next line; `command` is the last one that started a benchmark."""
-        fields = _fields_of(line.text)
+        fields = self._grammar.row(line.text)
         if fields and self._open is not None:
             self._row(line, fields)
         elif part := self._grammar.part(line.text, self._identity):
@@ -98,23 +99,28 @@ class _Scan:
             if _ROW_BEHIND.search(line.text):
                 self._tell(line.number, "a row behind other text is skipped")
         elif tool := other_tool(line.text, self._grammar.tool):
-            self.end_title()
-            self._identity = {}
-            if tool != self._skipped_tool:
-                what = f"a table of {tool} begins, which is skipped: import it from its own file"
-                self._tell(line.number, what)
-            self._skipped_tool = tool
+            self._skip_tool(line, tool)
         elif fields:
             self._row(line, fields)
         else:
             self._other(line)
+
+    def _skip_tool(self, line: Line, tool: str) -> None:
+        self.end_title()
+        self._identity = {}
+        if tool != self._skipped_tool:
+            what = f"a table of {tool} begins, which is skipped: import it from its own file"
+            self._tell(line.number, what)
+        self._skipped_tool = tool
 
     def _take_part(self, number: int, part: Part, command: str) -> None:
         if isinstance(part, Title):
             self.end_title()
             self._title_line, self._told, self._skipped_tool = number, len(self.problems), None
             self._skipped_heading = False
-            again = self._after_another and self._identity.get("kernel") == part.identity["kernel"]
+            again = self._after_another and (
+                self._identity.get("kernel") == part.identity.get("kernel")
+            )
             facts = self._identity if again else {}
             self._identity, self._ahead = facts | part.identity | self._ahead, {}
             if part.columns:
@@ -173,9 +179,11 @@ class _Scan:
                 self._tell(line.number, "a row without a heading above it is skipped")
             return
         if table.rows and self._gap is not None:
-            if not _alike(fields, table.rows[-1]):
+            if not _alike(fields, table.rows[-1], fixed=self._grammar.fixed):
+                if tool := other_tool(line.text, self._grammar.tool):
+                    self._skip_tool(line, tool)
                 return  # numbers of another program
-            if not _goes_on(fields, table):
+            if not self._goes_on(fields, table):
                 self._tell(line.number, "a row after the end of the table is skipped")
                 return
             text = f"'{self._gap.text[:40]}'" if self._gap.text else "a blank line"
@@ -185,6 +193,16 @@ class _Scan:
         table.lines.append(line.number)
         if not line.ended:
             table.not_ended.add(line.number)
+
+    def _goes_on(self, fields: list[str], table: Table) -> bool:
+        """Return whether a row has the next size of a table."""
+        name = self._grammar.size
+        place = table.columns.index(name) if name in table.columns else 0
+        try:
+            last, size = (float(row[place]) for row in (table.rows[-1], fields))
+        except (ValueError, IndexError):
+            return False
+        return last < size <= max(_LARGEST_STEP * last, _LARGEST_STEP)
 
     def _other(self, line: Line) -> None:
         if self._open is None:
@@ -206,28 +224,18 @@ def other_tool(text: str, tool: str) -> str | None:
     return next(others, None)
 
 
-def _fields_of(text: str) -> list[str]:
+def plain_row(text: str, field: re.Pattern[str] = _FIELD) -> list[str]:
     """Return the fields of a plain row; none if a line is not one."""
     if not text[:1].isdigit() and not (text[:1] == "-" and text[1:2].isdigit()):
         return []
     fields = text.split(maxsplit=_FIELDS)
-    return fields if all(map(_FIELD.fullmatch, fields)) else []
+    return fields if all(map(field.fullmatch, fields)) else []
 
 
-def _alike(fields: list[str], others: list[str]) -> bool:
+def _alike(fields: list[str], others: list[str], *, fixed: bool) -> bool:
     """Return whether a line has the form of a row: as many fields, and decimals in the same."""
     return len(fields) == len(others) and all(
-        bool(decimals(field)) == bool(decimals(other))
+        not fixed or bool(decimals(field)) == bool(decimals(other))
         for field, other in zip(fields, others, strict=True)
         if None not in (decimals(field), decimals(other))
     )
-
-
-def _goes_on(fields: list[str], table: Table) -> bool:
-    """Return whether a row has the next size of a table."""
-    place = int(table.columns[0] == "Group")
-    try:
-        last, size = (float(row[place]) for row in (table.rows[-1], fields))
-    except (ValueError, IndexError):
-        return False
-    return last < size <= max(_LARGEST_STEP * last, _LARGEST_STEP)

@@ -15,7 +15,18 @@ from pathlib import Path
 from typing import Protocol
 
 from switchpoint.errors import InputError, NotRecognisedError, Reason
-from switchpoint.importing import bundle, imb, lock, netpipe, osu, record, reframe, tidy
+from switchpoint.importing import (
+    bundle,
+    imb,
+    lock,
+    nccl,
+    nccl_json,
+    netpipe,
+    osu,
+    record,
+    reframe,
+    tidy,
+)
 from switchpoint.importing.files import Found, find_files
 from switchpoint.importing.labels import FolderLabels, Surroundings
 from switchpoint.importing.layout import PathPattern, reframe_names
@@ -39,7 +50,7 @@ class Reader(Protocol):
 
 
 #: All readers. The first one that recognises the start of a file reads it.
-READERS: list[Reader] = [record, bundle, tidy, reframe, netpipe, osu, imb]
+READERS: list[Reader] = [record, bundle, tidy, reframe, nccl_json, netpipe, osu, imb, nccl]
 
 _HEAD_BYTES = 2**16
 

@@ -1,0 +1,122 @@
+"""What other tools write comes back as it was measured. All numbers here are the test's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from switchpoint import read, read_files
+from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.measurements import Measurements
+
+
+def written(folder: Path, text: str, name: str = "result.txt") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def curves(found: Measurements, *names: str) -> dict[str, dict[int, float]]:
+    """Return the times of each curve by the given names, or by all."""
+    names = names or tuple(n for n in identity_columns(found.samples) if n != "run_id")
+    table: dict[str, dict[int, float]] = {}
+    for row in found.samples.to_dict("records"):
+        curve = " ".join(str(row[name]) for name in names if isinstance(row[name], str))
+        table.setdefault(curve, {})[int(row["size_bytes"])] = round(float(row["time_us"]), 3)
+    return table
+
+
+NCCL = """\
+# nccl-tests version 2.17.1 nccl-headers=22304 nccl-library=22304
+# Collective test starting: reduce_scatter_perf
+# nThread 1 nGpus 1 minBytes 65536 maxBytes 16777216 step: 16(factor) warmup iters: 5
+# Using devices
+#  Rank  0 Group  0 Pid  101 on n1 device  0 [0000:07:00] GPU
+#  Rank  1 Group  0 Pid  102 on n1 device  1 [0000:46:00] GPU
+#                                                out-of-place                in-place
+#       size     count   type redop  root    time  algbw  busbw #wrong    time  algbw  busbw #wrong
+#        (B) (elements)                      (us) (GB/s) (GB/s)           (us) (GB/s) (GB/s)
+       65536     16384  float   sum    -1   31.07   2.11   1.05      0   28.55   2.30   1.15    N/A
+     1048576    262144  float   sum    -1   104.8  10.01   5.00      0   102.3  10.25   5.12    N/A
+    16777216   4194304  float   sum    -1  1210.4  13.86   6.93      0  1198.2  14.00   7.00    N/A
+       65536     32768   half   max    -1   33.07   1.98   0.99      0   30.55   2.15   1.07      0
+# Out of bounds values : 0 OK
+# Avg bus bandwidth    : 3.41
+"""
+
+
+def test_nccl_tests_are_read_by_place_data_type_and_operation(tmp_path: Path) -> None:
+    found = read(written(tmp_path, NCCL))
+
+    assert found.warnings == []
+    assert curves(found, "kernel", "type", "redop", "mode", "processes") == {
+        "nccl_reduce_scatter float sum out_of_place 2": {
+            65536: 31.07, 1048576: 104.8, 16777216: 1210.4,
+        },
+        "nccl_reduce_scatter float sum in_place 2": {
+            65536: 28.55, 1048576: 102.3, 16777216: 1198.2,
+        },
+        "nccl_reduce_scatter half max out_of_place 2": {65536: 33.07},
+        "nccl_reduce_scatter half max in_place 2": {65536: 30.55},
+    }  # fmt: skip
+    assert found.runs["tool"].tolist() == ["nccl-tests 2.17.1"]
+
+
+def test_a_time_of_nccl_tests_that_its_bandwidth_contradicts_is_skipped(tmp_path: Path) -> None:
+    path = written(tmp_path, NCCL.replace("104.8", "10.48"))
+
+    found = read(path)
+
+    assert 1048576 not in curves(found, "mode", "type")["out_of_place float"]
+    assert found.warnings == [
+        f"{path}: nccl_reduce_scatter: line 11: time and algbw of out_of_place do not agree:"
+        " the row is skipped"
+    ]
+
+
+def test_wrong_values_and_an_operation_without_a_name_are_reported(tmp_path: Path) -> None:
+    text = NCCL.replace("# Collective test starting: reduce_scatter_perf\n", "")
+    path = written(tmp_path, text.replace("5.00      0 ", "5.00     12 "))
+
+    found = read(path)
+
+    assert [warning.removeprefix(f"{path}: ") for warning in found.warnings] == [
+        "line 9: no line names the operation: give the label kernel, such as nccl_all_reduce",
+        "line 10: the payload arrived damaged; do not trust this time",
+    ]
+
+
+def test_units_that_nccl_tests_do_not_print_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, NCCL.replace("(us)", "(ms)"))
+
+    [failure] = read_files([path]).failures
+
+    assert "need the units (us) and (GB/s)" in str(failure)
+
+
+def test_operations_without_reduction_leave_its_column_blank(tmp_path: Path) -> None:
+    text = NCCL.replace("   sum    -1", "        ").replace("   max    -1", "        ")
+
+    found = curves(read(written(tmp_path, text)), "type", "mode")
+
+    assert found["half in_place"] == {65536: 30.55}
+
+
+def test_iterations_in_nccls_json_are_samples(tmp_path: Path) -> None:
+    call = {"time": 40.5, "alg_bw": 1.6, "bus_bw": 2.4, "nwrong": 0.0}
+    result = {
+        "size": 65536, "count": 16384, "type": "float", "redop": "none", "root": "     0",
+        "out_of_place": call, "in_place": None, "actual_iterations": 3,
+        "out_of_place_per_iter": {"times_us": [40.0, 40.5, 41.0]},
+    }  # fmt: skip
+    report = {
+        "version": 3, "args": ["/opt/broadcast_perf"], "nccl_version": 22304,
+        "config": {"devices": [{"rank": rank} for rank in range(4)]}, "results": [result],
+    }  # fmt: skip
+
+    found = read(written(tmp_path, json.dumps(report), "broadcast.json"))
+
+    assert found.samples["time_us"].tolist() == [40.0, 40.5, 41.0]
+    assert set(curves(found, "kernel", "root", "mode", "processes")) == {
+        "nccl_broadcast 0 out_of_place 4"
+    }
