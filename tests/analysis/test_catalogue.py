@@ -61,6 +61,11 @@ def test_the_catalogue_that_is_shipped_is_sound() -> None:
             " 'last_size_offset'; correct it",
         ),
         (
+            "    environment: OMPI_MCA_btl_tcp_eager_limit\n",
+            "    environment: LD_LIBRARY_PATH\n",
+            "part 'settings', entry 1 (btl_tcp_eager_limit): sets no variable of an MPI",
+        ),
+        (
             "    layer: ob1\n",
             "    layer: ob2\n",
             "part 'settings', entry 1 (btl_tcp_eager_limit), field 'layer': input should be 'ob1',",

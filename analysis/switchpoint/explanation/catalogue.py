@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from switchpoint.errors import InputError
+from switchpoint.records.mpi_environment import may_steer
 from switchpoint.strict_yaml import NotYamlError, read_yaml
 
 if TYPE_CHECKING:
@@ -81,6 +82,13 @@ class Setting(_OfStack):
     default: int | None = None
     automatic: list[int | str] = []
     most_bytes: int | None = None
+
+    @model_validator(mode="after")
+    def _is_of_the_stack(self) -> Setting:
+        """Refuse other variables: `prove` sets what a catalogue names."""
+        if not may_steer(self.environment):
+            raise ValueError("sets no variable of an MPI or of a layer below it")
+        return self
 
     @model_validator(mode="after")
     def _one_way_to_the_last_size(self) -> Setting:

@@ -23,10 +23,15 @@ _BOOKKEEPING = re.compile(
 )
 
 
+def may_steer(name: str) -> bool:
+    """Return whether an environment variable has the name of a setting of the stack."""
+    return _STEERING.fullmatch(name) is not None
+
+
 def mpi_settings(environment: Mapping[str, Any]) -> dict[str, str]:
     """Return the variables of a record's `mpi.environment` that a user set."""
     return {
         name: str(value)
         for name, value in environment.items()
-        if _STEERING.fullmatch(name) and not _BOOKKEEPING.match(name)
+        if may_steer(name) and not _BOOKKEEPING.match(name)
     }
