@@ -24,7 +24,7 @@ from switchpoint.comparison.effects import (
 from switchpoint.comparison.facts import differing_facts
 from switchpoint.comparison.matching import Curve, Pair, Unmatched, curves_of, match
 from switchpoint.comparison.pseudonyms import is_pseudonym
-from switchpoint.comparison.ranges import Range, ranges_of
+from switchpoint.comparison.ranges import Range, known_boundaries, ranges_of
 from switchpoint.comparison.sides import Side, select_all
 from switchpoint.cores import workers
 from switchpoint.errors import InputError
@@ -44,7 +44,7 @@ RANGE_COLUMNS = [*PAIR_COLUMNS, "first_size_bytes", "last_size_bytes", "sizes", 
 SIZE_COLUMNS = [*PAIR_COLUMNS, "size_bytes", *EFFECT_COLUMNS]
 
 #: Fewer pairs are searched faster than processes start.
-_WORTH_A_POOL = 300
+_WORTH_A_POOL = 50
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,11 @@ def compare(
     return compare_sides(select_all(selections, store, last))
 
 
-def compare_sides(sides: Sequence[Side]) -> Comparison:
-    """Compare the first side with each of the others, as `compare` does."""
+def compare_sides(sides: Sequence[Side], findings: pd.DataFrame | None = None) -> Comparison:
+    """Compare the first side with each of the others, as `compare` does.
+
+    With findings, as from `detect` of the sides, their boundaries divide the sizes.
+    """
     first, *others = sides
     curves = [curves_of(side) for side in sides]
     pairs: list[tuple[Side, Pair]] = []
@@ -127,8 +130,7 @@ def compare_sides(sides: Sequence[Side]) -> Comparison:
         )
     ranges: list[dict[str, Any]] = []
     sizes: list[dict[str, Any]] = []
-    with workers(worthwhile=len(pairs) >= _WORTH_A_POOL) as apply:
-        divided = list(apply(ranges_of, [pair for _, pair in pairs]))
+    divided = _divided([pair for _, pair in pairs], findings)
     for number, (side, pair) in enumerate(pairs):
         told = _told(number, first, side, pair)
         ranges += (told | row for row in _ranges(first, side, pair, divided[number]))
@@ -145,6 +147,14 @@ def compare_sides(sides: Sequence[Side]) -> Comparison:
         differing_facts(sides, compared),
         [*_doubts(sides, compared), *_told_warnings(sides)],
     )
+
+
+def _divided(pairs: Sequence[Pair], findings: pd.DataFrame | None) -> list[list[Range]]:
+    if findings is not None:
+        known = known_boundaries(findings)
+        return [ranges_of(pair, known) for pair in pairs]
+    with workers(worthwhile=len(pairs) >= _WORTH_A_POOL) as apply:
+        return list(apply(ranges_of, pairs))
 
 
 def _told(number: int, first: Side, other: Side, pair: Pair) -> dict[str, Any]:

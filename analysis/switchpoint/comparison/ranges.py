@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from switchpoint.comparison.matching import Curve, Pair
 from switchpoint.detection.launches import FEWEST_SIZES, detect_launches
 from switchpoint.detection.search import LAUNCHES_TOGETHER
+from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.findings import BOUNDARIES
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -35,22 +39,33 @@ class Range:
     begins: str
 
 
-def ranges_of(pair: Pair) -> list[Range]:
+#: The boundaries that are known of each launch of each curve.
+Known = Mapping[tuple[str, ...], list[dict[str, Any]]]
+
+
+def ranges_of(pair: Pair, known: Known | None = None) -> list[Range]:
     """Divide the common sizes of a pair; all launches of both sides are searched together.
 
     Launches may have other sizes, such as a sweep and a closer look at one place. What counts are
-    the sizes that the launches with most of them have.
+    the sizes that the launches with most of them have. With `known`, from `known_boundaries`,
+    nothing is searched.
     """
     common = np.flatnonzero(_most(pair.first, pair) & _most(pair.other, pair))
     sizes = pair.size_bytes[common]
-    launches, owner = [], []
-    for side, curve in enumerate((pair.first, pair.other)):
-        for launch in _complete(curve, sizes):
-            launches.append(launch)
-            owner.append(side)
-    if len(sizes) < FEWEST_SIZES or not launches:
+    complete = [(side, curve, launch) for side, curve in enumerate((pair.first, pair.other))
+                for launch in _complete(curve, sizes)]  # fmt: skip
+    owner = [side for side, _, _ in complete]
+    if len(sizes) < FEWEST_SIZES or not complete:
         return [Range(common, "")] if len(common) else []
-    found = detect_launches(sizes.astype(float), launches)
+    if known is not None:
+        found = [
+            known.get(_key(curve.identity, curve.run_ids[launch]), [])
+            for _, curve, launch in complete
+        ]
+    else:
+        found = detect_launches(
+            sizes.astype(float), [_times(curve, sizes, launch) for _, curve, launch in complete]
+        )
     brackets = [
         (finding["last_size_before"], finding["size_bytes"], side, launch)
         for launch, (side, findings) in enumerate(zip(owner, found, strict=True))
@@ -74,11 +89,35 @@ def _most(curve: Curve, pair: Pair) -> npt.NDArray[np.bool_]:
     return np.asarray(measured[measured.sum(axis=1).argmax()])
 
 
-def _complete(curve: Curve, sizes: Indices) -> list[tuple[Floats, Floats]]:
-    """Return times and errors of some launches that measured all these sizes."""
-    log_time, error = curve.at(sizes)
+def _complete(curve: Curve, sizes: Indices) -> list[int]:
+    """Return some launches that measured all these sizes."""
+    log_time, _ = curve.at(sizes)
     whole = np.flatnonzero(~np.isnan(log_time).any(axis=1))[: LAUNCHES_TOGETHER // 2]
-    return [(np.exp(log_time[launch]), error[launch]) for launch in whole]
+    return [int(launch) for launch in whole]
+
+
+def _times(curve: Curve, sizes: Indices, launch: int) -> tuple[Floats, Floats]:
+    log_time, error = curve.at(sizes)
+    return np.exp(log_time[launch]), error[launch]
+
+
+def known_boundaries(findings: pd.DataFrame) -> Known:
+    """Return the boundaries among findings, as from `detect`, by curve and launch."""
+    names = [name for name in identity_columns(findings) if name != "run_id"]
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    rows = findings[findings["kind"].isin(BOUNDARIES)]
+    kept = ["kind", "last_size_before", "size_bytes", "confidence"]
+    for row in rows[[*names, "run_id", *kept]].to_dict("records"):
+        finding = {name: row[name] for name in kept}
+        found.setdefault(_key({name: row[name] for name in names}, row["run_id"]), []).append(
+            finding
+        )
+    return found
+
+
+def _key(identity: Mapping[Any, Any], run_id: str) -> tuple[str, ...]:
+    named = sorted((name, value) for name, value in identity.items() if isinstance(value, str))
+    return (run_id, *(word for pair in named for word in pair))
 
 
 def _edges(brackets: list[tuple[int, int, int, int]], counts: list[int]) -> list[tuple[int, str]]:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.tables.columns import REPRODUCES, identity_columns
@@ -34,16 +36,31 @@ def telling_columns(table: pd.DataFrame, told: Sequence[str] = ()) -> list[str]:
         them, site and kernel if they differ, then every column that distinguishes curves which
         are equal in all columns before it.
     """
-    known = [name for name in identity_columns(table) if table[name].notna().any()]
+    codes = {name: _codes(table[name]) for name in identity_columns(table)}
+    known = [name for name, code in codes.items() if (code >= 0).any()]
     named = [name for name in plain_columns(table, known) if name not in told]
+    so_far = np.zeros(len(table), dtype=np.intp)
+    for name in [*told, *named]:
+        so_far = _together(so_far, codes[name] if name in codes else _codes(table[name]))
     for name in known:
-        so_far = [*told, *named]
-        if name in so_far:
+        if name in told or name in named:
             continue
-        distinct = table[[*so_far, name]].drop_duplicates()
-        if (distinct.duplicated(so_far) if so_far else distinct.index[1:].notna()).any():
+        both = _together(so_far, codes[name])
+        if both.max(initial=0) > so_far.max(initial=0):
             named.append(name)
+            so_far = both
     return named
+
+
+def _codes(column: pd.Series[Any]) -> npt.NDArray[np.intp]:
+    """Number the values of a column; -1 stands for null."""
+    return np.asarray(pd.factorize(column)[0], dtype=np.intp)
+
+
+def _together(one: npt.NDArray[np.intp], other: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Number the pairs of values of two numbered columns from 0."""
+    pair = one * (other.max(initial=0) + 2) + other + 1
+    return np.asarray(np.unique(pair, return_inverse=True)[1])
 
 
 def plain_columns(table: pd.DataFrame, known: Sequence[str]) -> list[str]:
@@ -57,7 +74,7 @@ def plain_columns(table: pd.DataFrame, known: Sequence[str]) -> list[str]:
         name
         for name in known
         if name in _ALWAYS
-        or (name in _WHERE_DIFFERENT and len(set(table[name])) > 1)
+        or (name in _WHERE_DIFFERENT and len(np.unique(_codes(table[name]))) > 1)
         or (name == "environ" and unknown)
     ]
 
@@ -67,7 +84,7 @@ def shared_words(table: pd.DataFrame) -> str:
     words = [
         str(table[name].iloc[0])
         for name in identity_columns(table)
-        if name != "run_id" and table[name].notna().all() and len(set(table[name])) == 1
+        if name != "run_id" and len(table) and (_codes(table[name]) == 0).all()
     ]
     return ", ".join(words)
 

@@ -97,7 +97,7 @@ def _compared(contents: Contents, column: str, title: str) -> Iterator[Section]:
     if len(sides) < 2:
         return
     try:
-        found = compare_sides(sides)
+        found = compare_sides(sides, contents.findings)
     except InputError as error:
         yield Section(column, title, f"They are not compared: {error.problem}.", stays=True)
         return
