@@ -72,8 +72,16 @@ def test_rows_without_a_time_are_left_out_with_a_warning(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("size_bytes\n8\n", "line 1: has neither column time_us nor bandwidth_MBps"),
-        ("bytes,time_us\n8,1\n", "line 1: has no column size_bytes"),
+        (
+            "size_bytes\n8\n",
+            "line 1: has no column of times or bandwidths with a unit among size_bytes;"
+            " say which it is: --column time_us=NAME",
+        ),
+        (
+            "n,time_us\n8,1\n",
+            "line 1: has no column of message sizes in bytes among n, time_us;"
+            " say which it is: --column size_bytes=NAME",
+        ),
         ("size_bytes,time_us\n", "has no rows with time_us"),
         ("size_bytes,time_us\n8,NaN\n", "has no rows with time_us"),
         ("size_bytes,time_us,time_us\n8,1,1\n", "line 1: has column 'time_us' twice"),
@@ -86,16 +94,16 @@ def test_rows_without_a_time_are_left_out_with_a_warning(tmp_path: Path) -> None
         ("size_bytes,time_us\n8,0\n", "line 2: time_us is 0"),
         ("size_bytes,time_us\n8,inf\n", "line 2: time_us is inf"),
         ("size_bytes,time_us\n8,quick\n", "line 2: time_us is 'quick', not a number"),
-        ("size_bytes,time_us\n8,1\n64K,1\n", "line 3: size_bytes is '64K', not a number"),
+        ("size_bytes,time_us\n8,1\n64Q,1\n", "line 3: size_bytes is '64Q', not a number"),
+        ("size_bytes;time_us\n8;1,500\n", "line 2: time_us is '1,500', which may be a thousand"),
         ("size_bytes,time_us\n,1\n", "line 2: size_bytes is ''"),
         ("size_bytes,time_us\n8.5,1\n", "line 2: size_bytes is 8.5"),
         ("size_bytes,time_us\n-8,1\n", "line 2: size_bytes is -8"),
         ("size_bytes,bandwidth_MBps\n0,1\n", "line 2: size_bytes is 0"),
+        ("size (bytes),latency\n8,1\n", "is not recognised"),
         ("size_bytes,time_us\n8,1,5\n", "line 2: has more than 2 fields"),
         ("size_bytes,time_us\n8,1,3,4\n16,2\n", "line 2: has more than 2 fields"),
         ('size_bytes,time_us\n8,1\n"16,2\n32,3\n', "line 3: has a quotation mark that is never"),
-        ("size_bytes;time_us\n8;1,5\n", "line 1: separates its columns by ';'"),
-        ("size_bytes\ttime_us\n8\t1\n", "line 1: separates its columns by '\\t'"),
     ],
 )
 @pytest.mark.filterwarnings("error")  # the reader's own words would come before ours

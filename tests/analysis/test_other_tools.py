@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
-from switchpoint import read, read_files
+import pytest
+from switchpoint import Store, read, read_files
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.units import size_text
+from typer.testing import Result
+
+Run = Callable[..., Result]
 
 
 def written(folder: Path, text: str, name: str = "result.txt") -> Path:
@@ -120,3 +126,98 @@ def test_iterations_in_nccls_json_are_samples(tmp_path: Path) -> None:
     assert set(curves(found, "kernel", "root", "mode", "processes")) == {
         "nccl_broadcast 0 out_of_place 4"
     }
+
+
+SMALL = {1: 1.5, 1024: 2.25, 65536: 14.75, 1048576: 180.5}
+
+
+@pytest.mark.parametrize(
+    ("heading", "row"),
+    [
+        ("Size,Latency (us)", "{size},{time}"),
+        (",Size,Avg Latency(us)", "{index},{size},{time}"),
+        ('"","X.bytes","X.repetitions","t.usec.","Mbytes.sec"',
+         "{index},{size},1000,{time},{mbps}"),
+        ("Size,Bandwidth (MB/s)", "{size},{mbps}"),
+        ("X..Size;Bandwidth..MB.s.", "{size};{mbps}"),
+        ("Size\tLatency (us)", "{size}\t{time}"),
+        ("message size;time_ms", "{size};{comma}"),
+        ("size (bytes),iterations,latency (seconds)", "{size},{index},{sec}"),
+        ("size (bytes),min_time (seconds),max_time (seconds),avg_time (seconds)",
+         "{size},{less},{more},{sec}"),
+        ("msg_size,bandwidth_GBps", '"{grouped}",{gbps}'),
+        ("Size,Latency (us)", "{short},{time}"),
+    ],
+)  # fmt: skip
+def test_csv_with_the_names_of_others_is_read(tmp_path: Path, heading: str, row: str) -> None:
+    rows = [
+        row.format(
+            index=index, size=size, time=time, mbps=repr(size / time), gbps=repr(size / time / 1e3),
+            comma=f"{time / 1e3:.6f}".replace(".", ","), sec=f"{time / 1e6:.8f}",
+            less=f"{time / 2e6:.8f}", more=f"{time / 5e5:.8f}", grouped=f"{size:,}",
+            short=size_text(size).replace("1 B", "1"),
+        )
+        for index, (size, time) in enumerate(SMALL.items(), start=1)
+    ]  # fmt: skip
+
+    found = read(written(tmp_path, "\n".join([heading, *rows, ""]), "curves.csv"))
+
+    assert curves(found) == {"": SMALL}
+
+
+@pytest.mark.parametrize(
+    ("statistic", "named", "scale"), [("avg", "", 1), ("max", "max", 2), ("min", "min", 0.5)]
+)
+def test_one_of_several_statistics_is_chosen(
+    tmp_path: Path, switchpoint: Run, statistic: str, named: str, scale: float
+) -> None:
+    text = "size_bytes,min_us_time,t_min[usec],t_max[usec],t_avg[usec]\n"
+    text += "".join(f"{size},x,{t / 2},{t * 2},{t}\n" for size, t in SMALL.items())
+    path = written(tmp_path, text, "imb.csv")
+
+    result = switchpoint("import", path, "--store", tmp_path / "s", "--statistic", statistic)
+
+    assert result.exit_code == 0, result.output
+    stored = Store(tmp_path / "s").read()
+    names = ["statistic"] if named else ["min_us_time"]
+    assert curves(stored, *names) == {
+        named or "x": {size: time * scale for size, time in SMALL.items()}
+    }
+
+
+def test_a_column_is_never_guessed_and_an_option_names_it(tmp_path: Path, switchpoint: Run) -> None:
+    text = "n,elapsed\n" + "".join(f"{size},{t / 1e3}\n" for size, t in SMALL.items())
+    path, store = written(tmp_path, text, "mine.csv"), tmp_path / "s"
+
+    refused = switchpoint("import", path, "--store", store)
+    half = switchpoint("import", path, "--store", store, "--column", "size_bytes=n")
+    read = switchpoint(
+        "import", path, "--store", store, "--column", "size_bytes=n", "--column", "time_ms=elapsed"
+    )
+
+    assert refused.exit_code == 2
+    assert half.exit_code == 2
+    assert (
+        "line 1: has no column of times or bandwidths with a unit among size_bytes, elapsed;"
+        " say which it is: --column time_us=NAME" in half.stderr
+    )
+    assert read.exit_code == 0, read.output
+    assert curves(Store(store).read()) == {"": SMALL}
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--column", "size_bytes"], "--column: 'size_bytes' has no '='; write size_bytes=NAME"),
+        (["--statistic", "p12"], "--statistic: 'p12' is not one of avg, min, max"),
+    ],
+)
+def test_options_about_columns_are_checked(
+    tmp_path: Path, switchpoint: Run, options: list[str], problem: str
+) -> None:
+    path = written(tmp_path, "size_bytes,time_us\n8,1\n", "a.csv")
+
+    result = switchpoint("import", path, "--store", tmp_path / "s", *options)
+
+    assert result.exit_code == 2
+    assert problem in result.stderr

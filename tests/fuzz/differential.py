@@ -74,6 +74,7 @@ def _rows(times: Times, row: str) -> str:
             size=size,
             time=time,
             mbps=size / time,
+            mbits=8 * size / time,
             sec=time / 1e6,
             binary=8e6 * size / time / 2**20,  # Mbit/s as NetPIPE counts them
         )
@@ -207,9 +208,22 @@ FORMATS = [
     Format("CSV time", "time.csv", _csv("size_bytes,time_us", "{size},{time:.2f}\n"), 1,
            fixed=False),
     Format(
+        "CSV of R", "r.csv",
+        lambda times: '"","X.bytes","X.repetitions","t.usec.","Mbytes.sec"\n' + "".join(
+            f'"{n}",{size},1000,{time},{round(size / time, 2)}\n'
+            for n, (size, time) in enumerate(times.items(), start=1)),
+        1, fixed=False,
+    ),
+    Format(
+        "CSV of a spreadsheet", "sheet.csv",
+        lambda times: "Size;Latency (us)\n" + "".join(
+            f"{size};{time:.2f}\n".replace(".", ",") for size, time in times.items()), 1,
+        fixed=False,
+    ),
+    Format(
         "CSV bandwidth", "bandwidth.csv",
         _csv("size_bytes,bandwidth_MBps,net", "{size},{mbps!r},ib\n"), 1,
-        _csv("size_bytes,bandwidth_Mbps,net", "{size},{mbps!r},ib\n"), fixed=False,
+        _csv("size_bytes,bandwidth_Mbps,net", "{size},{mbits!r},ib\n"), fixed=False,
     ),
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 
 from switchpoint.errors import InputError, NotRecognisedError, Reason
 from switchpoint.importing import labels
+from switchpoint.importing.choices import Choices
 from switchpoint.importing.layout import PathPattern, names_by_pattern
 from switchpoint.regular_files import open_regular
 from switchpoint.spack.lock import NAME as LOCK
@@ -26,10 +27,13 @@ class Found:
     path : Path
     names : dict or None
         What a `--path` pattern reads from its path; None if no pattern matches.
+    choices : Choices
+        What the user says about its columns.
     """
 
     path: Path
     names: dict[str, str] | None = None
+    choices: Choices = field(default_factory=Choices)
 
 
 @dataclass
@@ -49,6 +53,7 @@ def find_files(
     paths: Iterable[str | os.PathLike[str]],
     patterns: Sequence[PathPattern] = (),
     without: Iterable[Path] = (),
+    choices: Choices | None = None,
 ) -> Files:
     """Replace each folder by the files below it, sorted by name.
 
@@ -64,6 +69,8 @@ def find_files(
         its path below the current folder.
     without
         Folders and files to skip if they lie below one of the paths, such as the store's own.
+    choices
+        What the user says about the columns of all files.
 
     Raises
     ------
@@ -81,10 +88,9 @@ def find_files(
             placed.append((path, below))
             continue
         placed += ((file, file.relative_to(path)) for file in _walk(path, failures, left_out))
-    if not patterns:
-        return Files([Found(path) for path, _ in placed], failures)
-    names = names_by_pattern(placed, patterns)
-    return Files([Found(path, names.get(path)) for path, _ in placed], failures)
+    chosen = choices or Choices()
+    names = names_by_pattern(placed, patterns) if patterns else {}
+    return Files([Found(path, names.get(path), chosen) for path, _ in placed], failures)
 
 
 def _walk(root: Path, failures: list[InputError], left_out: set[Path]) -> Iterator[Path]:

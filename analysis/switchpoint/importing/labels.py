@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from switchpoint.errors import InputError
+from switchpoint.importing.choices import Choices
 from switchpoint.limits import JSON_BYTES, LABELS, NAME_CHARACTERS
 from switchpoint.printable import printable
 from switchpoint.regular_files import open_regular
@@ -48,10 +49,13 @@ class Surroundings:
         From a `--path` pattern and, with priority, from the labels of folders.
     layout : dict
         From ReFrame's own folders, if no pattern matched.
+    choices : Choices
+        What the user says about columns.
     """
 
     said: Mapping[str, str | None] = field(default_factory=dict)
     layout: Mapping[str, str] = field(default_factory=dict)
+    choices: Choices = field(default_factory=Choices)
 
     def complete(self, own: Mapping[str, str | None]) -> dict[str, str]:
         """Complete a file's own labels. If the label `check` names the test, no folder names it."""

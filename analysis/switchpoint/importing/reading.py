@@ -123,11 +123,12 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
     try:
         head = _head(path)
         for reader in READERS:
-            if reader.recognises(head):
+            chosen = reader is tidy and tidy.has_chosen(head, file.choices)
+            if chosen or reader.recognises(head):
                 place = path.absolute()
                 layout = reframe_names(place) if file.names is None else {}
                 said = (file.names or {}) | above.of(place.parent)
-                found = reader.read(path, Surroundings(said, layout))
+                found = reader.read(path, Surroundings(said, layout, file.choices))
                 if reader is not bundle:  # its runs were not built beside it
                     found = lock.attach(found, path.parent)
                 if problem := problem_of(found):

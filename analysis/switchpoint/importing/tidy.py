@@ -16,12 +16,23 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
+from switchpoint.importing.cells import sizes_of, values_of
+from switchpoint.importing.choices import Choices
+from switchpoint.importing.column_plan import (
+    METRICS,
+    STATISTIC,
+    NoPlanError,
+    Plan,
+    has_kind,
+    plan_of,
+)
 from switchpoint.importing.external import (
     as_measurements,
     check_positive,
     check_sizes,
     check_times,
     content,
+    known_repeats,
 )
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.passing_columns import passing_columns
@@ -33,59 +44,127 @@ from switchpoint.limits import COLUMNS, HEADING_CHARACTERS, TABLE_BYTES, TABLE_R
 from switchpoint.tables.columns import MEASURES, RESERVED
 from switchpoint.tables.measurements import Measurements
 
-NAME = "tidy CSV (with a size_bytes column)"
-
-_METRICS = ("time_us", "bandwidth_MBps")
+NAME = "CSV with message sizes and times"
 
 _FIRST_LINE = re.compile(rb"[^\r\n]*")
 
 #: Separators of spreadsheets that use the comma for decimals.
-_OTHER_SEPARATOR = re.compile(r"[;\t]")
+_OTHER_SEPARATORS = ";\t"
+
+#: The name of an index as pandas and R write it: none.
+_INDEX = ""
 
 #: The message of pandas for an unclosed quotation mark; rows count from 0.
 _OPEN_QUOTE = re.compile(r"EOF inside string starting at row (?P<row>\d+)")
 
 
 def recognises(head: bytes) -> bool:
-    """Return whether the first line is a heading with `size_bytes` or one of our metrics."""
+    """Return whether the first line is a heading with our names, or one that says what it has."""
     if b"\0" in head:
         return False
-    words = {word.strip() for name in _heading(head) for word in _OTHER_SEPARATOR.split(name)}
-    return bool({"size_bytes", *_METRICS} & words)
+    names = heading(head)[0]
+    if {"size_bytes", *METRICS.values()} & {*names}:
+        return True
+    return _is_planned(names, Choices())
+
+
+def has_chosen(head: bytes, choices: Choices) -> bool:
+    """Return whether the first line is a heading with a column that the user named."""
+    return b"\0" not in head and bool({*heading(head)[0]} & {*choices.columns})
+
+
+def _is_planned(names: list[str], choices: Choices) -> bool:
+    try:
+        plan_of(names, choices)
+    except NoPlanError:
+        return has_kind(names, "size") and len(names) > 1 and _has_metric(names)
+    return len(names) > 1
+
+
+def _has_metric(names: list[str]) -> bool:
+    return has_kind(names, "time") or has_kind(names, "bandwidth")
 
 
 def read(path: Path, around: Surroundings) -> Measurements:
-    """Read a tidy CSV file.
+    """Read a CSV file.
 
     Rows with an empty or NaN metric, or with too few fields, are skipped with a warning. Any other
     value that cannot be a size, time or bandwidth raises InputError with its line.
     """
     data = content(path, TABLE_BYTES)
-    names = _heading(data)
-    metric = _check_heading(path, names)
-    table, problems = _whole_rows(_parse(path, data, names), data)
+    names, separator = heading(data)
+    plan = _check_heading(path, names, around.choices)
+    table, problems = _whole_rows(_parse(path, data, plan.names, separator), data, separator)
+    lines = pd.Series(table.index + 2, index=table.index)
+    return measured(path, around, data, table, lines, plan, problems)
+
+
+def measured(
+    path: Path,
+    around: Surroundings,
+    data: bytes,
+    table: pd.DataFrame,
+    lines: pd.Series[int],
+    plan: Plan,
+    problems: list[Problem],
+) -> Measurements:
+    """Convert a table of texts with our names to measurements.
+
+    Parameters
+    ----------
+    path, around, data
+        The file, what its path says, and its unpacked content.
+    table, lines
+        The texts, and the line of each row.
+    plan
+        How to read the columns.
+    problems
+        Why rows have been skipped already.
+    """
     if table.empty and problems:
         problem = problems[0]
         raise InputError(path, f"{problem.what}; there is no other row", problem.line)
+    if _INDEX in table:
+        if not table[_INDEX].is_unique:
+            raise InputError(path, "has no name for column 1; name or remove it", 1)
+        table = table.drop(columns=[_INDEX])
+    metric = plan.metric
     absent = table[metric].str.strip().str.lower().isin(["", "nan", "na", "null", "none"])
-    lines = pd.Series(table.index + 2, index=table.index)
     problems += [Problem(line, f"no {metric}: the row is skipped") for line in lines[absent]]
     table, lines = table[~absent], lines[~absent]
     if table.empty:
         raise InputError(path, f"has no rows with {metric}; add measurements, one per row")
+    size = _numbers(path, table, "size_bytes", lines) * plan.size_scale
+    value = _numbers(path, table, metric, lines) * plan.metric_scale
+    empty = (size == 0) & (value == 0) & (metric != "time_us")  # such a message has no bandwidth
+    table, lines, size, value = table[~empty], lines[~empty], size[~empty], value[~empty]
+    numbers: npt.NDArray[np.int64] = np.array(lines, dtype="int64")
+    time_us = _checked_times(path, size, value, numbers, metric)
+    table = table.drop(columns=[name for name in plan.left_out if name in table])
+    if plan.statistic:
+        table = table.assign(**{STATISTIC: plan.statistic})
+    samples, told = _curves(table, size, time_us, numbers)
+    sentences = [*in_words(problems), *plan.told, *told]
+    warnings = [f"{path}: {sentence}" for sentence in sentences]
+    return as_measurements(path, around, "tidy", data, samples, warnings)
 
-    size = _numbers(path, table, "size_bytes", lines)
-    value = _numbers(path, table, metric, lines)
-    check_sizes(path, size, lines.to_numpy())
-    check_positive(path, value, lines.to_numpy(), metric)
+
+def _checked_times(
+    path: Path,
+    size: npt.NDArray[np.float64],
+    value: npt.NDArray[np.float64],
+    lines: npt.NDArray[np.int64],
+    metric: str,
+) -> npt.NDArray[np.float64]:
+    """Return the times of times or bandwidths; raises InputError at the first impossible value."""
+    check_sizes(path, size, lines)
+    check_positive(path, value, lines, metric)
     if metric == "bandwidth_MBps":
-        check_positive(path, size, lines.to_numpy(), "size_bytes")
+        check_positive(path, size, lines, "size_bytes")
         with np.errstate(over="ignore"):
             value = size / value
-    check_times(path, value, lines.to_numpy())
-    samples, told = _curves(table, size, value, lines.to_numpy())
-    warnings = [f"{path}: {sentence}" for sentence in [*in_words(problems), *told]]
-    return as_measurements(path, around, "tidy", data, samples, warnings)
+    check_times(path, value, lines)
+    return value
 
 
 def _curves(
@@ -95,7 +174,7 @@ def _curves(
     lines: npt.NDArray[np.int64],
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return samples with the names of their curves, and what to say of them."""
-    samples = table.drop(columns=[*MEASURES, *_METRICS, "rep", "run_id"], errors="ignore")
+    samples = table.drop(columns=[*MEASURES, *METRICS.values(), "rep", "run_id"], errors="ignore")
     samples = samples.apply(lambda column: column.astype("category"))
     passing = list(passing_columns(samples, size))
     samples = samples.drop(columns=[name for name, left_out, _ in passing if left_out])
@@ -104,6 +183,8 @@ def _curves(
     told += in_words(lonely_rows(curve, lines))
     samples["size_bytes"] = size.astype("int64")
     samples["time_us"] = time_us
+    if "iterations" in table:
+        samples["iterations"] = known_repeats(sizes_of(table["iterations"].tolist()))
     if "rep" in table:
         samples["pass"] = pd.factorize(table["rep"])[0]
     elif (apart := tables_apart(samples, curve, lines)) is not None:
@@ -112,53 +193,51 @@ def _curves(
     return samples.reset_index(drop=True), told
 
 
-def _heading(data: bytes) -> list[str]:
-    """Return the names in the first line; none if it is no heading."""
+def heading(data: bytes) -> tuple[list[str], str]:
+    """Return the names in the first line and what separates them; no names if it is too long."""
     line = _FIRST_LINE.match(data.removeprefix(b"\xef\xbb\xbf"))
     assert line is not None  # it may be empty
     if len(line[0]) > HEADING_CHARACTERS:
-        return []
+        return [], ","
     text = line[0].decode("utf-8", errors="replace")
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    for separator in _OTHER_SEPARATORS:
+        if text.count(separator) > text.count(","):
+            return _names(text, separator), separator
+    return _names(text, ","), ","
 
 
-def _check_heading(path: Path, names: list[str]) -> str:
-    """Return the metric's column; raises InputError if the heading cannot be used."""
+def _names(text: str, separator: str) -> list[str]:
+    rows = csv.reader([text], skipinitialspace=True, delimiter=separator)
+    return [name.strip() for name in next(rows, [])]
+
+
+def _check_heading(path: Path, names: list[str], choices: Choices) -> Plan:
+    """Return how to read the columns; raises InputError if the heading cannot be used."""
     if not names:
         problem = f"has a first line of more than {HEADING_CHARACTERS:,} characters; shorten names"
         raise InputError(path, problem, 1)
     if len(names) > COLUMNS:
         raise InputError(path, f"has {len(names)} columns; keep at most {COLUMNS}", 1)
-    if len(names) == 1 and (other := _OTHER_SEPARATOR.search(names[0])):
-        raise InputError(
-            path,
-            f"separates its columns by {other[0]!r}; separate them by commas, and write decimals"
-            " with a point",
-            1,
-        )
-    if "size_bytes" not in names:
-        raise InputError(
-            path, "has no column size_bytes; give the column of the message size this name", 1
-        )
+    try:
+        plan = plan_of(names, choices)
+    except NoPlanError as error:
+        raise InputError(path, str(error), 1) from None
+    names = plan.names
     repeated = {name for name in names if names.count(name) > 1}
     if repeated:
         raise InputError(path, f"has column {min(repeated)!r} twice; rename one", 1)
-    if "" in names:
+    if "" in names[1:]:
         raise InputError(
-            path, f"has no name for column {names.index('') + 1}; name or remove it", 1
+            path, f"has no name for column {names.index('', 1) + 1}; name or remove it", 1
         )
-    taken = {*names} & (RESERVED - {"size_bytes", *_METRICS, *MEASURES})
+    taken = {*names} & (RESERVED - {"size_bytes", *METRICS.values(), *MEASURES})
+    taken -= {*plan.left_out}
     if taken:
         raise InputError(path, f"has column {min(taken)!r}, which is a reserved name; rename it", 1)
-    for metric in _METRICS:
-        if metric in names:
-            return metric
-    raise InputError(
-        path, "has neither column time_us nor bandwidth_MBps; give the metric one of these names", 1
-    )
+    return plan
 
 
-def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
+def _parse(path: Path, data: bytes, names: list[str], separator: str) -> pd.DataFrame:
     if data.count(b"\n") + data.count(b"\r") > TABLE_ROWS:
         problem = f"has more than {TABLE_ROWS:,} lines; split it, for example by curve"
         raise InputError(path, problem)
@@ -174,6 +253,7 @@ def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
             table = pd.read_csv(
                 io.StringIO(text),
                 names=[*names, beyond],
+                sep=separator,
                 skiprows=1,
                 dtype=str,
                 keep_default_na=False,
@@ -199,10 +279,12 @@ def _parse(path: Path, data: bytes, names: list[str]) -> pd.DataFrame:
     return table[(table.fillna("") != "").any(axis=1)]
 
 
-def _whole_rows(table: pd.DataFrame, data: bytes) -> tuple[pd.DataFrame, list[Problem]]:
+def _whole_rows(
+    table: pd.DataFrame, data: bytes, separator: str
+) -> tuple[pd.DataFrame, list[Problem]]:
     """Return rows with all fields, and why others are skipped."""
     last, width = table.iloc[:, -1], len(table.columns)
-    short = _short_rows(data, [int(row) + 1 for row in table.index[last == ""]], width)
+    short = _short_rows(data, [int(row) + 1 for row in table.index[last == ""]], width, separator)
     what = f"fewer than {width} fields: the row is skipped"
     problems = [Problem(row + 1, what) for row in short]
     whole = last.drop([row - 1 for row in short])
@@ -215,27 +297,29 @@ def _whole_rows(table: pd.DataFrame, data: bytes) -> tuple[pd.DataFrame, list[Pr
     return table.loc[whole.index], problems
 
 
-def _short_rows(data: bytes, rows: list[int], width: int) -> list[int]:
+def _short_rows(data: bytes, rows: list[int], width: int, separator: str) -> list[int]:
     """Return which of some rows, whose last field is empty, lack it; row 0 is the heading."""
     if not rows:
         return []
     lines = re.split(rb"\r\n|\r|\n", data)
     texts = [lines[row].decode("utf-8", errors="replace") for row in rows]
-    fields = csv.reader(texts, skipinitialspace=True)
+    fields = csv.reader(texts, skipinitialspace=True, delimiter=separator)
     return [row for row, found in zip(rows, fields, strict=False) if len(found) < width]
 
 
 def _numbers(
     path: Path, table: pd.DataFrame, name: str, lines: pd.Series[int]
 ) -> npt.NDArray[np.float64]:
-    numbers = pd.to_numeric(table[name].str.strip(), errors="coerce")
-    bad = numbers.isna()
+    texts = table[name].tolist()
+    numbers = sizes_of(texts) if name == "size_bytes" else values_of(texts)
+    bad = np.isnan(numbers)
     if bad.any():
-        row = int(bad.to_numpy().argmax())
-        text = str(table[name].iloc[row])[:40]
+        row = int(bad.argmax())
+        text = str(texts[row])[:40]
+        what = "not a number"
+        if re.fullmatch(r"\d+,\d{3}", text.strip()):
+            what = "which may be a thousand times more or less: write decimals with a point"
         raise InputError(
-            path,
-            f"{name} is {text!r}, not a number; correct or remove the row",
-            int(lines.iloc[row]),
+            path, f"{name} is {text!r}, {what}; correct or remove the row", int(lines.iloc[row])
         )
-    return numbers.to_numpy(dtype=float)
+    return numbers

@@ -33,6 +33,24 @@ def command(
             show_default=False,
         ),
     ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            metavar="OURS=THEIRS",
+            help="Say what a column of CSV files is, such as size_bytes=N or time_ms=elapsed."
+            " Repeat the option for other columns.",
+            show_default=False,
+        ),
+    ] = None,
+    statistic: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Which statistic is the curve if a table has several: avg, min, max, median, p99.",
+            show_default="avg",
+        ),
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="List every skipped file and every warning.")
     ] = False,
@@ -41,6 +59,7 @@ def command(
 ) -> None:
     """Store FILEs, and files in folders. Their content decides the format. A run counts once."""
     with user_mistakes():
+        from switchpoint.importing.choices import Choices, parse_columns, parse_statistic
         from switchpoint.importing.files import find_files
         from switchpoint.importing.layout import PathPattern
         from switchpoint.reporting.json import import_as_json, print_json
@@ -51,7 +70,8 @@ def command(
 
         patterns = [PathPattern.parse(text) for text in paths or []]
         kept = Store(store)
-        found = find_files(files, patterns, kept.own)
+        choices = Choices(parse_columns(columns or []), parse_statistic(statistic))
+        found = find_files(files, patterns, kept.own, choices)
         with progress("importing", len(found.found)) as advance:
             outcome = import_found(found, kept, advance)
         list_failures(outcome.failures, files, found.count, verbose=verbose)

@@ -1,0 +1,150 @@
+"""Decides which columns of a table are the size, the curve's metric and its other statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from switchpoint.importing.choices import Choices
+from switchpoint.importing.column_names import Kind, Meaning, is_latency, meaning_of
+from switchpoint.printable import printable
+
+SIZE = "size_bytes"
+METRICS = {"time": "time_us", "bandwidth": "bandwidth_MBps"}
+
+#: The identity column of curves of another statistic than the average.
+STATISTIC = "statistic"
+
+_MESSAGE_WORDS = ("message", "msg")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to read a table.
+
+    Attributes
+    ----------
+    names : list of str
+        The columns with our names.
+    metric : str
+        `time_us` or `bandwidth_MBps`.
+    size_scale, metric_scale : float
+        The units of the size and of the metric.
+    statistic : str
+        Of which the curve is; empty for averages.
+    left_out : list of str
+        Columns that are results too, but not the curve.
+    told : list of str
+        What to say of them; a bandwidth beside the time is the same result.
+    """
+
+    names: list[str]
+    metric: str
+    size_scale: float = 1.0
+    metric_scale: float = 1.0
+    statistic: str = ""
+    left_out: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+
+
+class NoPlanError(Exception):
+    """Why a table cannot be read, and what to do."""
+
+
+def plan_of(names: Sequence[str], choices: Choices) -> Plan:
+    """Return how to read a table with these headings.
+
+    Raises
+    ------
+    NoPlanError
+        If the headings do not say what the columns are. The text begins with a verb.
+    """
+    told = [choices.columns.get(name, name) for name in names]
+    meanings = {place: meaning for place, name in enumerate(told) if (meaning := meaning_of(name))}
+    size = _size_of(told, meanings)
+    metric = _metric_of(told, meanings, choices)
+    iterations = next((n for n, m in meanings.items() if m.kind == "iterations"), None)
+    ours = {size: SIZE, metric: METRICS[meanings[metric].kind]}
+    if iterations is not None:
+        ours[iterations] = "iterations"
+    others = {
+        told[place]: meaning
+        for place, meaning in meanings.items()
+        if place not in ours and not (meaning.kind == "size" and meaning.bare)
+    }
+    statistic = meanings[metric].statistic
+    words = [
+        f"column '{printable(name)[:40]}' is left out; --statistic {meaning.statistic} reads it"
+        if meaning.statistic != statistic
+        else f"column '{printable(name)[:40]}' is left out: '{told[metric]}' is the curve"
+        for name, meaning in others.items()
+        if meaning.kind != "bandwidth"
+    ]
+    return Plan(
+        [ours.get(place, name) for place, name in enumerate(told)],
+        METRICS[meanings[metric].kind],
+        meanings[size].scale,
+        meanings[metric].scale,
+        "" if statistic == "avg" else statistic,
+        [*others],
+        words,
+    )
+
+
+def _size_of(names: Sequence[str], meanings: dict[int, Meaning]) -> int:
+    if SIZE in names:
+        return [*names].index(SIZE)
+    sizes = [place for place, meaning in meanings.items() if meaning.kind == "size"]
+    with_unit = [place for place in sizes if not meanings[place].bare]
+    timed = any(is_latency(names[n]) for n, m in meanings.items() if m.kind in METRICS)
+    of_messages = [
+        place
+        for place in sizes
+        if timed or any(word in names[place].lower() for word in _MESSAGE_WORDS)
+    ]
+    found = with_unit or of_messages
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise NoPlanError(_several([names[place] for place in found], "message size", SIZE))
+    raise NoPlanError(_none(names, "column of message sizes in bytes", SIZE))
+
+
+def _metric_of(names: Sequence[str], meanings: dict[int, Meaning], choices: Choices) -> int:
+    wanted = choices.statistic or "avg"
+    statistics: dict[str, None] = {}
+    for kind, ours in METRICS.items():
+        found = [place for place, meaning in meanings.items() if meaning.kind == kind]
+        if not choices.statistic and ours in names:
+            return [*names].index(ours)
+        mine = [place for place in found if meanings[place].statistic == wanted]
+        if len(mine) == 1:
+            return mine[0]
+        if mine:
+            what = "time" if kind == "time" else "bandwidth"
+            raise NoPlanError(_several([names[place] for place in mine], what, ours))
+        statistics |= dict.fromkeys(meanings[place].statistic for place in found)
+        if len(found) == 1 and not choices.statistic:
+            return found[0]
+    if statistics:
+        known = " or ".join(statistics)
+        raise NoPlanError(f"has no {wanted} of times; choose --statistic {known}")
+    raise NoPlanError(_none(names, "column of times or bandwidths with a unit", "time_us"))
+
+
+def has_kind(names: Sequence[str], kind: Kind) -> bool:
+    """Return whether a heading names a column of a kind."""
+    return any((m := meaning_of(name)) is not None and m.kind == kind for name in names)
+
+
+def _several(names: Sequence[str], what: str, ours: str) -> str:
+    shown = " and ".join(f"'{printable(name)[:40]}'" for name in names[:3])
+    return (
+        f"has the columns {shown}, each of which may be the {what}; say which: --column {ours}=NAME"
+    )
+
+
+def _none(names: Sequence[str], what: str, ours: str) -> str:
+    shown = ", ".join(printable(name)[:40] or "(no name)" for name in names[:8])
+    more = ", ..." if len(names) > 8 else ""
+    return f"has no {what} among {shown}{more}; say which it is: --column {ours}=NAME"
