@@ -54,6 +54,7 @@ long block_time(struct session *session, struct point *point, double *values_us,
     }
     *counted = calls * repetitions;
     add_up_calls(session, point, calls, *counted, values_us);
+    point->calls += calls + repeated;
     point->late_calls += repeated;
     return (calls + repeated) * repetitions;
 }

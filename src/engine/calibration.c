@@ -62,9 +62,9 @@ long calibrate(struct session *session, struct point *point, double earlier_us)
     long spent = 0;
     long next = point->iterations;
     double block_us = 0;
-    agree_on_start(session);
     while (next > 0) {
         point->iterations = next;
+        agree_on_start(session);
         const double start_us = clock_us();
         spent += try_block(session, point);
         block_us = clock_us() - start_us;

@@ -178,11 +178,14 @@ static void write_bytes_between_nodes(struct json *json, const struct plan *plan
 
 static void write_start(struct json *json, const struct plan *plan, const struct totals *totals)
 {
+    int64_t calls = 0;
     int64_t late_calls = 0;
     for (size_t i = 0; i < plan->count; i++) {
+        calls += plan->points[i].calls;
         late_calls += plan->points[i].late_calls;
     }
     json_open(json, "start", '{');
+    json_integer(json, "calls", calls);
     json_integer(json, "late_calls", late_calls);
     json_number(json, "clock_error_us", to_ns(totals->clock_error_us));
     json_close(json, '}');

@@ -130,9 +130,9 @@ static long time_blocks(struct session *session, struct point *point)
     const struct visit *visit = &session->visit;
     const double messages = messages_of(point->mode, &session->task);
     long repetitions = 0;
-    agree_on_start(session);
     const double start_us = clock_us();
     for (long block = 0; block < visit->blocks; block++) {
+        agree_on_start(session);
         double *values_us = visit->values_us + (size_t)block * visit->columns;
         long *counted = &visit->iterations[block];
         repetitions += block_time(session, point, values_us, counted);

@@ -39,6 +39,7 @@ struct point {
     double visit_us;           /* the last visit with all that is untimed, by this rank's clock */
     double block_us;           /* each block of the last trial or visit, by this rank's clock */
     double blocks_us;          /* all timed blocks so far, by this rank's clock */
+    int64_t calls;             /* that were started in timed blocks and their trials */
     int64_t late_calls;        /* repeated, since a rank started late; same on all ranks */
     struct switches *switches; /* in the timed blocks of each visit, over all ranks; rank 0 only */
     long switches_count;       /* visits of which they are kept, at most VISITS_KEPT_MAX */

@@ -6,14 +6,10 @@
 
 #include "agreement.h"
 #include "clock.h"
-#include "clock_offset.h"
 #include "mpi_check.h"
 
-/* The raw clocks of two machines drift apart by up to 50 us in a second. */
+/* Clocks do not drift evenly for long, and the error of the drift counts more and more. */
 static const double COMPARED_FOR_US = 100e3;
-
-/* Over a shorter time the error of the offsets hides the drift. */
-static const double DRIFT_AFTER_US = 10e6;
 
 /* Where ranks share cores, no lead is certain to be long enough, and a longer one only takes time.
  * Simulated ranks wait for nothing, and a call that one of them starts late is one more to
@@ -33,22 +29,11 @@ static const double LATE_US = 1;
 
 void start_prepare(MPI_Comm comm, const int *kernels, struct start *start)
 {
-    const double now_us = clock_us();
-    const bool first = start->first_us == 0;
-    if (!root_says(comm, first || now_us - start->compared_us > COMPARED_FOR_US)) {
-        return;
+    const bool first = start->compared_us == 0;
+    if (root_says(comm, first || clock_us() - start->compared_us > COMPARED_FOR_US)) {
+        clock_model_compare(comm, kernels, &start->clock);
+        start->compared_us = clock_us();
     }
-    const struct clock_offset offset = clock_offset_from_root(comm, kernels);
-    start->compared_us = clock_us();
-    start->ahead_us = offset.us;
-    start->clock_error_us = fmax(start->clock_error_us, offset.error_us);
-    if (first) {
-        start->first_us = start->compared_us;
-        start->first_ahead_us = offset.us;
-    }
-    const double elapsed_us = start->compared_us - start->first_us;
-    start->drift =
-        elapsed_us > DRIFT_AFTER_US ? (offset.us - start->first_ahead_us) / elapsed_us : 0;
 }
 
 /* Sleeps through most of a long wait: a rank that spins uses up its time slice, and where others
@@ -78,7 +63,12 @@ double start_together(MPI_Comm comm, struct start *start)
     double agreed_us = clock_us() + lead_us;
     MPI_CHECK(MPI_Bcast(&agreed_us, 1, MPI_DOUBLE, 0, comm));
     const double heard_us = clock_us();
-    agreed_us += start->ahead_us + start->drift * (heard_us - start->compared_us);
+    /* On this rank's clock: it is that far ahead at the agreed time, not already now. */
+    const double root_agreed_us = agreed_us;
+    agreed_us += clock_model_ahead_us(&start->clock, heard_us);
+    agreed_us = root_agreed_us + clock_model_ahead_us(&start->clock, agreed_us);
+    start->clock_error_us =
+        fmax(start->clock_error_us, clock_model_error_us(&start->clock, agreed_us));
     start->heard_after_us = heard_us - (agreed_us - lead_us);
     start->late = wait_until(agreed_us) > agreed_us + LATE_US;
     return agreed_us;

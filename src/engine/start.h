@@ -6,21 +6,20 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "clock_model.h"
+
 struct start {
-    double first_us;       /* when clocks were compared for the first time; 0: never */
-    double first_ahead_us; /* by how much this rank's clock was ahead of rank 0's then */
-    double compared_us;    /* when they were compared last */
-    double ahead_us;       /* by how much this rank's clock was ahead then */
-    double drift;          /* by how much more it is ahead now, for each us since */
-    double clock_error_us; /* the largest error of `ahead_us` so far */
+    struct clock_model clock;
+    double compared_us;    /* when clocks were compared last; 0: never */
+    double clock_error_us; /* the most that a start may have been off because of them */
     double delay_us;       /* that an announcement usually takes to the last rank */
     double heard_after_us; /* what the last one took to this rank */
     bool late;             /* this rank was late for the last start */
     bool was_late;         /* some rank was late for the start before */
 };
 
-/* Collective. Compares the clocks, if that was some time ago, since they drift. `kernels` has for
- * each rank the lowest rank under the same operating system. */
+/* Collective. Compares the clocks, if that was some time ago. `kernels` has for each rank the
+ * lowest rank under the same operating system. */
 void start_prepare(MPI_Comm comm, const int *kernels, struct start *start);
 
 /* Collective. Waits for the agreed time, which may have passed already. Returns it in us, on this

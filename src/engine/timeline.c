@@ -22,7 +22,7 @@ static void watch(struct task *task, const struct mode *mode, struct timeline *t
                   struct length *lengths, double *starts_us, int count);
 static int median_of(struct length *lengths, int count);
 static void gather(const struct task *task, const struct timeline *mine, double start_us,
-                   struct activity *activity);
+                   struct clock_offset offset, struct activity *activity);
 
 long timeline_watch(struct task *task, const struct mode *mode, long most,
                     struct activity *activity)
@@ -32,7 +32,9 @@ long timeline_watch(struct task *task, const struct mode *mode, long most,
     const int count = most < WATCHED_MAX ? (int)(most > 1 ? most : 1) : WATCHED_MAX;
     struct timeline *timelines = allocate((size_t)count, sizeof *timelines);
 
+    const struct clock_offset before = clock_offset_from_root(task->comm, task->kernels);
     watch(task, mode, timelines, lengths, starts_us, count);
+    const struct clock_offset after = clock_offset_from_root(task->comm, task->kernels);
     int median = median_of(lengths, count);
     MPI_CHECK(MPI_Bcast(&median, 1, MPI_INT, 0, task->comm));
     for (int i = 0; task->rank == 0 && i < count; i++) {
@@ -40,7 +42,8 @@ long timeline_watch(struct task *task, const struct mode *mode, long most,
             activity->length_us = lengths[i].us;
         }
     }
-    gather(task, &timelines[median], starts_us[median], activity);
+    gather(task, &timelines[median], starts_us[median],
+           clock_offset_between(before, after, starts_us[median]), activity);
     free(timelines);
     return count;
 }
@@ -74,9 +77,8 @@ static int median_of(struct length *lengths, int count)
 
 /* Sends each rank's spans to rank 0, on whose clock they are then. */
 static void gather(const struct task *task, const struct timeline *mine, double start_us,
-                   struct activity *activity)
+                   struct clock_offset offset, struct activity *activity)
 {
-    const struct clock_offset offset = clock_offset_from_root(task->comm, task->kernels);
     MPI_CHECK(MPI_Reduce(&offset.error_us, &activity->clock_error_us, 1, MPI_DOUBLE, MPI_MAX, 0,
                          task->comm));
     MPI_CHECK(MPI_Bcast(&start_us, 1, MPI_DOUBLE, 0, task->comm));

@@ -10,6 +10,9 @@
 
 enum { TAG = 0, TRIPS = 30 };
 
+/* The most that the clocks of two machines drift apart: a crystal is off by 100 ppm at most. */
+static const double DRIFT_MAX = 200e-6;
+
 static struct clock_offset offset_in_tree(MPI_Comm comm, const int *leaders, int count, int place);
 static void answer(MPI_Comm comm, int asking, struct clock_offset own);
 static struct clock_offset ask(MPI_Comm comm, int reference);
@@ -44,6 +47,18 @@ struct clock_offset clock_offset_from_root(MPI_Comm comm, const int *kernels)
     return offset;
 }
 
+struct clock_offset clock_offset_between(struct clock_offset before, struct clock_offset after,
+                                         double at_us)
+{
+    const double length_us = after.at_us - before.at_us;
+    const double part = length_us > 0 ? (at_us - before.at_us) / length_us : 0;
+    return (struct clock_offset){
+        .at_us = at_us,
+        .us = before.us + part * (after.us - before.us),
+        .error_us = fmax(before.error_us, after.error_us),
+    };
+}
+
 /* From the longest step to the shortest: a leader that answers knows its own offset by then. */
 static struct clock_offset offset_in_tree(MPI_Comm comm, const int *leaders, int count, int place)
 {
@@ -71,6 +86,7 @@ static void answer(MPI_Comm comm, int asking, struct clock_offset own)
         now_us = clock_us();
         MPI_CHECK(MPI_Send(&now_us, 1, MPI_DOUBLE, asking, TAG, comm));
     }
+    own.error_us += own.at_us > 0 ? DRIFT_MAX * (clock_us() - own.at_us) : 0;
     MPI_CHECK(MPI_Send(&own, (int)sizeof own, MPI_BYTE, asking, TAG, comm));
 }
 
@@ -84,7 +100,8 @@ static struct clock_offset ask(MPI_Comm comm, int reference)
         MPI_CHECK(MPI_Recv(&there_us, 1, MPI_DOUBLE, reference, TAG, comm, MPI_STATUS_IGNORE));
         const double after_us = clock_us();
         if ((after_us - before_us) / 2 < best.error_us) {
-            best.us = (before_us + after_us) / 2 - there_us;
+            best.at_us = (before_us + after_us) / 2;
+            best.us = best.at_us - there_us;
             best.error_us = (after_us - before_us) / 2;
         }
     }

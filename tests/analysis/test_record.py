@@ -274,6 +274,37 @@ def test_a_shortened_sweep_is_warned_of(tmp_path: Path) -> None:
     assert "shortened: its time budget of" in warning
 
 
+def write_started(path: Path, **start: float) -> Path:
+    """Write a record whose calls of 1 B take 0.7 us, of 8 B 1.1 us, and of 64 KiB 40 us."""
+    *rows, footer = write_record(path).read_text().splitlines()
+    points = [
+        {"mode": "library", "size_bytes": size, "median_us": time_us}
+        for size, time_us in ((65536, 40.0), (1, 0.7), (8, 1.1))
+    ]
+    started = json.loads(footer) | {"points": points, "start": start}
+    path.write_text("\n".join([*rows, json.dumps(started), ""]))
+    return path
+
+
+def test_times_below_the_error_of_the_clocks_are_warned_of(tmp_path: Path) -> None:
+    path = write_started(tmp_path / "run.record", late_calls=0, clock_error_us=1.26)
+    (warning,) = read_record(path).warnings
+    assert "below the 1.26 us by which the clocks" in warning
+    assert "library up to 8 B;" in warning
+
+    path = write_started(tmp_path / "run.record", late_calls=0, clock_error_us=0.52)
+    assert read_record(path).warnings == []
+
+
+def test_many_late_calls_are_warned_of(tmp_path: Path) -> None:
+    path = write_started(tmp_path / "run.record", calls=900, late_calls=200, clock_error_us=0)
+    (warning,) = read_record(path).warnings
+    assert "200 of 900 calls started late" in warning
+
+    path = write_started(tmp_path / "run.record", calls=9000, late_calls=200, clock_error_us=0)
+    assert read_record(path).warnings == []
+
+
 def test_damaged_payloads_are_warned_of(tmp_path: Path) -> None:
     path = write_record(tmp_path / "run.record")
     path.write_text(path.read_text().replace('"errors": 0', '"errors": 3'))

@@ -27,6 +27,7 @@ SMALL = {
     "exchange_links.py 1 openmpi --size 262144": "over MPI_Alltoall",
     "broadcast_library.py 1 openmpi": "openmpi",
     "sort_maps.py 1 openmpi": "figure 13",
+    "drifting_clock.py 1 openmpi": "-200 ppm",
     "buffer_offset.py 1 mpich": "  2048 ",
     "prediction.py --from tests/analysis/records/openmpi-network-limit-65536.record.gz": "median%",
     "recommend.py 3 openmpi": "withdrawn",

@@ -1107,6 +1107,10 @@ class TheBroadcast(InAFolder):
         done = run(TEST_KERNELS / "test_clock_offset", ranks=7)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_ranks_whose_clocks_drift_start_together_within_the_recorded_error(self):
+        done = run(TEST_KERNELS / "test_start", DRIFT_PPM="200")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_every_sample_has_the_fastest_the_mean_and_the_slowest_rank(self):
         columns = ["rank_min_us", "rank_mean_us", "rank_max_us"]
         for time_of, column in (("slowest", "rank_max_us"), ("mean", "rank_mean_us")):

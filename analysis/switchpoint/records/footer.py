@@ -20,6 +20,7 @@ _Size = Annotated[int, Field(ge=0, lt=COUNT)]
 class _Point(Part):
     mode: str
     size_bytes: _Size
+    median_us: float | None = None
 
 
 class _Search(Part):
@@ -63,6 +64,12 @@ class _Rank(Part):
     ucx_endpoints: list[_Endpoint] = Field(default=[])
 
 
+class _Start(Part):
+    calls: NonNegativeInt | None = None
+    late_calls: NonNegativeInt
+    clock_error_us: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class _Footer(Part):
     end_utc: Time
     samples: NonNegativeInt
@@ -70,6 +77,7 @@ class _Footer(Part):
     points: list[_Point] = Field(default=[])
     switches: list[_Search] = Field(default=[])
     verification: _Verification
+    start: _Start | None = None
     ranks: list[_Rank] = Field(min_length=1)
 
 

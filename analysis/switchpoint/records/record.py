@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from switchpoint.errors import RecordError
 from switchpoint.records.lines import first_line, last_line
 from switchpoint.records.samples import parse_samples
+from switchpoint.records.start import start_warnings
 from switchpoint.strict_json import parse_json
 
 if TYPE_CHECKING:
@@ -191,4 +192,4 @@ def _judge(header: dict[str, Any], footer: dict[str, Any] | None) -> list[str]:
         warnings.append(
             f"{run}: shortened: its time budget of {plan.get('time_budget_s')} s ended {ended}"
         )
-    return warnings
+    return [*warnings, *(f"{run}: {warning}" for warning in start_warnings(footer))]
