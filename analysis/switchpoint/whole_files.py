@@ -94,6 +94,8 @@ def hidden_beside(path: Path, *, folder: bool = False, swept: bool = False) -> I
     OSError
         If it cannot be created, or if its place is that of a link, pipe, socket or device.
     """
+    if not path.name:  # the current folder, as an empty path, or the root
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     _refuse_others_than_files(path)
     if not swept:
         sweep(path.parent)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import write_record
 from switchpoint import Store, read
+from switchpoint.whole_files import write_whole
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -87,3 +88,9 @@ def test_yaml_that_no_value_should_be_is_one_line(
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith("switchpoint: file.yaml: ")
     assert problem in done.stderr
+
+
+@pytest.mark.parametrize("path", ["", ".", "/"])
+def test_an_output_without_a_name_is_refused_as_a_folder(path: str) -> None:
+    with pytest.raises(IsADirectoryError):
+        write_whole(Path(path), b"")
