@@ -121,7 +121,7 @@ def search(contents: Contents) -> Page:
         launches.setdefault(key, []).append(curve["run_id"])
     for key, runs in launches.items():
         curve = dict(zip(names, key, strict=True))
-        told = [short(name, value) for name, value in curve.items() if value is not None]
+        told = [short(str(name), value) for name, value in curve.items() if value is not None]
         told += [short("run_id", run) for run in runs[:_MOST_LAUNCHES]]
         told += [f"and {len(runs) - _MOST_LAUNCHES} more"] if len(runs) > _MOST_LAUNCHES else []
         kernel = kernel_path(curve.get("kernel"), curve.get("mode"))
