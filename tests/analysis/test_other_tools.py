@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -221,3 +222,115 @@ def test_options_about_columns_are_checked(
 
     assert result.exit_code == 2
     assert problem in result.stderr
+
+
+LATENCIES = {8: 1.75, 65536: 18.5}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        # of versions 2, 3.0 and 3.9, and with a column of a site
+        "{time}|reframe 2.19 (rev: abc)|Lat on alpha:batch using gnu|jobid=7|lat_{size}B={us}"
+        "|ref=1.0 (l=None, u=0.1)us",
+        "{time}+01:00|reframe 3.0-dev6 (rev: abc)|Lat on alpha:batch using gnu|jobid=7"
+        "|lat_{size}B={us}|us|ref=0 (l=None, u=None)|pairs=1,lat",
+        "{time}|reframe 3.9.0|Lat on alpha:batch using gnu|jobid=7|lat_{size}B={us}"
+        "|ref=1.0 (l=None, u=0.1)|us",
+    ],
+)
+def test_logs_of_reframe_2_and_3_have_a_value_a_line(tmp_path: Path, row: str) -> None:
+    rows = [
+        row.format(time="2021-04-05T06:07:08", size=size, us=us) for size, us in LATENCIES.items()
+    ]
+
+    found = read(written(tmp_path, "\n".join([*rows, ""]), "Lat.log"))
+
+    names = ("kernel", "site", "partition", "environ", "mode")
+    assert curves(found, *names) == {"Lat alpha batch gnu lat": LATENCIES}
+
+
+def test_a_value_of_an_old_log_without_a_size_is_a_single_value(tmp_path: Path) -> None:
+    line = (
+        "2021-04-05T06:07:08|reframe 3.1|Bw on alpha:batch using gnu|jobid=7|peak=12.5|GB/s"
+        "|ref=12.0 (l=-0.1, u=None)|pairs=4\n"
+    )
+
+    [value] = read(written(tmp_path, line, "Bw.log")).single_values.to_dict("records")
+
+    assert (value["test"], value["variable"], value["unit"]) == ("Bw", "peak", "GB/s")
+    assert (value["value"], value["reference"], value["lower"]) == (12.5, 12.0, -0.1)
+    assert json.loads(value["labels"]) == {"pairs": "4"}
+
+
+def test_a_sites_own_log_is_read_by_its_heading(tmp_path: Path) -> None:
+    names = [f"lat_{size}B_{end}" for size in LATENCIES for end in ("value", "unit", "ref")]
+    heading = f"job_completion_time|version|info|jobid|{'|'.join(names)}|display_name|system"
+    row = "2024-01-02T03:04:05|reframe 4.5|Lat %np=2 /0123abcd @alpha:batch+gnu|7|1.75|us|1"
+    row += "|18.5|us|null|Lat %np=2|alpha"
+
+    found = read(written(tmp_path, f"{heading}\n{row}\n", "Lat.log"))
+
+    assert curves(found, "kernel", "np", "partition") == {"Lat 2 batch": LATENCIES}
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """A database with the tables of ReFrame 4.7 and two sessions."""
+    path = tmp_path / "results.db"
+    sessions = []
+    for day, factor in ((2, 1.0), (3, 2.0)):
+        values = {f"alpha:batch:lat_{size}B": [us * factor, 0, None, None, "us", "pass"]
+                  for size, us in LATENCIES.items()}  # fmt: skip
+        case = {"name": "Lat", "system": "alpha", "partition": "batch", "environ": "gnu",
+                "job_completion_time": f"2025-01-0{day}T00:00:00",
+                "perfvalues": values}  # fmt: skip
+        report = {"session_info": {"uuid": str(day)}, "runs": [{"testcases": [case]}]}
+        sessions.append((str(day), float(day), float(day), json.dumps(report), ""))
+    connection = sqlite3.connect(path)
+    connection.execute(
+        "CREATE TABLE sessions(uuid TEXT PRIMARY KEY, session_start_unix REAL,"
+        " session_end_unix REAL, json_blob TEXT, report_file TEXT)"
+    )
+    connection.executemany("INSERT INTO sessions VALUES(?, ?, ?, ?, ?)", sessions)
+    connection.commit()
+    connection.close()
+    return path
+
+
+def test_reframes_database_has_a_run_for_each_session(database: Path) -> None:
+    found = read(database)
+
+    times = found.samples.groupby("run_id")["time_us"].apply(list).tolist()
+    assert sorted(times) == [[1.75, 18.5], [3.5, 37.0]]
+    assert [path.name for path in database.parent.iterdir()] == ["results.db"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("DROP TABLE sessions", "is a database, but not ReFrame's"),
+        ("UPDATE sessions SET json_blob = '{'", "is a damaged run report"),
+        (
+            "ALTER TABLE sessions RENAME TO own; CREATE VIEW sessions AS SELECT * FROM own",
+            "is a database, but not ReFrame's",
+        ),
+    ],
+)
+def test_other_databases_are_refused(database: Path, change: str, problem: str) -> None:
+    connection = sqlite3.connect(database)
+    connection.executescript(change)
+    connection.commit()
+    connection.close()
+
+    [failure] = read_files([database]).failures
+
+    assert problem in str(failure)
+
+
+def test_a_damaged_database_is_named(database: Path) -> None:
+    database.write_bytes(database.read_bytes()[:5000])
+
+    [failure] = read_files([database]).failures
+
+    assert "is a damaged database" in str(failure)

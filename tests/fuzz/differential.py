@@ -171,6 +171,15 @@ def _nccl_json(times: Times) -> str:
     return json.dumps(report, indent=1) + "\n"
 
 
+def _log_3(times: Times) -> str:
+    """Write a log of ReFrame 3 with a line for each size."""
+    return "".join(
+        f"{_day(times)}T10:00:00|reframe 3.9.0|Lat on alpha:batch using gnu|jobid=7|"
+        f"lat_{size}B={time:.2f}|ref=1.0 (l=None, u=0.1)|us\n"
+        for size, time in times.items()
+    )
+
+
 FORMATS = [
     Format(
         "OSU latency", "osu.out", _osu("Latency", "Latency (us)", "{size:<10} {time:10.2f}\n"), 2
@@ -202,6 +211,14 @@ FORMATS = [
         _log("Gb/s", lambda mbps: mbps * 8e-3), rows=False,
     ),
     Format("ReFrame log by size", "Lat.log", _log_by_size, 1),
+    Format("ReFrame 3 log", "Lat3.log", _log_3, 0),
+    Format(
+        "ReFrame log of a site", "Site.log",
+        lambda times: "job_completion_time,info,jobid,"
+        + ",".join(f"lat_{size}B_value,lat_{size}B_unit" for size in times)
+        + f"\n{_day(times)}T10:00:00,Lat /0123abcd @alpha:batch+gnu,7,"
+        + ",".join(f"{time:.2f},us" for time in times.values()) + "\n", 1, rows=False,
+    ),
     Format("ReFrame report", "report.json", _report, 0, rows=False),
     Format("nccl-tests", "nccl.txt", _nccl, 7, fixed=False),
     Format("nccl-tests JSON", "nccl.json", _nccl_json, 0, rows=False),

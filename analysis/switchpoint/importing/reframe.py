@@ -1,4 +1,4 @@
-"""Reads ReFrame's performance logs, also rotated ones, and JSON run reports.
+"""Reads ReFrame's performance logs, also rotated ones, JSON run reports and databases of results.
 
 A value becomes a point of a curve if its variable's name ends in a message size (`bw_64KiB`) or if
 the test has a variable or parameter `message_size`. Any other value with a unit is a single value.
@@ -13,7 +13,6 @@ import itertools
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,10 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.errors import InputError, NotRecognisedError, Reason
-from switchpoint.importing.external import as_measurements, content, text_lines
+from switchpoint.importing import reframe_database, reframe_logs
+from switchpoint.importing.external import as_measurements, content
 from switchpoint.importing.labels import Surroundings, read_labels
-from switchpoint.importing.problems import CUT_ROW, Problem, in_words
+from switchpoint.importing.problems import Problem, in_words
 from switchpoint.importing.reframe_curves import NAMING, points_and_others
 from switchpoint.importing.reframe_rows import (
     PARAMETER,
@@ -34,16 +34,15 @@ from switchpoint.importing.reframe_rows import (
     variables_of,
     wall_clock,
 )
-from switchpoint.importing.row_forms import is_whole
-from switchpoint.limits import COLUMNS, LOG_VALUES
+from switchpoint.limits import LOG_VALUES
 from switchpoint.printable import path_text
+from switchpoint.records.lines import guarded, open_maybe_gzip
 from switchpoint.strict_json import parse_json
 from switchpoint.tables.columns import RESERVED, VALUE_COLUMNS
 from switchpoint.tables.measurements import Measurements, of_values
 
-NAME = "ReFrame's performance logs and run reports"
+NAME = "ReFrame's performance logs, run reports and databases"
 
-_LOG = b"result|job_completion_time|"
 _REPORT = re.compile(rb'^\s*\{\s*"session_info"\s*:\s*\{')
 
 #: What a run report lists of each value, in its order.
@@ -51,20 +50,29 @@ _REPORTED = ("value", "ref", "lower_thres", "upper_thres", "unit", "result")
 
 
 def recognises(head: bytes) -> bool:
-    """Return whether a file starts like a default performance log or a run report."""
+    """Return whether a file starts like a performance log, a run report or a database."""
+    if head.startswith(reframe_database.START):
+        return True
     head = head.removeprefix(codecs.BOM_UTF8)
-    return head.startswith(_LOG) or _REPORT.match(head) is not None
+    return reframe_logs.is_log(head) or _REPORT.match(head) is not None
 
 
 def read(path: Path, around: Surroundings) -> Measurements:
     """Read a performance log or run report; identity: the test as `kernel`, its variables."""
-    data = content(path)
+    with open_maybe_gzip(path) as stream:
+        start = guarded(path, stream.read, len(reframe_database.START))
+    is_database = start == reframe_database.START
+    data = b"" if is_database else content(path)
     around = dataclasses.replace(  # the test names itself
         around, layout={name: text for name, text in around.layout.items() if name != "test"}
     )
     problems: list[Problem] = []
-    is_log = data.removeprefix(codecs.BOM_UTF8).startswith(_LOG)
-    rows = _few(path, _log_rows(path, data, problems) if is_log else _report_rows(path, data))
+    is_log = reframe_logs.is_log(data)
+    if is_log:
+        rows = _few(path, reframe_logs.rows_of(path, data, problems))
+    else:
+        reports = reframe_database.sessions_of(path) if is_database else iter([data])
+        rows = _few(path, (row for report in reports for row in _report_rows(path, report)))
     labels = around.complete(read_labels(path, data))
     values = pd.DataFrame(_few(path, _values(rows, _stem(path), data, labels)))
     named = {name: text for name, text in labels.items() if name not in NAMING}
@@ -83,7 +91,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     if single.empty and problems:
         raise InputError(path, f"{problems[0].what}; no other row has a value", problems[0].line)
     if single.empty:
-        what = "a performance log" if is_log else "a run report"
+        what = "a performance log" if is_log else "a database" if is_database else "a run report"
         raise NotRecognisedError(
             path, f"is {what} of ReFrame without values; measure again", Reason.NO_VALUES
         )
@@ -98,34 +106,6 @@ def _few(path: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
             path, f"has more than {LOG_VALUES:,} values; split it, for example by year"
         )
     return found
-
-
-def _log_rows(path: Path, data: bytes, problems: list[Problem]) -> Iterator[dict[str, Any]]:
-    # Not csv's reader, because its fields are limited and it has its own idea of a line's end.
-    lines = text_lines(path, data)
-    if (columns := lines[0].count("|") + 1) > COLUMNS:
-        raise InputError(path, f"has {columns} columns; at most {COLUMNS} are read", 1)
-    table = [[field.strip() for field in line.split("|")] for line in lines]
-    names = table[0]
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if doubtful := [name for name in twice if name == "result" or name.endswith("_value")]:
-        raise InputError(path, f"has column '{doubtful[0][:40]}' twice; remove one", 1)
-    for number, fields in enumerate(table, start=1):
-        if fields[:2] == names[:2]:  # ReFrame writes another heading if the variables change
-            names = fields
-        elif len(fields) != len(names) and fields != [""]:
-            what = f"not the {len(names)} fields of the heading: the row is skipped"
-            problems.append(Problem(number, what))
-        elif number == len(table) and not data.endswith((b"\n", b"\r")) and not _is_whole(table):
-            problems.append(Problem(number, CUT_ROW))
-        elif fields != [""]:
-            yield dict(zip(names, fields, strict=True))
-
-
-def _is_whole(table: list[list[str]]) -> bool:
-    """Return whether the last row of a log is whole."""
-    *others, last = table[1:]
-    return is_whole(last[-1], [row[-1] for row in others if len(row) == len(last)])
 
 
 def _report_rows(path: Path, data: bytes) -> Iterator[dict[str, Any]]:

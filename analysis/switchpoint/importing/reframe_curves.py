@@ -55,7 +55,10 @@ def points_and_others(
     bare = pd.Series([not name.unit for name in names], index=values.index)
     told = _taken_for_sizes(values["variable"][trusted & good & bare])
     told += _ambiguous(values["variable"], unit, values["size_bytes"].notna())
-    told += _no_points(values["variable"], unit, number.notna() & ~good, good)
+    lost = number.notna() & ~good
+    told += _no_points(values["variable"], unit, lost, good)
+    sized = trusted & lost & ~values["variable"].isin(set(values["variable"][good]))
+    told += _other_units(values["mode"][sized & ~unit.map(is_ambiguous)], unit)
     others = values.loc[~good, ["variable", "row", *NAMING]]
     parameters = {name for names in values.pop("parameters") for name in names}
     points = _points(values[good].drop(columns=["value", "unit"]), parameters, named)
@@ -148,6 +151,17 @@ def _no_points(
         for (variable, unit), count in Counter(
             zip(variables[lost], units[lost], strict=True)
         ).items()
+    ]
+
+
+def _other_units(metrics: pd.Series[str], units: pd.Series[str]) -> list[str]:
+    """Warn of values that have a message size in their name, but no unit of time or bandwidth."""
+    pairs = Counter(zip(metrics, units[metrics.index], strict=True))
+    return [
+        f"{count} {'value' if count == 1 else 'values'} of {printable(metric)[:40]} with the unit"
+        f" '{printable(unit[:20])}' {'is' if count == 1 else 'are'} no point of a curve"
+        for (metric, unit), count in pairs.items()
+        if unit not in ("", "None", "null")
     ]
 
 

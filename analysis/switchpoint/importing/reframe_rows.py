@@ -23,7 +23,7 @@ _REFRAMES_OWN = frozenset(
     basename build_jobid build_locally build_stderr build_stdout build_time_limit check_vars
     dependencies_actual dependencies_conceptual descr display_name env_vars environ
     exclusive_access executable executable_opts extra_resources fail_phase fail_reason filename
-    fixture hashcode job_completion_time job_completion_time_unix job_exitcode job_nodelist
+    fixture hashcode info job_completion_time job_completion_time_unix job_exitcode job_nodelist
     job_stderr job_stdout job_submit_time jobid keep_files local maintainers max_pending_time
     modules name nodelist num_cpus_per_task num_gpus_per_node num_tasks_per_core
     num_tasks_per_socket outputdir partition perf_lower_thres perf_ref perf_result perf_unit
@@ -32,6 +32,7 @@ _REFRAMES_OWN = frozenset(
     session_info session_uuid short_name sourcepath sourcesdir stagedir strict_check sysenv
     system tags time_compile time_limit time_performance time_run time_sanity time_setup
     time_total unique_name use_multithreading uuid valid_prog_environs valid_systems variables
+    version
     """.split()  # noqa: SIM905, a list of so many words
 )
 
