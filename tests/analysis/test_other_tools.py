@@ -11,6 +11,7 @@ import pytest
 from switchpoint import Store, read, read_files
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.mpi_names import is_mpi
 from switchpoint.tables.units import size_text
 from typer.testing import Result
 
@@ -334,3 +335,33 @@ def test_a_damaged_database_is_named(database: Path) -> None:
     [failure] = read_files([database]).failures
 
     assert "is a damaged database" in str(failure)
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("OMPI4", "Open MPI 4"), ("ompi3", "Open MPI 3"), ("openmpi412", "Open MPI 4.1.2"),
+        ("impi19", "Intel MPI 2019"), ("IMPI182", "Intel MPI 2018.2"),
+        ("impi-2019", "Intel MPI 2019"), ("MVAPICH231", "MVAPICH2 2.3.1"),
+        ("mvapich2", "MVAPICH2"), ("CrayMPICH8015", "CRAY MPICH 8.0.15"), ("mpt", "HPE MPT"),
+        ("mpich2", "mpich2"), ("gcc9-openmpi4-ucx", "gcc9-openmpi4-ucx"),
+    ],
+)  # fmt: skip
+def test_names_of_folders_mean_an_mpi(
+    tmp_path: Path, switchpoint: Run, folder: str, name: str
+) -> None:
+    (tmp_path / "old" / folder).mkdir(parents=True)
+    written(tmp_path / "old" / folder, "size_bytes,time_us\n8,1.5\n", "a.csv")
+    store = tmp_path / "s"
+
+    result = switchpoint("import", tmp_path / "old", "--path", "{mpi}/", "--store", store)
+
+    assert result.exit_code == 0, result.output
+    assert Store(store).runs()["mpi"].tolist() == [name]
+
+
+def test_glued_names_select_runs() -> None:
+    assert is_mpi("Open MPI 4", "openmpi")
+    assert is_mpi("Open MPI 4.1.2", "OMPI4")
+    assert is_mpi("Intel MPI 2018.2", "impi18")
+    assert not is_mpi("Open MPI 4", "openmpi5")

@@ -28,6 +28,37 @@ _INTEL = re.compile(
 )
 
 
+#: A name with its version as folders have it: `OMPI4`, `impi19`, `MVAPICH231`, `openmpi-4`.
+_GLUED = re.compile(
+    r"(?P<name>open[ _-]?mpi|ompi|cray[ _-]?mpich|mpich|intel[ _-]?mpi|impi|mvapich|(?:hpe|sgi)"
+    r"?[ _-]?mpt)[ _/-]?v?(?P<digits>\d{0,4})",
+    re.IGNORECASE,
+)
+
+
+def _glued_name(library: str) -> str | None:
+    """Return the name that a library's name and digits without points mean, if they do.
+
+    Intel's digits are a year and an update, the others' are major, minor and patch.
+    """
+    found = _GLUED.fullmatch(library.strip())
+    if found is None:
+        return None
+    key, digits = re.sub(r"[^a-z0-9]", "", found["name"].lower()), found["digits"]
+    name = "HPE MPT" if key.endswith("mpt") else _MPI_NAMES[key]
+    if key == "mpich" and digits == "2":  # a library of its own, before MPICH 3
+        return None
+    if name == "MVAPICH" and digits.startswith("2"):  # its name ends in its major version
+        name = "MVAPICH2"
+        digits = digits[1:] if len(digits) in (1, 4) else digits
+    if name == "Intel MPI":
+        year = digits.removeprefix("20") if len(digits) == 4 else digits
+        if len(year) > 1 and 17 <= int(year[:2]) <= 29:
+            return f"{name} {'.'.join(filter(None, ('20' + year[:2], year[2:])))}"
+    parts = [part for part in (digits[:1], digits[1:2], digits[2:]) if part]
+    return " ".join([name, ".".join(parts)]) if parts else name
+
+
 def mpi_name(library: str) -> str:
     r"""Shorten an MPI library's version string to the name that people use.
 
@@ -39,7 +70,11 @@ def mpi_name(library: str) -> str:
     ('Open MPI 4.1.5', 'Intel MPI 2021.9', 'MPICH')
     >>> mpi_name("ompi-4.0.3"), mpi_name("Intel(R) MPI Library 2018 Update 3 for Linux* OS")
     ('Open MPI 4.0.3', 'Intel MPI 2018.3')
+    >>> [mpi_name(folder) for folder in ("OMPI4", "impi19", "IMPI182", "MVAPICH231", "mpt")]
+    ['Open MPI 4', 'Intel MPI 2019', 'Intel MPI 2018.2', 'MVAPICH2 2.3.1', 'HPE MPT']
     """
+    if glued := _glued_name(library):
+        return glued
     if intel := _INTEL.search(library):
         return f"Intel MPI {'.'.join(filter(None, intel.groups()))}"
     found = _MPI.search(library)
@@ -66,6 +101,7 @@ def is_mpi(name: str, wanted: str) -> bool:
     >>> is_mpi("Open MPI 4.1.4", "openmpi-4.1.40"), is_mpi("MPICH 4.0.2", "Open MPI")
     (False, False)
     """
-    major = re.fullmatch(r"(.*\D)[ /@-](\d+)", wanted)
-    short = f"{mpi_name(major[1])} {major[2]}" if major else mpi_name(wanted)
+    short = mpi_name(wanted)
+    if major := re.fullmatch(r"(.*\D)[ /@-](\d+)", wanted):
+        short = f"{mpi_name(major[1])} {major[2]}" if short == wanted else short
     return name in {wanted, short} or name.startswith((f"{short} ", f"{short}."))
