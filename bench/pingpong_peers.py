@@ -3,6 +3,7 @@
 Both use the same MPI and placement and are launched in turn, with the peer's statistic over the
 same duration: the mean over all round trips (OSU, IMB), or the fastest of seven blocks (NetPIPE).
 IMB's buffers begin 32 bytes after a page, where MPICH's MPI_Alloc_mem starts; so do ours beside it.
+NetPIPE sends what it has just received, from the same buffer, as our mode resend does.
 A ratio of times above 1 means that ours is slower. The spread is the middle 80 % of the launches
 divided by their median; its ratio is ours over theirs. Rows of all placements are geometric means.
 
@@ -18,7 +19,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,7 @@ class Peer:
     command: Callable[[int, int], list[str | Path]]
     time_us: Callable[[str, int, Path], float]
     buffer_offset_bytes: int = 0  # in a page
+    mode: str = "send"  # of ours
 
 
 def osu_latency(folder: Path) -> Peer:
@@ -85,6 +87,7 @@ def netpipe(program: str) -> Peer:
                              "-p0", "-onp.out"],
         lambda _, size, folder: size * 8 / (float((folder / "np.out").read_text().split()[1])
                                             * 2**20) * 1e6,
+        mode="resend",
     )  # fmt: skip
 
 
@@ -101,14 +104,15 @@ def peers(mpi: str, folder: Path) -> Iterator[Peer]:
 def ours_us(
     name: str, mpi: str, placement: str, size: int, folder: Path,
     *, blocks: int = 1, statistic: str = "mean_us", buffer_offset_bytes: int = 0,
+    mode: str = "send", block_us: float | None = None, options: Sequence[str] = (),
 ) -> float:  # fmt: skip
     """Half round trip in us by our kernel: a statistic over blocks."""
     record = folder / "bench.record"
     command = [
         kernel(mpi, "pingpong"),
-        *("--mode=send", f"--sizes={size}", "--passes=1", "--pass-time=60000"),
-        *(f"--samples={blocks}", f"--block-time={SIZES[size] // blocks}"),
-        *(f"--buffer-offset={buffer_offset_bytes}", f"--record={record}"),
+        *(f"--mode={mode}", f"--sizes={size}", "--passes=1", "--pass-time=60000"),
+        *(f"--samples={blocks}", f"--block-time={block_us or SIZES[size] // blocks:.0f}"),
+        *(f"--buffer-offset={buffer_offset_bytes}", f"--record={record}", *options),
     ]
     launch(name, mpi, placement, command, folder)
     footer = read_facts(record).footer
@@ -147,6 +151,7 @@ def measure(
                 ours[pair] = ours_us(
                     name, mpi, placement, size, folder, blocks=peer.blocks,
                     statistic=peer.statistic, buffer_offset_bytes=peer.buffer_offset_bytes,
+                    mode=peer.mode,
                 )  # fmt: skip
                 continue
             # From the fastest so far: after a disturbed launch of ours theirs would be shorter, and

@@ -94,7 +94,7 @@ class PingPongModes(PingPong):
 
     tags = {"study-001", "study-004"}
     modes = [
-        *("send", "ssend", "isend", "bsend", "rsend", "persistent", "sendrecv"),
+        *("send", "ssend", "isend", "bsend", "resend", "rsend", "persistent", "sendrecv"),
         *("stream", "sstream", "bistream"),
     ]
     sizes_bytes = [1, 8, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10]

@@ -40,6 +40,29 @@ void run_ping_pong(const struct task *t, long iterations)
     }
 }
 
+void run_resend(const struct task *t, long iterations)
+{
+    const int peer = peer_of(t);
+    for (long i = 0; i < iterations; i++) {
+        if (leads(t)) {
+            const unsigned char *message = t->turn + i == 0 ? t->send : t->receive;
+            MPI_CHECK(MPI_Send(message, t->size_bytes, MPI_BYTE, peer, TAG, t->comm));
+        }
+        MPI_CHECK(MPI_Recv(t->receive, t->size_bytes, MPI_BYTE, peer, TAG, t->comm,
+                           MPI_STATUS_IGNORE));
+        if (!leads(t)) {
+            MPI_CHECK(MPI_Send(t->receive, t->size_bytes, MPI_BYTE, peer, TAG, t->comm));
+        }
+    }
+}
+
+bool arrival_from_leader(const struct task *t, int index, struct arrival *arrival)
+{
+    *arrival = (struct arrival){.bytes = (size_t)t->size_bytes,
+                                .sender = leads(t) ? t->rank : peer_of(t)};
+    return index == 0;
+}
+
 /* A rank posts its next receive before it sends the message for which the peer waits, so that each
  * ready send finds its receive posted. An empty message announces the first receive of a block. */
 void run_rsend(const struct task *t, long iterations)

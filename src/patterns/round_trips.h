@@ -16,6 +16,11 @@ extern const struct sending WITH_ISEND_AND_WAIT;
 
 void run_ping_pong(const struct task *t, long iterations);
 
+/* A rank sends on what it has just received, from the same buffer, so that one payload goes to and
+ * fro. It comes from the send buffer of the rank that leads, which sends that first. */
+void run_resend(const struct task *t, long iterations);
+bool arrival_from_leader(const struct task *t, int index, struct arrival *arrival);
+
 /* Ready sends: each to a receive that is known to be posted. */
 void run_rsend(const struct task *t, long iterations);
 
@@ -34,7 +39,7 @@ bool suits_bsend(const struct task *t, struct refusal *refusal);
 void attach_buffer(const struct task *t);
 void detach_buffer(const struct task *t);
 
-/* For all of these: two messages, of which each rank receives one. */
+/* For all others: two messages, of which each rank receives one. */
 long two_messages(const struct task *t);
 bool arrival_from_peer(const struct task *t, int index, struct arrival *arrival);
 

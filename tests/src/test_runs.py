@@ -57,7 +57,7 @@ ENVIRONMENT = {
 QUICK = ["--block-time", "20", "--samples", "3", "--passes", "2"]
 #: Messages that a repetition's time is divided by, with a window of four.
 MESSAGES = dict.fromkeys(
-    ("send", "ssend", "isend", "bsend", "rsend", "persistent", "sendrecv"), 2
+    ("send", "ssend", "isend", "bsend", "resend", "rsend", "persistent", "sendrecv"), 2
 ) | {"stream": 4, "sstream": 4, "bistream": 8}
 MODES = list(MESSAGES)
 

@@ -14,6 +14,7 @@ PAIR_KERNEL = "pingpong"
 #: Its modes, and the baselines' kernels that exchange messages in its pattern.
 PEERS = {
     "send": ["osu_latency", "imb_pingpong", "netpipe"],
+    "resend": ["netpipe"],
     "stream": ["osu_bw", "imb_uniband"],
     "bistream": ["osu_bibw", "imb_biband"],
     "sendrecv": ["imb_sendrecv"],
@@ -33,7 +34,9 @@ BOTH_WAYS = "a message of streams in both directions"
 STREAMS = (ONE_WAY, BOTH_WAYS)
 
 _PAIR_MODES = {
-    **dict.fromkeys(["send", "ssend", "isend", "bsend", "rsend", "persistent"], HALF_ROUND_TRIP),
+    **dict.fromkeys(
+        ["send", "ssend", "isend", "bsend", "resend", "rsend", "persistent"], HALF_ROUND_TRIP
+    ),
     "sendrecv": HALF_EXCHANGE, "stream": ONE_WAY, "sstream": ONE_WAY, "bistream": BOTH_WAYS,
 }  # fmt: skip
 
