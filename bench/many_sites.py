@@ -1,7 +1,7 @@
 """Measures the verbs on many imported runs: OSU and IMB tables of several sites, MPIs and fabrics.
 
-Usage: .venv/bin/python bench/many_sites.py [RUNS] [--into FOLDER] [--only VERB...]
-(default 2,304 runs in a new folder; with --into the files and the report stay there)
+Usage: .venv/bin/python bench/many_sites.py [RUNS] [--launches N] [--into FOLDER] [--only VERB...]
+(default 2,304 runs, 8 launches of each, in a new folder; with --into all files stay there)
 Targets: 2,304 runs on 2 cores: a report in under 120 s of wall time and 30 MB, no page over 1 MB.
 Times are those of the processors, user and system of all processes, beside that on the wall.
 """
@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from arguments import add_count, parser
+from arguments import add_count, count, parser
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-m", "switchpoint"]
@@ -32,7 +32,6 @@ PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 MPIS = ["Open MPI 4.1.6", "MPICH 4.2.1", "Intel MPI 2021.11"]
 FABRICS = {"infiniband": (1.1, 1.0), "roce": (1.7, 1.9)}  # factors of latency and of time a byte
 EAGER = [4096, 16384, 65536]  # of each MPI
-LAUNCHES = 8
 
 #: OSU's programs: title, heading, whether the value is a rate, time of a call in latencies.
 OSU = {
@@ -57,23 +56,23 @@ VERBS = {
 }
 
 
-def places(runs: int) -> Iterator[tuple[str, int, str, str, int]]:
+def places(runs: int, launches: int) -> Iterator[tuple[str, int, str, str, int]]:
     """Yield site, number of the MPI, fabric, program and launch of so many runs."""
     sites = (f"site{number:02d}" for number in itertools.count(1))
     every = (
         (site, mpi, fabric, program, launch)
         for site in sites
-        for launch in range(LAUNCHES)
+        for launch in range(launches)
         for mpi, fabric in itertools.product(range(len(MPIS)), FABRICS)
         for program in PROGRAMS
     )
     return itertools.islice(every, runs)
 
 
-def write(folder: Path, runs: int) -> None:
+def write(folder: Path, runs: int, launches: int) -> None:
     """Write a table for each run, in folders that name its place."""
     random = np.random.default_rng(1)
-    for site, mpi, fabric, program, launch in places(runs):
+    for site, mpi, fabric, program, launch in places(runs, launches):
         pair = program in {"osu_latency", "osu_bw", "osu_bibw", "imb_pingpong"}
         nodes = "2" if pair else "8"
         own = folder / site / MPIS[mpi] / fabric / nodes
@@ -148,10 +147,10 @@ def run(words: list[str], folder: Path) -> tuple[str, str]:
     return done.stdout, f"{spent() - before:7.1f} s of processors, {took:7.1f} s"
 
 
-def measure(folder: Path, runs: int, verbs: list[str]) -> None:
+def measure(folder: Path, runs: int, launches: int, verbs: list[str]) -> None:
     """Write the tables, import them, and print what each verb takes."""
     if not (folder / "store").exists():
-        write(folder / "tables", runs)
+        write(folder / "tables", runs, launches)
         _, took = run(["import", "tables", "--path", PATTERN], folder)
         print(f"{'import':8} {took}", flush=True)
     for verb in verbs:
@@ -177,16 +176,17 @@ def main() -> None:
     """Read the arguments, and measure."""
     options = parser(__doc__)
     add_count(options, "runs", 2_304)
+    options.add_argument("--launches", type=count, default=8, metavar="N")
     options.add_argument("--into", type=Path, metavar="FOLDER")
     options.add_argument("--only", nargs="+", choices=VERBS, default=list(VERBS), metavar="VERB")
     chosen = options.parse_args()
     adopt_orphans()
     if chosen.into:
         chosen.into.mkdir(parents=True, exist_ok=True)
-        measure(chosen.into, chosen.runs, chosen.only)
+        measure(chosen.into, chosen.runs, chosen.launches, chosen.only)
         return
     with tempfile.TemporaryDirectory() as scratch:
-        measure(Path(scratch), chosen.runs, chosen.only)
+        measure(Path(scratch), chosen.runs, chosen.launches, chosen.only)
 
 
 if __name__ == "__main__":

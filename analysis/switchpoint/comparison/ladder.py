@@ -24,8 +24,11 @@ from switchpoint.tables.measurements import Measurements
 #: Columns of a rung, after those of its curve: its protocol and sizes, then what begins it.
 RUNG_COLUMNS = [
     "protocol", "first_size_bytes", "last_size_bytes", "kind", "last_size_before", "exact",
-    "magnitude", "cause", "value", "status", "reason",
+    "magnitude", "cause", "value", "status", "reason", "latency_us", "rate_MBps",
 ]  # fmt: skip
+
+#: A line through fewer sizes says nothing.
+_FEWEST_FITTED = 3
 
 INLINE, EAGER, RENDEZVOUS, UNKNOWN = "inline", "eager", "rendezvous", "not known"
 
@@ -63,21 +66,26 @@ def ladder(
         `last_size_bytes`; and of the boundary that begins it, null for the first rung: `kind`,
         `last_size_before`, `exact` (whether it is known to the byte), `magnitude`, `cause`,
         `value`, `status` and `reason`, as from `explain`. Boundaries that are small and have no
-        cause are left out.
+        cause are left out. `latency_us` and `rate_MBps` are of the line through the times of the
+        rung, latency + size / rate, with equal relative weights; null with fewer than three sizes,
+        and the rate if the time does not grow.
     """
     chosen = _of_mode(measurements, mode)
     switches = explain(chosen, findings, progress)
     switches = switches[notable(switches) | switches["exact"]]
     eager = {values_of(row, CURVE): row for row in records(stayed_eager(chosen))}
-    spans = _spans(chosen, mode)
+    points = summarise(chosen)
+    spans = _spans(chosen, points, mode)
     columns = [str(name) for name in spans if name not in {"low", "high"}]
     by_curve = rows_by(records(switches), columns)
+    times = rows_by(records(_typical(points)), columns)
     rows = []
     for span in records(spans):
         boundaries = _merged(by_curve.get(values_of(span, columns), []))
         up_to = eager.get(values_of(span, CURVE), {}).get("up_to_bytes")
         curve: dict[Any, Any] = {name: span[name] for name in columns}
-        rows += [curve | rung for rung in _rungs(span, boundaries, up_to)]
+        own = times.get(values_of(span, columns), [])
+        rows += [curve | rung | _line(own, rung) for rung in _rungs(span, boundaries, up_to)]
     return pd.DataFrame(rows, columns=[*columns, *RUNG_COLUMNS], dtype=object)
 
 
@@ -127,9 +135,30 @@ def _is_mode(row: Mapping[str, Any], mode: str) -> bool:
     return own == mode or (own is None and kernel is None)
 
 
-def _spans(measurements: Measurements, mode: str) -> pd.DataFrame:
+def _typical(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the median time over launches of each curve and size."""
+    names = [name for name in identity_columns(points) if name != "run_id"]
+    grouped = points.groupby([*names, "size_bytes"], dropna=False, observed=True, sort=False)
+    return grouped["time_us"].median().reset_index()
+
+
+def _line(points: list[dict[str, Any]], rung: Mapping[str, Any]) -> dict[str, float | None]:
+    """Fit latency + size / rate to the times of a rung."""
+    first, last = rung["first_size_bytes"], rung["last_size_bytes"]
+    inside = [point for point in points if first <= point["size_bytes"] <= last]
+    if len(inside) < _FEWEST_FITTED:
+        return {"latency_us": None, "rate_MBps": None}
+    size = np.array([point["size_bytes"] for point in inside], dtype=float)
+    time = np.array([point["time_us"] for point in inside])
+    ends = np.vstack([1 / time, size / time]).T
+    (latency, per_byte), *_ = np.linalg.lstsq(ends, np.ones(len(time)), rcond=None)
+    if per_byte <= 0 or latency <= 0:
+        return {"latency_us": float(np.median(time)), "rate_MBps": None}
+    return {"latency_us": float(latency), "rate_MBps": float(1 / per_byte)}
+
+
+def _spans(measurements: Measurements, points: pd.DataFrame, mode: str) -> pd.DataFrame:
     """Return each curve with its smallest and largest known size, from sweeps and zooms."""
-    points = summarise(measurements)
     of_points = points.assign(low=points["size_bytes"], high=points["size_bytes"])
     found = searches(measurements)
     found = found[found["mode"].eq(mode) & found["intervention"].isna()]

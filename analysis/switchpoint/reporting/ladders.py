@@ -10,8 +10,8 @@ import pandas as pd
 
 from switchpoint.comparison.ladder import RUNG_COLUMNS
 from switchpoint.tables.columns import none_for_nulls
-from switchpoint.tables.naming import short, telling_columns
-from switchpoint.tables.units import percent, range_text
+from switchpoint.tables.naming import telling_columns, worded
+from switchpoint.tables.units import percent, range_text, significant
 
 #: Columns in the heading of a group.
 _HEADS = ("side", "site")
@@ -31,11 +31,25 @@ def by_site(rungs: pd.DataFrame) -> dict[str, dict[str, list[dict[Any, Any]]]]:
         heading = ", ".join(row[name] or f"no {name}" for name in heads)
         curve = tuple(row[name] for name in identity)
         if curve not in own:
-            words = (short(name, row[name]) for name in columns if row[name] is not None)
+            words = (worded(name, row[name]) for name in columns if row[name] is not None)
             name, ladders = ", ".join(words) or "all", sites.setdefault(heading, {})
             own[curve] = ladders[_free(name, ladders)] = []
         own[curve].append(row)
     return sites
+
+
+def line_text(rung: Mapping[str, Any]) -> str:
+    """Write the line through the times of a rung; empty if it is not known.
+
+    >>> line_text({"latency_us": 1.104, "rate_MBps": 12103.0})
+    '1.10 µs + size / (12,103 MB/s)'
+    """
+    latency, rate = rung.get("latency_us"), rung.get("rate_MBps")
+    if latency is None:
+        return ""
+    if rate is None:
+        return f"about {significant(latency)} µs"
+    return f"{significant(latency)} µs + size / ({significant(rate)} MB/s)"
 
 
 def _free(name: str, taken: Container[str]) -> str:

@@ -7,6 +7,7 @@ import pandas as pd
 from switchpoint.reporting.digest import PLACE, Line
 from switchpoint.reporting.terminal.words import listed
 from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.naming import worded
 
 #: Columns whose values are counted if a line summarises more than a few.
 _FOLDED = {"kernel": "benchmarks", "placement": "placements", "mode": "modes"}
@@ -61,5 +62,5 @@ def curves_text(line: Line, varying: list[str]) -> str:
             few = len(known) <= _FEW_WORDS
             words.append(listed(known) if few else f"{len(known)} {_FOLDED[name]}")
         elif len(values) == 1 and known:
-            words.append(f"{name}={known[0]}")
+            words.append(worded(name, known[0]))
     return ", ".join(words)

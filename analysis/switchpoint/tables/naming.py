@@ -82,7 +82,7 @@ def plain_columns(table: pd.DataFrame, known: Sequence[str]) -> list[str]:
 def shared_words(table: pd.DataFrame) -> str:
     """Return what all curves of a table have in common, except the run."""
     words = [
-        str(table[name].iloc[0])
+        worded(name, str(table[name].iloc[0]))
         for name in identity_columns(table)
         if name != "run_id" and len(table) and (_codes(table[name]) == 0).all()
     ]
@@ -92,7 +92,7 @@ def shared_words(table: pd.DataFrame) -> str:
 def other_curve(evidence: Mapping[str, Any]) -> str:
     """Name the other curve of a finding by what differs; empty without one."""
     other = evidence.get("other", {})
-    return ", ".join(v for k, v in other.items() if k != "run_id" and isinstance(v, str))
+    return ", ".join(worded(k, v) for k, v in other.items() if k != "run_id" and isinstance(v, str))
 
 
 def run_names(runs: pd.DataFrame) -> dict[str, str]:
@@ -121,7 +121,20 @@ def curve_name(columns: Sequence[str], key: object) -> str:
     """Return the words of a curve's identity, which is a tuple or a single value."""
     values = key if isinstance(key, tuple) else (key,)
     told = zip(columns, values, strict=True)
-    return ", ".join(short(*word) for word in told if isinstance(word[1], str)) or "the curve"
+    return ", ".join(worded(*word) for word in told if isinstance(word[1], str)) or "the curve"
+
+
+def worded(column: str, value: object) -> str:
+    """Write a value of a curve's identity for where no heading says what a number means.
+
+    >>> worded("nodes", "16"), worded("window_size", "64"), worded("fabric", "roce")
+    ('16 nodes', 'window size 64', 'roce')
+    """
+    text = short(column, value)
+    if column == "run_id" or not text.replace(".", "").isdecimal():
+        return text
+    name = column.replace("_", " ")
+    return f"{text} {name}" if name.endswith("s") else f"{name} {text}"
 
 
 def short(column: str, value: object) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.comparison.ladder import PROTOCOLS
+from switchpoint.comparison.ladder import PROTOCOLS, UNKNOWN
 from switchpoint.errors import InputError
 from switchpoint.printable import printable
 from switchpoint.reporting.figures.figure import size_ticks
-from switchpoint.reporting.ladders import by_site
+from switchpoint.reporting.ladders import by_site, line_text
 from switchpoint.tables.units import percent, range_text, size_text
 from switchpoint.whole_files import write_whole
 
@@ -28,6 +28,9 @@ _MOST_CHARACTERS = 110
 
 #: Okabe and Ito's palette; ink on each of them is readable.
 _FILLS = dict(zip(PROTOCOLS, ["#56B4E9", "#009E73", "#E69F00", "#bdbdbd"], strict=True))
+
+#: What the legend says of sizes whose protocol is not proved: then the line is written.
+_NO_PROOF = "no proof of a protocol: time of a message"
 
 #: All rules are for this drawing only, because it may be part of a page.
 _STYLE = """
@@ -149,14 +152,19 @@ def _draw_rung(drawing: ET.Element, scale: _Scale, rung: Mapping[str, Any], y: f
     end = scale(rung["last_size_bytes"])
     group = ET.SubElement(drawing, "g")
     sizes = range_text(rung["first_size_bytes"], rung["last_size_bytes"])
-    ET.SubElement(group, "title").text = f"{rung['protocol']}: {sizes}"
+    line = line_text(rung)
+    protocol = _NO_PROOF if rung["protocol"] == UNKNOWN else rung["protocol"]
+    ET.SubElement(group, "title").text = ", ".join(filter(None, [f"{protocol}: {sizes}", line]))
     ET.SubElement(
         group, "rect",
         {"x": f"{start:.1f}", "y": f"{y:.1f}", "width": f"{max(end - start, 1):.1f}",
          "height": str(_BAR_HEIGHT), "fill": _FILLS[rung["protocol"]]},
     )  # fmt: skip
-    if end - start > len(rung["protocol"]) * _CHARACTER + 6:
-        _text(group, (start + end) / 2, y + 13, rung["protocol"], "label on", "middle")
+    words = [line, line.partition(" +")[0]] if rung["protocol"] == UNKNOWN else [protocol]
+    for label in words:  # the longest that there is room for
+        if label and end - start > len(label) * _CHARACTER + 6:
+            _text(group, (start + end) / 2, y + 13, label, "label on", "middle")
+            break
 
 
 def _told(rung: Mapping[str, Any]) -> str:
@@ -187,8 +195,9 @@ def _draw_legend(drawing: ET.Element, protocols: set[str]) -> None:
             drawing, "rect",
             {"x": f"{x:.0f}", "y": "6", "width": "14", "height": "12", "fill": fill},
         )  # fmt: skip
-        _text(drawing, x + 20, 16, protocol, "label")
-        x += 44 + len(protocol) * _CHARACTER
+        words = _NO_PROOF if protocol == UNKNOWN else protocol
+        _text(drawing, x + 20, 16, words, "label")
+        x += 44 + len(words) * _CHARACTER
     _text(drawing, x + 8, 16, "dashed: known to lie between two sizes", "tick")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.reporting.figures.figure import COLOURS, cut
-from switchpoint.tables.naming import short, telling_columns
+from switchpoint.tables.naming import short, telling_columns, worded
 
 _DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]
 _SYMBOLS = ["circle", "square", "diamond", "triangle-up", "x", "star"]
@@ -62,7 +62,7 @@ class Styles:
 
     def _name(self, head: tuple[Any, ...]) -> str:
         words = [
-            self._runs.get(value, short(name, value)) if name == "run_id" else short(name, value)
+            self._runs.get(value, short(name, value)) if name == "run_id" else worded(name, value)
             for name, value in zip(self._columns, head, strict=True)
             if isinstance(value, str)
         ]

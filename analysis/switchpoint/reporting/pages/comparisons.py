@@ -12,7 +12,6 @@ from switchpoint.comparison.compare import Comparison, compare_sides
 from switchpoint.comparison.tools import has_echo, tools
 from switchpoint.errors import InputError
 from switchpoint.reporting.figures.curves import draw_again, draw_pairing
-from switchpoint.reporting.figures.ladder import draw_ladders
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.page import (
     Cell,
@@ -25,7 +24,7 @@ from switchpoint.reporting.pages.page import (
     whole_number,
     word,
 )
-from switchpoint.reporting.pages.places import reach_tables
+from switchpoint.reporting.pages.places import ladder_section, reach_tables
 from switchpoint.reporting.pages.tables import (
     ratio_cells,
     records,
@@ -77,8 +76,7 @@ def comparison(contents: Contents) -> Page:
         "comparison.html",
         "Comparison",
         sections=[
-            Section("ladders", "Switch ladders", _LADDERS,
-                    drawing=draw_ladders(rungs, dark=True) if len(rungs) else ""),
+            ladder_section(rungs, _LADDERS),
             *_baselines(contents.measurements),
             *_again(contents),
             Section("switches", "Switches to the byte", _SWITCHES,

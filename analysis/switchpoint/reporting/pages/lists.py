@@ -25,7 +25,7 @@ from switchpoint.reporting.places_of_lines import (
 from switchpoint.reporting.terminal.words import change_range
 from switchpoint.tables.columns import identity_columns, none_for_nulls
 from switchpoint.tables.findings import KINDS, place
-from switchpoint.tables.naming import short
+from switchpoint.tables.naming import short, worded
 from switchpoint.tables.units import range_text
 
 _RECURRING = (
@@ -121,7 +121,7 @@ def search(contents: Contents) -> Page:
         launches.setdefault(key, []).append(curve["run_id"])
     for key, runs in launches.items():
         curve = dict(zip(names, key, strict=True))
-        told = [short(str(name), value) for name, value in curve.items() if value is not None]
+        told = [worded(str(name), value) for name, value in curve.items() if value is not None]
         told += [short("run_id", run) for run in runs[:_MOST_LAUNCHES]]
         told += [f"and {len(runs) - _MOST_LAUNCHES} more"] if len(runs) > _MOST_LAUNCHES else []
         kernel = kernel_path(curve.get("kernel"), curve.get("mode"))
@@ -131,7 +131,7 @@ def search(contents: Contents) -> Page:
     keys = [name for name in names if name in findings]
     several = [*keys, "kind", "last_size_before", "size_bytes"]
     for row in records(findings.drop_duplicates(several) if len(findings) else findings):
-        told = [short(name, row[name]) for name in keys if isinstance(row.get(name), str)]
+        told = [worded(name, row[name]) for name in keys if isinstance(row.get(name), str)]
         anchor = finding_anchor(row, identity_columns(findings))
         link = f"{contents.page_of[row['run_id']]}#{anchor}"
         where = f"{KINDS[row['kind']].words}, {place(row)}"

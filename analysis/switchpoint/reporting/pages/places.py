@@ -27,6 +27,14 @@ from switchpoint.reporting.pages.page import (
 from switchpoint.reporting.pages.tables import CHOSEN_SIZES, finding_tables, heading
 from switchpoint.tables.columns import none_for_nulls
 
+_LADDERS = (
+    "By which protocol MPI_Send sends each size, or without a proof of it the line through the"
+    " measured times."
+)
+
+#: A page draws so many ladders: more are too many to read.
+_MOST_LADDERS = 60
+
 #: Columns of what a place reaches: heading and column of the table of `reach`.
 _REACHED = {
     "latency / µs": "latency_us",
@@ -50,12 +58,7 @@ def site_pages(contents: Contents) -> Iterator[Page]:
             f"Site {site}",
             [f"{len(runs):,} runs, {_count_curves(curves):,} curves, {len(findings):,} findings."],
             sections=[
-                Section(
-                    "ladders",
-                    "Switch ladders",
-                    "By which protocol MPI_Send sends each size.",
-                    drawing=draw_ladders(rungs, dark=True) if len(rungs) else "",
-                ),
+                ladder_section(rungs, _LADDERS),
                 Section(
                     "placements",
                     "Placements",
@@ -80,6 +83,21 @@ def site_pages(contents: Contents) -> Iterator[Page]:
                 Section("runs", "Runs", tables=[run_table(runs, contents.page_of)]),
             ],
         )
+
+
+def ladder_section(rungs: pd.DataFrame, words: str) -> Section:
+    """Return the section with ladders: those with the most rungs if there are too many."""
+    curve = rungs["last_size_before"].isna().cumsum()
+    sizes = curve.value_counts()
+    if len(sizes) > _MOST_LADDERS:
+        kept = sizes.sort_index().sort_values(ascending=False, kind="stable")[:_MOST_LADDERS]
+        rungs = rungs[curve.isin(kept.index)]
+        words += (
+            f" These are the {_MOST_LADDERS} of {len(sizes):,} ladders with the most boundaries;"
+            " switchpoint ladder prints all."
+        )
+    drawing = draw_ladders(rungs, dark=True) if len(rungs) else ""
+    return Section("ladders", "Switch ladders", words, drawing=drawing)
 
 
 def placement_map(curves: pd.DataFrame) -> Iterator[Table]:

@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.comparison.ladder import EAGER, INLINE, RENDEZVOUS, UNKNOWN
-from switchpoint.reporting.ladders import by_site
-from switchpoint.reporting.terminal.tables import SafeConsole, safe_text
+from switchpoint.reporting.ladders import by_site, line_text
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line
 from switchpoint.tables.units import percent, range_text, size_text
 
 #: Characters of a bar, and those that fill it.
 _WIDTH = 66
-_FILLS = {INLINE: "·", EAGER: "─", RENDEZVOUS: "━", UNKNOWN: "?"}
+_FILLS = {INLINE: "·", EAGER: "─", RENDEZVOUS: "━", UNKNOWN: "─"}
 
 
 def print_ladders(rungs: pd.DataFrame) -> None:
@@ -28,10 +28,17 @@ def print_ladders(rungs: pd.DataFrame) -> None:
         for name, own in ladders.items():
             console.print(safe_text(f"  {name}"), soft_wrap=True)
             console.print(safe_text(f"    {_bar(own, low, high)}"), soft_wrap=True)
-            for rung in own[1:]:
-                console.print(safe_text(f"    {_boundary(rung)}"), soft_wrap=True)
+            for rung in own:
+                if rung["last_size_before"] is not None:
+                    show_line(console, f"    {_boundary(rung)}")
+                if rung["protocol"] == UNKNOWN and (line := line_text(rung)):
+                    sizes = range_text(rung["first_size_bytes"], rung["last_size_bytes"])
+                    show_line(console, f"      {sizes}: {line.replace('µ', 'u')}")
     used = set(rungs["protocol"])
-    signs = ", ".join(f"{_FILLS[protocol]} {protocol}" for protocol in _FILLS if protocol in used)
+    proved = [protocol for protocol in _FILLS if protocol in used and protocol != UNKNOWN]
+    signs = ", ".join(f"{_FILLS[protocol]} {protocol}" for protocol in proved)
+    if UNKNOWN in used:
+        signs = ", ".join(filter(None, [signs, f"{_FILLS[UNKNOWN]} no proof of a protocol"]))
     console.print(
         safe_text(f"Bars: {size_text(low)} to {size_text(high)}, logarithmic; {signs}."),
         soft_wrap=True,
