@@ -281,6 +281,174 @@ def test_a_row_that_is_not_plain_is_reported_with_its_line(
     assert warning.startswith("osu_latency: line 5: ") and what in warning
 
 
+PRINTED = [
+    *(f" {n}: {size:7} bytes 1000 times --> {size * 8 / time:8.2f} Mbps in {time:9.2f} usec\n"
+      for n, (size, time) in enumerate(TIMES.items()))
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        "> {}".format,
+        "| {} |".format,
+        "+{}".format,
+        "\x1b[31m{}\x1b[0m".format,
+        "\x1b[1m{}".format,
+        "Nov 28 07:37:08 {}".format,
+        "2026-11-28T07:00:01Z {}".format,
+        "1: {}".format,
+        "n17: {}".format,
+        "17:{}".format,
+        "job.out:{}".format,
+        "`{}`".format,
+        "#{}".format,
+        "error: no route to host{}".format,
+        "{} us".format,
+        "{}WARNING: low memory".format,
+        lambda row: ";".join(row.split()),
+        lambda row: ",".join(row.split()),
+        lambda row: "<td>" + "</td><td>".join(row.split()) + "</td>",
+        lambda row: row.replace("4096", "4'096"),
+        lambda row: row.replace("4096", "4,096"),
+    ],
+)
+@pytest.mark.parametrize("which", [slice(0, 1), slice(3, 4), slice(-1, None), slice(3, None)])
+def test_a_row_in_other_clothes_is_read_or_reported(
+    tmp_path: Path, spoil: Callable[[str], str], which: slice
+) -> None:
+    """Mails, terminals, `grep`, drawn tables and launchers change rows, also the first and last."""
+    tables = [(LATENCY, rows().splitlines()), (PINGPONG, imb_rows()), ("", PRINTED)]
+    for number, (heading, table) in enumerate(tables):
+        lines = [row.rstrip() for row in table]
+        lines[which] = [spoil(row) for row in lines[which]]
+        path = written(tmp_path, heading + "\n".join(lines) + "\n", f"{number}.out")
+
+        found = read(path)
+
+        [times] = curves(found).values()
+        assert times.items() <= TIMES.items() and (times == TIMES or told(path, found))
+
+
+def imb_rows() -> list[str]:
+    return [f"{size:9} 1000 {time:9.2f} {size / time:9.2f}" for size, time in TIMES.items()]
+
+
+def test_a_time_stamp_in_brackets_is_no_rank(tmp_path: Path) -> None:
+    lines = (LATENCY + rows()).splitlines(keepends=True)
+    stamped = [f"[12:00:0{n}] {line}" for n, line in enumerate(lines)]
+
+    assert curves(read(written(tmp_path, "".join(stamped)))) == {"osu_latency": TIMES}
+
+
+def test_netpipes_rows_below_another_tools_table_are_reported(tmp_path: Path) -> None:
+    file_of_netpipe = "".join(
+        f"{size:8} {size * 8 / time:f} {time / 1e6:.8f}\n" for size, time in TIMES.items()
+    )
+    text = PINGPONG + "\n".join(imb_rows()) + "\n\n# All processes\n" + file_of_netpipe
+    path = written(tmp_path, text)
+
+    found = read(path)
+
+    assert curves(found) == {"imb_pingpong 2": TIMES}
+    assert told(path, found) == [
+        "line 12: a table of NetPIPE begins, which is skipped: import it from its own file"
+    ]
+
+
+def test_rows_below_a_heading_that_was_cut_are_reported(tmp_path: Path) -> None:
+    text = LATENCY + "512 2.25\nMin Latency(us)  Iterations\n"
+    text += "".join(f"{size} {time:.2f} 1.00 100\n" for size, time in TIMES.items())
+    path = written(tmp_path, text)
+
+    assert told(path, read(path)) == [
+        "osu_latency: line 5: rows of another form than the table's begin, which are skipped"
+    ]
+
+
+def test_the_rest_of_a_row_in_two_lines_is_no_row(tmp_path: Path) -> None:
+    text = LATENCY + rows()
+    place = text.index("4096") + 1
+    path = written(tmp_path, text[:place] + "\n" + text[place:])
+
+    found = read(path)
+
+    assert curves(found) == {"osu_latency": without(4096)}
+    assert told(path, found) == [
+        "osu_latency: line 6: 1 value under 2 names: the row is skipped",
+        "osu_latency: line 7: it may be the rest of the row before, which is cut: it is skipped",
+    ]
+
+
+@pytest.mark.parametrize("cut", ["3.5", "204"])
+def test_a_csvs_row_in_two_lines_is_no_row(tmp_path: Path, cut: str) -> None:
+    text = csv_text().replace(cut, f"{cut}\n", 1)
+    path = written(tmp_path, text, "curve.csv")
+
+    found = read(path)
+
+    [times] = curves(found).values()
+    assert times.items() < TIMES.items()
+    assert "may be cut" in told(path, found)[-1]
+
+
+def csv_text() -> str:
+    return "size_bytes,time_us\n" + "".join(f"{s},{t:.2f}\n" for s, t in TIMES.items())
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_a_csv_that_was_joined_with_itself_counts_once(tmp_path: Path, copies: int) -> None:
+    heading, rest = csv_text().split("\n", 1)
+    path = written(tmp_path, f"{heading}\n" + copies * rest, "curve.csv")
+
+    found = read(path)
+
+    assert list(curves(found).values()) == [TIMES]
+    [warning] = told(path, found)
+    assert "the same 6 rows begin again: they count once" in warning
+
+
+@pytest.mark.parametrize("copy", ["\ufeff{}".format, lambda text: text.replace("\n", "\r\n")])
+def test_a_copy_that_differs_in_its_line_ends_is_the_same_run(
+    tmp_path: Path, copy: Callable[[str], str]
+) -> None:
+    text = LATENCY + rows()
+    (tmp_path / "a.out").write_bytes(text.encode())
+    (tmp_path / "b.out").write_bytes(copy(text).encode())
+    store = Store(tmp_path / "store")
+
+    import_files([tmp_path / "a.out", tmp_path / "b.out"], store)
+
+    assert len(store.runs()) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [LATENCY + rows(), PINGPONG + "\n".join(imb_rows()) + "\n", "".join(PRINTED), csv_text()],
+)
+def test_a_file_to_which_a_job_still_writes_counts_once(tmp_path: Path, text: str) -> None:
+    lines = text.splitlines(keepends=True)
+    store = Store(tmp_path / "store")
+    path = tmp_path / "job.out"
+    for end in (-1, None, None):
+        path.write_text("".join(lines[:end]))
+        imported = import_files([path], store)
+
+    assert imported.added == 0
+    assert sorted(store.read().samples["size_bytes"]) == [*TIMES]
+    path.write_text(text + "\n")
+    [warning] = import_files([path], store).warnings
+    assert warning == f"{path}: 6 rows were imported from this file before: they count once"
+
+
+def test_another_launch_that_writes_over_a_file_is_stored(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    for factor in (1, 1.1):
+        import_files([written(tmp_path, LATENCY + rows(factor=factor))], store)
+
+    assert len(store.read().samples) == 2 * len(TIMES)
+
+
 def test_joined_files_whose_labels_contradict_each_other_are_refused(tmp_path: Path) -> None:
     """The labels of a file count for all its tables, so that those of one would name the other."""
     text = '# switchpoint: {{"site": "{}"}}\n' + LATENCY + rows()
@@ -445,16 +613,16 @@ def test_what_is_no_message_size_stays_a_single_value(tmp_path: Path, names: str
     assert found.single_values["variable"].tolist() == list(values)
 
 
-def test_numbers_that_are_taken_for_sizes_are_reported(tmp_path: Path) -> None:
-    path = written(
-        tmp_path, log("us", {f"osu_lat_{size}": 1.5 for size in (8, 64, 512)}), "Net.log"
-    )
+@pytest.mark.parametrize("name", ["osu_lat_{}", "train_time_{}B"])  # bytes, or billions
+def test_numbers_that_are_taken_for_sizes_are_reported(tmp_path: Path, name: str) -> None:
+    names = [name.format(size) for size in (8, 64, 512)]
+    path = written(tmp_path, log("us", dict.fromkeys(names, 1.5)), "Net.log")
 
     found = read(path)
 
     assert found.samples["size_bytes"].tolist() == [8, 64, 512]
     assert told(path, found) == [
-        "the numbers at the ends of osu_lat_8, osu_lat_64 and osu_lat_512 are taken for message"
+        f"the numbers at the ends of {names[0]}, {names[1]} and {names[2]} are taken for message"
         " sizes in bytes"
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 from pathlib import Path
@@ -129,8 +130,12 @@ def _columns(samples: pd.DataFrame, labels: dict[str, str]) -> dict[str, Any]:
 
 
 def _run_ids(data: bytes, labels: dict[str, str], kernels: list[str]) -> list[str]:
-    """Identity of each kernel's run: the content, the labels and, of several, the kernel."""
-    content_hash = hashlib.sha256(data)
+    """Identity of each kernel's run: the content, the labels and, of several, the kernel.
+
+    A mark in front of the text and the form of its line ends, which copies change, do not count.
+    """
+    text = data.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    content_hash = hashlib.sha256(text)
     if labels:
         content_hash.update(json.dumps(labels, sort_keys=True).encode())
     run_ids = []

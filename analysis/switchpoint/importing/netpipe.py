@@ -83,8 +83,14 @@ _PRINTED_BY_3 = [_printed(r"[\d.]+", "usec", 1.0, 1e-2), _printed(r"\d+\.\d{9,}"
 
 _PRINTED = re.compile(rb"\d times -->")
 
-#: The start of a printed row.
-_BROKEN_ROW = re.compile(r"(?:\d+:\s+)+\d")
+#: A row of `np.out` behind a number sign.
+_COMMENTED_ROW = re.compile(r"#\s*\d+(?:\s+\d+\.\d+){2,}.*")
+
+#: What a printed row begins with or contains.
+_BROKEN_ROW = re.compile(r"(?:\d+:\s+)+\d|.*times -->|.*\bbytes\b.*\d|.*\d Mbps in\b")
+
+#: The end of a printed row, as where something else was printed in the middle of it.
+_REST = re.compile(r"[\d.]+ Mbps in\b")
 
 
 def recognises(head: bytes) -> bool:
@@ -142,7 +148,7 @@ def _rows(lines: Iterator[Line], of_file: _Form | None) -> tuple[list[_Row], lis
                 what = f"a table of {tool} begins, which is skipped: import it from its own file"
                 problems.append(Problem(line.number, what))
             foreign = tool
-        elif foreign is None and _is_broken(line, of_file):
+        elif foreign is None and _is_broken(line, of_file, problems[-1:]):
             what = f"'{line.text[:40]}' is no whole row and is skipped: measure again"
             problems.append(Problem(line.number, what))
     if rows and not rows[-1].line.ended and rows[-1].form.ends_in_time:
@@ -155,12 +161,15 @@ def _rows(lines: Iterator[Line], of_file: _Form | None) -> tuple[list[_Row], lis
     return rows, problems
 
 
-def _is_broken(line: Line, of_file: _Form | None) -> bool:
+def _is_broken(line: Line, of_file: _Form | None, last: list[Problem]) -> bool:
     """Return whether a line should be a row. Among what is printed, other words are expected."""
-    if not line.text or line.text.startswith("#"):
+    if not line.text:
         return False
-    broken = "times -->" in line.text or _BROKEN_ROW.match(line.text)
-    return bool(of_file or not line.ended or broken)
+    if last and last[0].line == line.number - 1 and _REST.match(line.text):
+        return False
+    if line.text.startswith("#"):
+        return bool(_BROKEN_ROW.match(line.text) or _COMMENTED_ROW.fullmatch(line.text))
+    return bool(of_file or not line.ended or _BROKEN_ROW.match(line.text))
 
 
 def _form_of_file(data: bytes) -> _Form | None:

@@ -18,7 +18,15 @@ from switchpoint.errors import InputError
 from switchpoint.importing.external import are_times, as_measurements, check_sizes, known_repeats
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed_parts import Table
-from switchpoint.importing.problems import CUT_ROW, NO_ROWS, ODD_ROW, SAME_ROW, Problem, in_words
+from switchpoint.importing.problems import (
+    CUT_ROW,
+    NO_ROWS,
+    ODD_ROW,
+    REST_OF_ROW,
+    SAME_ROW,
+    Problem,
+    in_words,
+)
 from switchpoint.importing.row_forms import is_whole, odd_rows
 from switchpoint.importing.same_curves import Part, apart, in_order, once
 from switchpoint.tables.measurements import Measurements, repeated, times_before
@@ -125,8 +133,11 @@ def _no_results(path: Path, problems: list[Problem]) -> InputError:
 def _checked(table: Table, *, fixed: bool) -> _Checked:
     """Leave out rows that have not one field for each column, or another form than all others."""
     checked, width = _Checked(table), len(table.columns)
+    after_short = False
     for row, line in zip(table.rows, table.lines, strict=True):
-        if len(row) != width:
+        if len(row) == width and after_short and not _larger(row, checked.rows):
+            checked.tell(line, REST_OF_ROW)
+        elif len(row) != width:
             values = f"{len(row)} value{'s' if len(row) > 1 else ''}"
             checked.tell(line, f"{values} under {width} names: the row is skipped")
         elif checked.rows and row == checked.rows[-1]:
@@ -136,12 +147,21 @@ def _checked(table: Table, *, fixed: bool) -> _Checked:
         else:
             checked.rows.append(row)
             checked.lines.append(line)
+        after_short = len(row) < width
     odd = odd_rows(checked.rows) if fixed else set()
     for place in sorted(odd, reverse=True):
         what = f"'{' '.join(checked.rows[place])[:40]}' {ODD_ROW}"
         checked.tell(checked.lines[place], what)
         del checked.rows[place], checked.lines[place]
     return checked
+
+
+def _larger(row: list[str], before: list[list[str]]) -> bool:
+    """Return whether a row has a larger size than the row before it."""
+    try:
+        return not before or float(row[0]) > float(before[-1][0])
+    except ValueError:
+        return False
 
 
 def _is_whole(row: list[str], line: int, table: Table) -> bool:

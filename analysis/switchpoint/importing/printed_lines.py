@@ -17,9 +17,14 @@ _OPEN_MPI_TAG = (
     r"(?P<open_mpi>\[[^]\s]{1,64}\])<std\w{1,8}>:"
 )
 
-#: The start of a line: blanks, and the tag with which a launcher names the rank (`srun -l`,
-#: `mpiexec -l` and `--tag-output`).
-_START = rf"(?:{_OPEN_MPI_TAG}|(?P<rank>\[[^]\s]+\])(?=\s)|[ \t]*(?P<number>\d+):(?=\s))?[ \t]*"
+#: A time stamp in brackets, which names no rank.
+_STAMP = r"(?:\[[\d:.,TZ+-]*\d:\d\d[\d:.,TZ+-]*\](?=\s)[ \t]*)?"
+
+#: The start of a line: blanks, a time stamp, and the tag with which a launcher names the rank
+#: (`srun -l`, `mpiexec -l` and `--tag-output`).
+_START = (
+    rf"{_STAMP}(?:{_OPEN_MPI_TAG}|(?P<rank>\[[^]\s]+\])(?=\s)|[ \t]*(?P<number>\d+):(?=\s))?[ \t]*"
+)
 
 _TAG = re.compile(_START)
 

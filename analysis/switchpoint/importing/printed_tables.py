@@ -5,6 +5,8 @@ A tool's grammar knows its titles and headings. A table ends at the first line t
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from collections.abc import Iterable
 
@@ -28,6 +30,13 @@ _FIELDS = 40
 
 #: The first two fields of a line that began as a row: a size such as `4096` or `4K`, and a number.
 _BROKEN_ROW = re.compile(r"\d[\w.,]*\W?\s+-?[\d.,][^\s:/-]*(?:\s|$)")
+
+#: A number within a line that is no row, perhaps with a unit behind it, and colours of terminals.
+_NUMBER_WITHIN = re.compile(r"(?<![\d.])(?:\d{1,3}(?:[,']\d{3})+|\d+)(?:\.\d+)?(?![\d.])")
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+
+#: So many lines of numbers with rising sizes are rows of a table.
+_LEAST_ROWS = 3
 
 #: A row at the end of another line.
 _ROW_BEHIND = re.compile(r"\d\s+\d+\.\d+$")
@@ -67,6 +76,11 @@ def find_tables(lines: Iterable[Line], grammar: Grammar) -> tuple[list[Table], l
         scan.end_title()
         tables += scan.tables
         problems += scan.problems
+    for rank, scan in scans.items():
+        strays = [line for line, row in scan.strays if any(_is_row_of(row, of) for of in tables)]
+        if strays and not scan.tables:
+            what = f"a row behind '{rank}', which printed no title, is skipped"
+            problems += [Problem(line, what) for line in strays]
     tables.sort(key=lambda table: table.lines[0] if table.lines else 0)
     return tables, problems
 
@@ -77,6 +91,8 @@ class _Scan:
     def __init__(self, grammar: Grammar, rank: str) -> None:
         self.tables: list[Table] = []
         self.problems: list[Problem] = []
+        #: Numbers without a title above them: their line and fields.
+        self.strays: list[tuple[int, list[str]]] = []
         self._grammar, self._rank = grammar, rank
         self._identity: dict[str, str] = {}
         self._ahead: dict[str, str] = {}
@@ -88,6 +104,8 @@ class _Scan:
         self._skipped_heading = False
         #: The first line after the last row that is no row, if there is one.
         self._gap: Line | None = None
+        #: Lines of numbers behind the gap that have another form than the table's rows.
+        self._foreign: list[tuple[int, list[str]]] = []
 
     def take(self, line: Line, command: str) -> None:
         """Read the next line; `command` is the last one that started a benchmark."""
@@ -99,18 +117,18 @@ class _Scan:
             if _ROW_BEHIND.search(line.text):
                 self._tell(line.number, "a row behind other text is skipped")
         elif tool := other_tool(line.text, self._grammar.tool):
-            self._skip_tool(line, tool)
+            self._other_table(line.number, tool)
         elif fields:
             self._row(line, fields)
         else:
             self._other(line)
 
-    def _skip_tool(self, line: Line, tool: str) -> None:
+    def _other_table(self, number: int, tool: str) -> None:
         self.end_title()
         self._identity = {}
         if tool != self._skipped_tool:
             what = f"a table of {tool} begins, which is skipped: import it from its own file"
-            self._tell(line.number, what)
+            self._tell(number, what)
         self._skipped_tool = tool
 
     def _take_part(self, number: int, part: Part, command: str) -> None:
@@ -138,13 +156,24 @@ class _Scan:
 
     def end_title(self) -> None:
         """End the tables of the last title. Say so if there are none."""
+        self._end_table()
         rows = any(table.rows for table in self._of_title)
         self._after_another = bool(self._title_line) and not rows
         if self._after_another and len(self.problems) == self._told:
             self._tell(self._title_line, NO_ROWS)
         self._title_line, self._of_title, self._open = 0, [], None
 
+    def _end_table(self) -> None:
+        """Say which lines below the last rows are rows of another form."""
+        sizes = [_number(fields[0]) for _, fields in self._foreign]
+        rising = all(size < after for size, after in itertools.pairwise(sizes))
+        if len(sizes) >= _LEAST_ROWS and rising:
+            what = "rows of another form than the table's begin, which are skipped"
+            self._tell(self._foreign[0][0], what)
+        self._foreign = []
+
     def _heading(self, number: int, heading: Heading, command: str) -> None:
+        self._end_table()
         self._open, self._skipped_heading = None, True
         before = next((table for table in self._of_title if table.rows), None)
         shown = "  ".join(heading.columns)[:60]
@@ -177,13 +206,17 @@ class _Scan:
         if table is None:
             if self._title_line and not self._skipped_heading:
                 self._tell(line.number, "a row without a heading above it is skipped")
+            elif not self.tables:
+                self.strays.append((line.number, fields))
             return
         if table.rows and self._gap is not None:
             if not _alike(fields, table.rows[-1], fixed=self._grammar.fixed):
                 if tool := other_tool(line.text, self._grammar.tool):
-                    self._skip_tool(line, tool)
-                return  # numbers of another program
-            if not self._goes_on(fields, table):
+                    self._other_table(line.number, tool)
+                else:  # numbers of another program
+                    self._foreign.append((line.number, fields))
+                return
+            if not _goes_on(fields, table, self._grammar.size):
                 self._tell(line.number, "a row after the end of the table is skipped")
                 return
             text = f"'{self._gap.text[:40]}'" if self._gap.text else "a blank line"
@@ -194,22 +227,14 @@ class _Scan:
         if not line.ended:
             table.not_ended.add(line.number)
 
-    def _goes_on(self, fields: list[str], table: Table) -> bool:
-        """Return whether a row has the next size of a table."""
-        name = self._grammar.size
-        place = table.columns.index(name) if name in table.columns else 0
-        try:
-            last, size = (float(row[place]) for row in (table.rows[-1], fields))
-        except (ValueError, IndexError):
-            return False
-        return last < size <= max(_LARGEST_STEP * last, _LARGEST_STEP)
-
     def _other(self, line: Line) -> None:
         if self._open is None:
             return
         in_table = self._gap is None or not self._gap.text
         between_sizes = not line.text and self._open.columns[0] == "Group"  # as IMB prints them
-        if in_table and _BROKEN_ROW.match(line.text):
+        if (in_table and _BROKEN_ROW.match(line.text)) or _shows_row(
+            line.text, self._open, self._grammar
+        ):
             self._tell(line.number, f"'{line.text[:40]}' is no plain row and is skipped")
         elif in_table and not between_sizes:
             self._gap = line
@@ -239,3 +264,48 @@ def _alike(fields: list[str], others: list[str], *, fixed: bool) -> bool:
         for field, other in zip(fields, others, strict=True)
         if None not in (decimals(field), decimals(other))
     )
+
+
+def _goes_on(fields: list[str], table: Table, column: str) -> bool:
+    """Return whether a row has the next size of a table, in the column of sizes."""
+    place = table.columns.index(column) if column in table.columns else 0
+    last, size = (
+        _number(row[place]) if place < len(row) else math.nan for row in (table.rows[-1], fields)
+    )
+    return last < size <= max(_LARGEST_STEP * last, _LARGEST_STEP)
+
+
+def _is_row_of(fields: list[str], table: Table) -> bool:
+    """Return whether numbers have the form of a table's rows."""
+    return any(_alike(fields, row, fixed=True) for row in table.rows[:1])
+
+
+def _shows_row(text: str, table: Table, grammar: Grammar) -> bool:
+    """Return whether a line contains a row of a table: the next one, or the first one.
+
+    Colours, quotation marks of mails, a time stamp, a bar of a drawn table, a message in front of
+    the row or a unit behind a number make it a line that is no row.
+    """
+    width = len(table.columns)
+    if width < 2:
+        return False
+    words = _COLOUR.sub("", text).split()
+    found = _NUMBER_WITHIN.findall(_COLOUR.sub("", text))
+    numbers = [number.replace(",", "").replace("'", "") for number in found]
+    windows = [numbers[start : start + width] for start in range(len(numbers) - width + 1)]
+    if not table.rows:
+        return any("." not in row[0] and "." in "".join(row) for row in windows)
+    if any(
+        _alike(row, table.rows[-1], fixed=grammar.fixed) and _goes_on(row, table, grammar.size)
+        for row in windows
+    ):
+        return True
+    return len(words) == width and _goes_on(words, table, grammar.size)
+
+
+def _number(text: str) -> float:
+    """Return a number; NaN for other text."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

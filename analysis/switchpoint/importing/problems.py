@@ -12,6 +12,8 @@ NO_ROWS = "the title has no table with rows: measure again"
 SAME_ROW = "the same row again: it counts once"
 ODD_ROW = "has other decimals than the other rows: it is skipped"
 
+REST_OF_ROW = "it may be the rest of the row before, which is cut: it is skipped"
+
 #: Why the last row of a file is not read.
 CUT_ROW = "the file or line ends within this row, which is skipped: its last number may be cut"
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.importing.external import are_sizes, are_times
-from switchpoint.importing.reframe_sizes import parts_of_name, which_are_sizes
+from switchpoint.importing.reframe_sizes import is_doubtful, parts_of_name, which_are_sizes
 from switchpoint.importing.value_units import in_bytes_per_us, in_microseconds, is_ambiguous
 from switchpoint.printable import printable
 from switchpoint.tables.units import bytes_of
@@ -52,8 +52,8 @@ def points_and_others(
     bandwidth = number * unit.map(in_bytes_per_us).astype(float)
     values["time_us"] = time.fillna(values["size_bytes"] / bandwidth)
     good = are_sizes(values["size_bytes"].to_numpy()) & are_times(values["time_us"].to_numpy())
-    bare = pd.Series([not name.unit for name in names], index=values.index)
-    told = _taken_for_sizes(values["variable"][trusted & good & bare])
+    doubtful = pd.Series([is_doubtful(name) for name in names], index=values.index)
+    told = _taken_for_sizes(values["variable"][trusted & good & doubtful])
     told += _ambiguous(values["variable"], unit, values["size_bytes"].notna())
     lost = number.notna() & ~good
     told += _no_points(values["variable"], unit, lost, good)

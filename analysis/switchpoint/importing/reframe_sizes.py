@@ -82,14 +82,28 @@ def which_are_sizes(names: Sequence[Name], tests: Iterable[str]) -> list[bool]:
     ]
 
 
+def is_doubtful(name: Name) -> bool:
+    """Return whether the number may be something else although it is taken for a size.
+
+    >>> is_doubtful(parts_of_name("time_8B")), is_doubtful(parts_of_name("latency_8B"))
+    (True, False)
+    """
+    return not name.unit or (name.unit in ("B", "b") and not any(_words_of(name)))
+
+
+def _words_of(name: Name) -> tuple[bool, bool]:
+    """Return whether the metric is a size, and whether it is of messages."""
+    words = re.split(r"[\W_]+", name.metric.lower())
+    while len(words) > 1 and words[-1] in _BEHIND:
+        words.pop()
+    return words[-1] in _SIZE_WORDS, words[-1] in _MESSAGE_WORDS
+
+
 def _is_size(name: Name, of_metric: set[float]) -> bool:
     unit = name.unit.lower()
     if unit == "bytes" or (unit.endswith(("b", "bytes")) and len(unit) > 1):
         return True
-    words = re.split(r"[\W_]+", name.metric.lower())
-    while len(words) > 1 and words[-1] in _BEHIND:
-        words.pop()
-    of_size, of_message = words[-1] in _SIZE_WORDS, words[-1] in _MESSAGE_WORDS
+    of_size, of_message = _words_of(name)
     if unit and (of_size or of_message):
         return True
     several = len(of_metric) >= _LEAST_SIZES and max(of_metric) - min(of_metric) >= len(of_metric)

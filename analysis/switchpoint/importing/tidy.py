@@ -54,6 +54,15 @@ _OTHER_SEPARATORS = ";\t"
 #: The name of an index as pandas and R write it: none.
 _INDEX = ""
 
+#: What is left of a number, or of a row with a number, that is in two lines.
+_PART_OF_NUMBER = re.compile(r"\s*[\d.]+\s*")
+
+#: Repeats of so many rows never agree in all fields.
+_LEAST_ROWS = 5
+
+#: A table that begins again more often is no file that was joined with itself.
+_MOST_COPIES = 16
+
 #: The message of pandas for an unclosed quotation mark; rows count from 0.
 _OPEN_QUOTE = re.compile(r"EOF inside string starting at row (?P<row>\d+)")
 
@@ -95,6 +104,8 @@ def read(path: Path, around: Surroundings) -> Measurements:
     names, separator = heading(data)
     plan = _check_heading(path, names, around.choices)
     table, problems = _whole_rows(_parse(path, data, plan.names, separator), data, separator)
+    table, again = _once(table)
+    problems += again
     lines = pd.Series(table.index + 2, index=table.index)
     return measured(path, around, data, table, lines, plan, problems)
 
@@ -288,6 +299,10 @@ def _whole_rows(
     what = f"fewer than {width} fields: the row is skipped"
     problems = [Problem(row + 1, what) for row in short]
     whole = last.drop([row - 1 for row in short])
+    cut = _beside_parts(table, [row - 1 for row in short])
+    what = "the line before or after it has a part of a row, so this one may be cut: it is skipped"
+    problems += [Problem(row + 2, what) for row in cut if row in whole.index]
+    whole = whole.drop([row for row in cut if row in whole.index])
     ended = data.endswith((b"\n", b"\r", b'"'))
     if len(whole) and not ended and whole.index[-1] == last.index[-1]:
         *others, cut = whole.tolist()
@@ -295,6 +310,37 @@ def _whole_rows(
             problems.append(Problem(int(whole.index[-1]) + 2, CUT_ROW))
             whole = whole.iloc[:-1]
     return table.loc[whole.index], problems
+
+
+def _beside_parts(table: pd.DataFrame, short: list[int]) -> list[int]:
+    """Return the rows beside lines with one number alone, which is a part of a row in two lines."""
+    lines = table.loc[short].fillna("")
+    alone = (lines.iloc[:, 1:] == "").all(axis=1)
+    parts = lines.index[alone & lines.iloc[:, 0].str.fullmatch(_PART_OF_NUMBER)]
+    return sorted({row + step for row in parts for step in (-1, 1)})
+
+
+def _once(table: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
+    """Leave out copies of all rows, as of a file that was joined with itself."""
+    begins = np.ones(len(table), dtype=bool)
+    for name in table if len(table) else ():
+        begins &= (table[name] == table[name].iloc[0]).to_numpy()
+    for rows in np.flatnonzero(begins)[1 : _MOST_COPIES + 1].tolist():
+        copies, rest = divmod(len(table), rows)
+        if rest == 0 and rows >= _LEAST_ROWS and _repeats(table.to_numpy(), rows):
+            what = f"the same {rows} rows begin again: they count once"
+            lines = [int(table.index[rows * copy]) + 2 for copy in range(1, copies)]
+            return table.iloc[:rows], [Problem(line, what) for line in lines]
+    return table, []
+
+
+def _repeats(values: npt.NDArray[np.object_], rows: int) -> bool:
+    """Return whether all rows come again after so many, and are not all the same."""
+    start = values[:_LEAST_ROWS]
+    if not (values[rows : rows + _LEAST_ROWS] == start).all():
+        return False
+    several = len({tuple(row) for row in start.tolist()}) == _LEAST_ROWS
+    return several and bool((values[rows:] == values[:-rows]).all())
 
 
 def _short_rows(data: bytes, rows: list[int], width: int, separator: str) -> list[int]:
