@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from switchpoint.importing.layout import PathPattern
 from switchpoint.importing.reading import read_found, unforeseen
 from switchpoint.store.batches import Encoded
 from switchpoint.store.compaction import join_if_many
+from switchpoint.store.grown import Earlier, earlier_runs, without_earlier
 from switchpoint.store.store import Store
 from switchpoint.tables.measurements import concat_values, no_values
 
@@ -99,12 +101,13 @@ def import_found(
 ) -> Imported:
     """Store the files that `find_files` found, as `import_files` does."""
     parts = list(_parts(files.found))
+    encode = functools.partial(_encode, store.url, earlier_runs(store, files.found))
     outcome = Imported(failures=list(files.failures))
     runs: set[str] = set()
     waiting = _Waiting(store)
     values = []
     with workers(worthwhile=len(files.found) >= _WORTH_A_POOL, most=_MOST_READERS) as apply:
-        for part, encoded in zip(parts, apply(_encode, parts), strict=True):
+        for part, encoded in zip(parts, apply(encode, parts), strict=True):
             for batch in encoded.batches:
                 runs.update(batch.runs()["run_id"])
                 waiting.add(batch)
@@ -166,23 +169,23 @@ class _Encoded:
     failures: list[InputError]
 
 
-def _encode(part: list[Found]) -> _Encoded:
+def _encode(store_url: str, earlier: Earlier, part: list[Found]) -> _Encoded:
     """Read some files together, or one at a time if they cannot be encoded together."""
     try:
-        return _encode_together(part)
+        return _encode_together(store_url, earlier, part)
     except InputError:  # of the store
         raise
     except Exception as error:
         if len(part) > 1:
-            return _joined([_encode([file]) for file in part])
+            return _joined([_encode(store_url, earlier, [file]) for file in part])
         return _Encoded([], no_values(), [], [unforeseen(part[0].path, error)])
 
 
-def _encode_together(part: list[Found]) -> _Encoded:
+def _encode_together(store_url: str, earlier: Earlier, part: list[Found]) -> _Encoded:
     gathered = read_found(part)
-    found = gathered.measurements
-    if found is None:
+    if gathered.measurements is None:
         return _Encoded([], no_values(), [], gathered.failures)
+    found = without_earlier(gathered.measurements, store_url, earlier)
     batches = [Encoded.of(found)] if len(found.runs) else []
     return _Encoded(batches, found.single_values, found.warnings, gathered.failures)
 

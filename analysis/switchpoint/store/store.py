@@ -167,6 +167,12 @@ class Store:
         return runs["run_id"].drop_duplicates().sort_values(ignore_index=True)
 
     @steady
+    def files_imported(self) -> pd.DataFrame:
+        """Read which file each run was imported from: `run_id`, `format`, `source`, `labels`."""
+        runs, _ = brief_runs(self.files, ["run_id", "format", "source", "labels"])
+        return runs.drop_duplicates("run_id", keep="last")
+
+    @steady
     def facts(self, **wanted: Query) -> pd.DataFrame:
         """Read the complete runs, oldest first: `RUN_COLUMNS` with header, footer and lock."""
         stored, damaged = self.stored(**wanted)
