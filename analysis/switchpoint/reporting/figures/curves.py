@@ -32,8 +32,8 @@ def draw(
     findings: pd.DataFrame | None,
     told: list[str],
     runs: Mapping[str, str] | None = None,
-) -> list[Figure]:
-    """Draw curves of one kernel and mode, in time and in bandwidth.
+) -> tuple[list[Figure], pd.DataFrame]:
+    """Draw curves of one kernel and mode, in time and in bandwidth; also return the drawn points.
 
     Parameters
     ----------
@@ -50,10 +50,10 @@ def draw(
     """
     curves = curves[curves["size_bytes"] > 0]  # a logarithmic axis cannot show 0
     if curves.empty:
-        return []
+        return [], curves
     panels = "mpi" if "mpi" in curves and curves["mpi"].nunique() <= _MOST_PANELS else ""
     series = _Series.of(curves, findings, panels, _present(curves, *told), runs)
-    return [
+    figures = [
         series.figure(
             metric.word,
             f"{title}{metric.word if title else metric.word.capitalize()} against message size",
@@ -61,6 +61,7 @@ def draw(
         )
         for metric in (time_of(curves), BANDWIDTH)
     ]
+    return figures, series.shown
 
 
 def draw_pairing(name: str, pairing: Pairing) -> Figure:
@@ -139,6 +140,17 @@ class _Series:
             (heading, [*styles.series(panel)]) for heading, panel in _panels(curves, panel_column)
         ]
         return cls(curves, divided, styles, Marks(findings))
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """The points of the curves that are drawn."""
+        if not self.styles.left_out:
+            return self.curves
+        drawn = [
+            points for _, panel in self.panels for series, points in panel
+            if series in self.styles.drawn
+        ]  # fmt: skip
+        return pd.concat(drawn).sort_index()
 
     def figure(self, name: str, title: str, metric: Metric) -> Figure:
         """Draw all panels in one metric."""

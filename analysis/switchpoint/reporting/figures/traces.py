@@ -59,10 +59,9 @@ def curve_traces(
         "showlegend": in_legend,
     }
     if (points["count"] == 1).all():  # nothing says how uncertain a single value is
-        line["customdata"] = [[size_text(size)] for size in x]
+        del line["customdata"]
         line["hovertemplate"] = (
-            f"%{{customdata[0]}}: %{{y:.4g}} {metric.unit}, measured once"
-            f"<extra>{no_template(name)}</extra>"
+            f"%{{x:,}} B: %{{y:.4g}} {metric.unit}, measured once<extra>{no_template(name)}</extra>"
         )
         return [line]
     return [ribbon, line]
@@ -144,7 +143,7 @@ def by_choice(traces: list[dict[str, Any]], metric: Metric) -> list[dict[str, An
     for trace in kept:
         trace["visible"] = "legendonly"
         if trace["mode"] == "lines+markers":
-            del trace["customdata"]
+            trace.pop("customdata", None)
             extra = trace["hovertemplate"].partition("<extra>")[2]
             trace["hovertemplate"] = f"%{{x:,}} B: %{{y:.4g}} {metric.unit}<extra>{extra}"
     return kept

@@ -120,10 +120,12 @@ def curve_plots(
     runs: Mapping[str, str] | None = None,
 ) -> list[Plot]:
     """Draw curves with their findings, each figure with the values that it shows."""
-    figures = draw(title, curves, findings, told, runs)
+    figures, shown = draw(title, curves, findings, told, runs)
     dropped = {"mad_us", "error_us", "trimmed_us", "min_us"}
-    kept = [name for name in curves if name not in CURVE_COLUMNS]
-    values = curves[[*kept, *(name for name in CURVE_COLUMNS if name not in dropped)]]
+    if (shown["count"] == 1).all():
+        dropped |= {"low_us", "high_us"}  # a single value has no interval
+    kept = [name for name in shown if name not in CURVE_COLUMNS and shown[name].notna().any()]
+    values = shown[[*kept, *(name for name in CURVE_COLUMNS if name not in dropped)]]
     return [Plot("curves", figure, values) for figure in figures]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -74,6 +75,9 @@ def run_page(part: RunPart) -> Page:
     header, footer = facts_of(run)
     pages = {run["run_id"]: part.path for run in part.runs}
     told = [name for name in _TOLD if len({run[name] for run in part.runs}) == 1]
+    tables = [  # links lead to each row
+        dataclasses.replace(table, all_rows=True) for table in finding_tables(findings, pages, told)
+    ]
     warnings = (line for run in part.runs for line in (run["warnings"] or "").splitlines())
     return Page(
         part.path,
@@ -85,8 +89,9 @@ def run_page(part: RunPart) -> Page:
                     curve_plots("", curves, findings, told, run_names(pd.DataFrame(part.runs)))),
             Section("activity", "What each rank did at which time", _ACTIVITY,
                     [*_activity(header, footer)]),
-            Section("findings", "Findings", tables=finding_tables(findings, pages, told)),
-            Section("sizes", "At chosen sizes", tables=size_table(curves, pages, told)),
+            Section("findings", "Findings", tables=tables),
+            Section("sizes", "At chosen sizes",
+                    tables=[] if several else size_table(curves, pages, told)),
             Section("runs", "Runs", tables=[_sources(part.runs)] if several else []),
             Section("provenance", "Provenance and proof of placement",
                     terms=[] if several else [_terms(run, header, footer)]),

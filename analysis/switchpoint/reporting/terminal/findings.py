@@ -79,13 +79,13 @@ def print_findings(
     rest = len(findings) - sum(len(line.magnitudes) for line in printed)
     are = "is" if rest == 1 else "are"
     more = f"; {rest:,} of them {are} not shown, --all prints every finding" if rest else ""
-    console.print(f"{counted(len(findings), 'finding')} in {searched}{more}.")
     if rest and (example := a_filter(curves)):
         show_line(
             console,
             f"To see some of them: --curve {example}, --only step, --sort confidence. Curves differ"
             f" in {filters_text(curves)}.",
         )
+    console.print(f"{counted(len(findings), 'finding')} in {searched}{more}.")
     _hint(console, curves)
 
 
