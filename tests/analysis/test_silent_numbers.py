@@ -237,7 +237,7 @@ def test_columns_without_a_name_are_no_reason_to_drop_one(tmp_path: Path, headin
     [
         (PINGPONG + "512 9 1.50 1.00\n", 9, "a table of Intel MPI Benchmarks begins"),
         ("0: 512 bytes 9 times --> 9.50 Mbps in 8.22 usec\n", 1, "a table of OSU"),
-        ("size_bytes,time_us\n512,8\n", 9, "a table of tidy CSV begins"),
+        ("size_bytes,time_us\n512,8\n", 9, "a table of CSV begins"),
         (BANDWIDTH.replace("MB/s", "GB/s") + rows(), 10, "are not known"),
     ],
 )  # fmt: skip

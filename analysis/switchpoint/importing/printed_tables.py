@@ -51,8 +51,13 @@ TITLES = {
     "Intel MPI Benchmarks": re.compile(r"#\s*Benchmarking\s+[\w-]+"),
     "nccl-tests": re.compile(r"#\s*size\s+count\s+type\b.*\balgbw\b"),
     "NetPIPE": re.compile(r"(?<!\d)\d+ bytes +\d+ times -->|^\d+\s+\d+\.\d{6}\s+\d+\.\d{8}$"),
-    "ReFrame": re.compile(r"^result\|job_completion_time\|"),
-    "tidy CSV": re.compile(r"^(?:.*,)?\s*\"?size_bytes\"?\s*(?:,|$)"),
+    "ReFrame": re.compile(r"^result\|job_completion_time\||^[^|]*\|reframe \d"),
+    "CSV": re.compile(
+        r"^(?:.*,)?\s*\"?size_bytes\"?\s*(?:,|$)"
+        r"|^(?:[^,;]*[,;])*\s*\"?(?:x\.)?(?:message[ _.])?(?:size|bytes)\b[^,;]*[,;]"
+        r"|^(?:[^,;]*[,;])+\s*\"?(?:x\.)?(?:message[ _.])?(?:size|bytes)\b[^,;]*$",
+        re.IGNORECASE,
+    ),
 }
 
 #: A line that starts a benchmark: a launcher with its options, or a program at the start.
