@@ -2,9 +2,10 @@
 
 NetPIPE has one buffer, from which it sends what it has just received; with -I it has two, and goes
 through more memory than caches hold. Ours has two (send), one (resend), two that begin at another
-cache line, or two that it rotates (--rotate). On the heap all buffers come from large pages where the
-system gives them. Launches of all follow each other in turn. Other work makes a launch slower and never
-faster, so blocks are short and the table shows the fastest launch and the first quartile.
+cache line, or two that it rotates (--rotate). On the heap all buffers come from large pages where
+the system gives them. Launches of all follow each other in turn. Other work makes a launch slower
+and never faster, so blocks are short and the table shows the fastest launch and the first
+quartile.
 Usage: ``.venv/bin/python bench/one_buffer.py [LAUNCHES] [MPI...]``
 """
 
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from arguments import add_count, add_mpis, parser
-from on_testbed import NETPIPE, launch, testbed
+from on_testbed import NETPIPE, ROOT, launch, testbed
 from pingpong_peers import TRIALS, netpipe, ours_us
 
 SIZE_BYTES = 1 << 20
@@ -78,7 +79,7 @@ def main() -> None:
     add_mpis(options)
     given = options.parse_args()
     print("| MPI | program | fastest | first quartile | by NetPIPE's |\n|---|---|---|---|---|")
-    with testbed() as name, tempfile.TemporaryDirectory(dir=".") as scratch:
+    with testbed() as name, tempfile.TemporaryDirectory(dir=ROOT / "build") as scratch:
         for mpi in given.mpis:
             compare(name, mpi, given.launches, Path(scratch).resolve())
 

@@ -40,6 +40,7 @@ SMALL = {
     "gate/year.py 8 3 2 {}": "night    2: ",
     "largest_inputs.py NetPIPE": "| NetPIPE |",
     "report_speed.py 6": "index.html",
+    "one_buffer.py 1 openmpi": "NetPIPE -I",
     "many_sites.py 16 --launches 1 --only compare": "compare ",
     "study_001.py --ch3 mpich --launches 1 --docs {} tests/analysis/records/mpich-memory.record.gz"
     " tests/analysis/records/openmpi-network-limit-65536.record.gz": "001.md",
