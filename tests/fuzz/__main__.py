@@ -10,14 +10,15 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from fuzz import differential, importers, kernels, own_files, stores
+from fuzz import differential, importers, kernels, nothing_runs, own_files, stores
 from fuzz.processes import Extent, repeat
 
 #: What is tried, and its share of the time.
 TARGETS = {
-    "importers": (importers.one_round, 0.5),
+    "importers": (importers.one_round, 0.4),
     "damaged tables": (differential.one_round, 0.1),
     "own files": (own_files.one_round, 0.1),
+    "nothing runs": (nothing_runs.one_round, 0.1),
     "kernels": (kernels.one_round, 0.15),
     "killed writers": (stores.killed_writers, 0.05),
     "imports again": (stores.imports_again, 0.05),

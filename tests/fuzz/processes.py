@@ -32,7 +32,7 @@ SECONDS = 10
 BYTES = 2**30
 
 #: Modules with rounds, which are imported once like the package.
-_TARGETS = ("fuzz.importers", "fuzz.own_files", "fuzz.stores")
+_TARGETS = ("fuzz.importers", "fuzz.nothing_runs", "fuzz.own_files", "fuzz.stores")
 
 _Given = TypeVar("_Given")
 

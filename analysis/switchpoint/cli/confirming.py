@@ -20,6 +20,9 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 #: Where the plans, and what ReFrame writes, are kept; the nodes must be able to read it.
 FOLDER = Path("build/confirm")
 
+#: Characters of a folder's name; a file system allows 255 bytes.
+_LONGEST_NAME = 60
+
 
 def seconds_of(budget: str) -> float:
     """Return the seconds of a budget such as ``30m``.
@@ -63,12 +66,17 @@ def measured_again(
     if not suspects:
         return verdict
     chosen = settings or _settings_of(nights.runs["site"].dropna().unique().tolist())
-    folder = FOLDER / re.sub(r"[^\w.-]", "_", verdict.session)
+    folder = FOLDER / _as_folder(verdict.session)
 
     def measure(plan: Sequence[Trial], left_s: float) -> tuple[list[Path], list[str]]:
         return _measure(plan, left_s, chosen, folder, verdict.session)
 
     return applied(verdict, confirm(suspects, measure, budget_s))
+
+
+def _as_folder(session: str) -> str:
+    """Return a name for a session's folder: a session is named by records, such as `..`."""
+    return re.sub(r"[^\w-]", "_", session)[:_LONGEST_NAME]
 
 
 def _settings_of(sites: list[str]) -> Path:
