@@ -178,7 +178,9 @@ def _may_be_asked(words: Sequence[str]) -> bool:
 
 
 def _is_installed(program: str) -> bool:
-    return Path(program).parent == Path(os.environ["PATH"]) or Path(program).resolve().is_relative_to("/usr")
+    return Path(program).parent == Path(os.environ["PATH"]) or Path(
+        program
+    ).resolve().is_relative_to("/usr")
 
 
 def _asked(started: Sequence[Started]) -> Problems:
@@ -245,9 +247,11 @@ def _of_folder(again: Path) -> Problems:
         for name, entry in packages.items():
             for external in entry["externals"]:
                 compilers = external.get("extra_attributes", {}).get("compilers", {})
-                for path in (external["prefix"], *compilers.values()):
-                    if not Path(path).resolve().is_relative_to("/usr") and Path(path).exists():
-                        problems.append(f"packages.yaml: {name} is in {path}")
+                problems += [
+                    f"packages.yaml: {name} is in {path}"
+                    for path in (external["prefix"], *compilers.values())
+                    if not Path(path).resolve().is_relative_to("/usr") and Path(path).exists()
+                ]
     return problems
 
 
@@ -424,7 +428,8 @@ def _of_job(one: Started) -> Problems:
     problems = [
         f"gate --confirm: the kernel has {word!r}"
         for word in options
-        if not _OPTION.fullmatch(word.replace("\n", " ")) or word.split("=")[0] not in _kernel_options()
+        if not _OPTION.fullmatch(word.replace("\n", " "))
+        or word.split("=")[0] not in _kernel_options()
     ]
     records = [word for word in options if word.startswith("--record")]
     if len(records) != 1 or os.sep in records[0]:

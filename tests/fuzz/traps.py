@@ -129,7 +129,8 @@ class Trap:
             "--constraint=[a*1&b*1]", "--partition=cpu", "--preload-binary", "--enable-recovery",
             "--timeout 5", "--allow-run-as-root", "--", "-", ":", "-launcher ssh", "--rr evil",
             f"-launcher-exec {evil}", "-info", "--version", "--help", "--tune", f"--tune {victim}",
-            f"-am {victim}", "--personality evil", "--display map", "-s dirty", "--nice=5", "--nice",
+            f"-am {victim}", "--personality evil", "--display map", "-s dirty", "--nice=5",
+            "--nice",
         ]  # fmt: skip
 
     @property

@@ -123,7 +123,7 @@ def contents(folder: Path, without: Sequence[Path] = ()) -> dict[str, str]:
             if path in without:
                 continue
             if path.is_symlink() or not path.is_file():
-                found[str(path)] = os.readlink(path) if path.is_symlink() else "folder"
+                found[str(path)] = str(path.readlink()) if path.is_symlink() else "folder"
             else:
                 found[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
