@@ -62,7 +62,7 @@ def test_curves_that_only_the_name_of_a_label_distinguishes_have_a_bar_each(
     done = switchpoint("ladder", tmp_path)
 
     assert done.exit_code == 0, done.output
-    bars = [line for line in done.stdout.splitlines() if "????" in line]
+    bars = [line for line in done.stdout.splitlines() if "────" in line]
     assert len(bars) == 3
 
 
