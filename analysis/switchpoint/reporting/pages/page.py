@@ -24,7 +24,7 @@ from switchpoint.tables.units import percent, significant, size_text
 _MOST_OF_NAME = 40
 
 #: A page contains so many rows of a table; its CSV contains all. More make the page slow.
-_MOST_ROWS = 200
+_MOST_ROWS = 1000
 
 #: A page of a table has at most so many rows: the browser lays no others out.
 _ROWS_OF_PAGE = 100
