@@ -355,7 +355,7 @@ def bandwidth_figures(
             if name in own and len(own[name].unique()) == 1 and own[name].notna().all()
         ]
         title = ", ".join(own[name].iloc[0] for name in told)
-        drawn = draw(f"{title}: ", own, findings[findings["mode"] == mode], told)
+        drawn, _ = draw(f"{title}: ", own, findings[findings["mode"] == mode], told)
         named += [(f"{part}-{mode}", figure) for figure in drawn if "bandwidth" in figure.title]
     return named
 

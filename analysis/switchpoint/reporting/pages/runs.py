@@ -71,7 +71,8 @@ def run_page(part: RunPart) -> Page:
     run, curves, findings = part.runs[0], part.curves, part.findings
     several = len(part.runs) > 1
     words = [run[name] for name in _TOLD if isinstance(run[name], str)]
-    truncated = "" if all(run["complete"] for run in part.runs) else " A record is truncated."
+    cut = f" {'A' if several else 'Its'} record is truncated."
+    truncated = "" if all(run["complete"] for run in part.runs) else cut
     header, footer = facts_of(run)
     pages = {run["run_id"]: part.path for run in part.runs}
     told = [name for name in _TOLD if len({run[name] for run in part.runs}) == 1]
