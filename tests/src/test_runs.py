@@ -190,7 +190,7 @@ class ACompleteRun(unittest.TestCase):
         self.assertEqual(self.done.returncode, 0, self.done.stderr)
         self.assertEqual(
             self.done.stdout.splitlines()[-1],
-            f"switchpoint: complete kernel=pingpong points=50 samples={len(self.record.rows)} "
+            f"switchpoint: complete kernel=pingpong points=55 samples={len(self.record.rows)} "
             f"payload_errors=0 record={self.path}",
         )
 
@@ -379,7 +379,7 @@ class ACompleteRun(unittest.TestCase):
         footer = self.record.footer
         self.assertEqual(footer["end"], "switchpoint")
         self.assertEqual(footer["samples"], len(self.record.rows))
-        self.assertEqual(len(footer["points"]), 50)
+        self.assertEqual(len(footer["points"]), 55)
         for point in footer["points"]:
             times = [
                 float(row["time_us"])
@@ -701,7 +701,7 @@ class TheSweep(InAFolder):
         done = run(PINGPONG, "--sizes", "1", "--quiet", *QUICK)
         self.assertEqual(done.returncode, 0, done.stderr)
         (line,) = done.stdout.splitlines()
-        self.assertRegex(line, r"^switchpoint: complete kernel=pingpong points=10 .* record=none$")
+        self.assertRegex(line, r"^switchpoint: complete kernel=pingpong points=11 .* record=none$")
 
 
 class WhatLiesBelowMPI(InAFolder):
@@ -1249,7 +1249,7 @@ class TheMultiPair(InAFolder):
             ranks=4,
         )  # fmt: skip
         # Per size: each of four ranks in seven modes, two receivers of two windows, all both ways.
-        self.assertEqual(record.footer["verification"]["checks"], 2 * (7 * 4 + 2 * 2 * 3 + 4 * 3))
+        self.assertEqual(record.footer["verification"]["checks"], 2 * (8 * 4 + 2 * 2 * 3 + 4 * 3))
         self.assertEqual(record.footer["verification"]["errors"], 0)
 
     @of_time
