@@ -65,7 +65,7 @@ _WORD = re.compile(r"[A-Za-z0-9_.,:;@=^+|&*()\[\]-]+(/[0-9]{1,3}[A-Za-z0-9_.,:/]
 
 #: Options of launchers that start or read something else, or write a file.
 _NO_OPTION = re.compile(
-    r"-+(gtool|output|error|report-uri|report-pid|hostfile|app|host|configfile|f|xterm|debug\w*"
+    r"-+(gtool|output\S*|error|report-uri|report-pid|hostfile|app|host|configfile|f|xterm|debug\w*"
     r"|wdir|wd|prolog|epilog|task-prolog|task-epilog|multi-prog|bcast|D|chdir|preload\S*|launcher"
     r"|launcher-exec|tune|am|personality|o|e|i|input|path|prefix|stdin)(=.*)?"
 )

@@ -48,6 +48,7 @@ def test_a_script_that_starts_a_kernel_is_right(trap: Trap) -> None:
         (f"evil; exec mpirun {KERNEL}", "started ['evil', 'mpirun']"),
         (f"exec mpirun -n 1 evil : -n 1 {KERNEL}", "the launcher has ':'"),
         (f"exec mpirun sh -c 'touch ran' {KERNEL}", "the launcher has 'touch ran'"),
+        (f"exec mpirun --output-filename x {KERNEL}", "the launcher has '--output-filename'"),
         (f"exec mpirun {KERNEL} --record=/tmp/x", "writes ['--record=pingpong.record', '--rec"),
         (f"exec mpirun {KERNEL} --label", "the kernel has '--label'"),
         (f"export LD_PRELOAD=evil.so; exec mpirun {KERNEL}", "sets LD_PRELOAD='evil.so'"),
