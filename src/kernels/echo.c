@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "socket_bytes.h"
 #include "sockets.h"
 #ifdef SWITCHPOINT_PVM
 #include "pvm_link.h"
@@ -34,6 +35,7 @@ static void connect_ranks(const struct task *t)
 {
     struct state *state = t->state;
     state->connection = sockets_connect(t->comm, t->settings);
+    socket_bytes_leave_untold(); /* closed after each point */
 }
 
 static void disconnect(const struct task *t)
@@ -79,6 +81,7 @@ static bool suits_pvm(const struct task *t, struct refusal *refusal)
 static void enrol(const struct task *t)
 {
     struct state *state = t->state;
+    socket_bytes_leave_untold(); /* those of PVM's daemons, or closed after each point */
     state->connection = pvm_link_open(t->comm, *(const enum pvm_link_route *)t->variant);
 }
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core_times.h"
-#include "sockets.h"
+#include "socket_bytes.h"
 #include "switches.h"
 #include "system_files.h"
 
@@ -36,7 +36,7 @@ void conditions_write(struct json *json, const char *key)
     write_switches(json);
     core_times_write(json);
     write_tcp(json);
-    sockets_write(json);
+    socket_bytes_write(json);
     write_cpu(json);
     json_open(json, "interfaces", '[');
     write_network_devices(json);

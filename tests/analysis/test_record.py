@@ -165,6 +165,7 @@ def test_traffic_of_other_programs_is_no_path_of_the_ranks(tmp_path: Path) -> No
     assert carried(moved) == "network"
     assert carried(0) == "shared_memory"
     assert carried(0, untold=1) == "network"  # a socket that does not tell may have carried it
+    assert carried(-500) == "network"  # nor do those that were closed
 
     for rank in facts.header["ranks"]:
         rank["before"]["interfaces"][0]["name"] = "mlx5_0/1"

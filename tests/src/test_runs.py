@@ -1473,6 +1473,13 @@ class TheSockets(InAFolder):
                     # Each rank sends a half and receives a half.
                     self.assertEqual(carried > payload / 2, path == "network", carried)
 
+    def test_connections_that_are_closed_after_each_point_are_untold(self):
+        for mode, untold in (("mpi", False), ("sockets", True)):
+            with self.subTest(mode=mode):
+                record = self.measured(ECHO, "--mode", mode, "--sizes", "64K", "--passes", "1")
+                for rank in record.footer["ranks"]:
+                    self.assertEqual(rank["after"]["untold_sockets"] > 0, untold)
+
 
 @contextmanager
 def loopback_traffic() -> Iterator[None]:

@@ -221,7 +221,7 @@ def carried_by_network(header: Mapping[str, Any], footer: Mapping[str, Any]) -> 
 def socket_bytes(header: Mapping[str, Any], footer: Mapping[str, Any]) -> dict[str, int] | None:
     """Return the bytes that the ranks' own sockets sent and received during the run, by host.
 
-    None if a rank has sockets that do not tell, such as UDP's, or in old records.
+    None if a rank has sockets that do not tell, such as UDP's or closed ones, or in old records.
     """
     by_node: dict[str, int] = {}
     for rank, before, after in _conditions(header, footer):
@@ -230,6 +230,8 @@ def socket_bytes(header: Mapping[str, Any], footer: Mapping[str, Any]) -> dict[s
         if before["untold_sockets"] or after["untold_sockets"]:
             return None
         grown = _growth(before, after, "tcp_socket_bytes")
+        if grown < 0:  # a socket that was closed took its count with it
+            return None
         by_node[_node(rank)] = by_node.get(_node(rank), 0) + grown
     return by_node
 

@@ -1,5 +1,5 @@
 /* The bytes of this process's own sockets (tcp(7), TCP_INFO). */
-#include "sockets.h"
+#include "socket_bytes.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -16,15 +16,22 @@ struct carried {
     bool counted;
 };
 
+static int left_untold;
+
 static void add_socket(int file, struct carried *carried);
 
-void sockets_write(struct json *json)
+void socket_bytes_leave_untold(void)
+{
+    left_untold++;
+}
+
+void socket_bytes_write(struct json *json)
 {
     DIR *files = opendir("/proc/self/fd");
     if (files == NULL) {
         return;
     }
-    struct carried carried = {.counted = true};
+    struct carried carried = {.untold = left_untold, .counted = true};
     for (const struct dirent *entry = readdir(files); entry != NULL; entry = readdir(files)) {
         const long file = strtol(entry->d_name, NULL, 10); /* "." and ".." give standard input */
         if (entry->d_name[0] != '.' && file >= 0 && file <= INT_MAX) {
