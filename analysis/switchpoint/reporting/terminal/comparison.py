@@ -259,7 +259,8 @@ def _summary(ranges: pd.DataFrame) -> Iterator[str]:
     if (ranges["interval_over"] == WITHIN_LAUNCHES).any():
         yield (
             "Where each side has one launch, only the scatter within a launch is known, which does"
-            " not say whether a difference recurs. Measure several launches in one session."
+            " not say whether a difference recurs. Measure several launches in one session:"
+            " make measure LAUNCHES=3, or reframe --repeat=3."
         )
 
 
