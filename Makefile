@@ -119,7 +119,8 @@ checks:
 	@mkdir -p build output/reports; touch build/measure.start; rm -f build/failures
 	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) $(if $(EXCLUDE),-x '$(EXCLUDE)') $(OPTIONS_OF_REFRAME) --nocolor 2>&1 | \
 	    { trap '' INT; tee build/reframe.log | \
-	      sed -nu -E 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p'; } || \
+	      sed -nu -E -e 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p' \
+	                -e 's/^.*WARNING: (this machine is busy)/\1/p'; } || \
 	    { awk '/ERROR: / { print } \
 	           /^FAILURE INFO for / { sub(/ \(run: .*/, ""); test = substr($$0, 18) } \
 	           /^ +\* Environment: / { environment = $$3 } \

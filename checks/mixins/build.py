@@ -19,6 +19,7 @@ from reframe.core.logging import getlogger
 from switchpoint.cores import free_cores
 from switchpoint.errors import InputError
 from switchpoint.shipped import in_checkout, shipped
+from switchpoint.sites.doctor import noise
 from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import read_lock
 from switchpoint.spack.specs import parse
@@ -271,6 +272,16 @@ class BuildsEnded(rfm.RunOnlyRegressionTest, OwnStageMixin, special=True):
             and all(build.has_ended for build in builds)
             and not any(build.other_sessions_build for build in builds[-1:])
         )
+
+    @run_before("sanity")
+    def say_if_the_machine_is_busy(self):
+        """Warn before anything is measured, where the ranks run on this machine."""
+        if any("most_ranks" in partition.extras for partition in self.current_system.partitions):
+            found = noise()
+            if found.state != "ok":
+                getlogger().warning(
+                    f"this machine is busy ({found.found}): {found.fix}, or expect fewer findings"
+                )
 
     @sanity_function
     def validate_wait(self):

@@ -368,6 +368,21 @@ def test_doctor_tells_what_is_there_and_how_to_fix_the_rest(switchpoint: Run) ->
     assert all(bool(fact["fix"]) == (fact["state"] != "ok") for fact in facts)
 
 
+def test_doctor_says_that_other_programs_keep_the_cores_busy(switchpoint: Run) -> None:
+    spin = [sys.executable, "-c", "while True: pass"]
+    busy = [subprocess.Popen(spin) for _ in range(os.cpu_count() or 1)]
+    try:
+        facts = json.loads(switchpoint("doctor", "--json").stdout)["facts"]
+    finally:
+        for program in busy:
+            program.kill()
+            program.wait()
+
+    [noise] = [fact for fact in facts if fact["topic"] == "noise"]
+    assert noise["state"] == "poor"
+    assert noise["fix"] == "end other programs, then measure"
+
+
 def test_doctor_names_the_library_behind_each_compiler_wrapper(
     switchpoint: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

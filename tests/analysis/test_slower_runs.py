@@ -1,4 +1,4 @@
-"""A placement that should be faster and is not: the finding names what its cores did."""
+"""What the ranks' cores did: it explains a slower placement, and doubts what a busy run shows."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def placed(
     *,
     cores: list[list[int]],
     other_s: float = 0.0,
+    step_at: int | None = None,
     counted: bool = True,
 ) -> Path:
     """Write a record of 20 s in which the ranks used their cores all the time."""
@@ -29,7 +30,7 @@ def placed(
         run_id=placement.encode().hex()[:32].ljust(32, "0"),
         labels={"site": "here", "placement": placement},
         sizes=SIZES,
-        step_at=None,
+        step_at=step_at,
     )
     lines = record.read_text().splitlines()
     header, footer = json.loads(lines[0]), json.loads(lines[-1])
@@ -89,3 +90,21 @@ def test_nothing_is_named_where_the_cores_show_nothing(tmp_path, switchpoint, co
     fast = placed(tmp_path, "two_nodes_two_hosts", 1, cores=[[0], [1]], counted=counted)
 
     assert inversion(switchpoint, slow, fast)["origin"] is None
+
+
+@pytest.mark.parametrize(("other_s", "first"), [(4.0, True), (9.0, False)])
+def test_what_a_disturbed_run_shows_is_not_shown_first(
+    tmp_path, switchpoint, other_s, first
+) -> None:
+    record = placed(
+        tmp_path, "one_node_network", 1, cores=[[0], [1]], other_s=other_s, step_at=65481
+    )
+
+    lines = switchpoint("detect", record).stdout.splitlines()
+    [step] = json.loads(switchpoint("detect", record, "--json").stdout)["findings"]
+
+    assert step["kind"] == "step"
+    assert step["evidence"].get("other_work") == (None if first else 0.45)
+    assert lines[0].startswith("Other work took up to 45% of the ranks' cores") != first
+    assert any(line.startswith("step") for line in lines) == first
+    assert any("not shown, --all prints" in line for line in lines) != first

@@ -15,6 +15,7 @@ from switchpoint.detection.search import find_anomalies
 from switchpoint.explanation.origins import Origins, origins_of_run
 from switchpoint.explanation.slower_runs import slower_because
 from switchpoint.explanation.suspects import Suspects, suspects_of_run
+from switchpoint.records.core_use import disturbance
 from switchpoint.tables.columns import none_for_nulls, values_of
 from switchpoint.tables.findings import BOUNDARIES, may_jump
 from switchpoint.tables.measurements import Measurements
@@ -58,13 +59,15 @@ def detect(
 def add_causes(anomalies: pd.DataFrame, measurements: Measurements) -> pd.DataFrame:
     """Add suspects and origins to what was found in these measurements."""
     rows: list[dict[Any, Any]] = none_for_nulls(anomalies).to_dict("records")
-    runs: dict[str, tuple[Suspects, Origins]] = {}
+    runs: dict[str, tuple[Suspects, Origins, float | None]] = {}
     for row in rows:
         run_id = row["run_id"]
         if run_id not in runs:
             facts = measurements.facts(run_id)
-            runs[run_id] = suspects_of_run(*facts), origins_of_run(*facts)
-        suspects, origin = runs[run_id]
+            runs[run_id] = suspects_of_run(*facts), origins_of_run(*facts), disturbance(*facts)
+        suspects, origin, others = runs[run_id]
+        if others is not None:
+            row["evidence"]["other_work"] = others
         boundary = row["kind"] in BOUNDARIES
         row["suspects"] = suspects(row["last_size_before"], row["size_bytes"]) if boundary else []
         row["origin"] = origin(row) if may_jump(row) else None
@@ -84,10 +87,14 @@ def _with_causes(anomalies: pd.DataFrame, rows: list[dict[Any, Any]]) -> pd.Data
 
 
 def prominent(findings: pd.DataFrame) -> pd.Series[bool]:
-    """Return which findings are shown first: large and certain, or with a suspect."""
+    """Return which findings are shown first: large and certain, or with a suspect.
+
+    What was found in a disturbed run may come from the other work, and is not among them.
+    """
     large = findings["magnitude"].abs() >= PROMINENT_MAGNITUDE
     sure = findings["confidence"] >= PROMINENT_CONFIDENCE
-    return (large & sure) | findings["suspects"].map(bool)
+    quiet = ~findings["evidence"].map(lambda evidence: "other_work" in evidence).astype(bool)
+    return ((large & sure) | findings["suspects"].map(bool)) & quiet
 
 
 def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> None:

@@ -8,6 +8,12 @@ from typing import Any
 
 from switchpoint.records.run_facts import run_seconds
 
+#: A run is disturbed if other work takes this share of the time of its ranks' cores, and these have
+#: no more than this share left. Of 150 runs on two cores where nothing else ran, other work took at
+#: most 0.18 in all but one; beside tests and builds 0.58 or more.
+_LEAST_OTHERS = 1 / 3
+_MOST_IDLE = 0.1
+
 
 @dataclass(frozen=True)
 class CoreUse:
@@ -34,6 +40,21 @@ class CoreUse:
     def too_few(self) -> bool:
         """Whether the ranks are more than their cores."""
         return len(self.ranks) > len(self.cores)
+
+
+def disturbance(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> float | None:
+    """Return the share of its cores' time that other work took from a run, if that disturbed it.
+
+    Nothing disturbs simulated ranks, whose times are not the machine's.
+    """
+    if header and str(header["mpi"]["library"]).startswith("SMPI"):
+        return None
+    shares = [
+        use.others
+        for use in core_uses(header, footer)
+        if use.others >= _LEAST_OTHERS and use.own + use.others >= 1 - _MOST_IDLE
+    ]
+    return min(max(shares), 1.0) if shares else None
 
 
 def core_uses(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> list[CoreUse]:

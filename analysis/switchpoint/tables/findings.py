@@ -209,7 +209,13 @@ COLUMNS = [
         heading="confidence",
         text=lambda row: f"{100 * row['confidence']:.0f} %",
     ),
-    Column("evidence", "object", "", "depends on the kind, see [below](#kinds)"),
+    Column(
+        "evidence",
+        "object",
+        "",
+        "depends on the kind, see [below](#kinds). If other work disturbed the run, also"
+        " `other_work`: the share of its cores' time",
+    ),
     Column(
         "suspects",
         "array",

@@ -84,10 +84,14 @@ def command(
         if as_json:
             print_json({"findings": findings_as_json(shown)})
         else:
+            from switchpoint.reporting.disturbed import disturbed_text
             from switchpoint.reporting.terminal.findings import print_findings
 
             switches = _switches(measurements, findings, curve or [])
-            print_findings(shown, curves, switches, show_all=show_all, sort=sort)
+            disturbed = disturbed_text(measurements)
+            print_findings(
+                shown, curves, switches, disturbed=disturbed, show_all=show_all, sort=sort
+            )
         if report is not None:
             from switchpoint.reporting.pages.report import report as write_report
 

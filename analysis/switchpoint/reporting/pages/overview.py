@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.reporting.digest import Line, digest
+from switchpoint.reporting.disturbed import disturbed_text
 from switchpoint.reporting.figures.ladder import draw_ladders
 from switchpoint.reporting.pages.contents import Contents, kernel_path, site_path
 from switchpoint.reporting.pages.page import Page, Row, Section, Table, whole_number, word
@@ -23,7 +24,10 @@ def overview(contents: Contents) -> Page:
     return Page(
         "index.html",
         "Switchpoint report",
-        [_causes(contents), _changes(contents), _worst(contents)],
+        [
+            *filter(None, [disturbed_text(measurements)]),
+            *(_causes(contents), _changes(contents), _worst(contents)),
+        ],
         _picture(contents.rungs),
         [
             Section("sites", "Sites", tables=[_sites(contents)] if contents.sites else []),

@@ -46,6 +46,7 @@ def print_findings(
     curves: pd.DataFrame,
     switches: pd.DataFrame | None = None,
     *,
+    disturbed: str = "",
     show_all: bool = False,
     sort: str | None = None,
 ) -> None:
@@ -57,6 +58,8 @@ def print_findings(
         As from `detect` and `summarise`.
     switches
         As from `explain`, if there are zooms.
+    disturbed
+        As from `disturbed_text`.
     show_all
         Print each finding of each curve instead, with its suspects.
     sort
@@ -64,6 +67,8 @@ def print_findings(
     """
     console = SafeConsole()
     searched = counted(_curve_count(curves), "curve")
+    if disturbed:
+        show_line(console, disturbed)
     if findings.empty:
         console.print(f"Nothing found in {searched}.")
         _hint(console, curves)
