@@ -10,11 +10,12 @@
 each alone. A boundary is exact if it lies between the right two sizes and is called a step. Peers
 do not name the kind; the lines of their pieces are compared in the same way as ours.
 
-`.venv/bin/uv run bench/detection/score.py [--ours] [--missed] [--passes=N] [FILE...]` uses a
-separate environment, because the peers are not dependencies of Switchpoint. `--ours` skips the
-peers and also runs in `.venv`. FILEs are of `record_unseen.py`; the default is `curves.parquet`, of
-which `--passes=N` takes the first passes only: with one, sizes have no repeats. `--missed` prints
-the times around each cliff that is in no bracket; curves that it shows are no longer unseen.
+`.venv/bin/uv run bench/detection/score.py [--ours] [--missed] [--passes=N] [--grid=NAME] [FILE...]`
+uses a separate environment, because the peers are not dependencies of Switchpoint. `--ours` skips
+the peers and also runs in `.venv`. FILEs are of `record_unseen.py`; the default is
+`curves.parquet`, of which `--passes=N` takes the first passes only: with one, sizes have no
+repeats. `--grid=NAME` scores one grid. `--missed` prints the times around each cliff that is in no
+bracket; curves that it shows are no longer unseen.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from arguments import count, parser
-from labelled import Curve, Witnesses, curves, launches, pool, unseen
+from arguments import count, one_of, parser
+from labelled import GRIDS, Curve, Witnesses, curves, launches, pool, unseen
 from peers import PEERS, Detector
 
 #: Peers that take seconds per curve are scored on one curve of this many.
@@ -229,9 +230,12 @@ def _share(of: Iterable[bool]) -> float:
     return float(np.mean(values)) if values else np.nan
 
 
-def main(*, only_ours: bool, show_missed: bool, passes: int | None, files: list[Path]) -> None:
+def main(
+    *, only_ours: bool, show_missed: bool, passes: int | None, grid: str | None, files: list[Path]
+) -> None:
     """Print a table for each grid or recipe, and of several recipes some for all of them."""
     every = [curve for path in files for curve in unseen(path)] if files else list(curves(passes))
+    every = [curve for curve in every if grid in (None, curve.grid)]
     grids = list(dict.fromkeys(curve.grid for curve in every))
     parts = {grid: [curve for curve in every if curve.grid == grid] for grid in grids}
     if files:
@@ -274,6 +278,13 @@ if __name__ == "__main__":
     options.add_argument("--ours", action="store_true")
     options.add_argument("--missed", action="store_true")
     options.add_argument("--passes", type=count)
+    options.add_argument("--grid", type=one_of("grid", GRIDS))
     options.add_argument("files", type=Path, nargs="*")
     given = options.parse_args()
-    main(only_ours=given.ours, show_missed=given.missed, passes=given.passes, files=given.files)
+    main(
+        only_ours=given.ours,
+        show_missed=given.missed,
+        passes=given.passes,
+        grid=given.grid,
+        files=given.files,
+    )

@@ -1,9 +1,11 @@
 """Scores `switchpoint gate` and its peers on histories with known truth; prints the docs' table.
 
 Usage: .venv/bin/python bench/gate/score.py [--ours | --peers] [--held-out] [--noise PERCENT]
-           [--effect PERCENT] [--pairs PAIRS] [--processes N] [--first SEED] [HISTORIES]
+           [--effect PERCENT] [--pairs PAIRS] [--processes N] [--first SEED] [--nights N]
+           [HISTORIES]
            (default: both, 3 %, 10 %, 12 pairs of nodes for each transport, one process for each
-           core, 30 histories from seed 0 on)
+           core, 30 histories from seed 0 on; --nights judges the last nights only, to try the
+           command: what changed before them counts as missed)
 
 Histories are `recorded.histories`: real noise of recorded launches, scaled, with changes put in. A
 third of them is held out: without --held-out nobody sees them, with it only they are scored. Each
@@ -86,15 +88,15 @@ class Report:
     fails: bool = True
 
 
-def ours(history: History, effect: float) -> list[Report]:
+def ours(history: History, effect: float, nights: int) -> list[Report]:
     """Run the gate on every night, as each night after the others; a finding counts when new.
 
     Half of the effect matters: with the default policy, of changes of 10 %.
     """
-    return list(_ours(history, effect))
+    return list(_ours(history, effect, nights))
 
 
-def _ours(history: History, effect: float) -> Iterator[Report]:
+def _ours(history: History, effect: float, nights: int) -> Iterator[Report]:
     from switchpoint import Store, gate
     from switchpoint.history.policy import MinimumEffect, Policy
 
@@ -104,7 +106,7 @@ def _ours(history: History, effect: float) -> Iterator[Report]:
         store = Store(folder)
         store.add(history.measurements())
         known: set[tuple[str, bool]] = set()
-        for night in range(FIRST, NIGHTS):
+        for night in range(max(FIRST, NIGHTS - nights), NIGHTS):
             findings = gate(store, session=session(night), policy=policy, keep=True).findings
             for finding in findings.to_dict("records"):
                 told = (finding["finding_id"], finding["fails"])
@@ -253,6 +255,7 @@ def main() -> None:
     options.add_argument("--pairs", type=count, default=PAIRS)
     options.add_argument("--processes", type=count, default=os.cpu_count())
     options.add_argument("--first", type=int, default=0)
+    options.add_argument("--nights", type=count, default=NIGHTS)
     options.add_argument("histories", type=count, nargs="?", default=30)
     given = options.parse_args()
     every = [
@@ -276,7 +279,7 @@ def main() -> None:
     )
     if not given.peers:
         with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as pool:
-            judged = pool.map(partial(ours, effect=given.effect / 100), every)
+            judged = pool.map(partial(ours, effect=given.effect / 100, nights=given.nights), every)
             found = [one for reports in judged for one in reports]
         by_name = {
             "Switchpoint, all findings": found,
