@@ -99,6 +99,7 @@ def add_nights(
     sizes: np.ndarray = SIZES,
     passes: int = 5,
     site: str = "here",
+    check: str | None = None,
 ) -> None:
     """Add nights to a store: each placement and MPI with some launches of its modes."""
     samples, runs = [], []
@@ -126,7 +127,10 @@ def add_nights(
                         "placement": placement,
                         "session": f"night-{night:03}",
                         "complete": True,
-                        "labels": json.dumps({"site": site, "placement": placement}),
+                        "labels": json.dumps(
+                            {"site": site, "placement": placement}
+                            | ({"check": check} if check else {})
+                        ),
                     }
                     told = dict(facts(night, placement, environ))
                     runs.append(run | header_of(run, **told))

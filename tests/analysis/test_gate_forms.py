@@ -352,6 +352,21 @@ def test_a_session_without_its_values_is_told(tmp_path: Path) -> None:
     assert [*gate(store).findings["kind"]] == ["missing_value"]
 
 
+def test_what_another_check_measured_is_no_session_before(tmp_path: Path) -> None:
+    """Sweeps in the store are no nights, and nothing of them is missing in a night."""
+    store = Store(tmp_path / "store")
+    add_nights(store, range(3), launches=2, modes=["send", "ssend", "stream"], check="Sweep")
+    logged = log(tmp_path / "logs", STEADY[:3], first=start_of(0), site="here")
+    logged.write_text(logged.read_text().replace("Stream %size=8", "Sweep %placement=one_node"))
+    import_files([logged], store)
+
+    for night in (3, 4):
+        add_nights(store, [night], launches=2, check="Nightly")
+        verdict = gate(store)
+        assert verdict.findings.empty, [*verdict.findings["sentence"]]
+        assert verdict.nights == night - 3
+
+
 def test_values_between_sessions_of_runs_have_nights_of_their_own(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     add_nights(store, [0, 9], launches=2)

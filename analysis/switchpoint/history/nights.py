@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -59,6 +60,8 @@ class Nights:
         measured one of its kernels before.
     left_out : DataFrame
         Runs of the earlier sessions that began during maintenance, at the same site.
+    other_checks : frozenset of str
+        Checks that other sessions ran and the judged one did not: another command, not a lack.
     """
 
     runs: pd.DataFrame
@@ -71,6 +74,7 @@ class Nights:
     sites: frozenset[str] = frozenset()
     elsewhere: pd.DataFrame = field(default_factory=pd.DataFrame)
     left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
+    other_checks: frozenset[str] = frozenset()
 
     @property
     def tonight(self) -> int:
@@ -160,6 +164,7 @@ def select_nights(
         frozenset(read.runs["site"].dropna()),
         _elsewhere(read, everywhere),
         of_sites[of_sites["session"].isin(left_out)],
+        frozenset(read.runs["check"].dropna()) - frozenset(own["check"].dropna()),
     )
 
 
@@ -209,11 +214,16 @@ class _Read:
 
     @property
     def renamed(self) -> list[str]:
-        """The sessions before it that measured one of its kernels at the same site."""
-        sites, kernels = self.own["site"].dropna(), self.own["kernel"].dropna()
-        return self._before(
-            self.runs[self.runs["site"].isin(sites) & self.runs["kernel"].isin(kernels)]
-        )
+        """The sessions before it that measured one of its kernels at the same site.
+
+        What another check measured is no session of this one under another name.
+        """
+        own = self.own
+        alike = self.runs["site"].isin(own["site"].dropna())
+        alike &= self.runs["kernel"].isin(own["kernel"].dropna())
+        if own["check"].notna().all():
+            alike &= self.runs["check"].isna() | self.runs["check"].isin(own["check"])
+        return self._before(self.runs[alike])
 
     def _before(self, runs: pd.DataFrame) -> list[str]:
         """Return the sessions of some runs that began before the judged one."""
@@ -278,8 +288,12 @@ def _sessions(stored: StoredRuns) -> pd.DataFrame:
     runs = stored.runs[stored.runs["start_utc"].notna() & (stored.runs["kernel"] != ZOOM)]
     runs = runs.assign(session=runs["session"].fillna(runs["date"]))
     lasting = {labels: lasting_labels(labels) for labels in runs["labels"].unique()}
+    check = {labels: json.loads(text).get("check") for labels, text in lasting.items()}
     measured = runs[_MEASURED].assign(labels=runs["labels"].map(lasting))
-    return runs.assign(measured=measured.groupby([*measured], dropna=False).ngroup())
+    return runs.assign(
+        measured=measured.groupby([*measured], dropna=False).ngroup(),
+        check=runs["labels"].map(check),
+    )
 
 
 def _judged(

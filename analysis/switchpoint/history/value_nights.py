@@ -96,6 +96,7 @@ def calendar(
     if nights is None:
         return _without_runs(store, values, session, history, maintenance)
     own = values["site"].isin(nights.runs["site"]) | values["site"].isna()
+    own &= ~values["test"].astype(str).str.split(" ").str[0].isin(nights.other_checks)
     alone = _not_judged({*values.loc[~own, "site"]} - nights.sites)
     values = values[own].reset_index(drop=True)
     after = hours_of(values) > _end(nights, values)
