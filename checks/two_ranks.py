@@ -31,10 +31,7 @@ class TwoRanks(rfm.RegressionTest, PlacementMixin):
     def assert_one_world(self):
         """Distinguish ranks that do not find each other from ranks that did not start."""
         sn.evaluate(self.assert_ended_in_time())
-        output = Path(sn.evaluate(self.stdout))
-        if not output.exists():
-            raise SanityError("the job did not start: it was cancelled before")
-        stdout = output.read_text(errors="replace")
+        stdout = Path(sn.evaluate(self.stdout)).read_text(errors="replace")
         said = re.findall(r"rank (\d+) of (\d+) on (\S+)", stdout)
         worlds = [int(ranks) for _, ranks, _ in said]
         if worlds == [1, 1]:

@@ -136,6 +136,18 @@ class PlacementMixin(OwnStageMixin):
         }
         return in_words.get(self.job.exitcode, "")
 
+    @run_before("sanity")
+    def require_output(self):
+        """Say why there is no output, which no assertion on it could."""
+        if self.is_dry_run() or Path(self.stagedir, sn.evaluate(self.stdout)).exists():
+            return
+        if "CANCEL" in str(self.job.state):
+            raise SanityError("the job did not start: it was cancelled before")
+        raise SanityError(
+            f"the job left no output in {self.stagedir}, which its nodes may not see; choose a "
+            "stage folder on a file system that they share (--prefix)"
+        )
+
     @deferrable
     def assert_ended_in_time(self):
         """Fail with a message if the step was ended."""

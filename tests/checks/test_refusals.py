@@ -3,6 +3,7 @@
 import fcntl
 import json
 import shlex
+import tempfile
 
 import pytest
 
@@ -51,6 +52,15 @@ def test_the_folder_of_another_session_is_left_alone(reframe, tmp_path):
     for reason in session.failures:
         assert f"another session uses {tmp_path / 'stage'}" in reason
     assert running.exists()
+
+
+def test_a_stage_folder_that_nodes_do_not_see_is_named(reframe):
+    """Nodes have a /dev/shm of their own, as many clusters' have a /tmp."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as unseen:
+        session = reframe(*only("one_node"), "--prefix", unseen)
+    assert session.exit_code == 1
+    assert f"the job left no output in {unseen}" in session.failures[0]
+    assert "choose a stage folder on a file system that they share" in session.failures[0]
 
 
 def test_a_missing_program_is_named(reframe):
