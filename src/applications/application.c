@@ -81,7 +81,7 @@ const struct result RESULT_ON_ONE_RANK = {bytes_on_one_rank, fill_on_one_rank, c
 
 size_t input_on_root(const struct task *t)
 {
-    return t->rank == 0 ? (size_t)t->size_bytes : 0;
+    return t->rank == 0 ? (size_t)count_of(t) : 0;
 }
 
 int application_main(int argc, char **argv, struct kernel application)

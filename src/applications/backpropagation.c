@@ -38,7 +38,7 @@ static size_t weight_bytes(const struct task *t)
 
 static long pattern_count(const struct task *t)
 {
-    return t->size_bytes / (long)(PATTERN * sizeof(double));
+    return count_of(t) / (long)(PATTERN * sizeof(double));
 }
 
 /* The pieces of the receive buffer. */
@@ -151,7 +151,7 @@ static const double *all_patterns(const struct task *t)
 
 static const double *first_weights(const struct task *t)
 {
-    return (const double *)(const void *)(t->send + t->size_bytes);
+    return (const double *)(const void *)(t->send + count_of(t));
 }
 
 static long epoch_count(const struct task *t)
@@ -196,7 +196,7 @@ static void train_on_root(const struct task *t)
 
 static size_t patterns_and_weights(const struct task *t)
 {
-    return t->rank == 0 ? (size_t)t->size_bytes + weight_bytes(t) : 0;
+    return t->rank == 0 ? (size_t)count_of(t) + weight_bytes(t) : 0;
 }
 
 /* Inputs around 0. The network learns which input of a pair is larger. */
@@ -241,11 +241,11 @@ static struct verdict check_weights(const struct task *t, uint64_t key)
 static bool suits_patterns(const struct task *t, struct refusal *refusal)
 {
     const int bytes = (int)(PATTERN * sizeof(double));
-    return (t->size_bytes > 0 && t->size_bytes % bytes == 0) ||
+    return (count_of(t) > 0 && count_of(t) % bytes == 0) ||
            refuse(refusal,
                   "--sizes: %d bytes are not one or more patterns of %d bytes (%d inputs, %d "
                   "outputs); use %d",
-                  t->size_bytes, bytes, INPUTS, OUTPUTS, (t->size_bytes / bytes + 1) * bytes);
+                  count_of(t), bytes, INPUTS, OUTPUTS, (count_of(t) / bytes + 1) * bytes);
 }
 
 static const struct result WEIGHTS = {work_bytes, fill, check_weights};

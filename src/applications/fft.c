@@ -163,7 +163,7 @@ static void transform_in_parallel(const struct task *t)
 
 static void transform_serially(const struct task *t)
 {
-    memcpy(work_of(t).result, t->send, (size_t)t->size_bytes);
+    memcpy(work_of(t).result, t->send, (size_t)count_of(t));
     execute_plan(t);
 }
 

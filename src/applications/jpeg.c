@@ -18,7 +18,7 @@ struct settings {
 
 static long block_count(const struct task *t)
 {
-    return t->size_bytes / BLOCK;
+    return count_of(t) / BLOCK;
 }
 
 /* The pieces of the receive buffer. Streams are stored end to end. */
@@ -130,7 +130,7 @@ static void compress_on_root(const struct task *t)
 /* A gradient of grey in each block, with noise on it, so that there is something to compress. */
 static void fill(const struct task *t, uint64_t key)
 {
-    for (long i = 0; t->rank == 0 && i < t->size_bytes; i++) {
+    for (long i = 0; t->rank == 0 && i < count_of(t); i++) {
         const uint64_t slope = drawn(key, (uint64_t)(i / BLOCK));
         const long x = i % SIDE;
         const long y = i / SIDE % SIDE;
@@ -168,9 +168,9 @@ static struct verdict check_image(const struct task *t, uint64_t key)
 
 static bool suits_blocks(const struct task *t, struct refusal *refusal)
 {
-    return (t->size_bytes > 0 && t->size_bytes % BLOCK == 0) ||
+    return (count_of(t) > 0 && count_of(t) % BLOCK == 0) ||
            refuse(refusal, "--sizes: %d bytes are not one or more blocks of %d x %d pixels; use %d",
-                  t->size_bytes, SIDE, SIDE, (t->size_bytes / BLOCK + 1) * BLOCK);
+                  count_of(t), SIDE, SIDE, (count_of(t) / BLOCK + 1) * BLOCK);
 }
 
 static const struct result IMAGE = {work_bytes, fill, check_image};

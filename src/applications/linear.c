@@ -27,7 +27,7 @@ struct work {
 static struct work work_of(const struct task *t)
 {
     struct space space = {.block = t->receive};
-    const size_t whole = (size_t)t->size_bytes;
+    const size_t whole = (size_t)count_of(t);
     const size_t share = (size_t)share_count(order(t), t->ranks, t->rank) * column_bytes(t);
     const size_t blocks = (size_t)lu_columns(t) * column_bytes(t);
     struct work work = {
@@ -108,9 +108,9 @@ static void multiply_in_parallel(const struct task *t)
     lap(&watch, t, DISTRIBUTE);
 
     if (t->rank == 0) {
-        memcpy(work.lu.factors, t->send, (size_t)t->size_bytes);
+        memcpy(work.lu.factors, t->send, (size_t)count_of(t));
     }
-    broadcast(t, work.lu.factors, (size_t)t->size_bytes, 0);
+    broadcast(t, work.lu.factors, (size_t)count_of(t), 0);
     lap(&watch, t, EXCHANGE);
     multiply(n, (int)share_count(n, t->ranks, t->rank), work.lu.factors, work.share, work.product);
     lap(&watch, t, COMPUTE);
@@ -122,14 +122,14 @@ static void multiply_in_parallel(const struct task *t)
 static void factorize_serially(const struct task *t)
 {
     const struct work work = work_of(t);
-    memcpy(work.lu.factors, t->send, (size_t)t->size_bytes);
+    memcpy(work.lu.factors, t->send, (size_t)count_of(t));
     factorize_whole(order(t), work.lu.factors, work.lu.pivots);
 }
 
 static void invert_serially(const struct task *t)
 {
     const struct work work = work_of(t);
-    memcpy(work.result, t->send, (size_t)t->size_bytes);
+    memcpy(work.result, t->send, (size_t)count_of(t));
     invert_whole(order(t), work.result, work.lu.pivots);
 }
 

@@ -11,7 +11,7 @@
 
 static long key_count(const struct task *t)
 {
-    return t->size_bytes / (long)sizeof(key);
+    return count_of(t) / (long)sizeof(key);
 }
 
 /* The pieces of the receive buffer. */
@@ -53,7 +53,7 @@ static struct work work_of(const struct task *t)
     const size_t share = (size_t)share_count(key_count(t), t->ranks, t->rank) * sizeof(key);
     const size_t arriving = arriving_keys_limit(t) * sizeof(key);
     struct work work = {
-        .result = cut(&space, t->rank == 0 ? (size_t)t->size_bytes : 0),
+        .result = cut(&space, t->rank == 0 ? (size_t)count_of(t) : 0),
         .mine = cut(&space, share),
         .samples = cut(&space, ranks * sizeof(key)),
         .all_samples = cut(&space, ranks * ranks * sizeof(key)),
@@ -185,7 +185,7 @@ static void sort_in_parallel(const struct task *t)
     const key *sorted = merge_runs(t, &work);
     lap(&watch, t, COMPUTE);
 
-    announce(t, bytes, work.finished, (size_t)t->size_bytes);
+    announce(t, bytes, work.finished, (size_t)count_of(t));
     collect(t, sorted, work.finished, work.result);
     lap(&watch, t, DISTRIBUTE);
 }
@@ -193,7 +193,7 @@ static void sort_in_parallel(const struct task *t)
 static void sort_serially(const struct task *t)
 {
     key *result = work_of(t).result;
-    memcpy(result, t->send, (size_t)t->size_bytes);
+    memcpy(result, t->send, (size_t)count_of(t));
     sort_keys(result, key_count(t));
 }
 
@@ -240,11 +240,10 @@ static struct verdict check_order_and_balance(const struct task *t, uint64_t see
 
 static bool suits_keys(const struct task *t, struct refusal *refusal)
 {
-    return (t->size_bytes > 0 && t->size_bytes % (int)sizeof(key) == 0) ||
+    return (count_of(t) > 0 && count_of(t) % (int)sizeof(key) == 0) ||
            refuse(refusal, "--sizes: %d bytes are not one or more keys of %zu bytes; use %zu, %zu",
-                  t->size_bytes, sizeof(key),
-                  ((size_t)t->size_bytes / sizeof(key) + 1) * sizeof(key),
-                  ((size_t)t->size_bytes / sizeof(key) + 2) * sizeof(key));
+                  count_of(t), sizeof(key), ((size_t)count_of(t) / sizeof(key) + 1) * sizeof(key),
+                  ((size_t)count_of(t) / sizeof(key) + 2) * sizeof(key));
 }
 
 static bool suits_samples(const struct task *t, struct refusal *refusal)
@@ -255,7 +254,7 @@ static bool suits_samples(const struct task *t, struct refusal *refusal)
             refuse(refusal,
                    "--sizes: %d ranks need %ld keys for their samples, so %ld bytes or more, not "
                    "%d; use larger sizes, fewer ranks, or --mode serial",
-                   t->ranks, least, least * (long)sizeof(key), t->size_bytes));
+                   t->ranks, least, least * (long)sizeof(key), count_of(t)));
 }
 
 static const struct result SORTED = {.bytes = work_bytes, .fill = fill, .check = check_order};

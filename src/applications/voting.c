@@ -11,7 +11,7 @@ typedef uint64_t vote;
 
 static long question_count(const struct task *t)
 {
-    return t->size_bytes / (long)sizeof(vote);
+    return count_of(t) / (long)sizeof(vote);
 }
 
 /* The pieces of the receive buffer. */
@@ -26,7 +26,7 @@ struct work {
 static struct work work_of(const struct task *t)
 {
     struct space space = {.block = t->receive};
-    const size_t bytes = (size_t)t->size_bytes;
+    const size_t bytes = (size_t)count_of(t);
     const size_t ranks = (size_t)t->ranks;
     struct work work = {
         .decisions = cut(&space, bytes),
@@ -74,9 +74,9 @@ static void vote_everywhere(const struct task *t)
     const struct work work = work_of(t);
     const long questions = question_count(t);
     struct stopwatch watch = stopwatch_start();
-    memcpy(work.ballots + t->rank * questions, t->send, (size_t)t->size_bytes);
+    memcpy(work.ballots + t->rank * questions, t->send, (size_t)count_of(t));
     for (int rank = 0; rank < t->ranks; rank++) {
-        broadcast(t, work.ballots + rank * questions, (size_t)t->size_bytes, rank);
+        broadcast(t, work.ballots + rank * questions, (size_t)count_of(t), rank);
     }
     lap(&watch, t, EXCHANGE);
     count_votes(work.ballots, t->ranks, questions, work.decisions);
@@ -127,7 +127,7 @@ static vote vote_of(const struct task *t, uint64_t key, int rank, long question)
 /* This rank's ballot; on rank 0 those of all, for the serial mode. */
 static size_t ballot_bytes(const struct task *t)
 {
-    return (t->rank == 0 ? (size_t)t->ranks : 1) * (size_t)t->size_bytes;
+    return (t->rank == 0 ? (size_t)t->ranks : 1) * (size_t)count_of(t);
 }
 
 static void fill(const struct task *t, uint64_t key)
@@ -159,9 +159,9 @@ static struct verdict check_on_root(const struct task *t, uint64_t key)
 static bool suits_votes(const struct task *t, struct refusal *refusal)
 {
     const int bytes = (int)sizeof(vote);
-    return (t->size_bytes > 0 && t->size_bytes % bytes == 0) ||
+    return (count_of(t) > 0 && count_of(t) % bytes == 0) ||
            refuse(refusal, "--sizes: %d bytes are not one or more votes of %d bytes; use %d",
-                  t->size_bytes, bytes, (t->size_bytes / bytes + 1) * bytes);
+                  count_of(t), bytes, (count_of(t) / bytes + 1) * bytes);
 }
 
 static const struct result DECIDED_EVERYWHERE = {work_bytes, fill, compare};

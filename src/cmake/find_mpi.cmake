@@ -28,6 +28,7 @@ endif()
 include(CheckSymbolExists)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
 check_symbol_exists(MPI_T_init_thread mpi.h SWITCHPOINT_MPI_T)
+check_symbol_exists(MPI_Send_c mpi.h SWITCHPOINT_LARGE_COUNTS)
 check_symbol_exists(SMPI_H mpi.h SWITCHPOINT_SIMGRID)
 unset(CMAKE_REQUIRED_LIBRARIES)
 

@@ -1,4 +1,5 @@
 /* The order of things in a run: options, buffers, record, sweep, footer, table. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -158,6 +159,11 @@ static bool points_suit(const struct session *session, struct refusal *refusal)
     for (size_t i = 0; i < session->plan.count; i++) {
         const struct mode *mode = session->plan.points[i].mode;
         task_show(&task, &session->options, &session->plan.points[i]);
+        if (task.size_bytes > INT_MAX && !mode->large) {
+            return refuse(refusal,
+                          "--sizes: mode %s takes messages of up to %d bytes; leave out %lld",
+                          mode->name, INT_MAX, (long long)task.size_bytes);
+        }
         if (session->options.rotate_mib > 0 && !mode->rotates) {
             return refuse(refusal,
                           "--rotate: mode %s always uses the same buffers; choose other modes",

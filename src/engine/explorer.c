@@ -47,7 +47,7 @@ long explorer_budget_s(const struct explorer *explorer)
     return explorer->session->options.time_budget_s;
 }
 
-struct blocks explore(struct explorer *explorer, const struct mode *mode, int size_bytes)
+struct blocks explore(struct explorer *explorer, const struct mode *mode, int64_t size_bytes)
 {
     struct session *session = explorer->session;
     struct options *options = &session->options;

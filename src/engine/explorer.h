@@ -13,8 +13,8 @@ struct explorer {
     const struct task *task;
     const struct mode *const *modes; /* the modes that the user asked for */
     size_t mode_count;
-    int smallest_bytes; /* of the sizes that the user asked for */
-    int largest_bytes;
+    int64_t smallest_bytes; /* of the sizes that the user asked for */
+    int64_t largest_bytes;
     long pause_us;           /* idle time before each timed block; starts as --pause */
     long warmup;             /* untimed repetitions before the blocks; starts as --warmup */
     long iterations;         /* repetitions in a block; 0: as many as fill the block time */
@@ -34,7 +34,7 @@ struct blocks {
  * The samples go into the record as those of a sweep do; each visit counts as a pass of the point.
  * The first visit to a point finds out how many repetitions fill a block, unless the explorer says
  * how many. */
-struct blocks explore(struct explorer *explorer, const struct mode *mode, int size_bytes);
+struct blocks explore(struct explorer *explorer, const struct mode *mode, int64_t size_bytes);
 
 /* Collective. Whether the run has used its time budget; visit no further point then. */
 bool explorer_is_out_of_time(const struct explorer *explorer);

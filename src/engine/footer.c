@@ -105,7 +105,7 @@ static void write_bandwidth(struct json *json, const struct session *session,
                             const struct point *point)
 {
     const struct bandwidth bandwidth =
-        bandwidth_of(session->kernel->pattern, session->task.ranks, point->size_bytes,
+        bandwidth_of(session->kernel->pattern, session->task.ranks, (double)point->size_bytes,
                      samples_quantile_us(&point->samples, 0.5));
     json_number(json, "algorithm_MBps", bandwidth.algorithm_MBps);
     json_number(json, "bus_MBps", bandwidth.bus_MBps);

@@ -92,6 +92,7 @@ struct mode {
     bool at_root;      /* rank 0 works alone: its clock counts, and the other ranks sleep */
     bool ends_at_root; /* all ranks work, and rank 0 is the last to end: its clock counts */
     bool streams;      /* keeps a window of messages in flight */
+    bool large;        /* takes messages that are larger than an int, by large_messages.h */
     bool rotates;      /* each repetition takes its buffers from `sent` and `received` */
 };
 

@@ -88,8 +88,8 @@ static void require_room(const struct session *session, const struct mode *mode)
     const struct task *task = &session->task;
     if (!needs_fit(task, mode, &session->room)) {
         abort_job(task->comm, EXIT_DEFECT,
-                  "%s: mode %s at %d bytes does not fit the buffers; report this as a bug",
-                  session->kernel->name, mode->name, task->size_bytes);
+                  "%s: mode %s at %lld bytes does not fit the buffers; report this as a bug",
+                  session->kernel->name, mode->name, (long long)task->size_bytes);
     }
 }
 

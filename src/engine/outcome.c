@@ -71,13 +71,14 @@ static void print_table(const struct session *session)
         const struct point *point = &plan->points[i];
         const struct samples *samples = &point->samples;
         const double median_us = samples_quantile_us(samples, 0.5);
-        printf("%-*s %12d %13.3f %13.3f %13.3f %13.3f", width, point->mode->name, point->size_bytes,
-               median_us, samples->min_us, samples_quantile_us(samples, 0.025),
-               samples_quantile_us(samples, 0.975));
+        printf("%-*s %12lld %13.3f %13.3f %13.3f %13.3f", width, point->mode->name,
+               (long long)point->size_bytes, median_us, samples->min_us,
+               samples_quantile_us(samples, 0.025), samples_quantile_us(samples, 0.975));
         for (int k = 0; ranks && k < RANK_COLUMN_COUNT; k++) {
             printf(" %13.3f", samples_quantile_us(&point->ranks[k], 0.5));
         }
-        print_bandwidth(bandwidth_of(pattern, session->task.ranks, point->size_bytes, median_us));
+        print_bandwidth(
+            bandwidth_of(pattern, session->task.ranks, (double)point->size_bytes, median_us));
         printf(" %8ld\n", samples->count);
     }
     print_definition(&session->options);
@@ -146,8 +147,8 @@ static void print_payload_errors(const struct session *session)
     for (size_t i = 0; i < session->plan.count; i++) {
         const struct point *point = &session->plan.points[i];
         if (point->counts.payload_errors > 0) {
-            fprintf(stderr, "%s: payload errors: mode %s, %d bytes: %lld of %lld %s wrong\n",
-                    session->kernel->name, point->mode->name, point->size_bytes,
+            fprintf(stderr, "%s: payload errors: mode %s, %lld bytes: %lld of %lld %s wrong\n",
+                    session->kernel->name, point->mode->name, (long long)point->size_bytes,
                     (long long)point->counts.payload_errors, (long long)point->counts.payloads,
                     point->mode->result != NULL ? "results" : "payloads");
         }

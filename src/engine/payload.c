@@ -12,7 +12,7 @@ static const uint64_t PER_SENDER = UINT64_C(0xD1342543DE82EF95);
 static const uint64_t PER_SIZE = UINT64_C(0xBF58476D1CE4E5B9);
 static const uint64_t PER_WORD = UINT64_C(0x2545F4914F6CDD1D);
 
-uint64_t payload_key(int sender, int size_bytes, int pass)
+uint64_t payload_key(int sender, int64_t size_bytes, int pass)
 {
     return (uint64_t)sender * PER_SENDER + (uint64_t)size_bytes * PER_SIZE +
            (uint64_t)pass * PER_PASS;

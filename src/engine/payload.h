@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* The identity of what one rank sends at one point in one pass. */
-uint64_t payload_key(int sender, int size_bytes, int pass);
+uint64_t payload_key(int sender, int64_t size_bytes, int pass);
 
 /* Fills a send buffer with the payload of `key`. */
 void payload_fill(unsigned char *buffer, size_t bytes, uint64_t key);

@@ -6,7 +6,7 @@
 #include "memory.h"
 #include "random.h"
 
-static void point_start(struct point *point, const struct mode *mode, int size_bytes,
+static void point_start(struct point *point, const struct mode *mode, int64_t size_bytes,
                         const struct options *options);
 
 void plan_start(struct plan *plan, const struct options *options)
@@ -22,7 +22,7 @@ void plan_start(struct plan *plan, const struct options *options)
     }
 }
 
-static void point_start(struct point *point, const struct mode *mode, int size_bytes,
+static void point_start(struct point *point, const struct mode *mode, int64_t size_bytes,
                         const struct options *options)
 {
     *point = (struct point){.mode = mode, .size_bytes = size_bytes, .iterations = 1};
@@ -35,7 +35,7 @@ static void point_start(struct point *point, const struct mode *mode, int size_b
     samples_start(&point->passes, options->passes, options->passes, 0);
 }
 
-struct point *plan_point(struct plan *plan, const struct mode *mode, int size_bytes,
+struct point *plan_point(struct plan *plan, const struct mode *mode, int64_t size_bytes,
                          const struct options *options)
 {
     for (size_t i = 0; i < plan->count; i++) {

@@ -29,7 +29,7 @@ enum { VISITS_KEPT_MAX = 1000 };
 /* One mode at one size, and what is known about it. */
 struct point {
     const struct mode *mode;
-    int size_bytes;
+    int64_t size_bytes;
     long iterations; /* repetitions that fill a block; same on all ranks; 1 until calibrated */
     long blocks;     /* timed blocks that fit a pass; same on all ranks; 0 until calibrated */
     struct samples samples;                  /* rank 0 only */
@@ -60,7 +60,7 @@ void plan_start(struct plan *plan, const struct options *options);
 
 /* The point of a mode and a size; added to the plan if it is not there. Valid until the next one is
  * added. */
-struct point *plan_point(struct plan *plan, const struct mode *mode, int size_bytes,
+struct point *plan_point(struct plan *plan, const struct mode *mode, int64_t size_bytes,
                          const struct options *options);
 
 /* Sets `order` for a pass. It depends only on the seed, the pass and the number of points. */

@@ -20,8 +20,8 @@ static void write_row(FILE *out, const struct point *point, int pass, long sampl
 {
     const double *values_us = visit->values_us + (size_t)sample * visit->columns;
 
-    fprintf(out, "%s,%d,%d,%ld,%ld", point->mode->name, point->size_bytes, pass, sample,
-            visit->iterations[sample]);
+    fprintf(out, "%s,%lld,%d,%ld,%ld", point->mode->name, (long long)point->size_bytes, pass,
+            sample, visit->iterations[sample]);
     for (size_t i = 0; i < visit->columns; i++) {
         fprintf(out, ",%.6f", values_us[i]);
     }

@@ -2,13 +2,14 @@
 #include "sizes.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "memory.h"
-#include "order.h"
+
+/* More than any memory; a double holds it exactly. */
+static const long long SIZE_BYTES_MAX = 1LL << 40;
 
 enum { COUNT_MAX = 100000, PER_OCTAVE_MAX = 1000 };
 
@@ -18,18 +19,18 @@ static const char GRAMMAR[] =
 
 /* One item of the list: its first and last size, and the spacing between them. */
 struct range {
-    int first;
-    int last;
-    int step;        /* 0: geometric */
+    int64_t first;
+    int64_t last;
+    int64_t step;    /* 0: geometric */
     long per_octave; /* where geometric */
 };
 
 static bool parse_item(const char *item, struct range *range, struct refusal *refusal);
 static bool parse_spacing(const char *item, const char **rest, struct range *range,
                           struct refusal *refusal);
-static bool parse_size(const char **text, int *bytes);
+static bool parse_size(const char **text, int64_t *bytes);
 static bool append_range(struct sizes *sizes, const struct range *range);
-static bool append(struct sizes *sizes, int size);
+static bool append(struct sizes *sizes, int64_t size);
 static void sort_unique(struct sizes *sizes);
 
 bool sizes_parse(const char *specification, struct sizes *sizes, struct refusal *refusal)
@@ -66,15 +67,15 @@ static bool parse_item(const char *item, struct range *range, struct refusal *re
     *range = (struct range){.per_octave = 1};
     const char *rest = item;
     if (!parse_size(&rest, &range->first)) {
-        return refuse(refusal, "--sizes: '%s' is not a size from 0 to %d bytes; %s", item, INT_MAX,
-                      GRAMMAR);
+        return refuse(refusal, "--sizes: '%s' is not a size from 0 to %lld bytes; %s", item,
+                      SIZE_BYTES_MAX, GRAMMAR);
     }
     range->last = range->first;
     if (*rest == ':') {
         rest++;
         if (!parse_size(&rest, &range->last)) {
-            return refuse(refusal, "--sizes: '%s' does not end at a size from 0 to %d bytes; %s",
-                          item, INT_MAX, GRAMMAR);
+            return refuse(refusal, "--sizes: '%s' does not end at a size from 0 to %lld bytes; %s",
+                          item, SIZE_BYTES_MAX, GRAMMAR);
         }
         if (range->last < range->first) {
             return refuse(refusal,
@@ -101,8 +102,8 @@ static bool parse_spacing(const char *item, const char **rest, struct range *ran
         return refuse(
             refusal,
             "--sizes: '%s' starts at 0, which doubling never leaves; start at 1, or give a "
-            "step, as in 0:%d:+8",
-            item, range->last);
+            "step, as in 0:%lld:+8",
+            item, (long long)range->last);
     }
     if (**rest == '/') {
         const char *digits = *rest + 1;
@@ -123,18 +124,19 @@ static bool append_range(struct sizes *sizes, const struct range *range)
     if (range->first == range->last) {
         return append(sizes, range->first);
     }
-    double bytes = range->first;
+    int64_t bytes = range->first;
     for (long k = 1; bytes <= range->last; k++) {
-        if (!append(sizes, (int)bytes)) {
+        if (!append(sizes, bytes)) {
             return false;
         }
-        bytes = range->step > 0 ? range->first + (double)k * range->step
-                                : round(range->first * exp2((double)k / (double)range->per_octave));
+        bytes = range->step > 0
+                    ? range->first + k * range->step
+                    : llround((double)range->first * exp2((double)k / (double)range->per_octave));
     }
     return true;
 }
 
-static bool parse_size(const char **text, int *bytes)
+static bool parse_size(const char **text, int64_t *bytes)
 {
     if (!isdigit((unsigned char)**text)) {
         return false;
@@ -156,15 +158,15 @@ static bool parse_size(const char **text, int *bytes)
     default:
         break;
     }
-    if (value > INT_MAX / unit) {
+    if (value > SIZE_BYTES_MAX / unit) {
         return false;
     }
-    *bytes = (int)(value * unit);
+    *bytes = value * unit;
     *text = end + (unit > 1 ? 1 : 0);
     return true;
 }
 
-static bool append(struct sizes *sizes, int size)
+static bool append(struct sizes *sizes, int64_t size)
 {
     if (sizes->count > 0 && sizes->bytes[sizes->count - 1] == size) {
         return true;
@@ -180,9 +182,16 @@ static bool append(struct sizes *sizes, int size)
     return true;
 }
 
+static int ascending(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left;
+    const int64_t b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
 static void sort_unique(struct sizes *sizes)
 {
-    sort_ints(sizes->bytes, sizes->count);
+    qsort(sizes->bytes, sizes->count, sizeof *sizes->bytes, ascending);
     size_t kept = 1;
     for (size_t i = 1; i < sizes->count; i++) {
         if (sizes->bytes[i] != sizes->bytes[kept - 1]) {

@@ -4,12 +4,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "refusal.h"
 
 /* Sizes in bytes, ascending, each once; free `bytes` with free(). */
 struct sizes {
-    int *bytes;
+    int64_t *bytes;
     size_t count;
 };
 
@@ -19,7 +20,7 @@ struct sizes {
  *   A:B/n    n sizes per octave from A to B, rounded
  *   A:B:+S   A, A+S, A+2S, ... up to B
  * with suffixes K, M, G for 1024, 1024^2, 1024^3. Refuses a list that is malformed or empty, and
- * sizes larger than an MPI count (2^31 - 1). */
+ * sizes of more than 1024 G. */
 bool sizes_parse(const char *specification, struct sizes *sizes, struct refusal *refusal);
 
 #endif

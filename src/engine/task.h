@@ -24,7 +24,7 @@ struct task {
     MPI_Comm comm;
     int rank;
     int ranks;
-    int size_bytes;            /* message size; always fits an MPI count */
+    int64_t size_bytes;        /* message size; an int unless the mode is `large` */
     const void *variant;       /* the mode's `variant` */
     const void *settings;      /* the values of the kernel's own options */
     void *state;               /* the kernel's own, kept for the whole run */
@@ -42,6 +42,12 @@ struct task {
     const int *kernels;        /* the same for the same running operating system and its clocks */
     struct timeline *timeline; /* where `phase_end` keeps the phases; NULL most of the time */
 };
+
+/* The size as a count of MPI 3, for modes that are not `large`. */
+static inline int count_of(const struct task *task)
+{
+    return (int)task->size_bytes;
+}
 
 /* Offset of the copies whose turn it is in the i-th repetition of a run; for modes that rotate. */
 static inline size_t turn_offset(const struct task *task, long i)

@@ -22,7 +22,7 @@ struct scheduled {
 static struct exchange exchange_of(const struct task *t)
 {
     const struct settings *settings = t->settings;
-    const long packets = (t->size_bytes + settings->packet_bytes - 1) / settings->packet_bytes;
+    const long packets = (count_of(t) + settings->packet_bytes - 1) / settings->packet_bytes;
     return (struct exchange){.ranks = t->ranks,
                              .packets = packets > 1 ? (int)packets : 1,
                              .group = (int)settings->group};
@@ -38,9 +38,9 @@ static struct packet packet_at(const struct task *t, struct slot slot)
 {
     const struct settings *settings = t->settings;
     const long start = slot.packet * settings->packet_bytes;
-    const long left = t->size_bytes - start;
+    const long left = count_of(t) - start;
     const long bytes = left < settings->packet_bytes ? left : settings->packet_bytes;
-    return (struct packet){(size_t)slot.peer * (size_t)t->size_bytes + (size_t)start, (int)bytes};
+    return (struct packet){(size_t)slot.peer * (size_t)count_of(t) + (size_t)start, (int)bytes};
 }
 
 /* How many packets a rank has in flight. The study's schedules have no waits between slots. The
@@ -119,15 +119,15 @@ static void run_schedule(const struct task *t, long iterations)
 static void run_library(const struct task *t, long iterations)
 {
     for (long i = 0; i < iterations; i++) {
-        MPI_CHECK(MPI_Alltoall(t->send, t->size_bytes, MPI_BYTE, t->receive, t->size_bytes,
-                               MPI_BYTE, t->comm));
+        MPI_CHECK(MPI_Alltoall(t->send, count_of(t), MPI_BYTE, t->receive, count_of(t), MPI_BYTE,
+                               t->comm));
     }
 }
 
 /* One message from each other rank. */
 static bool arrival(const struct task *t, int index, struct arrival *arrival)
 {
-    const size_t bytes = (size_t)t->size_bytes;
+    const size_t bytes = (size_t)count_of(t);
     const int sender = index < t->rank ? index : index + 1;
     *arrival = (struct arrival){.offset = (size_t)sender * bytes,
                                 .bytes = bytes,
@@ -139,7 +139,7 @@ static bool arrival(const struct task *t, int index, struct arrival *arrival)
 /* From this rank too, since MPI_Alltoall copies its own message. */
 static bool arrival_library(const struct task *t, int index, struct arrival *arrival)
 {
-    const size_t bytes = (size_t)t->size_bytes;
+    const size_t bytes = (size_t)count_of(t);
     *arrival = (struct arrival){.offset = (size_t)index * bytes,
                                 .bytes = bytes,
                                 .sender = index,
@@ -149,7 +149,7 @@ static bool arrival_library(const struct task *t, int index, struct arrival *arr
 
 static size_t send_bytes(const struct task *t)
 {
-    return (size_t)t->ranks * (size_t)t->size_bytes;
+    return (size_t)t->ranks * (size_t)count_of(t);
 }
 
 static size_t two_requests_per_packet(const struct task *t)
@@ -166,7 +166,7 @@ static bool suits_packets(const struct task *t, struct refusal *refusal)
            refuse(refusal,
                   "--packet: %d bytes in packets of %ld are %ld messages from each of %d ranks, "
                   "more than %d; use larger packets or smaller --sizes",
-                  t->size_bytes, settings->packet_bytes, messages, t->ranks, MESSAGES_MAX);
+                  count_of(t), settings->packet_bytes, messages, t->ranks, MESSAGES_MAX);
 }
 
 static bool suits_pairwise(const struct task *t, struct refusal *refusal)

@@ -28,11 +28,11 @@ static unsigned char *message(const struct task *t)
 static void send_down(const struct task *t, const struct tree *tree)
 {
     if (t->rank > 0) {
-        MPI_CHECK(MPI_Recv(t->receive, t->size_bytes, MPI_BYTE, tree->parent(t->rank, t->ranks),
-                           TAG, t->comm, MPI_STATUS_IGNORE));
+        MPI_CHECK(MPI_Recv(t->receive, count_of(t), MPI_BYTE, tree->parent(t->rank, t->ranks), TAG,
+                           t->comm, MPI_STATUS_IGNORE));
     }
     for (int k = 0, child = 0; (child = tree->child(t->rank, t->ranks, k)) < t->ranks; k++) {
-        MPI_CHECK(MPI_Send(message(t), t->size_bytes, MPI_BYTE, child, TAG, t->comm));
+        MPI_CHECK(MPI_Send(message(t), count_of(t), MPI_BYTE, child, TAG, t->comm));
     }
 }
 
@@ -54,7 +54,7 @@ static void acknowledge(const struct task *t, const struct tree *tree)
 static int segment_at(const struct task *t, int offset)
 {
     const struct settings *settings = t->settings;
-    const int left = t->size_bytes - offset;
+    const int left = count_of(t) - offset;
     return left < settings->segment_bytes ? left : (int)settings->segment_bytes;
 }
 
@@ -74,7 +74,7 @@ static void send_segments(const struct task *t, const struct tree *tree)
     do {
         const int bytes = segment_at(t, offset);
         const int next = offset + bytes;
-        if (next < t->size_bytes) {
+        if (next < count_of(t)) {
             MPI_CHECK(MPI_Irecv(message(t) + next, segment_at(t, next), MPI_BYTE, before, TAG,
                                 t->comm, &coming[1 - turn]));
         }
@@ -83,7 +83,7 @@ static void send_segments(const struct task *t, const struct tree *tree)
         MPI_CHECK(MPI_Isend(message(t) + offset, bytes, MPI_BYTE, after, TAG, t->comm, passing));
         offset = next;
         turn = 1 - turn;
-    } while (offset < t->size_bytes);
+    } while (offset < count_of(t));
     MPI_CHECK(MPI_Wait(passing, MPI_STATUS_IGNORE));
 }
 
@@ -96,7 +96,7 @@ static size_t pipeline_requests(const struct task *t)
 /* Offset of a rank's part when the message is cut into as many parts as there are ranks. */
 static int part(const struct task *t, int rank)
 {
-    return (int)((long long)t->size_bytes * rank / t->ranks);
+    return (int)((long long)count_of(t) * rank / t->ranks);
 }
 
 /* Bytes of the parts of all ranks from `first` to before `end`. */
@@ -158,13 +158,13 @@ static void run_scatter_allgather(const struct task *t, long iterations)
 static void run_library(const struct task *t, long iterations)
 {
     for (long i = 0; i < iterations; i++) {
-        MPI_CHECK(MPI_Bcast(message(t), t->size_bytes, MPI_BYTE, 0, t->comm));
+        MPI_CHECK(MPI_Bcast(message(t), count_of(t), MPI_BYTE, 0, t->comm));
     }
 }
 
 static bool arrival(const struct task *t, int index, struct arrival *arrival)
 {
-    *arrival = (struct arrival){.bytes = (size_t)t->size_bytes, .sender = 0};
+    *arrival = (struct arrival){.bytes = (size_t)count_of(t), .sender = 0};
     return t->rank > 0 && index == 0;
 }
 

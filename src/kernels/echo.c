@@ -16,12 +16,12 @@ static void run_mpi(const struct task *t, long iterations)
     const int peer = 1 - t->rank;
     for (long i = 0; i < iterations; i++) {
         if (t->rank == 0) {
-            MPI_CHECK(MPI_Send(t->send, t->size_bytes, MPI_BYTE, peer, TAG, t->comm));
+            MPI_CHECK(MPI_Send(t->send, count_of(t), MPI_BYTE, peer, TAG, t->comm));
         }
         MPI_CHECK(
-            MPI_Recv(t->receive, t->size_bytes, MPI_BYTE, peer, TAG, t->comm, MPI_STATUS_IGNORE));
+            MPI_Recv(t->receive, count_of(t), MPI_BYTE, peer, TAG, t->comm, MPI_STATUS_IGNORE));
         if (t->rank == 1) {
-            MPI_CHECK(MPI_Send(t->send, t->size_bytes, MPI_BYTE, peer, TAG, t->comm));
+            MPI_CHECK(MPI_Send(t->send, count_of(t), MPI_BYTE, peer, TAG, t->comm));
         }
     }
 }
@@ -49,7 +49,7 @@ static void run_sockets(const struct task *t, long iterations)
 {
     const enum sockets_wait wait = *(const enum sockets_wait *)t->variant;
     const int connection = ((const struct state *)t->state)->connection;
-    const size_t bytes = (size_t)t->size_bytes;
+    const size_t bytes = (size_t)count_of(t);
     for (long i = 0; i < iterations; i++) {
         if (t->rank == 0) {
             sockets_send(connection, t->send, bytes);
@@ -66,7 +66,7 @@ static bool suits_sockets(const struct task *t, struct refusal *refusal)
 #ifdef SWITCHPOINT_SIMULATED
     return refuse(refusal, "--mode: a simulated platform has no sockets; choose mode mpi");
 #endif
-    return (t->size_bytes > 0 ||
+    return (count_of(t) > 0 ||
             refuse(refusal, "--sizes: sockets cannot carry an empty message; leave out 0")) &&
            sockets_available(t->comm, t->settings, refusal);
 }
@@ -95,11 +95,11 @@ static void run_pvm(const struct task *t, long iterations)
     const int peer = ((const struct state *)t->state)->connection;
     for (long i = 0; i < iterations; i++) {
         if (t->rank == 0) {
-            pvm_link_send(peer, t->send, t->size_bytes);
+            pvm_link_send(peer, t->send, count_of(t));
         }
-        pvm_link_receive(peer, t->receive, t->size_bytes);
+        pvm_link_receive(peer, t->receive, count_of(t));
         if (t->rank == 1) {
-            pvm_link_send(peer, t->send, t->size_bytes);
+            pvm_link_send(peer, t->send, count_of(t));
         }
     }
 }
@@ -114,7 +114,7 @@ static long two_messages(const struct task *t)
 /* Each rank receives one message from the other. */
 static bool arrival_echo(const struct task *t, int index, struct arrival *arrival)
 {
-    *arrival = (struct arrival){.bytes = (size_t)t->size_bytes, .sender = 1 - t->rank};
+    *arrival = (struct arrival){.bytes = (size_t)count_of(t), .sender = 1 - t->rank};
     return index == 0;
 }
 

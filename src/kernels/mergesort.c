@@ -14,7 +14,8 @@ enum { TAG = 1, COMPUTE = 0, SEND, RECEIVE, WAIT };
 
 static struct node node_of(const struct task *t)
 {
-    return process_tree_node(t->settings, t->rank, t->ranks, t->size_bytes / (int)sizeof(int32_t));
+    return process_tree_node(t->settings, t->rank, t->ranks,
+                             (int)count_of(t) / (int)sizeof(int32_t));
 }
 
 static void find_node(const struct task *t)
@@ -154,9 +155,9 @@ static bool suits_any(const struct task *t, struct refusal *refusal)
         return refuse(refusal, "--tree: has %d ranks, but %d were started; use mpirun -n %d",
                       tree->count + 1, t->ranks, tree->count + 1);
     }
-    return t->size_bytes % (int)sizeof(int32_t) == 0 ||
+    return count_of(t) % (int)sizeof(int32_t) == 0 ||
            refuse(refusal, "--sizes: %d bytes are not a whole number of 4-byte ints; use %d",
-                  t->size_bytes, t->size_bytes > 4 ? t->size_bytes / 4 * 4 : 4);
+                  count_of(t), count_of(t) > 4 ? count_of(t) / 4 * 4 : 4);
 }
 
 static bool suits_tree(const struct task *t, struct refusal *refusal)
@@ -171,7 +172,7 @@ static bool suits_tree(const struct task *t, struct refusal *refusal)
 
 static size_t input_bytes(const struct task *t)
 {
-    return t->rank == 0 ? (size_t)t->size_bytes : 0;
+    return t->rank == 0 ? (size_t)count_of(t) : 0;
 }
 
 static size_t tree_bytes(const struct task *t)
@@ -187,7 +188,7 @@ static size_t serial_bytes(const struct task *t)
 static void fill_with_random_numbers(const struct task *t, uint64_t key)
 {
     int32_t *numbers = (int32_t *)(void *)t->send;
-    const int count = t->size_bytes / (int)sizeof *numbers;
+    const int count = count_of(t) / (int)sizeof *numbers;
     for (int i = 0; t->rank == 0 && i < count; i++) {
         numbers[i] = (int32_t)(random_next(&key) >> 32);
     }

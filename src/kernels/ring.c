@@ -82,9 +82,9 @@ static void exchange_alternately(const struct task *t)
 {
     for (int turn = 0; turn < 2; turn++) {
         if (t->rank % 2 == turn) {
-            MPI_CHECK(MPI_Send(t->send, t->size_bytes, MPI_BYTE, right(t), TAG, t->comm));
+            MPI_CHECK(MPI_Send(t->send, count_of(t), MPI_BYTE, right(t), TAG, t->comm));
         } else {
-            MPI_CHECK(MPI_Recv(t->receive, t->size_bytes, MPI_BYTE, left(t), TAG, t->comm,
+            MPI_CHECK(MPI_Recv(t->receive, count_of(t), MPI_BYTE, left(t), TAG, t->comm,
                                MPI_STATUS_IGNORE));
         }
     }
@@ -92,8 +92,8 @@ static void exchange_alternately(const struct task *t)
 
 static void exchange_at_once(const struct task *t)
 {
-    MPI_CHECK(MPI_Sendrecv(t->send, t->size_bytes, MPI_BYTE, right(t), TAG, t->receive,
-                           t->size_bytes, MPI_BYTE, left(t), TAG, t->comm, MPI_STATUS_IGNORE));
+    MPI_CHECK(MPI_Sendrecv(t->send, count_of(t), MPI_BYTE, right(t), TAG, t->receive, count_of(t),
+                           MPI_BYTE, left(t), TAG, t->comm, MPI_STATUS_IGNORE));
 }
 
 static void run_parallel(const struct task *t, long iterations)
@@ -132,7 +132,7 @@ static bool suits_alternate(const struct task *t, struct refusal *refusal)
 
 static bool arrival_from_left(const struct task *t, int index, struct arrival *arrival)
 {
-    *arrival = (struct arrival){.bytes = (size_t)t->size_bytes, .sender = left(t)};
+    *arrival = (struct arrival){.bytes = (size_t)count_of(t), .sender = left(t)};
     return index == 0;
 }
 

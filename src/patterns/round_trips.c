@@ -3,22 +3,28 @@
 
 #include <limits.h>
 
+#include "large_messages.h"
 #include "pair.h"
 
 enum { TAG = 1 };
 
-static int isend_and_wait(const void *message, int count, MPI_Datatype type, int to, int tag,
-                          MPI_Comm comm)
+static int isend_and_wait(const void *message, int64_t bytes, int to, int tag, MPI_Comm comm)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    const int sent = MPI_Isend(message, count, type, to, tag, comm, &request);
+    const int sent = isend_bytes(message, bytes, to, tag, comm, &request);
     const int waited = MPI_Wait(&request, MPI_STATUS_IGNORE);
     return sent != MPI_SUCCESS ? sent : waited;
 }
 
-const struct sending WITH_SEND = {MPI_Send};
-const struct sending WITH_SSEND = {MPI_Ssend};
-const struct sending WITH_BSEND = {MPI_Bsend};
+/* Its buffer is smaller than an int: see `suits_bsend`. */
+static int bsend_bytes(const void *message, int64_t bytes, int to, int tag, MPI_Comm comm)
+{
+    return MPI_Bsend(message, (int)bytes, MPI_BYTE, to, tag, comm);
+}
+
+const struct sending WITH_SEND = {send_bytes};
+const struct sending WITH_SSEND = {ssend_bytes};
+const struct sending WITH_BSEND = {bsend_bytes};
 const struct sending WITH_ISEND_AND_WAIT = {isend_and_wait};
 
 void run_ping_pong(const struct task *t, long iterations)
@@ -27,15 +33,13 @@ void run_ping_pong(const struct task *t, long iterations)
     const int peer = peer_of(t);
     if (leads(t)) {
         for (long i = 0; i < iterations; i++) {
-            MPI_CHECK(send(sent(t, i), t->size_bytes, MPI_BYTE, peer, TAG, t->comm));
-            MPI_CHECK(MPI_Recv(received(t, i), t->size_bytes, MPI_BYTE, peer, TAG, t->comm,
-                               MPI_STATUS_IGNORE));
+            MPI_CHECK(send(sent(t, i), t->size_bytes, peer, TAG, t->comm));
+            MPI_CHECK(receive_bytes(received(t, i), t->size_bytes, peer, TAG, t->comm));
         }
     } else {
         for (long i = 0; i < iterations; i++) {
-            MPI_CHECK(MPI_Recv(received(t, i), t->size_bytes, MPI_BYTE, peer, TAG, t->comm,
-                               MPI_STATUS_IGNORE));
-            MPI_CHECK(send(sent(t, i), t->size_bytes, MPI_BYTE, peer, TAG, t->comm));
+            MPI_CHECK(receive_bytes(received(t, i), t->size_bytes, peer, TAG, t->comm));
+            MPI_CHECK(send(sent(t, i), t->size_bytes, peer, TAG, t->comm));
         }
     }
 }
@@ -46,20 +50,19 @@ void run_resend(const struct task *t, long iterations)
     for (long i = 0; i < iterations; i++) {
         if (leads(t)) {
             const unsigned char *message = t->turn + i == 0 ? t->send : t->receive;
-            MPI_CHECK(MPI_Send(message, t->size_bytes, MPI_BYTE, peer, TAG, t->comm));
+            MPI_CHECK(send_bytes(message, t->size_bytes, peer, TAG, t->comm));
         }
-        MPI_CHECK(MPI_Recv(t->receive, t->size_bytes, MPI_BYTE, peer, TAG, t->comm,
-                           MPI_STATUS_IGNORE));
+        MPI_CHECK(receive_bytes(t->receive, t->size_bytes, peer, TAG, t->comm));
         if (!leads(t)) {
-            MPI_CHECK(MPI_Send(t->receive, t->size_bytes, MPI_BYTE, peer, TAG, t->comm));
+            MPI_CHECK(send_bytes(t->receive, t->size_bytes, peer, TAG, t->comm));
         }
     }
 }
 
 bool arrival_from_leader(const struct task *t, int index, struct arrival *arrival)
 {
-    *arrival = (struct arrival){.bytes = (size_t)t->size_bytes,
-                                .sender = leads(t) ? t->rank : peer_of(t)};
+    *arrival =
+        (struct arrival){.bytes = (size_t)t->size_bytes, .sender = leads(t) ? t->rank : peer_of(t)};
     return index == 0;
 }
 
@@ -74,22 +77,21 @@ void run_rsend(const struct task *t, long iterations)
             if (i == 0) {
                 MPI_CHECK(MPI_Recv(NULL, 0, MPI_BYTE, peer, TAG, t->comm, MPI_STATUS_IGNORE));
             }
-            MPI_CHECK(
-                MPI_Irecv(received(t, i), t->size_bytes, MPI_BYTE, peer, TAG, t->comm, posted));
-            MPI_CHECK(MPI_Rsend(sent(t, i), t->size_bytes, MPI_BYTE, peer, TAG, t->comm));
+            MPI_CHECK(ireceive_bytes(received(t, i), t->size_bytes, peer, TAG, t->comm, posted));
+            MPI_CHECK(rsend_bytes(sent(t, i), t->size_bytes, peer, TAG, t->comm));
             MPI_CHECK(MPI_Wait(posted, MPI_STATUS_IGNORE));
         } else {
             if (i == 0) {
                 MPI_CHECK(
-                    MPI_Irecv(received(t, i), t->size_bytes, MPI_BYTE, peer, TAG, t->comm, posted));
+                    ireceive_bytes(received(t, i), t->size_bytes, peer, TAG, t->comm, posted));
                 MPI_CHECK(MPI_Send(NULL, 0, MPI_BYTE, peer, TAG, t->comm));
             }
             MPI_CHECK(MPI_Wait(posted, MPI_STATUS_IGNORE));
             if (i + 1 < iterations) {
-                MPI_CHECK(MPI_Irecv(received(t, i + 1), t->size_bytes, MPI_BYTE, peer, TAG, t->comm,
-                                    posted));
+                MPI_CHECK(
+                    ireceive_bytes(received(t, i + 1), t->size_bytes, peer, TAG, t->comm, posted));
             }
-            MPI_CHECK(MPI_Rsend(sent(t, i), t->size_bytes, MPI_BYTE, peer, TAG, t->comm));
+            MPI_CHECK(rsend_bytes(sent(t, i), t->size_bytes, peer, TAG, t->comm));
         }
     }
 }
@@ -104,9 +106,8 @@ size_t persistent_requests(const struct task *t)
 void init_requests(const struct task *t)
 {
     const int peer = peer_of(t);
-    MPI_CHECK(MPI_Send_init(t->send, t->size_bytes, MPI_BYTE, peer, TAG, t->comm, &t->requests[0]));
-    MPI_CHECK(
-        MPI_Recv_init(t->receive, t->size_bytes, MPI_BYTE, peer, TAG, t->comm, &t->requests[1]));
+    MPI_CHECK(send_init_bytes(t->send, t->size_bytes, peer, TAG, t->comm, &t->requests[0]));
+    MPI_CHECK(receive_init_bytes(t->receive, t->size_bytes, peer, TAG, t->comm, &t->requests[1]));
 }
 
 void free_requests(const struct task *t)
@@ -132,8 +133,7 @@ void run_sendrecv(const struct task *t, long iterations)
 {
     const int peer = peer_of(t);
     for (long i = 0; i < iterations; i++) {
-        MPI_CHECK(MPI_Sendrecv(sent(t, i), t->size_bytes, MPI_BYTE, peer, TAG, received(t, i),
-                               t->size_bytes, MPI_BYTE, peer, TAG, t->comm, MPI_STATUS_IGNORE));
+        MPI_CHECK(exchange_bytes(sent(t, i), received(t, i), t->size_bytes, peer, TAG, t->comm));
     }
 }
 
@@ -155,8 +155,8 @@ size_t message_and_buffer(const struct task *t)
 bool suits_bsend(const struct task *t, struct refusal *refusal)
 {
     return t->size_bytes <= BUFFERED_MAX_BYTES ||
-           refuse(refusal, "--sizes: mode bsend takes messages of up to %d bytes; leave out %d",
-                  BUFFERED_MAX_BYTES, t->size_bytes);
+           refuse(refusal, "--sizes: mode bsend takes messages of up to %d bytes; leave out %lld",
+                  BUFFERED_MAX_BYTES, (long long)t->size_bytes);
 }
 
 void attach_buffer(const struct task *t)

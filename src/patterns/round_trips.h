@@ -5,7 +5,7 @@
 #include "kernel.h"
 
 /* The `variant` of run_ping_pong: the call that sends. */
-typedef int send_function(const void *, int, MPI_Datatype, int, int, MPI_Comm);
+typedef int send_function(const void *, int64_t, int, int, MPI_Comm);
 struct sending {
     send_function *send;
 };

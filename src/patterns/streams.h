@@ -5,7 +5,7 @@
 #include "kernel.h"
 
 /* The `variant` of run_stream: the call that sends. */
-typedef int isend_function(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+typedef int isend_function(const void *, int64_t, int, int, MPI_Comm, MPI_Request *);
 struct streaming {
     isend_function *isend;
 };

@@ -45,7 +45,7 @@ static void run_late(const struct task *t, long iterations)
         if (t->rank == 0) {
             double held_us = 0;
             const double start = clock_us();
-            MPI_CHECK(MPI_Send(t->send, t->size_bytes, MPI_BYTE, 1, PAYLOAD, t->comm));
+            MPI_CHECK(MPI_Send(t->send, count_of(t), MPI_BYTE, 1, PAYLOAD, t->comm));
             t->phase_us[SENDING] += clock_us() - start;
             MPI_CHECK(MPI_Send(NULL, 0, MPI_BYTE, 1, SENT, t->comm));
             MPI_CHECK(MPI_Recv(&held_us, 1, MPI_DOUBLE, 1, ANSWER, t->comm, MPI_STATUS_IGNORE));
@@ -66,8 +66,7 @@ static void receive_late(const struct task *t, double hold_us)
         waited_us = clock_us() - start;
     }
     const double held_us = returned ? 0 : waited_us;
-    MPI_CHECK(
-        MPI_Recv(t->receive, t->size_bytes, MPI_BYTE, 0, PAYLOAD, t->comm, MPI_STATUS_IGNORE));
+    MPI_CHECK(MPI_Recv(t->receive, count_of(t), MPI_BYTE, 0, PAYLOAD, t->comm, MPI_STATUS_IGNORE));
     MPI_CHECK(MPI_Recv(NULL, 0, MPI_BYTE, 0, SENT, t->comm, MPI_STATUS_IGNORE));
     MPI_CHECK(MPI_Send(&held_us, 1, MPI_DOUBLE, 0, ANSWER, t->comm));
 }
@@ -75,7 +74,7 @@ static void receive_late(const struct task *t, double hold_us)
 /* Rank 1 receives one message. */
 static bool arrival_late(const struct task *t, int index, struct arrival *arrival)
 {
-    *arrival = (struct arrival){.bytes = (size_t)t->size_bytes, .sender = 0};
+    *arrival = (struct arrival){.bytes = (size_t)count_of(t), .sender = 0};
     return t->rank == 1 && index == 0;
 }
 

@@ -188,8 +188,8 @@ static void zoom(struct explorer *explorer)
     struct search probed = {.outcome = NONE};
     for (size_t m = 0; m < explorer->mode_count; m++) {
         if (is_probe(explorer, explorer->modes[m])) {
-            probed = conduct(explorer, explorer->modes[m], explorer->smallest_bytes,
-                             explorer->largest_bytes);
+            probed = conduct(explorer, explorer->modes[m], (int)explorer->smallest_bytes,
+                             (int)explorer->largest_bytes);
         }
     }
     for (size_t m = 0; m < explorer->mode_count; m++) {
@@ -239,6 +239,9 @@ static struct mode *all_modes(const struct late_receiver *late)
     struct mode *modes = allocate(1 + count + 1, sizeof *modes);
     modes[0] = late_receiver_mode(late);
     memcpy(modes + 1, PAIR_MODES, (count + 1) * sizeof *modes);
+    for (size_t i = 1; i <= count; i++) {
+        modes[i].large = false; /* a search counts in ints */
+    }
     return modes;
 }
 

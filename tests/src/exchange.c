@@ -29,8 +29,8 @@ static void run_alltoall(const struct task *t, long iterations)
         for (volatile int work = 0; work < settings->grain; work = work + 1) {
         }
         phase_end(t, 0, start_us);
-        MPI_CHECK(MPI_Alltoall(t->send, t->size_bytes, MPI_BYTE, t->receive, t->size_bytes,
-                               MPI_BYTE, t->comm));
+        MPI_CHECK(MPI_Alltoall(t->send, count_of(t), MPI_BYTE, t->receive, count_of(t), MPI_BYTE,
+                               t->comm));
     }
 }
 
@@ -50,16 +50,16 @@ static void run_hiccup(const struct task *t, long iterations)
 static void run_overflow(const struct task *t, long iterations)
 {
     if (iterations > 0 && t->rank == 0) {
-        MPI_CHECK(MPI_Send(t->send, t->size_bytes + 1, MPI_BYTE, 1, 0, t->comm));
+        MPI_CHECK(MPI_Send(t->send, count_of(t) + 1, MPI_BYTE, 1, 0, t->comm));
     }
     if (iterations > 0 && t->rank == 1) {
-        MPI_CHECK(MPI_Recv(t->receive, t->size_bytes, MPI_BYTE, 0, 0, t->comm, MPI_STATUS_IGNORE));
+        MPI_CHECK(MPI_Recv(t->receive, count_of(t), MPI_BYTE, 0, 0, t->comm, MPI_STATUS_IGNORE));
     }
 }
 
 static bool arrival(const struct task *t, int index, struct arrival *arrival)
 {
-    const size_t bytes = (size_t)t->size_bytes;
+    const size_t bytes = (size_t)count_of(t);
     *arrival = (struct arrival){.offset = (size_t)index * bytes,
                                 .bytes = bytes,
                                 .sender = index,
@@ -69,7 +69,7 @@ static bool arrival(const struct task *t, int index, struct arrival *arrival)
 
 static size_t send_bytes(const struct task *t)
 {
-    return (size_t)t->ranks * (size_t)t->size_bytes;
+    return (size_t)t->ranks * (size_t)count_of(t);
 }
 
 static const struct mode MODES[] = {

@@ -6,7 +6,7 @@ enum { TAG = 1 };
 
 static int count(const struct task *t)
 {
-    return t->size_bytes / (int)sizeof(uint64_t);
+    return count_of(t) / (int)sizeof(uint64_t);
 }
 
 static uint64_t number(uint64_t key, int rank, int place)
@@ -30,7 +30,7 @@ static void run_sum(const struct task *t, long iterations)
     for (long i = 0; i < iterations; i++) {
         if (t->rank > 0) {
             MPI_CHECK(MPI_Send(t->send, count(t), MPI_UINT64_T, 0, TAG, t->comm));
-            count_sent(t, (size_t)t->size_bytes, 0);
+            count_sent(t, (size_t)count_of(t), 0);
         }
         for (int k = 0; t->rank == 0 && k < count(t); k++) {
             sums(t)[k] = input(t)[k];
@@ -53,7 +53,7 @@ static void run_idle(const struct task *t, long iterations)
 /* The sums and what they are made of. */
 static size_t result_bytes(const struct task *t)
 {
-    return t->rank == 0 ? 2 * (size_t)t->size_bytes : 0;
+    return t->rank == 0 ? 2 * (size_t)count_of(t) : 0;
 }
 
 static void fill(const struct task *t, uint64_t key)

@@ -54,6 +54,7 @@ ENVIRONMENT = {
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "PRTE_MCA_hwloc_default_binding_policy": "none",
 }
+MEMORY_GIB = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGESIZE") / 2**30
 QUICK = ["--block-time", "20", "--samples", "3", "--passes", "2"]
 #: Messages that a repetition's time is divided by, with a window of four.
 MESSAGES = dict.fromkeys(
@@ -431,6 +432,17 @@ def well_known(values: list[float], share: float) -> bool:
 
 class TheSweep(InAFolder):
     SWEEP = ("--mode", "stream,send", "--sizes", "1:1K", *QUICK)
+
+    @unittest.skipIf(MEMORY_GIB < 12, "two ranks need 8 GiB of buffers")
+    def test_a_message_that_an_int_cannot_count_arrives_whole(self):
+        record = self.measured(
+            PINGPONG, "--mode", "send", "--sizes", "2147483649",
+            *("--block-time", "0", "--samples", "1", "--passes", "1", "--warmup", "0"),
+        )  # fmt: skip
+        self.assertEqual([row["size_bytes"] for row in record.rows], ["2147483649"])
+        self.assertEqual(record.footer["points"][0]["size_bytes"], 2147483649)
+        verification = record.footer["verification"]
+        self.assertEqual((verification["checks"], verification["errors"]), (2, 0))
 
     def test_a_seed_reproduces_the_order_and_another_does_not(self):
         first = self.measured(PINGPONG, *self.SWEEP, "--seed", "5")
@@ -1754,7 +1766,7 @@ class BadInput(InAFolder):
         (["--mode", "send,"], "--mode: no mode ''"),
         (["--sizes", "big"], "--sizes: 'big' is not a size"),
         (["--sizes", "8:1"], "--sizes: '8:1' ends below its start"),
-        (["--sizes=4G"], "--sizes: '4G' is not a size from 0 to 2147483647"),
+        (["--sizes=2048G"], "--sizes: '2048G' is not a size from 0 to 1099511627776"),
         (["--sizes"], "--sizes: needs a value"),
         (["--passes", "0"], "--passes: '0' is not a whole number from 1"),
         (["--samples", "-3"], "--samples: '-3' is not a whole number from 1"),
@@ -1852,6 +1864,9 @@ class BadInput(InAFolder):
     def test_sizes_that_a_mode_cannot_serve(self):
         done = run(PINGPONG, "--mode", "send,bsend", "--sizes", "8,1G", "--record", self.path)
         self.assert_refused(done, "--sizes: mode bsend takes messages of up to 53687")
+        done = run(RING, "--mode", "sendrecv", "--sizes", "8,2G", "--record", self.path)
+        (line,) = said(RING, done)
+        self.assertIn("mode sendrecv takes messages of up to 2147483647 bytes; leave out 2", line)
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_modes_whose_buffers_cannot_take_turns(self):

@@ -17,7 +17,8 @@ static bool means(const char *specification, const char *expected)
         return false;
     }
     for (size_t i = 0; i < sizes.count && length < sizeof text; i++) {
-        length += (size_t)snprintf(text + length, sizeof text - length, "%d ", sizes.bytes[i]);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%lld ",
+                                   (long long)sizes.bytes[i]);
     }
     free(sizes.bytes);
     if (strcmp(text, expected) != 0) {
@@ -72,14 +73,14 @@ static void sizes_come_sorted_and_once(void)
     CHECK(means("5,5,5", "5 "));
 }
 
-static void an_mpi_count_is_the_bound(void)
+static void sizes_may_be_larger_than_any_memory(void)
 {
-    CHECK(means("2147483647", "2147483647 "));
-    CHECK(refused_with("2147483648", "2147483647"));
-    CHECK(refused_with("2G", "2147483647"));
-    CHECK(refused_with("1:4G", "2147483647"));
-    CHECK(refused_with("99999999999999999999999", "2147483647"));
-    CHECK(means("1G:2147483647", "1073741824 "));
+    CHECK(means("1G:4G", "1073741824 2147483648 4294967296 "));
+    CHECK(means("2147483647:2147483649:+1", "2147483647 2147483648 2147483649 "));
+    CHECK(means("1024G", "1099511627776 "));
+    CHECK(refused_with("1025G", "from 0 to 1099511627776"));
+    CHECK(refused_with("1:1025G", "1099511627776"));
+    CHECK(refused_with("99999999999999999999999", "1099511627776"));
 }
 
 static void nonsense_is_refused_with_the_way_out(void)
@@ -108,7 +109,7 @@ int main(void)
     sizes_are_lists_and_ranges();
     suffixes_are_powers_of_1024();
     sizes_come_sorted_and_once();
-    an_mpi_count_is_the_bound();
+    sizes_may_be_larger_than_any_memory();
     nonsense_is_refused_with_the_way_out();
     return check_result();
 }

@@ -26,7 +26,7 @@ static double before_in_page(const unsigned char *buffer)
 static void copy(const struct task *t)
 {
     struct state *state = t->state;
-    const size_t bytes = (size_t)t->size_bytes;
+    const size_t bytes = (size_t)count_of(t);
     if (memcmp(state->last, t->send, bytes) != 0) {
         state->repetitions = 0;
         memcpy(state->last, t->send, bytes);
@@ -58,13 +58,13 @@ static void run_slowly(const struct task *t, long iterations)
 
 static bool arrival(const struct task *t, int index, struct arrival *arrival)
 {
-    *arrival = (struct arrival){.bytes = (size_t)t->size_bytes, .sender = t->rank};
+    *arrival = (struct arrival){.bytes = (size_t)count_of(t), .sender = t->rank};
     return index == 0;
 }
 
 static size_t result_bytes(const struct task *t)
 {
-    return (size_t)t->size_bytes;
+    return (size_t)count_of(t);
 }
 
 static void fill(const struct task *t, uint64_t key)
