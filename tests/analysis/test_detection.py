@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import itertools
 import tracemalloc
 
@@ -575,6 +576,32 @@ def test_where_segments_are_small_the_bundle_of_them_is_guessed(tmp_path) -> Non
     assert found["origin"]["guess"] == "tcp_bundle"
     assert found["origin"]["evidence"][0].startswith(
         "2 bundles of TCP segments on lo (MTU 1500) hold 130320 B less the message's header"
+    )
+
+
+def test_a_window_whose_buffers_leave_a_cache_is_guessed(tmp_path) -> None:
+    """64 messages of 32 KiB fill 2 MiB; two ranks share 32 MiB, which 64 of 256 KiB fill twice."""
+    path = write_record(tmp_path / "stream.record", step_at=32769)
+    header, heading, *rows, footer = path.read_text().splitlines()
+    told = json.loads(header)
+    told["plan"]["windows"] = {"stream": 64}
+    alike = {"type": "unified", "line_bytes": 64, "hardware_threads": 1}
+    told["ranks"][0]["topology"] = {
+        "sockets": 1, "numa_nodes": 1, "cores": 2, "hardware_threads": 2, "rank_sockets": [0],
+        "rank_numa_nodes": [0], "smt_siblings": [0],
+        "caches": [
+            {"level": 2, "size_bytes": 2 << 20, "count": 2, **alike},
+            {"level": 3, "size_bytes": 32 << 20, "count": 1, **alike},
+        ],
+    }  # fmt: skip
+    rows = [row.replace("send,", "stream,") for row in rows]
+    path.write_text("\n".join([json.dumps(told), heading, *rows, footer, ""]))
+
+    [found] = [f for f in detect(read(path)).to_dict("records") if f["kind"] == "step"]
+
+    assert found["origin"]["guess"] == "cache"
+    assert found["origin"]["evidence"][0].startswith(
+        "the buffers of 64 messages in flight fill the L2 cache of 2 MiB in 32,768 to "
     )
 
 

@@ -108,9 +108,10 @@ class Origin(_Entry):
     """A possible origin of a step that no limit of a protocol explains. It has one rule."""
 
     origin: str
-    path: Literal["shared_memory", "network"]
+    path: Literal["shared_memory", "network"] | None = None
     means: str
     setting: str | None = None
+    cache_level: int = 0
     whole: Literal["tcp_segment", "tcp_bundle"] | None = None
     most: int = 0
     message_header: int = 0
@@ -129,6 +130,7 @@ class Origin(_Entry):
 #: Fields of each rule that recognises an origin.
 _RULES = [
     {"setting"},
+    {"cache_level"},
     {"whole", "most", "message_header"},
     {"bandwidth_drop", "least_size_bytes"},
 ]

@@ -97,6 +97,10 @@ def prominent(findings: pd.DataFrame) -> pd.Series[bool]:
     return ((large & sure) | findings["suspects"].map(bool)) & quiet
 
 
+#: Origins that sibling modes do not have: only streams have a buffer for each message in flight.
+_OF_ITS_MODE = {"cache"}
+
+
 def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> None:
     """Add to each guessed origin in how many sibling curves a step recurs; drop it if in few.
 
@@ -120,6 +124,8 @@ def _count_siblings(measurements: Measurements, rows: list[dict[Any, Any]]) -> N
     )
     of_family: dict[Any, pd.DataFrame] = dict(iter(steps.groupby("family", sort=False)))
     for row in guessed:
+        if row["origin"]["guess"] in _OF_ITS_MODE:
+            continue
         key = values_of(row, alike)
         others = family[key] - 1
         before, size = _bracket(row)

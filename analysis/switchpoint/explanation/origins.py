@@ -10,7 +10,7 @@ from typing import Any
 
 from switchpoint.explanation.catalogue import Origin, catalogue
 from switchpoint.records.run_facts import Proof, prove
-from switchpoint.tables.units import bytes_of, range_text
+from switchpoint.tables.units import bytes_of, range_text, size_text
 
 #: Returns the origin of a finding: `guess`, `means`, `evidence` (sentences), `source`; or None.
 Origins = Callable[[dict[str, Any]], dict[str, Any] | None]
@@ -34,9 +34,14 @@ def origins_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Ori
 
     def guess(finding: dict[str, Any]) -> dict[str, Any] | None:
         for entry in catalogue().origins:
-            if entry.path != proof.path:
+            if entry.path not in {None, proof.path}:
                 continue
-            if evidence := _supports(entry, finding, proof, cvars, between_switches):
+            evidence = (
+                _fills_cache(entry.cache_level, finding, header)
+                if entry.cache_level
+                else _supports(entry, finding, proof, cvars, between_switches)
+            )
+            if evidence:
                 return {
                     "guess": entry.origin,
                     "means": entry.means,
@@ -51,6 +56,35 @@ def origins_of_run(header: dict[str, Any], footer: dict[str, Any] | None) -> Ori
 def words_of(origin: dict[str, Any]) -> str:
     """Return a guessed origin and its evidence in words."""
     return f"{origin['guess'].replace('_', ' ')}: {'; '.join(origin['evidence'])}"
+
+
+def _fills_cache(level: int, finding: dict[str, Any], header: dict[str, Any]) -> str | None:
+    """Return the sentence which says that a stream's buffers fill a cache in the bracket, or None.
+
+    A stream has a buffer for each message in flight: rank 0 sends from them, and rank 1 receives
+    in as many. Streams in both directions have both on each rank. A cache that a machine has once
+    holds those of both its ranks.
+    """
+    window = header["plan"].get("windows", {}).get(finding.get("mode"))
+    ranks = header["ranks"]
+    topology = ranks[0].get("topology")
+    if window is None or topology is None or finding["magnitude"] <= 0:
+        return None
+    together = len({rank["host"] for rank in ranks}) == 1
+    last, first = finding["last_size_before"], finding["size_bytes"]
+    for cache in topology["caches"]:
+        shared = together and cache["count"] == 1
+        sets = (2 if finding["mode"] == "bistream" else 1) * (2 if shared else 1)
+        if cache["level"] < level or cache["type"] == "instruction":
+            continue
+        if last * window * sets <= cache["size_bytes"] < first * window * sets:
+            return (
+                f"the buffers of {window} messages in flight"
+                + (f", {sets} sets of them," if sets > 1 else "")
+                + f" fill the L{cache['level']} cache of {size_text(cache['size_bytes'])} in"
+                f" {range_text(last, first)}"
+            )
+    return None
 
 
 def _supports(
