@@ -1,11 +1,21 @@
 """Ping-pong (study 001): latency and bandwidth between two ranks, and between pairs of them."""
 
 import reframe as rfm
-from reframe.core.builtins import performance_function, run_before, variable
+import reframe.utility.sanity as sn
+from reframe.core.builtins import (
+    performance_function,
+    run_after,
+    run_before,
+    sanity_function,
+    variable,
+)
 
 from .mixins.baseline import CrowdMixin
 from .mixins.kernel import KernelMixin
 from .mixins.sizes import LATENCY_BYTES, WINDOW, points_per_octave
+
+#: A last-level cache that most machines do not exceed, where ReFrame knows no processors.
+COMMON_CACHE_BYTES = 32 << 20
 
 
 class PingPong(rfm.RunOnlyRegressionTest, KernelMixin):
@@ -123,14 +133,49 @@ class PingPongWholeRange(PingPong):
 class PingPongCold(PingPong):
     """Messages that start and end out of cache.
 
-    The buffers must be larger than a core's share of the last-level cache, which is 32 MiB or less
-    on most machines today. For a larger cache use ``-S rotate_mib=...``.
+    The buffers are twice the largest cache that ReFrame knows of the partition's processors. The
+    check fails if the record shows that a node has a cache which they do not exceed: then use
+    ``-S rotate_mib=...``.
     """
 
     tags = {"study-001"}
     modes = ["send", "ssend", "isend", "rsend", "sendrecv"]
     sizes_bytes = [1, 8, 1 << 10, 8 << 10, 64 << 10, 1 << 20]
-    rotate_mib = 64
+
+    @run_after("setup")
+    def exceed_caches(self):
+        """Choose `rotate_mib`, unless it was set. Many sites let ReFrame know no processors."""
+        if self.rotate_mib == 0:
+            known = (self.current_partition.processor.topology or {}).get("caches", [])
+            self.rotate_mib = twice_mib([COMMON_CACHE_BYTES, *(c["size"] for c in known)])
+
+    @sanity_function
+    def validate_run(self):
+        """Assert that the run is complete, and that its buffers exceed every recorded cache."""
+        complete = sn.evaluate(super().validate_run())
+        largest = largest_cache_bytes(self.facts.header)
+        return sn.all(
+            [
+                complete,
+                sn.assert_gt(
+                    self.rotate_mib << 20,
+                    largest,
+                    f"buffers of {self.rotate_mib} MiB fit into a cache of {largest >> 20} MiB, so "
+                    f"that messages are not cold; use -S rotate_mib={twice_mib([largest])}",
+                ),
+            ]
+        )
+
+
+def twice_mib(cache_bytes):
+    """Return twice the largest of these caches in MiB, rounded up."""
+    return -(-2 * max(cache_bytes) // (1 << 20))
+
+
+def largest_cache_bytes(header):
+    """Return the size of the largest cache that a record's ranks have; 0 if it names none."""
+    topologies = [rank.get("topology") or {"caches": []} for rank in header["ranks"]]
+    return max((c["size_bytes"] for known in topologies for c in known["caches"]), default=0)
 
 
 @rfm.simple_test
