@@ -105,7 +105,7 @@ static void send_packets(const struct task *t, const struct scheduled *variant,
     }
 }
 
-/* MPI_Alltoall does it too, and most libraries before they send. */
+/* MPI_Alltoall does it too. */
 static void copy_own_message(const struct task *t)
 {
     const size_t bytes = (size_t)count_of(t);
@@ -245,7 +245,7 @@ static const struct mode MODES[] = {
      .requests = two_requests_per_packet,
      .suits = suits_packets},
     {.name = "library",
-     .summary = "MPI_Alltoall, which also copies each rank's message to itself",
+     .summary = "MPI_Alltoall",
      .source = "the MPI library's own choice",
      .run = run_library,
      .arrival = arrival,
