@@ -54,6 +54,14 @@ def test_the_folder_of_another_session_is_left_alone(reframe, tmp_path):
     assert running.exists()
 
 
+def test_buffers_that_fit_into_a_cache_are_no_cold_ones(reframe):
+    words = ("-n", "PingPongCold.*one_node$", "-S", "modes=send", "-S", "passes=1")
+    session = reframe("-r", "-p", "openmpi", *words, "-S", "rotate_mib=1")
+    assert session.exit_code == 1
+    assert "buffers of 1 MiB fit into a cache of " in session.failures[0]
+    assert "use -S rotate_mib=" in session.failures[0]
+
+
 def test_a_stage_folder_that_nodes_do_not_see_is_named(reframe):
     """Nodes have a /dev/shm of their own, as many clusters' have a /tmp."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as unseen:
