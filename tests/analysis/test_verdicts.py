@@ -194,13 +194,89 @@ def test_of_two_limits_at_one_size_neither_alone_is_the_cause(tmp_path: Path) ->
     for name in (LIMIT, rival):
         proof.trial({name: 98304}, 65480).trial({name: 32768}, 32712)
 
-    assert verdict(proof)["status"] in {"refuted", "none"}
+    assert verdict(proof)["cause"] is None
+    assert "not raised yet:" in verdict(proof)["reason"]
 
     proof.trial({LIMIT: 73728, rival: 98304}, 73672).trial({LIMIT: 98304, rival: 73728}, 73672)
     found = verdict(proof)
 
     assert (found["cause"], found["status"]) == (f"{LIMIT} with {rival}", "confirmed")
     assert "when one of them is raised alone the switch stays" in found["reason"]
+
+
+def test_three_limits_at_one_size_are_suspected_together(tmp_path: Path) -> None:
+    raised = {LIMIT: 98304, RIVALS[0]: 98304, "btl_tcp_max_send_size": 196608}
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom")
+    for name, value in raised.items():
+        proof.trial({name: value}, 65480)
+        proof.trial({other: raised[other] for other in raised if other != name}, 65480)
+    proof.trial(raised, 98248)
+
+    found = verdict(proof)
+
+    assert found["status"] == "suspected"
+    assert "are raised together, and stays without one" in found["reason"]
+    assert all(name in found["cause"] for name in raised)
+
+
+def test_the_larger_of_a_setting_and_a_constant_is_not_called_a_constant(tmp_path: Path) -> None:
+    # Raised, the setting moves the switch by a law. Lowered, it leaves it to the constant.
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom")
+    for value in (73728, 98304):
+        proof.trial({LIMIT: value}, value - 56)
+    for value in (57344, 39296):
+        proof.trial({LIMIT: value}, 65480)
+    proof.trial({RIVALS[0]: 98304}, 65480)
+
+    found = verdict(proof)
+
+    assert (found["cause"], found["status"]) == (LIMIT, "governed")
+
+
+def test_a_setting_that_the_library_rounds_up_is_not_refuted(tmp_path: Path) -> None:
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom").trial({LIMIT: 67000}, 65480)
+    proof.trial({LIMIT: 98304}, 131016).trial({RIVALS[0]: 98304}, 65480)
+
+    found = verdict(proof)
+
+    assert (found["cause"], found["status"]) == (LIMIT, "suspected")
+
+
+def test_a_setting_with_which_another_one_moves_the_switch_alone_is_not_confirmed(
+    tmp_path: Path,
+) -> None:
+    # The sum of two: each follows a law, and its offset is the value of the other one.
+    proof = proved_openmpi(tmp_path).trial({"btl_tcp_max_send_size": 139264}, 65480 + 8192)
+
+    found = verdict(proof)
+
+    assert (found["cause"], found["status"]) == (LIMIT, "suspected")
+    assert "it moves too when btl_tcp_max_send_size is raised alone" in found["reason"]
+
+
+def test_a_setting_that_moves_the_switch_alone_is_no_half_of_a_pair(tmp_path: Path) -> None:
+    # Rounded to a power of two: nothing at 98,304, and the double at 131,072. The rival is no part.
+    rival = RIVALS[0]
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom").trial({LIMIT: 98304}, 65480)
+    proof.trial({LIMIT: 131072}, 131016).trial({rival: 98304}, 65480)
+    proof.trial({LIMIT: 131072, rival: 98304}, 131016)
+
+    found = verdict(proof)
+
+    assert (found["cause"], found["status"]) == (LIMIT, "suspected")
+
+
+def test_an_experiment_that_was_not_finished_finds_no_constant(tmp_path: Path) -> None:
+    proof = Experiment(tmp_path, "openmpi-tcp-zoom").starts_at(50000)
+    found = verdict(proof.trial({LIMIT: 98304}, 50000))
+    assert (found["cause"], found["status"]) == (None, "unknown")
+    assert found["reason"].startswith("1 setting that was raised does not move it; not raised yet:")
+
+    proof.trial({LIMIT: 98304, RIVALS[0]: 98304, "btl_tcp_max_send_size": 196608}, 60000)
+    found = verdict(proof)
+
+    assert (found["cause"], found["status"]) == (None, "unknown")
+    assert found["reason"].startswith("3 settings raised together move it")
 
 
 def test_another_limit_above_does_not_contradict_a_law(tmp_path: Path) -> None:

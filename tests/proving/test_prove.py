@@ -136,6 +136,16 @@ def test_a_constant_is_blamed_on_no_setting(prove: Prove) -> None:
 
 
 @LATER
+def test_a_limit_that_the_command_line_sets_was_not_changed(tmp_path: Path) -> None:
+    limit = ["--mca", "btl_vader_eager_limit", "8192"]
+    words = ["--", "mpiexec.openmpi", *limit, "-n", "2", str(kernel("openmpi", "zoom"))]
+    done = run(tmp_path / "proof", words, {})
+
+    assert "btl_vader_eager_limit=9216: not taken; the command line" in done.stdout + done.stderr
+    assert "cause suspected: btl_vader_eager_limit = 8192" in done.stdout
+
+
+@LATER
 def test_open_mpis_limit_in_shared_memory_is_confirmed(prove: Prove) -> None:
     switch = prove("openmpi", "zoom")
 

@@ -12,13 +12,14 @@ from switchpoint.explanation.suspects import (
     suspects_of_run,
     unlisted_suspect,
 )
-from switchpoint.explanation.trials import Configurations, Trial, trials_of
+from switchpoint.explanation.trials import Configuration, Configurations, Trial, trials_of
 from switchpoint.explanation.verdicts import (
     RANK,
     REFUTED,
     SUSPECTED,
     Question,
     Verdict,
+    judge_group,
     judge_pairs,
     judge_setting,
     none_of,
@@ -32,7 +33,7 @@ _MOST_BYTES = 2**62
 
 def causes_of(
     measurements: Measurements, runs: Configurations, place: Place, switch: Switch
-) -> tuple[list[dict[str, Any]], str | None]:
+) -> tuple[list[dict[str, Any]], tuple[str, str] | None]:
     """Judge every setting that predicts the switch, could end it, or was changed.
 
     Returns
@@ -40,8 +41,8 @@ def causes_of(
     causes : list of dict
         Suspects with `status`, `reason` and `partner` (the other setting, if two act together), the
         best status first.
-    none : str or None
-        The sentence that settings were raised and none moved the switch.
+    none : tuple of str, or None
+        As from `none_of`: what is known if no setting is a cause.
     """
     facts = measurements.facts(switch.run_id or "")
     predicts = suspects_of_run(*facts)
@@ -51,13 +52,15 @@ def causes_of(
     for search in [*place.searches, *place.moved]:
         refused |= runs.of(search["run_id"]).refused
     rivals = {*_rivals(predicts, switch), *(s["name"] for s in suspects if _can_act(s, switch))}
-    question = Question(switch.last, trials, rivals, refused, repeats)
+    untried = _untried(runs, place, switch) - refused.keys()
+    question = Question(switch.last, trials, rivals, refused, repeats, untried)
     _tell(switch, question)
     causes = [
         suspect | _told(_verdict(question, suspect, runs.of(switch.run_id or "").settings))
         for suspect in [*suspects, *_changed_alone(runs, switch, trials, suspects)]
     ]
-    for name, verdict in judge_pairs(question, _changed_in_pairs(trials)):
+    together = [*judge_pairs(question, _changed_in_pairs(trials)), *judge_group(question)]
+    for name, verdict in together:
         causes = [cause | _told(verdict) if cause["name"] == name else cause for cause in causes]
     kept = [
         cause for cause in causes
@@ -93,6 +96,26 @@ def _rivals(predicts: Suspects, switch: Switch) -> Iterator[str]:
         for suspect in predicts(switch.last, _MOST_BYTES):
             if suspect["ends_eager"] and suspect["environment"] is not None:
                 yield suspect["name"]
+
+
+def _untried(runs: Configurations, place: Place, switch: Switch) -> set[str]:
+    """Return settings with a size to which no run of a place gave another value."""
+    base = runs.of(switch.run_id or "")
+    sized = {
+        name for name, setting in base.settings.items()
+        if setting.sized and setting.number is not None
+    }  # fmt: skip
+    for run_id in {search["run_id"] for search in [*place.searches, *place.moved]}:
+        other = runs.of(run_id)
+        sized -= {name for name in sized if _was_set(base, other, name)}
+    return sized
+
+
+def _was_set(base: Configuration, other: Configuration, name: str) -> bool:
+    """Whether a run's environment sets another value, or another one is in use."""
+    return base.environment.get(name) != other.environment.get(name) or (
+        name in other.settings and other.settings[name].value != base.settings[name].value
+    )
 
 
 def _can_act(suspect: dict[str, Any], switch: Switch) -> bool:

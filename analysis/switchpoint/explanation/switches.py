@@ -22,7 +22,7 @@ from switchpoint.explanation.places import (
     switches_of,
 )
 from switchpoint.explanation.trials import Configurations
-from switchpoint.explanation.verdicts import CONFIRMED, NONE
+from switchpoint.explanation.verdicts import CONFIRMED
 from switchpoint.explanation.zooms import searches
 from switchpoint.tables.findings import may_jump
 from switchpoint.tables.measurements import Measurements
@@ -130,18 +130,20 @@ def name_of(cause: dict[str, Any]) -> str:
     return f"{cause['name']} with {cause['partner']}" if cause["partner"] else str(cause["name"])
 
 
-def _status(best: dict[str, Any] | None, causes: list[dict[str, Any]], none: str | None) -> str:
+def _status(
+    best: dict[str, Any] | None, causes: list[dict[str, Any]], none: tuple[str, str] | None
+) -> str:
     if best is not None:
         return str(best["status"])
     if none is not None:
-        return NONE
+        return none[0]
     return str(causes[0]["status"]) if causes else "unknown"
 
 
 def _reason(
     best: dict[str, Any] | None,
     causes: list[dict[str, Any]],
-    none: str | None,
+    none: tuple[str, str] | None,
     origin: dict[str, Any] | None,
 ) -> str:
     """Return the sentence on the cause; without one, what the origin may be instead."""
@@ -149,7 +151,7 @@ def _reason(
         said = str(best["reason"])
     else:
         refuted = causes[0]["reason"] if causes else "no known setting predicts it"
-        said = none or refuted
+        said = none[1] if none else refuted
     return said if origin is None else f"{said}; perhaps {words_of(origin)}"
 
 

@@ -13,8 +13,8 @@ from itertools import combinations
 from switchpoint.explanation.laws import Law, law_of
 from switchpoint.explanation.trials import Trial
 
-CONFIRMED, GOVERNED, SUSPECTED, NONE, REFUTED = (
-    "confirmed", "governed", "suspected", "none", "refuted",
+CONFIRMED, GOVERNED, SUSPECTED, NONE, REFUTED, UNKNOWN = (
+    "confirmed", "governed", "suspected", "none", "refuted", "unknown",
 )  # fmt: skip
 
 #: The priority of a status.
@@ -22,6 +22,9 @@ RANK = {CONFIRMED: 0, GOVERNED: 1, SUSPECTED: 2, NONE: 3, REFUTED: 4}
 
 #: A law must hold for so many values besides the one in use.
 _LEAST_VALUES = 2
+
+#: So many settings that only act together are more than a pair, which can be proved.
+_LEAST_GROUP = 3
 
 
 @dataclass
@@ -54,6 +57,8 @@ class Question:
         The value of each setting with which the program did not start.
     repeats : set of int
         Where runs with the same settings had the switch.
+    untried : set of str
+        Settings with a size that no trial gave another value.
     """
 
     last: int
@@ -61,6 +66,7 @@ class Question:
     rivals: Collection[str]
     refused: dict[str, int]
     repeats: Collection[int]
+    untried: Collection[str] = frozenset()
 
     def stayed(self, trial: Trial) -> bool:
         """Whether the switch was where it is without changes."""
@@ -71,6 +77,13 @@ class Question:
         return not self.stayed(trial) and (
             trial.gone or any(there > self.last for there in trial.lasts)
         )
+
+    def risen(self) -> list[Trial]:
+        """Return trials that only raised settings, and with which the switch moved up."""
+        return [
+            trial for trial in self.trials
+            if self.rose(trial) and all(change.raised for change in trial.changed.values())
+        ]  # fmt: skip
 
     def raised_in_vain(self) -> set[str]:
         """Return settings that were raised while the switch stayed, alone or with others."""
@@ -99,13 +112,16 @@ def judge_setting(
         return _overridden(question, name, alone, reason)
     law, _ = law_of(value, question.last, _places(alone, name))
     vain = [t for t in [*alone, *_raised_with_others(question, name)] if question.stayed(t)]
-    if stays := [trial for trial in vain if not _follows(law, trial, name)]:
+    stays = [trial for trial in vain if not _follows(law, trial, name)]
+    # A size that is rounded, or the larger of two: some values move the switch, others do not.
+    if stays and not any(set(trial.changed) == {name} for trial in question.risen()):
         return Verdict(REFUTED, _stays(question, name, stays[0]))
     return _followed(question, name, value, [*alone, *_in_context(question, name)], reason)
 
 
 def judge_pairs(question: Question, names: Collection[str]) -> Iterator[tuple[str, Verdict]]:
     """Yield verdicts on two settings with limits at the same size, of which both must be raised."""
+    able = _moving_alone(question)
     for first, second in combinations(sorted(names), 2):
         both = [t for t in question.trials if set(t.changed) == {first, second}]
         alone = {
@@ -113,20 +129,40 @@ def judge_pairs(question: Question, names: Collection[str]) -> Iterator[tuple[st
             for name, change in t.changed.items() if change.raised
         }  # fmt: skip
         rising = [t for t in both if question.rose(t) and all(c.raised for c in t.changed.values())]
-        if rising and {first, second} <= alone:
+        if rising and {first, second} <= alone - able:
             yield from _together(question, first, second, rising)
 
 
-def none_of(question: Question) -> str | None:
-    """Return the sentence that no setting moves the switch, if trials raised some in vain."""
+def judge_group(question: Question) -> Iterator[tuple[str, Verdict]]:
+    """Yield verdicts on three or more settings that move the switch only if all are raised."""
+    risen = [set(trial.changed) for trial in question.risen()]
+    smallest = min(risen, key=len, default=set())
+    vain = [set(trial.changed) for trial in question.trials if question.stayed(trial)]
+    if len(smallest) < _LEAST_GROUP or any(smallest - {name} not in vain for name in smallest):
+        return
+    says = f"the switch moves if {_listed(smallest)} are raised together, and stays without one"
+    for name in sorted(smallest):
+        yield name, Verdict(SUSPECTED, says, partner=_listed(smallest - {name}))
+
+
+def none_of(question: Question) -> tuple[str, str] | None:
+    """Return what is known if no setting is a cause, as status and sentence; None without trials.
+
+    The status is `none` if all settings were raised in vain, and otherwise `unknown`.
+    """
+    if risen := [len(trial.changed) for trial in question.risen()]:
+        together = f"{min(risen)} settings raised together move" if min(risen) > 1 else "1 moves"
+        return UNKNOWN, f"{together} it; the cause among them was not found"
     vain = question.raised_in_vain()
     if not vain:
         return None
-    count = f"{len(vain)} settings" if len(vain) > 1 else "1 setting"
-    return (
-        f"none of {count} that were raised moves it: the library's or the kernel's constant, or the"
-        " hardware"
-    )
+    says = "1 setting that was raised does not move it"
+    if len(vain) > 1:
+        says = f"none of {len(vain)} settings that were raised moves it"
+    left = {*_unraised(question), *question.untried}
+    if left:
+        return UNKNOWN, f"{says}; not raised yet: {_some(left)}"
+    return NONE, f"{says}: the library's or the kernel's constant, or the hardware"
 
 
 def _overridden(question: Question, name: str, alone: list[Trial], reason: str) -> Verdict:
@@ -170,7 +206,7 @@ def _followed(
     if contrary:
         return _without_law(question, name, value, moved, rising, reason, tried)
     said = f"{name} = {value:,} {law.text}: last size {question.last:,}; {tried}"
-    lacking = _lacking(question, name, holds, up)
+    lacking = _lacking(question, name, law, holds, up)
     if lacking:
         text = said if holds else f"{reason}; {tried}" if reason else f"{name} = {value:,}; {tried}"
         says = f"{text}; not confirmed: {'; '.join(lacking)}"
@@ -198,7 +234,7 @@ def _follows(law: Law, trial: Trial, name: str) -> bool:
     return trial.number_of(name) is not None and law(trial.value_of(name)) in trial.lasts
 
 
-def _lacking(question: Question, name: str, holds: set[int], up: list[int]) -> list[str]:
+def _lacking(question: Question, name: str, law: Law, holds: set[int], up: list[int]) -> list[str]:
     """Return what is missing from a proof, one clause each."""
     lacking = []
     if len(holds) < _LEAST_VALUES:
@@ -208,11 +244,26 @@ def _lacking(question: Question, name: str, holds: set[int], up: list[int]) -> l
     if set(question.repeats) != {question.last}:
         elsewhere = ", ".join(f"{there:,}" for there in sorted({*question.repeats}))
         lacking.append(f"with the same settings the switch was at {elsewhere}")
-    missing = sorted(_unraised(question, name))
-    if missing:
-        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-        lacking.append(f"not raised yet: {', '.join(missing[:3])}{more}")
+    able = _moving_alone(question, name)
+    if able:
+        lacking.append(f"it moves too when {_some(able)} is raised alone")
+    if any(not _follows(law, trial, name) for trial in _raised_with_others(question, name)):
+        lacking.append("it stays when others are raised with it")
+    if missing := _unraised(question, name) - able:
+        lacking.append(f"not raised yet: {_some(missing)}")
     return lacking
+
+
+def _moving_alone(question: Question, name: str = "") -> set[str]:
+    """Return settings that move the switch when they are raised alone, besides one with any name.
+
+    Of limits of which the lowest one acts, at most one does.
+    """
+    alone = [trial for trial in question.risen() if len(trial.changed) == 1]
+    return {
+        other for trial in alone for other in trial.changed
+        if other != name and name not in trial.followers
+    }  # fmt: skip
 
 
 def _without_law(
@@ -335,6 +386,17 @@ def _there(trial: Trial) -> str:
 
 def _at(last: int) -> str:
     return f"the switch is at {last + 1:,} B"
+
+
+def _listed(names: Collection[str]) -> str:
+    *most, last = sorted(names)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _some(names: Collection[str]) -> str:
+    """Return the first three of some names, and how many others there are."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{', '.join(sorted(names)[:3])}{more}"
 
 
 def _counted(count: int) -> str:

@@ -37,7 +37,7 @@ _MOST_HALVINGS = 8
 #: Launches of a trial, if other programs disturb it.
 _MOST_LAUNCHES = 3
 
-STAYED, MOVED, REFUSED, UNCLEAR = "stayed", "moved", "refused", "unclear"
+STAYED, MOVED, REFUSED, UNCLEAR, IGNORED = "stayed", "moved", "refused", "unclear", "ignored"
 
 
 class OutOfTimeError(Exception):
@@ -267,7 +267,7 @@ class Search:
         try:
             for _ in range(_MOST_LAUNCHES):
                 facts = self.launcher.launch(self._searches(changed), variables, labels)
-                outcome = self._outcome(facts)
+                outcome = self._outcome(facts, changes_something=bool(key))
                 if outcome[0] != UNCLEAR:
                     break
             told = f"{told or 'the same settings again'}: {_said(outcome)}"
@@ -278,12 +278,14 @@ class Search:
         self.progress(told)
         return outcome
 
-    def _outcome(self, facts: Facts) -> tuple[str, int | None]:
+    def _outcome(self, facts: Facts, *, changes_something: bool) -> tuple[str, int | None]:
         base = self._configuration
         other = configuration_of(facts.header, facts.footer)
         changed = changes(base, other)
         if len(changed) == 1:
             self.followers |= followers(base, other, changed)
+        if changes_something and not changed:
+            return IGNORED, None
         if not base.same_way(other):
             return UNCLEAR, None
         return self.target.outcome(facts.footer)
@@ -310,4 +312,6 @@ def _said(outcome: tuple[str, int | None]) -> str:
     kind, last = outcome
     if kind == MOVED:
         return "the switch is gone" if last is None else f"the switch moved to {last + 1:,} B"
+    if kind == IGNORED:
+        return "not taken; the command line, a file or the library sets this value"
     return "the switch stayed" if kind == STAYED else "the path changed, or nothing was found"
