@@ -199,6 +199,15 @@ def test_the_records_of_an_earlier_experiment_are_not_mixed_with_new_ones(tmp_pa
     assert (folder / "zoom-003.record").read_text() == "earlier"
 
 
+def test_where_no_switch_was_found_the_reason_is_reported(tmp_path: Path) -> None:
+    command = ["mpiexec.openmpi", "-n", "2", str(kernel("openmpi", "zoom"))]
+    done = run(tmp_path / "proof", ["--step=send:3000", "--", *command], {})
+
+    assert done.returncode == 0
+    assert "as it is: no step was found there: " in done.stderr + done.stdout
+    assert "No switch was found, so no cause was searched." in done.stdout
+
+
 def test_another_kernel_and_an_unknown_setting_are_refused(tmp_path: Path) -> None:
     launcher = ["mpiexec.openmpi", "-n", "2"]
     other = run(

@@ -137,12 +137,20 @@ def _experiment(searched: Search, setting: str | None) -> None:
     base, target = searched.base, searched.target
     if target.mode is not None:
         located = target.outcome(base.footer) == (STAYED, target.last)
-        shown = f"time changes after {target.last:,} B" if located else "no step was found there"
+        shown = (
+            f"time changes after {target.last:,} B"
+            if located
+            else _unfound(base, "no step was found there")
+        )
     else:
         search = probed(base.footer)
         located = search is not None
         target.last = int(search["last_size_bytes"]) if search else 0
-        shown = f"the last eager byte is {target.last:,}" if located else "no switch was found"
+        shown = (
+            f"the last eager byte is {target.last:,}"
+            if located
+            else _unfound(base, "no switch was found")
+        )
     eager = target.mode is None and stayed_eager(base.footer) is not None
     searched.progress(f"as it is: {'MPI_Send stayed eager' if eager else shown}")
     if located:
@@ -151,6 +159,12 @@ def _experiment(searched: Search, setting: str | None) -> None:
     elif eager:
         searched.listed = governors(base.header, base.footer)
         searched.give_a_limit(_LIMIT_BYTES)
+
+
+def _unfound(base: Facts, says: str) -> str:
+    """Return that nothing was found, and why, if the kernel gave a reason."""
+    searches = (base.footer or {}).get("switches", [])
+    return ": ".join(dict.fromkeys([says, *(s["reason"] for s in searches if s["reason"])]))
 
 
 def _target(step: str) -> Target:

@@ -17,8 +17,10 @@ def print_proof(proof: Proof) -> None:
     switches = proof.switches[proof.switches["exact"]]
     eager = stayed_eager(proof.measurements)
     print_stayed_eager(eager)
-    if eager.empty or not switches.empty:
+    if not switches.empty:
         print_sentences(switches)
+    elif eager.empty:
+        print("No switch was found, so no cause was searched.")
     print(
         f"switchpoint: complete launches={proof.trials} seconds={proof.seconds:.0f}"
         f" records={proof.records[0].parent}"
