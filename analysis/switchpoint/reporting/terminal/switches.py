@@ -78,7 +78,8 @@ def _print_reasons(console: Console, switches: pd.DataFrame) -> None:
     """Print each reason once, with the runs that support it."""
     runs: dict[str, dict[tuple[str, str], None]] = {}
     for row in switches.to_dict("records"):
-        if row["cause"] is not None or row["status"] in {"refuted", "none"}:
+        tried = any(entry["method"] == "intervention" for entry in row["evidence"])
+        if row["cause"] is not None or tried:
             told = [(word["method"], word["run_id"][:8]) for word in row["evidence"]]
             runs.setdefault(row["reason"], {}).update(dict.fromkeys(told))
     for reason, evidence in runs.items():
