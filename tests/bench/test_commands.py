@@ -36,6 +36,7 @@ SMALL = {
     "placement_order.py 1": "another program on each",
     "detection/noise.py 2": "10",
     "detection/score.py --ours --missed '--grid=powers of two'": "recall",
+    "detection/score_fabrics.py '--grid=powers of two, repeats' 1": "magnitudes of -100 %",
     "gate/store_speed.py year=3": "runs of one session",
     "gate/score.py --ours --pairs 1 --nights 3 1": "| Switchpoint, all findings |",
     "gate/year.py 8 3 2 {}": "night    2: ",
@@ -60,7 +61,8 @@ ELSEWHERE = {
 
 #: What the others are made of.
 PARTS = {
-    *("arguments.py", "on_testbed.py", "ratios.py", "detection/labelled.py", "detection/peers.py"),
+    *("arguments.py", "on_testbed.py", "ratios.py", "detection/fabrics.py"),
+    *("detection/labelled.py", "detection/peers.py"),
     *("gate/ideal.py", "gate/peers.py", "gate/recorded.py", "gate/synthetic.py"),
 }
 
