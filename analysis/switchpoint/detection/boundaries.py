@@ -154,14 +154,35 @@ def _judge(table: PieceTable, one: Probable, others: Sequence[Probable]) -> Judg
     bracket, left, right = one.bracket, one.left, one.right
     elsewhere = [other.meets for other in others if other.have_slopes and other.overlaps(one)]
     meets = one.meets.with_others(elsewhere)
-    if meets.probability > 0.5 and (found := _bend(table, bracket, left, right, meets)):
-        return found
-    jump = _change(table, left, right, _where_lines_jump(table, left, bracket))
+    if meets.probability > 0.5:
+        found = _bend(table, bracket, left, right, meets)
+        if found or not _jumps_beyond_slopes(table, one):
+            return found
+    before, after = _times_across(table, left, right, bracket)
+    jump = after / before - 1
     # Lines that meet do not explain a boundary if their slopes are alike, or if one of them is a
     # single size, which has no slope.
     if abs(jump) >= SMALLEST_STEP and meets.probability <= 1 - _POSSIBLE:
         return Judged(bracket, left, right, "step", jump, meets.probability)
     return _slope_change(table, bracket, left, right, meets.probability)
+
+
+def _jumps_beyond_slopes(table: PieceTable, one: Probable) -> bool:
+    """Say whether the time jumps further than the slopes just beside it explain.
+
+    On a smooth curve the line across a gap is never steeper or flatter than those of the octaves on
+    both sides of it, however far the lines of longer pieces are apart there.
+    """
+    if not one.have_slopes:
+        return False
+    before, after = one.bracket.first - 1, one.bracket.last
+    low, high = float(table.size[before]), float(table.size[after])
+    octave = np.searchsorted(table.size, [low / 2, 2 * high], side="left")
+    left = max(min(int(octave[0]), before - 1), one.left[0]), before
+    right = after, min(max(int(octave[1]), after + 1), one.right[1])
+    slopes = np.array([table.slope(left), table.slope(right)])
+    change = table.line(right, high)[0] / (table.line(left, low)[0] + slopes * (high - low)) - 1
+    return bool((change >= SMALLEST_STEP).all() or (change <= -SMALLEST_STEP).all())
 
 
 def _bend(
@@ -203,12 +224,21 @@ def _change(table: PieceTable, left: Piece, right: Piece, size: float) -> float:
     return table.line(right, size)[0] / table.line(left, size)[0] - 1
 
 
-def _where_lines_jump(table: PieceTable, left: Piece, bracket: Bracket) -> float:
-    """Return the size at which a jump is measured: the first one after it, where it is paid.
+def _times_across(
+    table: PieceTable, left: Piece, right: Piece, bracket: Bracket
+) -> tuple[float, float]:
+    """Return the times without and with a jump, at the first size after it, where it is paid.
 
-    A single size before it says nothing of the times beyond, so that its own time is compared.
+    A single size before it has no slope: times beyond it grow as those after the jump do, but no
+    faster than their sizes.
     """
-    return float(table.size[left[1] if left[0] == left[1] else bracket.last])
+    size = float(table.size[bracket.last])
+    before, after = table.line(left, size)[0], table.line(right, size)[0]
+    if left[0] == left[1]:
+        from_size, before = float(table.size[left[0]]), float(table.time[left[0]])
+        grown = before + table.slope(right) * (size - from_size)
+        before = min(grown, before * size / from_size) if from_size else grown
+    return before, after
 
 
 def _described(
@@ -218,11 +248,11 @@ def _described(
     left, right = judged.left, judged.right
     last_before = int(table.size[judged.bracket.first - 1])
     first_after = float(table.size[judged.bracket.last])
-    where = _where_lines_jump(table, left, judged.bracket)
+    before, after = _times_across(table, left, right, judged.bracket)
     evidence = {
         "before": _line_as_words(table, left),
         "after": _line_as_words(table, right),
-        "jump_us": table.line(right, where)[0] - table.line(left, where)[0],
+        "jump_us": after - before,
         "noise": float(np.median(table.noise)),
         "sizes": right[1] - left[0] + 1,
         "posterior": judged.bracket.probability,

@@ -28,12 +28,14 @@ class Odd:
 
 def odd_between(table: PieceTable, left: Piece, place: int, right: Piece) -> Odd | None:
     """Return the single size between two pieces, if their lines agree."""
-    size, time = float(table.size[place]), float(table.time[place])
-    before, before_error = table.line(left, size)
-    after, after_error = table.line(right, size)
+    size, time = table.size[place - 1 : place + 2], float(table.time[place])
+    lines = np.array([[table.line(piece, one)[0] for one in size] for piece in (left, right)])
+    before, after = (float(line) for line in lines[:, 1])
     nearer = min(abs(time - before), abs(time - after))
-    if (time > before) != (time > after) or abs(before - after) >= nearer / 2:
+    # Lines with other slopes meet somewhere, but agree on one side only.
+    if (time > before) != (time > after) or np.abs(lines[0] - lines[1]).max() >= nearer / 2:
         return None
+    before_error, after_error = (table.line(piece, float(size[1]))[1] for piece in (left, right))
     usual = (before + after) / 2
     error = np.hypot(table.noise[place] * usual, max(before_error, after_error))
     return Odd(place, time / usual - 1, nearer / float(error))

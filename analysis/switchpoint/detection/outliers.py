@@ -15,9 +15,6 @@ from switchpoint.tables.sweeps import Floats
 #: Smaller changes of a single size are not reported, relative.
 SMALLEST_OUTLIER = 0.05
 
-#: Three neighbours on a line are this far from it in one case of 16,000.
-_LARGEST_MISFIT = 16.0
-
 #: What a large change of one size leaves open if that size was measured once.
 _ONCE = "a step that begins at this size may look alike; measure this and the next sizes again"
 
@@ -36,25 +33,24 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     -------
     change, errors : array of float, shape (n,)
         Relative distance from the lines through the three points on either side if a single point
-        lies off both and off the line between its two neighbours, otherwise 0; and the same in
+        lies off both on the same side, and both lines agree around it, otherwise 0; and the same in
         standard errors. Three points at either end are 0.
     """
     change, errors = np.zeros_like(time), np.zeros_like(time)
     if len(size) < 7:
         return change, errors
     here = slice(3, len(size) - 3)
-    left, left_error, left_misfit = _aimed(size, time, noise, np.arange(-3, 0))
-    right, right_error, right_misfit = _aimed(size, time, noise, np.arange(1, 4))
-    share = (size[3:-3] - size[2:-4]) / (size[4:-2] - size[2:-4])
-    between = (1 - share) * time[2:-4] + share * time[4:-2]
-    usual, off = (left + right) / 2, time[here] - np.stack([left, right, between])
+    left, past_left, left_error = _aimed(size, time, noise, np.arange(-3, 0))
+    right, past_right, right_error = _aimed(size, time, noise, np.arange(3, 0, -1))
+    usual, off = (left + right) / 2, time[here] - np.stack([left, right])
     nearer = np.abs(off).min(axis=0)
     error = np.hypot(noise[here] * usual, np.maximum(left_error, right_error))
     outside = (off > 0).all(axis=0) | (off < 0).all(axis=0)
-    alone = outside & (nearer > 5 * error) & (np.abs(left - right) < nearer / 2)
+    alone = outside & (nearer > 5 * error)
+    # Lines with other slopes meet somewhere, but agree on one side only.
+    for apart in (left - right, past_left - time[4:-2], past_right - time[2:-4]):
+        alone &= np.abs(apart) < nearer / 2
     alone &= np.minimum(left, right) > 0  # lines through noisy neighbours can be negative
-    # Neighbours with a boundary among them are on no line, so they aim anywhere.
-    alone &= np.maximum(left_misfit, right_misfit) < _LARGEST_MISFIT
     errors[here] = np.where(alone, nearer / error, 0.0)
     # An odd size bends its neighbours' lines, so they seem odd too.
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(errors, 3), 7)
@@ -113,8 +109,8 @@ def _aimed(
 ) -> tuple[Floats, Floats, Floats]:
     """Extrapolate the weighted line through the neighbours at `shifts` to each inner point.
 
-    Returns the times, their standard errors, and how far the neighbours lie from their line (the
-    sum of squares in units of the noise), for all points but three at either end.
+    The last shift is that of the nearest. Returns the times there and at the next size beyond, and
+    the standard errors of the former, for all points but three at either end.
     """
     around = np.arange(3, len(size) - 3)[:, None] + shifts[None, :]
     x, y = size[around], time[around]
@@ -124,10 +120,10 @@ def _aimed(
     mean = (weight * y).sum(1) / total
     spread = (weight * (x - centre[:, None]) ** 2).sum(1)
     slope = (weight * (x - centre[:, None]) * (y - mean[:, None])).sum(1) / spread
-    ahead = size[3 : len(size) - 3] - centre
-    off = y - mean[:, None] - slope[:, None] * (x - centre[:, None])
+    here = around[:, -1] - shifts[-1]
+    ahead, beyond = size[here] - centre, size[here - shifts[-1]] - centre
     return (
         mean + np.maximum(slope, 0) * ahead,
+        mean + np.maximum(slope, 0) * beyond,
         np.sqrt(1 / total + ahead**2 / spread),
-        (weight * off**2).sum(1),
     )
