@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from switchpoint.tables.curves import summarise
-from switchpoint.tables.sweeps import Floats
+from switchpoint.tables.curves import compare_passes, summarise_passes, with_levels
+from switchpoint.tables.sweeps import Floats, Sweeps
 
 CURVES = Path(__file__).with_name("curves.parquet")
 UNSEEN = Path(__file__).with_name("unseen.parquet")
@@ -119,7 +119,10 @@ class Curve:
     first_byte : int
         First message size after the switch in bytes; 0 without a switch.
     size, time, error : array of float, shape (n,)
-        Bytes, median microseconds, and the median's relative standard error.
+        Bytes, median microseconds, and the relative standard error of the median, as its own
+        samples and passes show it. Labels and peers use these.
+    level, level_error : array of float, shape (n,)
+        The time that `detect` uses for each size, and its relative standard error.
     effect, scatter : float
         Relative change of time that the switch makes, without any detector, and by how much the
         logarithms of the curve's times differ from those of curves with other limits, from size to
@@ -138,6 +141,8 @@ class Curve:
     size: Floats
     time: Floats
     error: Floats
+    level: Floats
+    level_error: Floats
     effect: float = field(default=np.nan)
     scatter: float = field(default=np.nan)
     by_recipe: bool = False
@@ -256,7 +261,13 @@ def curves(passes: int | None = None) -> Iterator[Curve]:
         for grid, per_octave in GRIDS.items():
             on = _on_grid(curve.size, per_octave)
             yield replace(
-                curve, grid=grid, size=curve.size[on], time=curve.time[on], error=curve.error[on]
+                curve,
+                grid=grid,
+                size=curve.size[on],
+                time=curve.time[on],
+                error=curve.error[on],
+                level=curve.level[on],
+                level_error=curve.level_error[on],
             )
 
 
@@ -291,7 +302,12 @@ def _read(path: Path, passes: int | None = None) -> Iterator[Curve]:
     table = table.assign(time_us=table.pop("time_ns") / 1e3, sample=0, iterations=1)
     names = ["transport", "limit", "launch", "first_byte"]
     names += ["recipe"] if "recipe" in table else []
-    points = summarise(table.astype(dict.fromkeys(names, "category")))
+    sweeps = Sweeps.of(table.astype(dict.fromkeys(names, "category")))
+    passes = compare_passes(sweeps)
+    points = summarise_passes(sweeps, passes)
+    levels = with_levels(points, passes)
+    points["error"] = passes.error
+    points["level_us"], points["level_error_us"] = levels["time_us"], levels["error_us"]
     for key, part in points.groupby(names, observed=True):
         known = dict(zip(names, key, strict=True))
         time = part["time_us"].to_numpy()
@@ -304,7 +320,9 @@ def _read(path: Path, passes: int | None = None) -> Iterator[Curve]:
             first_byte=int(known["first_byte"]),
             size=part["size_bytes"].to_numpy(dtype=float),
             time=time,
-            error=part["error_us"].to_numpy() / time,
+            error=part["error"].to_numpy(),
+            level=part["level_us"].to_numpy(),
+            level_error=(part["level_error_us"] / part["level_us"]).to_numpy(),
         )
 
 

@@ -97,7 +97,7 @@ class Result:
 def ours(same: list[Curve]) -> Iterator[Result]:
     """Run `detect`'s search on launches of one curve."""
     start = time.perf_counter()
-    several = detect_launches(same[0].size, [(curve.time, curve.error) for curve in same])
+    several = detect_launches(same[0].size, [(curve.level, curve.level_error) for curve in same])
     seconds = (time.perf_counter() - start) / len(same)
     for curve, findings in zip(same, several, strict=True):
         found = [

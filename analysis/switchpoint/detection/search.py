@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from switchpoint.detection.inversions import inversions
 from switchpoint.detection.launches import detect_launches
 from switchpoint.records.run_facts import conditions
 from switchpoint.tables.columns import identity_columns
-from switchpoint.tables.curves import compare_passes, summarise_passes
+from switchpoint.tables.curves import compare_passes, summarise_passes, with_levels
 from switchpoint.tables.findings import ANOMALY_COLUMNS
 from switchpoint.tables.measurements import Measurements, sweeps_of
 from switchpoint.tables.sweeps import Floats, Indices, Sweeps
+from switchpoint.tables.visits import States
 
 #: The number of curves that are searched at once, and the number from which processes are started.
 CURVES_AT_ONCE = 100
@@ -27,6 +29,12 @@ WORTH_A_POOL = 600
 
 #: The most launches of one curve that are searched together. More need memory and add little.
 LAUNCHES_TOGETHER = 10
+
+#: What visits in states leave open if too few of them tell the states apart.
+_STATES = (
+    "some visits of each size are slow as a whole, and the passes are too few to tell them from a"
+    " slow size; measure again with twice as many passes"
+)
 
 
 def find_anomalies(
@@ -126,13 +134,24 @@ def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], int]:
     passes = compare_passes(sweeps)
     table = summarise_passes(sweeps, passes)
     identities = sweeps.identities()
+    states = passes.visits.states
     rows = [
-        identities[curve] | finding
-        for curves, size, launches in _families(sweeps, table, passes.point_curve)
+        identities[curve] | (_with_states(finding, states[curve]) if curve in states else finding)
+        for curves, size, launches in _families(
+            sweeps, with_levels(table, passes), passes.point_curve
+        )
         for curve, found in zip(curves, detect_launches(size, launches), strict=True)
         for finding in found
     ]
     return table, rows + noise_bursts(sweeps, passes), len(sweeps.curves)
+
+
+def _with_states(finding: dict[str, Any], states: States) -> dict[str, Any]:
+    """Add to a finding that the visits of its curve have states, and what they leave open."""
+    evidence = {"states": asdict(states), **finding["evidence"]}
+    if not states.told_apart:
+        evidence.setdefault("caveat", _STATES)
+    return finding | {"evidence": evidence}
 
 
 def _search_points(points: pd.DataFrame) -> list[dict[str, Any]]:

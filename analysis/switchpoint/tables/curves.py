@@ -13,6 +13,7 @@ from switchpoint.tables.measurements import Measurements, sweeps_of
 from switchpoint.tables.minima import with_told_minima
 from switchpoint.tables.naming import curve_name
 from switchpoint.tables.sweeps import Floats, Indices, Sweeps
+from switchpoint.tables.visits import Visits, compare_visits
 
 #: A curve is noisy if the relative standard error of its typical median is at least this.
 _TOO_NOISY = 0.1
@@ -91,6 +92,11 @@ class Passes:
         For each pass: how many sizes it measured.
     cell_point, cell_slower
         For each size and pass of a curve: the point, and how much slower it was than the pass.
+    error : array of float
+        For each point: the relative standard error of its median, as its own samples and passes
+        show it.
+    visits : Visits
+        What the passes at a size and at its neighbours tell of each point.
     """
 
     point: Indices
@@ -103,6 +109,8 @@ class Passes:
     sizes: Indices
     cell_point: Indices
     cell_slower: Floats
+    error: Floats
+    visits: Visits
 
 
 def compare_passes(sweeps: Sweeps) -> Passes:
@@ -118,19 +126,24 @@ def compare_passes(sweeps: Sweeps) -> Passes:
     logs = np.log(median_by(cell, sweeps.time_us.astype(float)))
     logs -= median_by(cell_point, logs)[cell_point]
     slower, sizes = median_by(cell_turn, logs), np.bincount(cell_turn)
-    logs -= np.where(sizes >= _FEWEST_SIZES, slower, 0.0)[cell_turn]
+    slower = np.where(sizes >= _FEWEST_SIZES, slower, 0.0)
+    logs -= slower[cell_turn]
     scatter = median_by(curve[of_turn][cell_turn], np.abs(logs))
+    within = _error_of_median(point, np.log(sweeps.time_us.astype(float)) - slower[turn])
+    own = np.maximum(within, _error_of_median(cell_point, logs))
     return Passes(
         point=point,
         point_curve=point_curve,
         turn=turn,
         curve=curve[of_turn],
         number=sweeps.number[of_turn],
-        slower=np.where(sizes >= _FEWEST_SIZES, slower, 0.0),
+        slower=slower,
         scatter=scatter[curve[of_turn]],
         sizes=sizes,
         cell_point=cell_point,
         cell_slower=logs,
+        error=own,
+        visits=compare_visits(cell_point, logs, own, point_curve),
     )
 
 
@@ -140,8 +153,6 @@ def summarise_passes(sweeps: Sweeps, passes: Passes) -> pd.DataFrame:
     sorted_time, starts, counts = _sorted_by(passes.point, time)
     below = _interval_rank(counts)
     median = _median_of_sorted(sorted_time, starts, counts)
-    within = _error_of_median(passes.point, np.log(time) - passes.slower[passes.turn])
-    between = _error_of_median(passes.cell_point, passes.cell_slower)
     identity = sweeps.curves.iloc[passes.point_curve]
     columns: dict[str, Any] = {name: identity[name].array for name in sweeps.identity}
     columns["size_bytes"] = size = sweeps.size_bytes[_first_of_each(passes.point)]
@@ -149,12 +160,24 @@ def summarise_passes(sweeps: Sweeps, passes: Passes) -> pd.DataFrame:
     columns["low_us"] = sorted_time[starts + below]
     columns["high_us"] = sorted_time[starts + counts - 1 - below]
     columns["mad_us"] = median_by(passes.point, np.abs(time - median[passes.point]))
-    columns["error_us"] = np.maximum(within, between) * median
+    columns["error_us"] = passes.visits.error * median
     columns["trimmed_us"] = _mean_within_extremes(sorted_time, starts, counts)
     columns["min_us"] = sorted_time[starts]
     columns["count"] = counts
     columns["bandwidth_MBps"] = size / median
     return pd.DataFrame(columns, copy=False)
+
+
+def with_levels(table: pd.DataFrame, passes: Passes) -> pd.DataFrame:
+    """Return a summary with the time that stands for each size, which is not always the median.
+
+    Where visits have two states, it is that of the state which most visits of all sizes show best.
+    """
+    visits = passes.visits
+    time = table["time_us"] * np.exp(visits.fastest)
+    known = visits.error_of_fastest > 0
+    error = np.where(known, visits.error_of_fastest * time, table["error_us"])
+    return table.assign(time_us=time, error_us=error)
 
 
 def noise_warnings(curves: pd.DataFrame) -> list[str]:
