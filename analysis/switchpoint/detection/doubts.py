@@ -93,6 +93,7 @@ def _changes(size: Floats, time: Floats, places: list[int]) -> str:
 
 def _with_large_changes(curves: pd.DataFrame, names: list[str]) -> Iterator[pd.DataFrame]:
     """Yield the curves in which the times of neighbouring sizes differ by half or more."""
+    curves = curves[curves["size_bytes"] > 0]  # `detect` does not search 0 bytes
     number = curves.groupby(names, dropna=False, observed=True, sort=False).ngroup() if names else 0
     curves = curves.assign(**{_NUMBER: number}).sort_values([_NUMBER, "size_bytes"])
     of_curve, time = curves[_NUMBER].to_numpy(), curves["time_us"].to_numpy(float)

@@ -48,6 +48,7 @@ class Switch:
 
     last: int
     first: int
+    searched: bool = False  # found by a probe or a bisection, not only by a sweep
     probed: bool = False
     magnitude: float | None = None
     run_id: str | None = None  # the run whose settings explain it
@@ -92,7 +93,9 @@ def switches_of(place: Place) -> list[Switch]:
         if search["verdict"] not in {"exact", "interval"}:
             continue
         last, first = int(search["last_size_bytes"]), int(search["first_size_bytes"])
-        switch = pinned.setdefault((last, first), Switch(last, first, run_id=search["run_id"]))
+        switch = pinned.setdefault(
+            (last, first), Switch(last, first, searched=True, run_id=search["run_id"])
+        )
         switch.probed |= search["method"] == "late_receiver"
         if search["jump"] is not None and switch.magnitude is None:
             switch.magnitude = float(search["jump"])

@@ -58,8 +58,8 @@ def explain(
             `protocol_switch`: proved by the late-receiver probe, or because the step followed a
             setting that was changed. `step`: what timing shows.
         last_size_bytes, first_size_bytes, exact
-            The last size before the switch and the first size after it. They are neighbours if
-            `exact`, otherwise they bracket the switch.
+            The last size before the switch and the first size after it. If `exact`, a zoom found
+            them to be one byte apart; otherwise they bracket the switch.
         magnitude
             Relative change of time, from the bisection if there is one, otherwise from the sweep.
         cause, value, status, reason
@@ -113,7 +113,7 @@ def _explain_place(
             "kind": "protocol_switch" if switch.probed or proved else "step",
             "last_size_bytes": switch.last,
             "first_size_bytes": switch.first,
-            "exact": switch.first - switch.last == 1,
+            "exact": switch.searched and switch.first - switch.last == 1,
             "magnitude": switch.magnitude,
             "cause": None if best is None else name_of(best),
             "value": None if best is None else best["value"],
