@@ -15,6 +15,9 @@ from switchpoint.tables.sweeps import Floats
 #: Smaller changes of a single size are not reported, relative.
 SMALLEST_OUTLIER = 0.05
 
+#: Three neighbours on a line are this far from it in one case of 16,000.
+_LARGEST_MISFIT = 16.0
+
 #: What a large change of one size leaves open if that size was measured once.
 _ONCE = "a step that begins at this size may look alike; measure this and the next sizes again"
 
@@ -40,8 +43,8 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     if len(size) < 7:
         return change, errors
     here = slice(3, len(size) - 3)
-    left, past_left, left_error = _aimed(size, time, noise, np.arange(-3, 0))
-    right, past_right, right_error = _aimed(size, time, noise, np.arange(3, 0, -1))
+    left, past_left, left_error, left_misfit = _aimed(size, time, noise, np.arange(-3, 0))
+    right, past_right, right_error, right_misfit = _aimed(size, time, noise, np.arange(3, 0, -1))
     usual, off = (left + right) / 2, time[here] - np.stack([left, right])
     nearer = np.abs(off).min(axis=0)
     error = np.hypot(noise[here] * usual, np.maximum(left_error, right_error))
@@ -51,6 +54,8 @@ def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats
     for apart in (left - right, past_left - time[4:-2], past_right - time[2:-4]):
         alone &= np.abs(apart) < nearer / 2
     alone &= np.minimum(left, right) > 0  # lines through noisy neighbours can be negative
+    # Neighbours with a boundary among them are on no line, so they aim anywhere.
+    alone &= np.maximum(left_misfit, right_misfit) < _LARGEST_MISFIT
     errors[here] = np.where(alone, nearer / error, 0.0)
     # An odd size bends its neighbours' lines, so they seem odd too.
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(errors, 3), 7)
@@ -106,11 +111,12 @@ def sure_of_none_in(number: int, errors: float) -> float:
 
 def _aimed(
     size: Floats, time: Floats, noise: Floats, shifts: npt.NDArray[np.int_]
-) -> tuple[Floats, Floats, Floats]:
+) -> tuple[Floats, Floats, Floats, Floats]:
     """Extrapolate the weighted line through the neighbours at `shifts` to each inner point.
 
-    The last shift is that of the nearest. Returns the times there and at the next size beyond, and
-    the standard errors of the former, for all points but three at either end.
+    The last shift is that of the nearest. Returns the times there and at the next size beyond, the
+    standard errors of the former, and how far the neighbours lie from their line (the sum of
+    squares in units of the noise), for all points but three at either end.
     """
     around = np.arange(3, len(size) - 3)[:, None] + shifts[None, :]
     x, y = size[around], time[around]
@@ -122,8 +128,10 @@ def _aimed(
     slope = (weight * (x - centre[:, None]) * (y - mean[:, None])).sum(1) / spread
     here = around[:, -1] - shifts[-1]
     ahead, beyond = size[here] - centre, size[here - shifts[-1]] - centre
+    off = y - mean[:, None] - slope[:, None] * (x - centre[:, None])
     return (
         mean + np.maximum(slope, 0) * ahead,
         mean + np.maximum(slope, 0) * beyond,
         np.sqrt(1 / total + ahead**2 / spread),
+        (weight * off**2).sum(1),
     )
