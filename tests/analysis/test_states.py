@@ -46,7 +46,7 @@ def test_a_step_is_found_among_visits_in_two_states_and_says_so() -> None:
         here = findings[(findings["kind"] == "step") & (findings["size_bytes"] == 8192)]
         for evidence in here["evidence"]:
             found += 1
-            assert evidence["states"]["told_apart"]
+            assert evidence["states"]["distinguished"]
             assert evidence["states"]["slow_share"] == pytest.approx(0.25, abs=0.1)
     assert found >= 9
 
@@ -56,7 +56,7 @@ def test_states_that_few_passes_cannot_tell_apart_ask_for_more_passes() -> None:
     curves = [detect(in_two_states(THIRDS, times, 0.5, seed, passes=3)) for seed in range(20)]
     evidence = [one for findings in curves for one in findings["evidence"]]
     said = [
-        one["caveat"] for one in evidence if "states" in one and not one["states"]["told_apart"]
+        one["caveat"] for one in evidence if "states" in one and not one["states"]["distinguished"]
     ]
 
     assert any("measure again with twice as many passes" in caveat for caveat in said)

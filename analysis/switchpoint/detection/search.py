@@ -149,7 +149,7 @@ def _search(sweeps: Sweeps) -> tuple[pd.DataFrame, list[dict[str, Any]], int]:
 def _with_states(finding: dict[str, Any], states: States) -> dict[str, Any]:
     """Add to a finding that the visits of its curve have states, and what they leave open."""
     evidence = {"states": asdict(states), **finding["evidence"]}
-    if not states.told_apart:
+    if not states.distinguished:
         evidence.setdefault("caveat", _STATES)
     return finding | {"evidence": evidence}
 

@@ -44,13 +44,13 @@ class States:
         The share of visits that are slow.
     slower : float
         By how much, relative to the fastest visits: the median of the slow ones.
-    told_apart : bool
+    distinguished : bool
         Whether there are enough visits of each size for its fastest to stand for it.
     """
 
     slow_share: float
     slower: float
-    told_apart: bool
+    distinguished: bool
 
 
 @dataclass(frozen=True)
@@ -113,13 +113,13 @@ def compare_visits(point: Indices, slower: Floats, own: Floats, point_curve: Ind
         lowest, of_lowest = _known(visits, several, np.zeros(end - first))
         share, slower_by, of_no_fast = _slow(visits - lowest[:, None])
         of_lowest = np.maximum(of_lowest, of_no_fast)
-        told_apart = bool((of_lowest < _MUCH_LESS * of_median).mean() >= _SIZES_WITH_STATES)
+        distinguished = bool((of_lowest < _MUCH_LESS * of_median).mean() >= _SIZES_WITH_STATES)
         states[int(point_curve[first])] = States(
             float(np.median(share[unseen])),
             float(np.expm1(np.median(slower_by[unseen]))),
-            told_apart,
+            distinguished,
         )
-        if told_apart:
+        if distinguished:
             fastest[here], of_fastest[here] = lowest - median, of_lowest
     return Visits(error, fastest, of_fastest, states)
 
