@@ -172,9 +172,13 @@ class KernelMixin(PlacementMixin):
         """Write what is needed to start the ranks again as labels of the record.
 
         Then the arguments are complete. Each is one word of the job script, whatever it contains:
-        ``-S`` sets some of them, and a label may quote others.
+        ``-S`` sets some of them, and a label may quote others. ReFrame gives the job its numbers
+        of tasks only after these hooks, but launchers such as ``mpiexec`` write them.
         """
         job, launcher = self.job, self.job.launcher
+        job.num_tasks = self.num_tasks
+        job.num_tasks_per_node = self.num_tasks_per_node
+        job.num_cpus_per_task = self.num_cpus_per_task
         words = {
             "launch": [*launcher.command(job), *launcher.options],
             "scheduler_options": [

@@ -651,6 +651,18 @@ def test_plain_options_of_launchers_are_used(switchpoint: Run, tmp_path: Path, l
     assert " -bind-to" not in script.rpartition("exec ")[2]
 
 
+@pytest.mark.parametrize("launcher", ["mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"])
+@pytest.mark.parametrize("option", ["-x UCX_TLS", "--mca btl tcp"])
+def test_options_that_hydra_refuses_are_not_given_to_it(
+    switchpoint: Run, tmp_path: Path, launcher: str, option: str
+) -> None:
+    labels = {"site": "there", "launch": f"{launcher} -n 2 {option}"}
+    folder = laid_out(switchpoint, tmp_path, labels=labels)
+
+    assert launcher not in (folder / "run.sh").read_text()
+    assert "label launch" in (folder / "README.md").read_text()
+
+
 def test_no_escape_sequence_reaches_the_terminal_or_the_folder(
     switchpoint: Run, tmp_path: Path
 ) -> None:

@@ -3,14 +3,24 @@
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 from sessions import ROOT, Session, preloaded, start_reframe
+from switchpoint.reproduction.recipe import reproduce
 
 pytestmark = [
     pytest.mark.build,
     pytest.mark.skipif(not shutil.which("mpicc.openmpi"), reason="needs Open MPI"),
 ]
+
+
+@pytest.fixture(scope="module")
+def long_sweep(tmp_path_factory):
+    """A folder in which a sweep ran that was too long for its step."""
+    folder = tmp_path_factory.mktemp("long")
+    measured_here(folder, "-S", "passes=1000000", "-S", "step_limit_s=12")
+    return folder
 
 
 def run_here(tmp_path, *words) -> Session:
@@ -30,17 +40,30 @@ def measured_here(tmp_path, *words) -> tuple[Session, dict]:
     """Run a small check that passes; return the session and the footer of the record."""
     session = run_here(tmp_path, *words)
     assert session.exit_code == 0, session.output
-    [record] = (tmp_path / "output").rglob("pingpong.record")
-    footer = json.loads(record.read_text().splitlines()[-1])
-    return session, footer
+    return session, json.loads(record_in(tmp_path).read_text().splitlines()[-1])
 
 
-def test_a_sweep_that_is_too_long_ends_early_with_a_complete_record(tmp_path):
-    _, footer = measured_here(tmp_path, "-S", "passes=1000000", "-S", "step_limit_s=12")
+def record_in(folder) -> Path:
+    [record] = (folder / "output").rglob("pingpong.record")
+    return record
+
+
+def test_a_sweep_that_is_too_long_ends_early_with_a_complete_record(long_sweep):
+    footer = json.loads(record_in(long_sweep).read_text().splitlines()[-1])
 
     assert footer["shortened"]
     assert {point["size_bytes"] for point in footer["points"]} == {1, 8, 1024, 65536, 1048576}
     assert min(point["passes"] for point in footer["points"]) >= 1
+
+
+def test_a_run_is_reproduced_with_as_many_ranks_as_it_had(long_sweep):
+    """The label that says so is written before ReFrame gives the job its number of tasks."""
+    header = json.loads(record_in(long_sweep).read_text().splitlines()[0])
+    assert len(header["ranks"]) == 2
+    assert header["labels"]["launch"] == "mpiexec.openmpi --bind-to core -n 2"
+
+    told = reproduce(str(record_in(long_sweep)))
+    assert told.words("launch")[-2:] == ["-n", "2"]
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,13 @@ _MPIRUN: Mapping[str, _Option] = {
     "env": _sets(""),
 }  # fmt: skip
 
+#: What only Open MPI's launchers know: those that are called after Hydra end at them.
+_OPEN_MPI_ALONE = frozenset(["mca", "gmca", "omca", "prtemca", "x"])
+
+_HYDRA: Mapping[str, _Option] = {
+    name: option for name, option in _MPIRUN.items() if name not in _OPEN_MPI_ALONE
+}
+
 #: Of srun, which also takes what a job asks the scheduler for. Each is written as one word with its
 #: value.
 _SRUN: Mapping[str, _Option] = {
@@ -155,10 +162,11 @@ _JSRUN: Mapping[str, _Option] = {
 #: The options of each program that starts the ranks of a job.
 _LAUNCHERS: Mapping[str, Mapping[str, _Option]] = {
     **dict.fromkeys(
-        ("mpiexec", "mpiexec.hydra", "mpiexec.mpich", "mpiexec.openmpi", "mpirun", "mpirun.mpich",
-         "mpirun.openmpi", "orterun", "palsrun", "prterun", "prun"),
+        ("mpiexec", "mpiexec.openmpi", "mpirun", "mpirun.openmpi", "orterun", "palsrun",
+         "prterun", "prun"),
         _MPIRUN,
     ),
+    **dict.fromkeys(("mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich"), _HYDRA),
     "srun": _SRUN,
     "aprun": _APRUN,
     "jsrun": _JSRUN,
@@ -208,7 +216,7 @@ def _options(words: Sequence[str], known: Mapping[str, _Option]) -> list[str] | 
 def _written(name: str, values: list[str], known: Mapping[str, _Option]) -> list[str]:
     """Return the words of an option such that no launcher can take a value for a program."""
     dashed = f"--{name}" if len(name) > 1 else f"-{name}"
-    if known is _MPIRUN:
+    if known in (_MPIRUN, _HYDRA):
         return [dashed, "=".join(values)] if name in _VARIABLES else [dashed, *values]
     if known is _SRUN:
         return ["=".join([dashed, *values]) if len(name) > 1 else "".join([dashed, *values])]
