@@ -406,13 +406,35 @@ def test_files_are_written_with_the_settings_that_use_them(
     assert printed.exit_code == 0, printed.output
     assert "pipeline, segments of" in printed.stdout
     assert f"use it: set -a; . {folder}/openmpi.env; set +a" in printed.stdout
-    settings = dict(row.split("=") for row in (folder / "openmpi.env").read_text().splitlines())
+    [mark, *rows] = (folder / "openmpi.env").read_text().splitlines()
+    assert mark.startswith("# ")
+    settings = dict(row.split("=") for row in rows)
     assert settings["OMPI_MCA_coll_tuned_use_dynamic_rules"] == "1"
     rules = Path(settings["OMPI_MCA_coll_tuned_dynamic_rules_filename"])
     assert chosen(rules.read_text(), 7, 4, MIB)[0] == 3
     assert content["written"] == [str(folder / "openmpi-rules.conf"), str(folder / "openmpi.env")]
     assert [row["in_file"] for row in content["algorithms"]][-1] is True
     assert content["algorithms"][-1]["times_faster"] > 2
+
+
+@pytest.mark.parametrize("name", ["openmpi.env", "openmpi-rules.conf"])
+def test_settings_that_the_user_wrote_are_not_replaced(
+    model_file: Path, tmp_path: Path, switchpoint: Run, name: str
+) -> None:
+    words = ["model", "recommend", model_file, "--placement", FAR, "--nodes", 4,
+             "--about", "broadcast", "--write", tmp_path, "--sizes"]  # fmt: skip
+    (tmp_path / name).write_text("OMPI_MCA_btl=self,tcp\n")
+
+    refused = switchpoint(*words, "1M")
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        f"switchpoint: {tmp_path / name}: was not written by `switchpoint model recommend`; choose"
+        " another folder, or replace it with --force\n"
+    )
+    assert [path.read_text() for path in tmp_path.glob("openmpi*")] == ["OMPI_MCA_btl=self,tcp\n"]
+
+    assert switchpoint(*words, "1M", "--force").exit_code == 0
+    assert switchpoint(*words, "1K,1M").exit_code == 0, "now they are ours"
 
 
 @pytest.mark.parametrize("folder", ["my rules", "it's; $HOME", "."])

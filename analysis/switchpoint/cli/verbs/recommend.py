@@ -72,6 +72,9 @@ def recommend(
             show_default=False,
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --write: replace files that others wrote, too.")
+    ] = False,
     mpich_library: Annotated[
         Path | None,
         typer.Option(
@@ -117,7 +120,7 @@ def recommend(
             warn(measurements.warnings)
         written = []
         if write is not None:
-            written = write_advice(found, write, mpich_library, _names(hosts))
+            written = write_advice(found, write, mpich_library, _names(hosts), force=force)
         if as_json:
             from switchpoint.reporting.json import print_json
             from switchpoint.reporting.recommendations import recommendation_as_json
