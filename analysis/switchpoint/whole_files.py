@@ -57,7 +57,7 @@ def write_whole(path: Path, content: bytes, *, swept: bool = False) -> None:
 
 
 def append_text(path: Path, text: str) -> None:
-    """Append to a file, which is created if it does not exist.
+    """Append to a file, completely or not at all. It is created if it does not exist.
 
     Raises
     ------
@@ -66,8 +66,18 @@ def append_text(path: Path, text: str) -> None:
     """
     _refuse_others_than_files(path)
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with open(os.open(path, flags, 0o666), "a", encoding="utf-8") as stream:  # noqa: PTH123
-        stream.write(text)
+    file = os.open(path, flags, 0o666)
+    try:
+        before = os.fstat(file).st_size
+        left = text.encode()
+        try:
+            while left:
+                left = left[os.write(file, left) :]
+        except OSError:  # on a full disk, a part of a line would spoil the next one
+            os.ftruncate(file, before)
+            raise
+    finally:
+        os.close(file)
 
 
 def _refuse_others_than_files(path: Path) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
+import resource
+import signal
 from pathlib import Path
 
 import pytest
 from switchpoint.cli.command import app
+from switchpoint.whole_files import append_text
 from typer.testing import CliRunner, Result
 
 RECORDS = Path(__file__).parents[1] / "analysis" / "records"
@@ -178,3 +181,35 @@ def is_number(text: str) -> bool:
     except ValueError:
         return text == "-"
     return True
+
+
+@pytest.mark.parametrize("most_bytes", [250, 2_000, 60_000])
+def test_a_full_disk_leaves_no_part_of_a_report(tmp_path: Path, most_bytes: int) -> None:
+    """The disk is full in the middle of a line of the list, and in the middle of an asset."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
+    try:
+        refused(report(FIRST, "-o", tmp_path / "new"), "cannot be written (File too large)")
+        (tmp_path / "there").mkdir()
+        refused(report(FIRST, "-o", tmp_path / "there"), "cannot be written (File too large)")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert not (tmp_path / "new").exists()
+    assert [*(tmp_path / "there").iterdir()] == []
+
+
+def test_a_disk_that_is_full_twice_does_not_spoil_the_list(tmp_path: Path) -> None:
+    append_text(tmp_path / "list", "first\n")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            append_text(tmp_path / "list", "second\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    append_text(tmp_path / "list", "third\n")
+    assert (tmp_path / "list").read_text() == "first\nthird\n"

@@ -6,6 +6,7 @@ folder is replaced or removed.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -42,15 +43,34 @@ def write_report(folder: Path, files: Iterable[tuple[str, bytes]], *, force: boo
     InputError
         If somebody else's files are in the folder, or in the place of one of these.
     OSError
-        If a file cannot be written.
+        If a file cannot be written. Then those that were not there before are removed.
     """
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     sweep(folder)
     before = _listed(folder)
     if before is None:
         _refuse_foreign(folder, force)
-        write_whole(folder / LIST, f"{MARK}\n".encode())
     written: dict[str, str] = {}
+    try:
+        if before is None:
+            write_whole(folder / LIST, f"{MARK}\n".encode())
+        _write(folder, files, before or {}, written)
+    except OSError:
+        _remove_new(folder, written, before)
+        if is_new:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def _write(
+    folder: Path,
+    files: Iterable[tuple[str, bytes]],
+    before: Mapping[str, set[str]],
+    written: dict[str, str],
+) -> None:
+    """Write files, name them in `written` and in the list, and remove those of `before`."""
     swept = {folder}
     for name, content in files:
         path = folder / name
@@ -61,16 +81,33 @@ def write_report(folder: Path, files: Iterable[tuple[str, bytes]], *, force: boo
         written[name] = hashlib.sha256(content).hexdigest()
         if _is(path, content):
             continue
-        _refuse_to_replace(folder, name, before or {})
+        _refuse_to_replace(folder, name, before)
         append_text(folder / LIST, f"{written[name]}  {name}\n")
         write_whole(path, content, swept=True)
-    for name in (before or {}).keys() - written.keys():
-        if _is_own(folder, name, before or {}):
+    for name in before.keys() - written.keys():
+        if _is_own(folder, name, before):
             (folder / name).unlink(missing_ok=True)
     lines = [MARK, *(f"{digest}  {name}" for name, digest in written.items())]
     whole = "".join(f"{line}\n" for line in lines).encode()
     if not _is(folder / LIST, whole):
         write_whole(folder / LIST, whole)
+
+
+def _remove_new(
+    folder: Path, written: Mapping[str, str], before: Mapping[str, set[str]] | None
+) -> None:
+    """Remove the files of a report that could not be written completely, such as on a full disk."""
+    known = before or {}
+    with contextlib.suppress(OSError):
+        for name in written.keys() - known.keys():
+            if _is_own(folder, name, {name: {written[name]}}):
+                (folder / name).unlink()
+        if before is None:
+            (folder / LIST).unlink(missing_ok=True)
+    parents = {parent for name in written for parent in _folders_between(folder, name)}
+    for parent in sorted(parents, reverse=True):  # the inner ones first
+        with contextlib.suppress(OSError):  # others are in it
+            parent.rmdir()
 
 
 def _listed(folder: Path) -> dict[str, set[str]] | None:
