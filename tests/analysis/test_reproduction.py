@@ -165,6 +165,30 @@ def test_no_program_runs_because_a_lock_names_it(switchpoint: Run, tmp_path: Pat
     assert not (again / "spack.lock").exists()
 
 
+@pytest.mark.parametrize("what", ["compiler", "prefix"])
+def test_a_place_that_others_can_make_later_is_not_in_a_lock(
+    switchpoint: Run, tmp_path: Path, what: str
+) -> None:
+    """It is not there yet; Spack would run what lies there when it builds."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    lock = json.loads(LOCK)
+    for node in lock["concrete_specs"].values():
+        if node["name"] == "gcc" and what == "compiler":
+            compilers = node["external"]["extra_attributes"]["compilers"]
+            compilers["c"] = str(shared / "later/bin/gcc")
+        if node["name"] == "openmpi" and what == "prefix":
+            node["external"]["path"] = str(shared / "later")
+    (tmp_path / "spack.lock").write_text(json.dumps(lock))
+
+    record, again = measured(tmp_path, kernel=BUILT_BY_SPACK), tmp_path / "again"
+    result = switchpoint("reproduce", record, "--json", "--write", again)
+
+    assert f"uses {shared}/later" in json.loads(result.stdout)["facts"]["not used"]
+    assert not (again / "spack.lock").exists()
+
+
 @pytest.mark.parametrize(
     ("where", "part"),
     [

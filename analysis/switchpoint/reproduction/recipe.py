@@ -20,7 +20,7 @@ from switchpoint.printable import printable
 from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import Lock, parse_lock
-from switchpoint.spack.lock_programs import foreign_programs, unsafe_part
+from switchpoint.spack.lock_programs import foreign_programs, may_be_made, unsafe_part
 from switchpoint.tables.columns import PASSING_LABELS, REPRODUCES
 from switchpoint.untrusted.kernel_options import KernelArguments, kernel_arguments
 from switchpoint.untrusted.launchers import launch_words, scheduler_words
@@ -72,11 +72,12 @@ class Recipe:
     def leave_out_foreign_lock(self) -> None:
         """Leave out a lock that names programs which are here, but are not of this machine.
 
-        Spack would run them.
+        Spack would run them, also those that somebody lays there later. What only the
+        administrator can lay there is told as a difference of the machines.
         """
         for node in self.lock.nodes() if self.lock is not None else ():
             for foreign in foreign_programs(node):
-                if foreign.exists() or not foreign.is_absolute():
+                if may_be_made(foreign):
                     self._leave_out_lock(f"{node.name} uses {foreign}, not in /usr, /opt or PATH")
                     return
 

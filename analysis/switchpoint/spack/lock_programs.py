@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,18 @@ def _is_of_this_machine(place: Path, own: Collection[Path]) -> bool:
         or real.parent in in_path
         or real / "bin" in in_path
     )
+
+
+def may_be_made(place: Path) -> bool:
+    """Return whether a place exists, or anybody but the administrator can make it."""
+    if not place.is_absolute() or os.path.lexists(place):
+        return True
+    parent = next(folder for folder in place.parents if os.path.lexists(folder))
+    try:
+        status = parent.stat()
+    except OSError:
+        return True
+    return status.st_uid != 0 or bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 def prefixes_of_site(packages: dict[str, Any]) -> set[Path]:
