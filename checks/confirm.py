@@ -9,8 +9,10 @@ from pathlib import Path
 
 import reframe as rfm
 from reframe.core.builtins import fixture, parameter, run_after, run_before, variable
+from switchpoint.errors import InputError
+from switchpoint.spack.lock import NAME as LOCK
 
-from .mixins.build import KernelBuild
+from .mixins.build import KernelBuild, quoted
 from .mixins.kernel import KernelMixin
 from .mixins.shell_words import plain_name, variable_name
 
@@ -42,6 +44,24 @@ class PlannedBuild(KernelBuild):
         """Let Spack build from the lock, if there is one."""
         if lock := PLAN["locks"].get(self.current_environ.name, {}).get(self.lock_of):
             self.builder, self.spack_lock = "spack", lock
+
+    def spec_words(self, mpi):
+        """Refuse a lock that this site has not built from before.
+
+        It comes from a record, and anybody can write a record that names this site. Nobody reads it
+        before Spack builds from it.
+        """
+        if self.spack_lock and not self.has_built_from(Path(self.spack_lock).read_bytes()):
+            raise InputError(
+                self.spack_lock,
+                f"is of no environment below {self.environments}; if you trust it, build from it"
+                f" once with -S builder=spack -S spack_lock={quoted(self.spack_lock)}",
+            )
+        return super().spec_words(mpi)
+
+    def has_built_from(self, text):
+        """Whether an environment of this site's has this lock."""
+        return any(own.read_bytes() == text for own in self.environments.glob(f"*/{LOCK}"))
 
 
 class Confirm(rfm.RunOnlyRegressionTest, TrialMixin, KernelMixin):

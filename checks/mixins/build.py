@@ -123,6 +123,11 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest, OwnStageMixin):
         return Path(self.stagedir).resolve().parents[4] / "build"
 
     @property
+    def environments(self):
+        """Folder of this environment's Spack environments, from the setup phase on."""
+        return self.builds / "spack" / self.current_system.name / self.current_environ.name
+
+    @property
     def other_sessions_build(self):
         """Whether a build of any session that has this folder of build trees is under way."""
         try:
@@ -166,7 +171,7 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest, OwnStageMixin):
         ]
         install = [
             *(sys.executable, str(ENVIRONMENT), f"--site={externals}", f"--mpi={mpi}"),
-            *(f"--environments={self.builds.joinpath('spack', *here)}", *wanted),
+            *(f"--environments={self.environments}", *wanted),
         ]
         self.build_system.commands = [
             f"if {shlex.join(complete)} && {shlex.join(install)}; then echo 'Spack is done'; fi"

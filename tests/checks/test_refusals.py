@@ -4,10 +4,26 @@ import fcntl
 import json
 import shlex
 import tempfile
+from pathlib import Path
 
 import pytest
 
 MISLABELLED = "tests/checks/sites/mislabelled/settings.py"
+
+
+#: A launch of a plan, and how the check for plans is tried without a measurement.
+TRIAL = {
+    "name": "first", "placement": "one_node", "partition": "batch", "environ": "openmpi",
+    "kernel": "pingpong", "modes": ["send"], "sizes_bytes": [8], "ranks": 2, "options": [],
+    "labels": {}, "nodes": [], "avoided": [], "environment": {}, "built_before": False,
+}  # fmt: skip
+CONFIRM = ("--dry-run", "-n", "^Confirm.*placement=one_node$")
+
+
+def plan_in(folder, trials, locks):
+    plan = folder / "plan.json"
+    plan.write_text(json.dumps({"label": "trial", "locks": locks, "trials": trials}))
+    return plan
 
 
 def only(placement):
@@ -136,22 +152,30 @@ def test_a_plan_of_a_strangers_record_runs_nothing_of_its_own(
     reframe, tmp_path, monkeypatch, told, refusal
 ):
     """`switchpoint gate --confirm` writes what records say into its plans."""
-    trial = {
-        "name": "first", "placement": "one_node", "partition": "batch", "environ": "openmpi",
-        "kernel": "pingpong", "modes": ["send"], "sizes_bytes": [8], "ranks": 2, "options": [],
-        "labels": {}, "nodes": [], "avoided": [], "environment": {}, "built_before": False,
-    }  # fmt: skip
-    plan = tmp_path / "plan.json"
-    plan.write_text(json.dumps({"label": "trial", "locks": {}, "trials": [trial | told]}))
-    monkeypatch.setenv("SWITCHPOINT_PLAN", str(plan))
+    monkeypatch.setenv("SWITCHPOINT_PLAN", str(plan_in(tmp_path, [TRIAL | told], {})))
 
-    session = reframe(
-        "--dry-run", "-n", "^Confirm.*placement=one_node$", checks="checks/confirm.py"
-    )
+    session = reframe(*CONFIRM, checks="checks/confirm.py")
 
     assert refusal in session.output
     assert not list(session.prefix.rglob("broken"))
     assert not [path for path in session.prefix.rglob("*.sh") if "broken" in path.read_text()]
+
+
+def test_a_plan_builds_only_from_a_lock_that_this_site_built_from(reframe, tmp_path, monkeypatch):
+    """A record can name this site and bring a lock of its own, which nobody reads."""
+    lock = Path(__file__).parents[1] / "spack/locks/release.lock"
+    plan = plan_in(tmp_path, [TRIAL], {"openmpi": {"now": str(lock)}})
+    monkeypatch.setenv("SWITCHPOINT_PLAN", str(plan))
+    own = tmp_path / "builds/spack/testbed/openmpi/switchpoint-kernels-1/spack.lock"
+    own.parent.mkdir(parents=True)
+    own.write_text(lock.read_text().replace("debian12", "debian13"))
+    words = (*CONFIRM, "-S", f"build_root={tmp_path}/builds")
+
+    refused = reframe(*words, checks="checks/confirm.py")
+    assert f"{lock}: is of no environment below {own.parents[1]}; if you trust it" in refused.output
+
+    own.write_text(lock.read_text())
+    assert "is of no environment" not in reframe(*words, checks="checks/confirm.py").output
 
 
 @pytest.mark.parametrize("site", ["testbed", "local"])
