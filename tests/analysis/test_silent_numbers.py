@@ -718,3 +718,105 @@ def test_the_command_names_file_line_and_reason(switchpoint: Run, tmp_path: Path
     for result in (imported, detected):
         assert f"{path}: osu_latency: line 5: '2048" in result.stderr
         assert "is no plain row and is skipped" in result.stderr
+
+
+# Columns that say something about each other
+
+WITH_RATES = [f"{size:>8} 1000 {time:.2f} {size / time:.2f}" for size, time in TIMES.items()]
+SMALL = [f"{size:>8} 1000 {1.2 + size / 4000:.2f} {size / (1.2 + size / 4000):.2f}"
+         for size in (1, 2, 4, 8, 16, 32, 64)]  # fmt: skip
+NETPIPE = [f"{size:>8} {size * 8 / time / 1.048576:.6f} {time / 1e6:.8f}"
+           for size, time in TIMES.items()]  # fmt: skip
+
+
+def swapped(row: str) -> str:
+    *before, one, other = row.split()
+    return " ".join([*before, other, one])
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_table_whose_times_and_rates_are_swapped_is_no_table(tmp_path: Path, large: bool) -> None:
+    last = [f"{size} 100 {size / 5000:.2f} {5000:.2f}" for size in (2**18, 2**19, 2**20)]
+    wrong = "\n".join(map(swapped, last if large else SMALL))
+    right = PINGPONG.replace("PingPong", "PingPing") + "\n".join(WITH_RATES)
+    path = written(tmp_path, f"{PINGPONG}{wrong}\n\n{right}\n")
+    found = read(path)
+
+    assert {*found.samples["kernel"]} == {"imb_pingping"}
+    assert told(path, found) == [
+        "imb_pingpong: line 4: the columns of times and rates are swapped: the table is skipped;"
+        " correct the file"
+    ]
+
+
+def test_an_empty_message_without_a_time_shows_swapped_columns(tmp_path: Path) -> None:
+    path = written(tmp_path, PINGPONG + "0 1000 0.00 1.20\n512 1000 227.56 2.25\n")
+    with pytest.raises(InputError, match="line 4: the columns of times and rates are swapped"):
+        read(path)
+
+
+def test_a_file_of_netpipe_whose_times_and_rates_are_swapped_is_refused(tmp_path: Path) -> None:
+    rows = [f"{size} {time / 1e6:.8f} {size * 8 / time / 1.048576:.6f}"
+            for size, time in ((1, 1.2), (2, 1.2), (4, 1.2), (8, 1.21), (16, 1.22))]  # fmt: skip
+    path = written(tmp_path, "\n".join(rows) + "\n", "np.out")
+    with pytest.raises(InputError, match="line 1: the columns of times and rates are swapped"):
+        read(path)
+
+
+@pytest.mark.parametrize(("of", "line"), [("IMB", 6), ("NetPIPE", 3)])
+@pytest.mark.parametrize("column", [-1, -2])
+def test_a_row_whose_time_and_rate_do_not_agree_is_reported(
+    tmp_path: Path, of: str, line: int, column: int
+) -> None:
+    rows = [*(WITH_RATES if of == "IMB" else NETPIPE)]
+    fields = rows[2].split()
+    fields[column] = f"9{fields[column]}" if column == -1 else fields[column][1:]
+    if fields[column].startswith("."):
+        fields[column] = f"7{fields[column]}"
+    rows[2] = " ".join(fields)
+    path = written(tmp_path, (PINGPONG if of == "IMB" else "") + "\n".join(rows) + "\n", "np.out")
+    found = read(path)
+
+    [sizes] = curves(found).values()
+    assert {*sizes} == {*TIMES} - {2048}
+    [sentence] = told(path, found)
+    assert f"line {line}: time and rate do not agree as in the other rows" in sentence
+
+
+def test_a_column_of_units_is_that_of_the_numbers_or_the_file_is_refused(tmp_path: Path) -> None:
+    def table(heading: str, *units: str) -> Path:
+        rows = [
+            f"{size},{time},{unit}"
+            for (size, time), unit in zip(TIMES.items(), units * (6 // len(units)), strict=True)
+        ]
+        return written(tmp_path, "\n".join([f"size_bytes,{heading}", *rows]) + "\n", "t.csv")
+
+    for heading, unit in (("time_us,unit", "us"), ("bandwidth_MBps,unit", "MB/s"),
+                          ("time (ms),Time unit", "ms"), ("time_us,bw_unit", "MB/s")):  # fmt: skip
+        assert "".join(curves(read(table(heading, unit)))) == "", heading
+    assert {*curves(read(table("time_us,unit", "node 3")))} == {"node 3"}
+    for heading, units, line in (
+        ("time_us,unit", ("ms",), 2), ("time_us,unit", ("us", "ms"), 3),
+        ("time_us,time_unit", ("s",), 2), ("bandwidth_MBps,units", ("GB/s",), 2),
+        ("time_us,unit", ("MB/s",), 2), ("time_us,size_unit", ("KiB",), 2),
+        ("bandwidth_MBps,unit", ("Mbps",), 2),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=rf"line {line}: column '.*unit.*' says '"):
+            read(table(heading, *units))
+
+
+def test_decimal_commas_are_read_between_semicolons_and_reported_between_commas(
+    tmp_path: Path,
+) -> None:
+    rows = [f"{size};{time:.2f}".replace(".", ",") for size, time in TIMES.items()]
+    text = "\n".join(["size_bytes;time_us", *rows]) + "\n"
+    assert curves(read(written(tmp_path, text, "semi.csv"))) == {"": TIMES}
+
+    commas = "\n".join(["size_bytes,time_us,rep", *rows]).replace(";", ",") + "\n"
+    path = written(tmp_path, commas, "commas.csv")
+    assert told(path, read(path))[0].startswith("line 2: time_us is 2 and 'rep' is 25: if this is")
+    counted = "size_bytes,time_us,rep\n" + "".join(f"{8 * n},{n},{n}\n" for n in range(1, 9))
+    assert read(written(tmp_path, counted, "counted.csv")).warnings == []
+    ranks = "".join(f"{8 * n},{n * ranks},{ranks}\n" for ranks in (16, 64) for n in range(1, 9))
+    named = written(tmp_path, f"size_bytes,time_us,ranks\n{ranks}", "named.csv")
+    assert read(named).warnings == []

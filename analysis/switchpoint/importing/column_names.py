@@ -85,6 +85,15 @@ def meaning_of(name: str) -> Meaning | None:
     return replace(found, statistic=statistics[0]) if len({*statistics}) == 1 else found
 
 
+def in_bytes(unit: str) -> float | None:
+    """Return a unit of sizes in bytes; None if it is none.
+
+    >>> in_bytes("KiB"), in_bytes("us")
+    (1024, None)
+    """
+    return _SIZE_UNITS.get(unit.strip().lower())
+
+
 def _size(words: list[str]) -> Meaning | None:
     rest = [word for word in words if word not in _SIZE_WORDS and word != "in"]
     if not rest:

@@ -11,12 +11,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
 from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import Columns, as_runs, parts_of
 from switchpoint.importing.printed_lines import BEFORE_TITLE, printed_lines
 from switchpoint.importing.printed_parts import Fact, Heading, Lost, Part, Table, Title
 from switchpoint.importing.printed_tables import find_tables, plain_row
+from switchpoint.importing.problems import Problem
+from switchpoint.importing.rate_checks import DISAGREES, SWAPPED, are_swapped, disagreeing, step_of
 from switchpoint.tables.measurements import Measurements
 
 NAME = "Intel MPI Benchmarks' output"
@@ -34,6 +40,8 @@ _OTHER_HEADING = re.compile(r"(?:Group\s+)?#(?:bytes|repetitions)\b.*")
 _GIVEN_UP = re.compile(r"(?:\d+\s+)+(?P<why>out-of-mem|int-overflow|time-out)\b.*")
 _VERSION = re.compile(rb"Intel\(R\) MPI Benchmarks\s+(?:Version\s+)?(\d[\w.]*)", re.IGNORECASE)
 
+_RATE = "Mbytes/sec"
+
 _COLUMNS = Columns(
     size="#bytes",
     iterations="#repetitions",
@@ -42,7 +50,7 @@ _COLUMNS = Columns(
         "t_avg[usec]": "time",
         "t_ovrl[usec]": "time",
         "Msg/sec": "rate",
-        "Mbytes/sec": "bandwidth",
+        _RATE: "bandwidth",
     },
 )
 
@@ -61,8 +69,47 @@ def read(path: Path, around: Surroundings) -> Measurements:
     tables, problems = find_tables(printed_lines(path, data), _Grammar())
     version = _VERSION.search(data)
     tool = _Grammar.tool + (f" {version[1].decode()}" if version else "")
+    for table in tables:
+        problems += _leave_out_wrong_rows(table)
     parts, of_rows = parts_of((part for table in tables for part in _by_group(table)), _COLUMNS)
     return as_runs(path, around, "imb", tool, data, parts, [*problems, *of_rows])
+
+
+def _leave_out_wrong_rows(table: Table) -> Iterator[Problem]:
+    """Remove rows whose time and rate do not agree, and say so.
+
+    Each benchmark divides by one of the times that it prints.
+    """
+    whole = [place for place, row in enumerate(table.rows) if len(row) == len(table.columns)]
+    if not whole or not {_COLUMNS.size, _RATE} <= {*table.columns}:
+        return
+    rows = [table.rows[place] for place in whole]
+    kernel = table.identity.get("kernel", "")
+    size, rate = (_numbers(table, rows, name) for name in (_COLUMNS.size, _RATE))
+    rate_step = _steps(table, rows, _RATE)
+    times = [name for name in table.columns if name.endswith("[usec]")]
+    curve = next((name for name in _COLUMNS.metrics if name in times), None)
+    if curve is not None and are_swapped(size, _numbers(table, rows, curve), rate):
+        yield Problem(table.lines[0], SWAPPED, kernel)
+        table.rows, table.lines = [], []
+        return
+    wrong = [
+        disagreeing(size, _numbers(table, rows, name), rate, _steps(table, rows, name), rate_step)
+        for name in times
+    ]
+    found = np.flatnonzero(np.logical_and.reduce(wrong)).tolist() if wrong else []
+    for place in sorted((whole[n] for n in found), reverse=True):
+        yield Problem(table.lines[place], DISAGREES, kernel)
+        del table.rows[place], table.lines[place]
+
+
+def _numbers(table: Table, rows: list[list[str]], name: str) -> npt.NDArray[np.float64]:
+    texts = [row[table.columns.index(name)] for row in rows]
+    return np.asarray(pd.to_numeric(np.array(texts, dtype=object), errors="coerce"), dtype=float)
+
+
+def _steps(table: Table, rows: list[list[str]], name: str) -> npt.NDArray[np.float64]:
+    return np.array([step_of(row[table.columns.index(name)]) for row in rows])
 
 
 class _Grammar:

@@ -21,6 +21,7 @@ from switchpoint.importing.printed import as_runs
 from switchpoint.importing.printed_lines import Line, printed_lines
 from switchpoint.importing.printed_tables import other_tool
 from switchpoint.importing.problems import CUT_ROW, ODD_ROW, SAME_ROW, Problem
+from switchpoint.importing.rate_checks import DISAGREES, SWAPPED, are_swapped, disagreeing
 from switchpoint.importing.row_forms import is_whole, odd_rows
 from switchpoint.importing.same_curves import Part, in_order
 from switchpoint.limits import ROW_CHARACTERS
@@ -109,15 +110,21 @@ def read(path: Path, around: Surroundings) -> Measurements:
     fields = pd.DataFrame([row.match.groupdict() for row in rows])
     fields = fields.apply(pd.to_numeric, errors="coerce").astype(float)
     size = fields["size"].to_numpy()
-    time_us = np.empty(len(rows))
+    time_us, wrong = np.empty(len(rows)), np.zeros(len(rows), dtype=bool)
     for form in {id(row.form): row.form for row in rows}.values():
         mine = np.array([row.form is form for row in rows])
         own = fields[mine]
         rate, time = own["rate"].to_numpy(), own["time"].to_numpy()
+        if are_swapped(size[mine], time, rate):
+            raise InputError(path, SWAPPED, int(lines[mine][0]))
+        steps = (np.full(len(own), step) for step in (form.time_step, form.rate_step))
+        wrong[mine] = disagreeing(size[mine], time, rate, *steps)
         time_us[mine] = _times(form, size[mine], rate, time)
+    problems += [Problem(int(line), DISAGREES) for line in lines[wrong]]
+    fields, size, time_us, lines = fields[~wrong], size[~wrong], time_us[~wrong], lines[~wrong]
     check_sizes(path, size, lines)
     check_times(path, time_us, lines)
-    repeats = fields["iterations"].to_numpy() if "iterations" in fields else np.ones(len(rows))
+    repeats = fields["iterations"].to_numpy() if "iterations" in fields else np.ones(len(fields))
     part = Part({"kernel": "netpipe"}, size, time_us, known_repeats(repeats), lines)
     parts, out_of_order = in_order(part)
     return as_runs(path, around, "netpipe", None, data, parts, [*problems, *out_of_order])

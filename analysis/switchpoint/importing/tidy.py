@@ -40,6 +40,7 @@ from switchpoint.importing.problems import CUT_ROW, Problem, in_words
 from switchpoint.importing.row_forms import is_whole
 from switchpoint.importing.same_curves import TABLE
 from switchpoint.importing.tidy_curves import curve_of_rows, lonely_rows, tables_apart
+from switchpoint.importing.unit_columns import decimal_commas, without_units
 from switchpoint.limits import COLUMNS, HEADING_CHARACTERS, TABLE_BYTES, TABLE_ROWS
 from switchpoint.tables.columns import MEASURES, RESERVED
 from switchpoint.tables.measurements import Measurements
@@ -140,6 +141,8 @@ def measured(
             raise InputError(path, "has no name for column 1; name or remove it", 1)
         table = table.drop(columns=[_INDEX])
     metric = plan.metric
+    table = without_units(path, table, lines, plan)
+    problems += decimal_commas(table, lines, metric)
     absent = table[metric].str.strip().str.lower().isin(["", "nan", "na", "null", "none"])
     problems += [Problem(line, f"no {metric}: the row is skipped") for line in lines[absent]]
     table, lines = table[~absent], lines[~absent]
