@@ -26,6 +26,7 @@
 #include "random.h"
 #include "rows.h"
 #include "session.h"
+#include "streams.h"
 #include "sweep.h"
 #include "totals.h"
 #include "ucx_protocols.h"
@@ -45,6 +46,7 @@ static void leave(int rank);
 
 int engine_main(int argc, char **argv, const struct kernel *kernel)
 {
+    streams_fill();
     const int started = processes_started();
     struct session session = {.argc = argc, .argv = argv, .kernel = kernel};
     start_mpi(&session);
@@ -271,8 +273,9 @@ static int finish(struct session *session)
     if (!root_says(session->task.comm, record_finish(&session->record))) {
         return EXIT_USAGE;
     }
-    if (session->task.rank == 0) {
-        outcome_print(session, &totals);
+    const bool printed = session->task.rank != 0 || outcome_print(session, &totals);
+    if (!root_says(session->task.comm, printed)) {
+        return EXIT_USAGE;
     }
     return root_says(session->task.comm, totals.payload_errors == 0) ? EXIT_VERIFIED : EXIT_WRONG;
 }

@@ -1,6 +1,7 @@
 /* What standard output and standard error say about a run when it ends. */
 #include "outcome.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static void print_point_time(const struct options *options, const struct plan *p
 static void print_window(const struct options *options);
 static void print_payload_errors(const struct session *session);
 
-void outcome_print(const struct session *session, const struct totals *totals)
+bool outcome_print(const struct session *session, const struct totals *totals)
 {
     const struct kernel *kernel = session->kernel;
     const struct options *options = &session->options;
@@ -41,7 +42,12 @@ void outcome_print(const struct session *session, const struct totals *totals)
         "switchpoint: complete kernel=%s points=%zu samples=%lld payload_errors=%lld record=%s\n",
         kernel->name, plan->count, (long long)totals->samples_kept,
         (long long)totals->payload_errors, options->record != NULL ? options->record : "none");
-    fflush(stdout); /* MPI_Finalize may hang */
+    if (fflush(stdout) == 0 && !ferror(stdout)) { /* now: MPI_Finalize may hang */
+        return true;
+    }
+    fprintf(stderr, "%s: standard output cannot be written: %s; %s\n", kernel->name,
+            strerror(errno), options->record != NULL ? "the record is complete" : "measure again");
+    return false;
 }
 
 static int name_width(const struct plan *plan)

@@ -6,7 +6,7 @@
 #include "totals.h"
 
 /* On rank 0. Prints the table of points or what the kernel found, payload errors, and the last
- * line, which scripts look for. */
-void outcome_print(const struct session *session, const struct totals *totals);
+ * line, which scripts look for. Returns whether all of it was written; if not, a line says so. */
+bool outcome_print(const struct session *session, const struct totals *totals);
 
 #endif

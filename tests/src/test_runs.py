@@ -1931,6 +1931,18 @@ class WhenThingsGoWrong(InAFolder):
         self.assertNotIn("complete", done.stdout)
         self.assertEqual(self.path.read_text(), "an older record")
 
+    def test_a_table_that_cannot_be_printed_is_one_line(self):
+        for stdout in (">&-", ">/dev/full"):
+            for record in ([], ["--record", self.path]):
+                with self.subTest(stdout=stdout, record=bool(record)):
+                    words = [PINGPONG, "--sizes", "8", *QUICK, *record]
+                    done = run(Path("/bin/sh"), "-c", f'exec "$@" {stdout}', "sh", *words)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    (line,) = said(PINGPONG, done)
+                    self.assertIn("standard output cannot be written", line)
+                    self.assertIn("the record is complete" if record else "measure again", line)
+        self.assertEqual(json.loads(self.path.read_text().splitlines()[-1])["end"], "switchpoint")
+
     def test_a_killed_run_leaves_its_whole_passes_and_no_record(self):
         partial = Path(f"{self.path}.partial")
         command = [MPIEXEC, "-n", "2", PINGPONG, "--sizes", "1:16", "--passes", "100"]
