@@ -5,7 +5,6 @@
 
 #include "agreement.h"
 #include "clock.h"
-#include "mpi_check.h"
 
 static double left_us(const struct session *session);
 
@@ -29,8 +28,7 @@ long budget_fits(struct session *session, long count, double each_us)
         return count;
     }
     const double fitting = each_us > 0 ? floor(left_us(session) / each_us) : (double)count;
-    long fits = (long)fmax(1, fmin(fitting, (double)count));
-    MPI_CHECK(MPI_Bcast(&fits, 1, MPI_LONG, 0, session->task.comm));
+    const long fits = root_number(session->task.comm, (long)fmax(1, fmin(fitting, (double)count)));
     session->shortened = session->shortened || fits < count;
     return fits;
 }

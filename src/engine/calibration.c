@@ -7,7 +7,6 @@
 #include "at_root.h"
 #include "block.h"
 #include "clock.h"
-#include "mpi_check.h"
 
 static long try_block(struct session *session, struct point *point);
 static long longer_block(const struct options *options, long iterations, double block_us);
@@ -68,12 +67,11 @@ long calibrate(struct session *session, struct point *point, double earlier_us)
         const double start_us = clock_us();
         spent += try_block(session, point);
         block_us = clock_us() - start_us;
-        next = longer_block(&session->options, point->iterations, block_us);
-        MPI_CHECK(MPI_Bcast(&next, 1, MPI_LONG, 0, session->task.comm));
+        next = root_number(session->task.comm,
+                           longer_block(&session->options, point->iterations, block_us));
     }
     point->block_us = block_us + (double)session->options.pause_us;
-    point->blocks = blocks_that_fit(&session->options, block_us);
-    MPI_CHECK(MPI_Bcast(&point->blocks, 1, MPI_LONG, 0, session->task.comm));
+    point->blocks = root_number(session->task.comm, blocks_that_fit(&session->options, block_us));
     const double fastest_us = fmin(block_us, earlier_us);
     point->slow = root_says(session->task.comm, is_slow(&session->options, point, fastest_us));
     return spent;

@@ -100,7 +100,7 @@ static int run(struct session *session, int started)
     }
     agree_on_seed(task->comm, options);
     if (options->start == START_BY_CORES) {
-        options->start = cores_suffice(task->comm) ? START_AGREED : START_BARRIER;
+        options->start = root_says(task->comm, cores_suffice(task->comm)) ? START_AGREED : START_BARRIER;
     }
     plan_start(&session->plan, options);
     if (options->counters != NULL) {
@@ -151,7 +151,7 @@ static void agree_on_seed(MPI_Comm comm, struct options *options)
         random_entropy(&seed, sizeof seed);
         options->seed = (long)seed;
     }
-    MPI_CHECK(MPI_Bcast(&options->seed, 1, MPI_LONG, 0, comm));
+    options->seed = root_number(comm, options->seed);
 }
 
 static bool points_suit(const struct session *session, struct refusal *refusal)

@@ -4,8 +4,10 @@
 #include <math.h>
 #include <time.h>
 
+#include "abort_job.h"
 #include "agreement.h"
 #include "clock.h"
+#include "exit_codes.h"
 #include "mpi_check.h"
 
 /* Clocks do not drift evenly for long, and the error of the drift counts more and more. */
@@ -22,6 +24,9 @@ static const double LEAD_MIN_US = 20;
 #endif
 static const double LEAD_MAX_US = 20000;
 static const double LEAD_PER_DELAY = 1.5;
+
+/* Far more than the longest lead, and what clocks drift apart between two comparisons. */
+static const double WAIT_MAX_US = 10e6;
 
 /* A rank whose announcement came too late, or that lost its core while it waited, starts later by
  * more than this. */
@@ -69,6 +74,13 @@ double start_together(MPI_Comm comm, struct start *start)
     agreed_us = root_agreed_us + clock_model_ahead_us(&start->clock, agreed_us);
     start->clock_error_us =
         fmax(start->clock_error_us, clock_model_error_us(&start->clock, agreed_us));
+    if (!(agreed_us - heard_us < WAIT_MAX_US)) {
+        abort_job(
+            comm, EXIT_WRONG,
+            "switchpoint: the next start is %.3g s away, more than the %.0f s that clocks can "
+            "differ by: a message was changed on its way, or a clock was set; measure again",
+            (agreed_us - heard_us) / 1e6, WAIT_MAX_US / 1e6);
+    }
     start->heard_after_us = heard_us - (agreed_us - lead_us);
     start->late = wait_until(agreed_us) > agreed_us + LATE_US;
     return agreed_us;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "agreement.h"
 #include "at_root.h"
 #include "clock.h"
 #include "clock_offset.h"
@@ -35,8 +36,7 @@ long timeline_watch(struct task *task, const struct mode *mode, long most,
     const struct clock_offset before = clock_offset_from_root(task->comm, task->kernels);
     watch(task, mode, timelines, lengths, starts_us, count);
     const struct clock_offset after = clock_offset_from_root(task->comm, task->kernels);
-    int median = median_of(lengths, count);
-    MPI_CHECK(MPI_Bcast(&median, 1, MPI_INT, 0, task->comm));
+    const int median = (int)root_number(task->comm, median_of(lengths, count));
     for (int i = 0; task->rank == 0 && i < count; i++) {
         if (lengths[i].repetition == median) {
             activity->length_us = lengths[i].us;

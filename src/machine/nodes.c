@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agreement.h"
 #include "memory.h"
 #include "mpi_check.h"
 #include "system_files.h"
@@ -74,5 +75,6 @@ static void find_equal(MPI_Comm comm, const char *name, int *lowest)
         }
     }
     MPI_CHECK(MPI_Bcast(lowest, ranks, MPI_INT, 0, comm));
+    ranks_have_the_same(comm, lowest, (size_t)ranks * sizeof *lowest);
     free(names);
 }

@@ -1931,6 +1931,21 @@ class WhenThingsGoWrong(InAFolder):
         self.assertNotIn("complete", done.stdout)
         self.assertEqual(self.path.read_text(), "an older record")
 
+    def test_a_number_of_rank_0_that_arrives_changed_ends_the_job(self):
+        """Ranks that believed it measured other points, and waited for each other for ever."""
+        kernel = TEST_KERNELS / "broadcast_changed_number"
+        words = ["--sizes", "8", "--start", "agreed", *QUICK]
+
+        def start(case):
+            size, number = map(str, case)
+            return run(kernel, *words, CHANGED_BYTES=size, CHANGED_NUMBER=number)
+
+        cases = [*((16, number) for number in range(8)), (8, 0), (8, 1)]  # these: which node
+        for case, done in zip(cases, together(start, cases), strict=True):
+            with self.subTest(case=case):
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("was changed on its way", done.stderr)
+
     def test_a_table_that_cannot_be_printed_is_one_line(self):
         for stdout in (">&-", ">/dev/full"):
             for record in ([], ["--record", self.path]):
