@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -227,3 +228,14 @@ def test_a_site_whose_name_is_too_long_for_a_file_is_judged(
         assert switchpoint("import", path, "--store", tmp_path / "s").exit_code == 0
     done = switchpoint("gate", "--store", tmp_path / "s")
     assert done.exit_code == 0, done.exception or done.stderr
+
+
+def test_an_archive_whose_mark_unpacks_to_much_more_is_one_line(
+    tmp_path: Path, switchpoint: Run
+) -> None:
+    with zipfile.ZipFile(tmp_path / "store.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("store.json", b" " * 2**26)
+        archive.writestr("runs/month=2026-11/../../../../up.parquet", b"PAR1")
+    done = switchpoint("store", "ls", "--store", f"zip://::{tmp_path}/store.zip")
+    assert done.exit_code == 2
+    assert done.stderr == "switchpoint: /store.json: is larger than 16 MiB; remove it\n"

@@ -111,7 +111,11 @@ class StoreFiles:
         with self._refusals("{}; choose another --store"):
             if self.local:
                 return read_limited(path, JSON_BYTES)
-            return bytes(self.system.cat_file(path))
+            with self.system.open(path, "rb") as stream:
+                content = bytes(stream.read(JSON_BYTES + 1))
+            if len(content) > JSON_BYTES:
+                raise InputError(path, f"is larger than {JSON_BYTES // 2**20} MiB; remove it")
+            return content
 
     def write(self, path: str, content: bytes) -> None:
         """Write one file completely or not at all; it is on the disk when this returns."""
