@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import RECORDS, write_osu_latency, write_record
-from switchpoint import Measurements, claims, fit_model, predict
+from switchpoint import Measurements, Store, claims, fit_model, import_files, predict
 from switchpoint.models.efficiency import fit_link
 from switchpoint.studies.claims import CLAIMS, efficiencies
 from switchpoint.studies.study_000 import bytes_over_network
@@ -649,3 +649,27 @@ def test_a_store_without_run_records_decides_no_claim(
     done = switchpoint("claims", "--store", tmp_path / "s", "--json")
     assert done.exit_code == 0, done.exception
     assert {row["verdict"] for row in json.loads(done.stdout)["claims"]} == {"not testable here"}
+
+
+def test_of_a_long_history_the_newest_sessions_count(
+    switchpoint: Callable[..., Result], tmp_path: Path
+) -> None:
+    """Each run needs memory, and a store may have a million."""
+    records = tmp_path / "records"
+    records.mkdir()
+    for number in range(103):
+        labels = {"site": "here", "placement": "one_node", "session": f"{number:03}"}
+        start = f"2026-{1 + number // 28:02}-{1 + number % 28:02}T10:00:00.000000Z"
+        write_record(
+            records / f"{number}.record", run_id=f"{number:032x}", labels=labels, start_utc=start,
+            sizes=[8], passes=1,
+        )  # fmt: skip
+    import_files([records], Store(tmp_path / "store"))
+
+    done = switchpoint("claims", "--store", tmp_path / "store")
+
+    assert done.exit_code == 0
+    assert (
+        "of each curve the newest 100 sessions count: 3 older runs are left out; --since and"
+        " --until choose others\n"
+    ) in done.stderr

@@ -329,6 +329,21 @@ def test_other_databases_are_refused(database: Path, change: str, problem: str) 
     assert problem in str(failure)
 
 
+def test_sessions_that_are_not_in_the_database_yet_are_not_lost_without_a_word(
+    database: Path,
+) -> None:
+    connection = sqlite3.connect(database)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("UPDATE sessions SET session_start_unix = 9.0 WHERE uuid = '2'")
+    connection.commit()
+
+    [failure] = read_files([database]).failures
+    assert "has changes in results.db-wal that are not in it yet" in str(failure)
+
+    connection.close()  # which moves them
+    assert len(read(database).samples) == 4
+
+
 def test_a_damaged_database_is_named(database: Path) -> None:
     database.write_bytes(database.read_bytes()[:5000])
 

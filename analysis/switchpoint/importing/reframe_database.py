@@ -16,6 +16,9 @@ START = b"SQLite format 3\0"
 _STEPS = 10_000_000
 _STEPS_AT_ONCE = 100_000
 
+#: Ends of the names of files with changes that a database does not contain yet, or no longer.
+_BESIDE = ("-wal", "-journal")
+
 _TABLE = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'sessions'"
 _SESSIONS = "SELECT json_blob FROM sessions ORDER BY session_start_unix LIMIT ?"
 
@@ -23,8 +26,16 @@ _SESSIONS = "SELECT json_blob FROM sessions ORDER BY session_start_unix LIMIT ?"
 def sessions_of(path: Path) -> Iterator[bytes]:
     """Return the report of each session as JSON, oldest first; raises InputError.
 
-    The file is opened to be read only, and no view, trigger or function of it runs.
+    The file is opened to be read only, and no view, trigger or function of it runs. SQLite's files
+    beside it are not opened, so it has to be complete without them.
     """
+    for beside in (path.with_name(f"{path.name}{end}") for end in _BESIDE):
+        if beside.is_file() and beside.stat().st_size:
+            raise InputError(
+                path,
+                f"has changes in {beside.name} that are not in it yet; end what writes to it, and"
+                " import it again",
+            )
     try:
         uri = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
         connection = sqlite3.connect(uri, uri=True)

@@ -54,10 +54,10 @@ def without_units(
         if wrong.any():
             row = int(wrong.to_numpy().argmax())
             what = SIZE if sizes.iloc[row] else plan.metric
+            unit = printable(units.iloc[row])[:20]
             problem = (
-                f"column '{printable(str(name))[:40]}' says '{printable(units.iloc[row])[:20]}', which"
-                f" is not the unit of {what}; convert the numbers, or name their column with its"
-                " unit"
+                f"column '{printable(str(name))[:40]}' says '{unit}', which is not the unit of"
+                f" {what}; convert the numbers, or name their column with its unit"
             )
             raise InputError(path, problem, int(lines.iloc[row]))
         table = table.drop(columns=[name])

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from switchpoint.tables.measurements import Measurements
 
 
+#: Sessions of a curve that count: more hardly change a verdict, and each run needs memory.
+_SESSIONS = 100
+
+
 def command(
     files: Files = None,
     store: Store = "results",
@@ -27,7 +31,7 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Test the claims of the five studies with the runs of FILEs or all runs of the store."""
+    """Test the claims of the five studies with the runs of FILEs or the newest of the store."""
     with user_mistakes():
         measurements = _records(files, store, since, until)
         from switchpoint.models.kernel_arguments import options_by_run
@@ -50,17 +54,29 @@ def _records(
 ) -> Measurements:
     """Return what claims are tested with: of a store only run records, which prove their ranks.
 
-    A store may contain a million runs of other tools.
+    A store may contain a million runs. Of those of a curve the newest are enough, and only these
+    are in memory.
     """
     if files:
         return load_all(files, store, since=since, until=until)
+    from switchpoint.reporting.terminal.progress import status
     from switchpoint.store.store import Store
     from switchpoint.tables.measurements import Measurements, no_samples
 
     opened = Store(store)
-    try:
-        return opened.read(format="record", since=since, until=until)
-    except InputError:
-        if opened.runs(since=since, until=until).empty:
-            raise
-    return Measurements(no_samples())
+    with status(f"reading the newest {_SESSIONS} sessions of each curve"):
+        try:
+            found = opened.latest(_SESSIONS, format="record", since=since, until=until)
+        except InputError:
+            if opened.runs(since=since, until=until).empty:
+                raise
+            return Measurements(no_samples())
+        older = len(opened.runs(format="record", since=since, until=until)) - len(found.runs)
+    if older > 0:
+        warn(
+            [
+                f"of each curve the newest {_SESSIONS} sessions count: {older:,} older runs are"
+                " left out; --since and --until choose others"
+            ]
+        )
+    return found
