@@ -736,7 +736,7 @@ def swapped(row: str) -> str:
 
 @pytest.mark.parametrize("large", [False, True])
 def test_a_table_whose_times_and_rates_are_swapped_is_no_table(tmp_path: Path, large: bool) -> None:
-    last = [f"{size} 100 {size / 5000:.2f} {5000:.2f}" for size in (2**18, 2**19, 2**20)]
+    last = [f"{2**n} 100 {2**n / 5000:.2f} {5000:.2f}" for n in range(18, 22)]
     wrong = "\n".join(map(swapped, last if large else SMALL))
     right = PINGPONG.replace("PingPong", "PingPing") + "\n".join(WITH_RATES)
     path = written(tmp_path, f"{PINGPONG}{wrong}\n\n{right}\n")
@@ -747,6 +747,14 @@ def test_a_table_whose_times_and_rates_are_swapped_is_no_table(tmp_path: Path, l
         "imb_pingpong: line 4: the columns of times and rates are swapped: the table is skipped;"
         " correct the file"
     ]
+
+
+def test_single_long_times_do_not_make_a_table_swapped(tmp_path: Path) -> None:
+    late = {1: 0.68, 2: 0.70, 4: 9.89, 8: 82.76, 16: 0.61, 32: 0.60, 64: 63.57}
+    rows = [f"{size} 1000 {time:.2f} {size / time:.2f}" for size, time in late.items()]
+    for first in ([], ["0 1000 0.65 0.00"]):
+        found = read(written(tmp_path, PINGPONG + "\n".join([*first, *rows]) + "\n"))
+        assert len(found.samples) == len(first) + len(rows)
 
 
 def test_an_empty_message_without_a_time_shows_swapped_columns(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ _SMALL_BYTES, _LARGE_BYTES = 64, 2**18
 
 #: By how much sizes have to differ, and the exponents of growth that tell the columns apart.
 _LEAST_FACTOR = 4
+_LEAST_PAIRS, _MOST_SIZES = 3, 100
 _HARDLY, _WITH_THE_SIZE = 0.3, 0.7
 
 
@@ -61,8 +62,9 @@ def are_swapped(size: _Numbers, time: _Numbers, rate: _Numbers) -> bool:
 
     An empty message takes time, and moves nothing.
     """
-    if ((size == 0) & (time == 0) & (rate > 0)).any():
-        return True
+    empty = size == 0
+    if (empty & ((time > 0) | (rate > 0))).any():
+        return bool((time[empty] == 0).all())
     small = (size > 0) & (size <= _SMALL_BYTES)
     large = size >= _LARGE_BYTES
     return (
@@ -71,14 +73,14 @@ def are_swapped(size: _Numbers, time: _Numbers, rate: _Numbers) -> bool:
 
 
 def _growth(size: _Numbers, value: _Numbers, rows: npt.NDArray[np.bool_]) -> float:
-    """Return the exponent with which a value grows from the smallest to the largest of some sizes.
+    """Return the exponent with which a value grows with some sizes; NaN if it is not known.
 
-    It is NaN if they do not differ enough.
+    It is the median over all pairs of sizes that differ enough (Theil and Sen), since single times
+    may be a hundred times too long.
     """
-    places = np.flatnonzero(rows & (value > 0) & np.isfinite(value))
-    if not len(places):
+    places = np.flatnonzero(rows & (value > 0) & np.isfinite(value))[:_MOST_SIZES]
+    x, y = np.log(size[places]), np.log(value[places])
+    apart = x[:, None] - x >= np.log(_LEAST_FACTOR)
+    if apart.sum() < _LEAST_PAIRS:
         return float("nan")
-    first, last = places[size[places].argmin()], places[size[places].argmax()]
-    if size[last] < _LEAST_FACTOR * size[first]:
-        return float("nan")
-    return float(np.log(value[last] / value[first]) / np.log(size[last] / size[first]))
+    return float(np.median((y[:, None] - y)[apart] / (x[:, None] - x)[apart]))

@@ -71,7 +71,7 @@ def _records(
             if opened.runs(since=since, until=until).empty:
                 raise
             return Measurements(no_samples())
-        older = len(opened.runs(format="record", since=since, until=until)) - len(found.runs)
+        older = opened.count("record", since, until) - len(found.runs)
     if older > 0:
         warn(
             [
