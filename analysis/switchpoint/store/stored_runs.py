@@ -97,7 +97,13 @@ class StoredRuns:
         returned as well.
         """
         dated = self.runs[self.runs["start_utc"].notna()]
-        builds = [" ".join(build_words(run)) for run in dated.to_dict("records")]
+        told = dated[["builder", "spack_spec", "program"]].astype(object)
+        # Of a million runs there are few builds.
+        words = {
+            tuple(run): " ".join(build_words(dict(zip(told, run, strict=True))))
+            for run in told.drop_duplicates().itertuples(index=False)
+        }
+        builds = [words[tuple(run)] for run in told.itertuples(index=False)]
         telling = dated[RUN_IDENTITY].assign(
             labels=dated["labels"].map(lasting_labels), build=builds
         )

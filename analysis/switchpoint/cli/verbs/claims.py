@@ -61,9 +61,12 @@ def _records(
         return load_all(files, store, since=since, until=until)
     from switchpoint.reporting.terminal.progress import status
     from switchpoint.store.store import Store
+    from switchpoint.store.wanted import Wanted
     from switchpoint.tables.measurements import Measurements, no_samples
 
     opened = Store(store)
+    opened.files_of_runs()
+    Wanted.of({"since": since, "until": until})  # what is wrong with them is one line
     with status(f"reading the newest {_SESSIONS} sessions of each curve"):
         try:
             found = opened.latest(_SESSIONS, format="record", since=since, until=until)
