@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,6 @@ import typer
 from switchpoint.cli.exits import user_mistakes
 from switchpoint.cli.inputs import load_all, warn
 from switchpoint.cli.options import Files, Json, Since, Store, Until
-from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
     from switchpoint.tables.measurements import Measurements
@@ -67,14 +67,13 @@ def _records(
     opened = Store(store)
     opened.files_of_runs()
     Wanted.of({"since": since, "until": until})  # what is wrong with them is one line
-    with status(f"reading the newest {_SESSIONS} sessions of each curve"):
-        try:
-            found = opened.latest(_SESSIONS, format="record", since=since, until=until)
-        except InputError:
-            if opened.runs(since=since, until=until).empty:
-                raise
-            return Measurements(no_samples())
-        older = opened.count("record", since, until) - len(found.runs)
+    all_runs = opened.count("record", since, until)
+    if not all_runs and not opened.runs(since=since, until=until).empty:
+        return Measurements(no_samples())
+    reading = f"reading the newest {_SESSIONS} sessions of each curve"
+    with status(reading) if all_runs else contextlib.nullcontext():
+        found = opened.latest(_SESSIONS, format="record", since=since, until=until)
+    older = all_runs - len(found.runs)
     if older > 0:
         warn(
             [
