@@ -100,7 +100,8 @@ static int run(struct session *session, int started)
     }
     agree_on_seed(task->comm, options);
     if (options->start == START_BY_CORES) {
-        options->start = root_says(task->comm, cores_suffice(task->comm)) ? START_AGREED : START_BARRIER;
+        options->start =
+            root_says(task->comm, cores_suffice(task->comm)) ? START_AGREED : START_BARRIER;
     }
     plan_start(&session->plan, options);
     if (options->counters != NULL) {

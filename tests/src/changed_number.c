@@ -6,13 +6,15 @@
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     static int seen;
-    const char *bytes = getenv("CHANGED_BYTES"), *number = getenv("CHANGED_NUMBER");
+    const char *bytes = getenv("CHANGED_BYTES");
+    const char *number = getenv("CHANGED_NUMBER");
     const int code = PMPI_Bcast(buffer, count, type, root, comm);
-    int rank = 0, size = 0;
+    int rank = 0;
+    int size = 0;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Type_size(type, &size);
     if (bytes != NULL && number != NULL && rank == 1 && root == 0 &&
-        count * size == strtol(bytes, NULL, 10) && seen++ == strtol(number, NULL, 10)) {
+        (long)count * size == strtol(bytes, NULL, 10) && seen++ == strtol(number, NULL, 10)) {
         ((unsigned char *)buffer)[0] ^= 0x40;
     }
     return code;
