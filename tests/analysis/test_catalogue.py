@@ -78,8 +78,9 @@ def test_the_catalogue_that_is_shipped_is_sound() -> None:
         (
             "    whole: tcp_segment\n    most: 4\n",
             "    whole: tcp_segment\n",
-            "part 'origins', entry 3 (tcp_segment): needs the fields of one rule: setting; or"
-            " message_header, most, whole; or bandwidth_drop, least_size_bytes; correct it",
+            "part 'origins', entry 4 (tcp_segment): needs the fields of one rule: setting; or"
+            " cache_level; or message_header, most, whole; or bandwidth_drop, least_size_bytes;"
+            " correct it",
         ),
         ("\norigins:\n", "\norigin:\n", "part 'origins': is missing; add it"),
         ("settings:\n", "settings: [\n", "is not YAML"),

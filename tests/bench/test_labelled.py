@@ -20,7 +20,7 @@ def curve(first_byte: int, time: np.ndarray, limit: int = 1, *, by_recipe: bool 
     return Curve(
         transport="openmpi-one_node", limit=limit, launch=0, grid="3 an octave",
         first_byte=first_byte, size=SIZES, time=time, error=np.full(len(SIZES), 0.01),
-        by_recipe=by_recipe,
+        level=time, level_error=np.full(len(SIZES), 0.01), by_recipe=by_recipe,
     )  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def _fills_cache(level: int, finding: dict[str, Any], header: dict[str, Any]) ->
     in as many. Streams in both directions have both on each rank. A cache that a machine has once
     holds those of both its ranks.
     """
-    window = header["plan"].get("windows", {}).get(finding.get("mode"))
+    window = header.get("plan", {}).get("windows", {}).get(finding.get("mode"))
     ranks = header["ranks"]
     topology = ranks[0].get("topology")
     if window is None or topology is None or finding["magnitude"] <= 0:

@@ -66,7 +66,7 @@ def core_uses(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> li
         One for each group of ranks whose cores overlap, on each machine. Empty for a truncated
         record. Records made before the kernels counted this have shares of NaN.
     """
-    if not header or footer is None:
+    if not header or footer is None or not footer.get("end_utc"):
         return []
     after = {rank["rank"]: rank["after"] for rank in footer["ranks"]}
     elapsed_us = run_seconds(header, footer) * 1e6
