@@ -142,9 +142,10 @@ failures:
 
 .PHONY: findings
 findings: python  ## print the findings of the store, and write its curves to report/index.html
-	@$(BIN)/switchpoint detect --report report
-	@echo "== the switch near 64 KiB on the network path of one node; all others: $(BIN)/switchpoint explain"
-	@$(BIN)/switchpoint explain --near 64k --placement one_node_network --mode send
+	@$(BIN)/switchpoint detect --store $(STORE) --report report
+	@echo "== the switch near 64 KiB on the network path of one node; all others:" \
+	    "$(BIN)/switchpoint explain$(if $(filter results,$(STORE)),, --store $(STORE))"
+	@$(BIN)/switchpoint explain --store $(STORE) --near 64k --placement one_node_network --mode send
 
 .PHONY: up down status
 up: install  ## start the testbed, to run reframe by hand

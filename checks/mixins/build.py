@@ -82,9 +82,12 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest, OwnStageMixin):
     #: :type: :class:`str`
     build_root = variable(str, value="")
 
-    @run_after("setup")
+    @run_after("setup", always_last=True)
     def join_session(self):
-        """Let `BuildsEnded` know of this build before any build of the session starts."""
+        """Let `BuildsEnded` know of this build before any build of the session starts.
+
+        Last, because a build that fails before would never end.
+        """
         self.of_session.append(self)
 
     @run_before("compile")

@@ -54,6 +54,7 @@ ELSEWHERE = {
     "pingpong_peers.py",  # OSU's programs
     "osu_peers.py",  # the same
     "mpi_libraries.py",  # test_mpi_libraries.py
+    "detection/recurrence.py",  # test_recurrence.py
     "detection/calibrate.py",
     "detection/record.py",  # records for half an hour
     "detection/record_unseen.py",  # the same

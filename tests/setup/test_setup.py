@@ -188,6 +188,12 @@ def test_measuring_without_the_testbed_says_how_to_start_it() -> None:
     assert "start the testbed first: make up" in done.stderr
 
 
+def test_findings_are_those_of_the_store_that_was_named(tmp_path: Path) -> None:
+    done = make("findings", f"STORE={tmp_path / 'other'}")
+    assert done.returncode == 2
+    assert f"{tmp_path / 'other'}: is not a store yet" in done.stderr
+
+
 def test_the_systems_that_are_tried_are_listed() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "tests/systems/try_systems.py", "--list"],
