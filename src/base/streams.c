@@ -11,10 +11,10 @@ void streams_fill(void)
     while (file >= STDIN_FILENO && file < STDERR_FILENO) {
         file = open("/dev/null", O_RDONLY);
     }
+    if (file >= STDERR_FILENO) {
+        close(file);
+    }
     if (file == STDERR_FILENO) { /* nobody can be told that it is closed */
-        close(file);
-        file = open("/dev/null", O_WRONLY);
-    } else if (file > STDERR_FILENO) {
-        close(file);
+        (void)open("/dev/null", O_WRONLY);
     }
 }

@@ -60,6 +60,8 @@ int clock_gettime(clockid_t clock_id, struct timespec *tp)
     return code;
 }
 
+// libc names the parameters with underscores.
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name)
 FILE *fopen(const char *restrict path, const char *restrict mode)
 {
     static FILE *(*system_fopen)(const char *, const char *);
