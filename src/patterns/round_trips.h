@@ -16,8 +16,8 @@ extern const struct sending WITH_ISEND_AND_WAIT;
 
 void run_ping_pong(const struct task *t, long iterations);
 
-/* A rank sends on what it has just received, from the same buffer, so that one payload goes back and
- * forth. It comes from the send buffer of the rank that leads, which sends that first. */
+/* A rank sends on what it has just received, from the same buffer, so that one payload goes back
+ * and forth. It comes from the send buffer of the rank that leads, which sends that first. */
 void run_resend(const struct task *t, long iterations);
 bool arrival_from_leader(const struct task *t, int index, struct arrival *arrival);
 
