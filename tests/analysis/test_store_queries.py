@@ -70,6 +70,7 @@ def test_a_query_selects_a_span_of_time_and_columns(
     nights: Store, query: dict[str, str | date | None], found: list[int]
 ) -> None:
     assert numbers(nights.runs(**query)["run_id"]) == found
+    assert nights.count(**query) == len(found)
     assert numbers(nights.read(**query).samples["run_id"]) == found
     assert numbers(nights.latest(**query).samples["run_id"]) == found
     assert numbers(nights.curves(**query)["run_id"]) == found

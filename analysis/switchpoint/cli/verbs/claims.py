@@ -15,7 +15,6 @@ from switchpoint.cli.options import Files, Json, Since, Store, Until
 if TYPE_CHECKING:
     from switchpoint.tables.measurements import Measurements
 
-
 #: Sessions of a curve that count: more hardly change a verdict, and each run needs memory.
 _SESSIONS = 100
 
@@ -61,13 +60,10 @@ def _records(
         return load_all(files, store, since=since, until=until)
     from switchpoint.reporting.terminal.progress import status
     from switchpoint.store.store import Store
-    from switchpoint.store.wanted import Wanted
     from switchpoint.tables.measurements import Measurements, no_samples
 
     opened = Store(store)
-    opened.files_of_runs()
-    Wanted.of({"since": since, "until": until})  # what is wrong with them is one line
-    all_runs = opened.count("record", since, until)
+    all_runs = opened.count(format="record", since=since, until=until)
     if not all_runs and not opened.runs(since=since, until=until).empty:
         return Measurements(no_samples())
     reading = f"reading the newest {_SESSIONS} sessions of each curve"
