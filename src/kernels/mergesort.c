@@ -14,8 +14,7 @@ enum { TAG = 1, COMPUTE = 0, SEND, RECEIVE, WAIT };
 
 static struct node node_of(const struct task *t)
 {
-    return process_tree_node(t->settings, t->rank, t->ranks,
-                             (int)count_of(t) / (int)sizeof(int32_t));
+    return process_tree_node(t->settings, t->rank, t->ranks, count_of(t) / (int)sizeof(int32_t));
 }
 
 static void find_node(const struct task *t)

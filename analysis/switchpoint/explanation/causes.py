@@ -15,7 +15,6 @@ from switchpoint.detection.search import find_anomalies
 from switchpoint.explanation.origins import Origins, origins_of_run
 from switchpoint.explanation.slower_runs import slower_because
 from switchpoint.explanation.suspects import Suspects, suspects_of_run
-from switchpoint.records.core_use import disturbance
 from switchpoint.tables.columns import none_for_nulls, values_of
 from switchpoint.tables.findings import BOUNDARIES, may_jump
 from switchpoint.tables.measurements import Measurements
@@ -59,15 +58,15 @@ def detect(
 def add_causes(anomalies: pd.DataFrame, measurements: Measurements) -> pd.DataFrame:
     """Add suspects and origins to what was found in these measurements."""
     rows: list[dict[Any, Any]] = none_for_nulls(anomalies).to_dict("records")
-    runs: dict[str, tuple[Suspects, Origins, float | None]] = {}
+    runs: dict[str, tuple[Suspects, Origins]] = {}
     for row in rows:
         run_id = row["run_id"]
         if run_id not in runs:
             facts = measurements.facts(run_id)
-            runs[run_id] = suspects_of_run(*facts), origins_of_run(*facts), disturbance(*facts)
-        suspects, origin, others = runs[run_id]
-        if others is not None:
-            row["evidence"]["other_work"] = others
+            runs[run_id] = suspects_of_run(*facts), origins_of_run(*facts)
+        suspects, origin = runs[run_id]
+        if run_id in measurements.disturbances:
+            row["evidence"]["other_work"] = measurements.disturbances[run_id]
         boundary = row["kind"] in BOUNDARIES
         row["suspects"] = suspects(row["last_size_before"], row["size_bytes"]) if boundary else []
         row["origin"] = origin(row) if may_jump(row) else None

@@ -123,12 +123,11 @@ def judge_pairs(question: Question, names: Collection[str]) -> Iterator[tuple[st
     """Yield verdicts on two settings with limits at the same size, of which both must be raised."""
     able = _moving_alone(question)
     for first, second in combinations(sorted(names), 2):
-        both = [t for t in question.trials if set(t.changed) == {first, second}]
         alone = {
             name for t in question.trials if question.stayed(t) and len(t.changed) == 1
             for name, change in t.changed.items() if change.raised
         }  # fmt: skip
-        rising = [t for t in both if question.rose(t) and all(c.raised for c in t.changed.values())]
+        rising = [t for t in question.risen() if set(t.changed) == {first, second}]
         if rising and {first, second} <= alone - able:
             yield from _together(question, first, second, rising)
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import union_categoricals
 
+from switchpoint.records.core_use import disturbance
 from switchpoint.tables.columns import (
     CURVE_COLUMNS,
     MEASURES,
@@ -77,6 +78,12 @@ class Measurements:
         for run_id, header, footer in zip(*told, strict=True):
             texts.setdefault(run_id, {"header": header, "footer": footer})
         return texts
+
+    @functools.cached_property
+    def disturbances(self) -> dict[str, float]:
+        """How much of its cores' time other work took from each run that it disturbed."""
+        taken = {run_id: disturbance(*self.facts(run_id)) for run_id in self._texts}
+        return {run_id: share for run_id, share in taken.items() if share is not None}
 
     @functools.cached_property
     def curves(self) -> pd.DataFrame:
