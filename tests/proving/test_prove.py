@@ -110,6 +110,16 @@ def test_a_variable_that_no_catalogue_knows_is_found_confirmed_and_learned(
 
 
 @LATER
+def test_the_law_of_a_value_that_is_rounded_says_so(prove: Prove) -> None:
+    odd = {f"OMPI_MCA_{LIMIT['openmpi']}": "5000"}
+    switch = prove("openmpi", "zoom_fake_layer", FAKE_LAYER="rounded", **odd, **RAISED)
+
+    assert switch["last_size_bytes"] == 4992 - 24
+    assert (switch["cause"], switch["status"]) == (LIMIT["openmpi"], "confirmed")
+    assert "rounded down to a multiple of 64 B less 24 B" in switch["reason"]
+
+
+@LATER
 def test_of_two_limits_the_lower_one_is_the_cause(prove: Prove) -> None:
     switch = prove("openmpi", "zoom_fake_layer", FAKE_LAYER="two", **RAISED)
 

@@ -2,7 +2,8 @@
  * receiver where a message and its header of 24 B are above a limit. The MPI's own limit must be
  * higher. FAKE_LAYER=one (default): the limit is a control variable of MPI_T that no catalogue
  * knows, fake_layer_limit. two: there is also fake_layer_segment_size, and the lower one decides.
- * constant: there is no variable, and the limit is 2048. Values come from the environment, as the
+ * constant: there is no variable, and the limit is 2048. rounded: as one, but the value is rounded
+ * down to whole cache lines. Values come from the environment, as the
  * library has it: OMPI_MCA_fake_layer_limit, or MPIR_CVAR_FAKE_LAYER_LIMIT, which is the name too.
  */
 #include <mpi.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER = 24, CONSTANT = 2048 };
+enum { HEADER = 24, CONSTANT = 2048, CACHE_LINE = 64 };
 
 #ifdef OPEN_MPI
 #define NAME(open_mpi, mpich) open_mpi
@@ -31,13 +32,15 @@ static struct variable {
      "Size of a segment, which takes a message and its header", 3584},
 };
 
+static int is_kind(const char *kind)
+{
+    const char *wanted = getenv("FAKE_LAYER");
+    return wanted != NULL && strcmp(wanted, kind) == 0;
+}
+
 static int variable_count(void)
 {
-    const char *kind = getenv("FAKE_LAYER");
-    if (kind != NULL && strcmp(kind, "constant") == 0) {
-        return 0;
-    }
-    return kind != NULL && strcmp(kind, "two") == 0 ? 2 : 1;
+    return is_kind("constant") ? 0 : is_kind("two") ? 2 : 1;
 }
 
 static void read_environment(void)
@@ -58,6 +61,9 @@ static int waits(int count, MPI_Datatype type)
     int limit = variable_count() > 0 ? variables[0].value : CONSTANT;
     if (variable_count() > 1 && variables[1].value < limit) {
         limit = variables[1].value;
+    }
+    if (is_kind("rounded")) {
+        limit -= limit % CACHE_LINE;
     }
     MPI_Type_size(type, &size);
     return (long long)count * size + HEADER > limit;

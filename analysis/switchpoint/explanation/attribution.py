@@ -145,7 +145,12 @@ def _told(verdict: Verdict) -> dict[str, Any]:
         "reason": verdict.reason,
         "partner": verdict.partner,
         "holds": len(verdict.values),
-        "law": law and {"factor": str(law.factor), "offset_bytes": law.offset},
+        "law": law
+        and {
+            "factor": str(law.factor),
+            "offset_bytes": law.offset,
+            "grain_bytes": law.grain,
+        },
     }
 
 

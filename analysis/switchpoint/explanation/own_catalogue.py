@@ -97,7 +97,9 @@ def learned(
         plus or minus some bytes, for which the format has no field.
     """
     law = cause["law"]
-    if cause["status"] != CONFIRMED or law is None or law["factor"] != "1":
+    if cause["status"] != CONFIRMED or law is None:
+        return None
+    if law["factor"] != "1" or law["grain_bytes"] != 1:
         return None
     mpi, path = header["mpi"], prove(header, footer).path
     library, offset = mpi_name(mpi.get("library", "")), law["offset_bytes"]

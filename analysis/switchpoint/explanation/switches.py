@@ -71,8 +71,9 @@ def explain(
         causes
             List of dictionaries, every setting that was considered: `name`, `environment` (the
             variable that sets it), `set_by`, `value`, `status`, `law` (of a setting that is
-            confirmed alone: `factor` of the value, and `offset_bytes` to the last size), `reason`,
-            `source`, `ends_eager`.
+            confirmed alone: the value is rounded to multiples of `grain_bytes`, up if they are
+            negative, then taken `factor` times, and `offset_bytes` lead to the last size),
+            `reason`, `source`, `ends_eager`.
         evidence
             List of dictionaries: `run_id`, `method` (`sweep`, `late_receiver`, `bisection`,
             `intervention`), `says`.

@@ -19,6 +19,10 @@ _NEAR, _FAR_UP, _FAR_DOWN = 1 / 8, 1 / 2, -2 / 5
 #: 1 KiB: libraries refuse sizes that do not fit cache lines.
 _GRAIN_BYTES, _SMALL_GRAIN_BYTES = 64, 16
 
+#: An uneven value is this far below the nearest larger one: no multiple of 2 or 3 away from it, and
+#: above the value in use.
+_UNEVEN_BYTES = 13
+
 #: From this value on, in bytes, values are changed by `_GRAIN_BYTES`.
 _LARGE = 1024
 
@@ -55,6 +59,11 @@ class Candidate:
             value for value in (self._moved(_NEAR), self._moved(_FAR_UP))
             if self.most_bytes is None or value <= self.most_bytes
         ]  # fmt: skip
+
+    @property
+    def uneven(self) -> list[int]:
+        """A larger value that is no multiple of anything, to see whether values are rounded."""
+        return [value - _UNEVEN_BYTES for value in self.higher[:1]]
 
     @property
     def lower(self) -> list[int]:

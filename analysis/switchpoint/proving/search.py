@@ -223,14 +223,14 @@ class Search:
         return self._trial(_raised(group))[0]
 
     def _try_values(self, one: Candidate, others: list[Candidate]) -> None:
-        """Try values by which a law shows: two above the one in use and two below it."""
+        """Try values by which a law shows: two above the one in use, two below it, one uneven."""
         if others:  # both must rise; the lower one decides where the switch is
             for value, rest in zip(one.higher, reversed(others[0].higher), strict=False):
                 self._trial([(one, value), (others[0], rest)])
             for other in (one, *others):
                 self._rises(other)
             return
-        for value in [*one.higher, *one.lower]:
+        for value in [*one.higher, *one.lower, *one.uneven]:
             self._trial([(one, value)])
 
     def _raise_rivals(self, moving: list[Candidate]) -> list[Candidate]:
