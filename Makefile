@@ -175,10 +175,12 @@ test: install-test kernels-test  ## test everything: kernels, testbed, checks, a
 test-quiet: install-test  ## test what judges measured times, on a machine on which nothing else runs
 	@$(BIN)/python -m pytest -m quiet
 
-.PHONY: check
+.PHONY: check coverage
+coverage: OPTIONS_OF_PYTEST = --cov --cov-report=term --cov-config=pyproject.toml
+coverage: check  ## make check, and print the share of lines that it runs, for each module
 check: python  ## the quick part of `make test`, in a minute: no cluster, no browser, no build
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/python -m pytest --quiet --numprocesses=auto \
+	@$(BIN)/python -m pytest --quiet --numprocesses=auto $(OPTIONS_OF_PYTEST) \
 	    --ignore=tests/bench --ignore=tests/checks --ignore=tests/report --ignore=tests/testbed \
 	    -m 'not ($(WHOLE_MACHINE) or browser or spack or slow)'
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import re
 import subprocess
@@ -36,6 +37,25 @@ SCHEMAS = {
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_service_accepts_the_example(name: str) -> None:
     assert lint(BIN / "check-jsonschema", *SCHEMAS[name], EXAMPLES / name) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        (".github/workflows/test.yml", "vendor.github-workflows"),
+        (".github/ISSUE_TEMPLATE/bug.yml", "vendor.github-issue-forms"),
+        (".github/ISSUE_TEMPLATE/format.yml", "vendor.github-issue-forms"),
+        ("CITATION.cff", "vendor.citation-file-format"),
+    ],
+)
+def test_the_services_accept_this_projects_own_files(name: str, schema: str) -> None:
+    options = ("--default-filetype", "yaml", "--builtin-schema", schema)
+    assert lint(BIN / "check-jsonschema", *options, ROOT / name) == ""
+
+
+def test_the_citation_names_the_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == importlib.metadata.version("switchpoint")
 
 
 @pytest.mark.parametrize(
@@ -93,8 +113,11 @@ def compile_actionlint(folder: Path) -> Path:
 
 
 @pytest.mark.xdist_group("actionlint")
-def test_the_workflows_expressions_are_right(actionlint: list[object]) -> None:
-    assert lint(*actionlint, EXAMPLES / "github-actions.yml") == ""
+@pytest.mark.parametrize(
+    "workflow", [EXAMPLES / "github-actions.yml", ROOT / ".github/workflows/test.yml"], ids=str
+)
+def test_the_workflows_expressions_are_right(actionlint: list[object], workflow: Path) -> None:
+    assert lint(*actionlint, workflow) == ""
 
 
 @pytest.mark.xdist_group("actionlint")
