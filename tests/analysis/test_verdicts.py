@@ -377,6 +377,8 @@ def test_an_automatic_setting_whose_value_above_the_switch_does_nothing_is_refut
     found = verdict(Experiment(tmp_path, "mpich-tcp-zoom").trial({RNDV: 30000}, 19493))
 
     assert status_of(found, RNDV) == "refuted"
+    assert found["status"] == "unknown"
+    assert RNDV not in found["reason"].partition("not raised yet")[2]
 
 
 @pytest.mark.parametrize(

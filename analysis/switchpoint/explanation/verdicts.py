@@ -86,11 +86,18 @@ class Question:
         ]  # fmt: skip
 
     def raised_in_vain(self) -> set[str]:
-        """Return settings that were raised while the switch stayed, alone or with others."""
+        """Return settings that were raised while the switch stayed, alone or with others.
+
+        A value that the library chose is raised if the new one is above the last size.
+        """
         return {
             name for trial in self.trials if self.stayed(trial)
-            for name, change in trial.changed.items() if change.raised
+            for name, change in trial.changed.items()
+            if change.raised or (change.numbers is None and self._above(trial.number_of(name)))
         }  # fmt: skip
+
+    def _above(self, number: int | None) -> bool:
+        return number is not None and number > self.last
 
 
 def judge_setting(

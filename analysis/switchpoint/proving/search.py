@@ -29,7 +29,7 @@ from switchpoint.records.record import Facts
 _MOST_ALONE = 6
 
 #: So many settings that the library chooses get a value.
-_MOST_AUTOMATIC = 3
+_MOST_AUTOMATIC = 6
 
 #: So many groups with which the program does not start are halved; then they are left out.
 _MOST_HALVINGS = 8
@@ -166,7 +166,7 @@ class Search:
             self._trial([(one, self.target.last * 3 // 2 + 37)])
 
     def _may_govern(self, one: Candidate) -> bool:
-        return any(word in one.name.lower() for word in ("thresh", "eager", "rndv"))
+        return any(word in one.name.lower() for word in ("thresh", "eager", "rndv", "limit"))
 
     def _smallest(self, group: list[Candidate]) -> list[Candidate]:
         """Return the smallest part of a group with which the switch moves; empty if it stays."""
