@@ -103,7 +103,7 @@ def _untried(runs: Configurations, place: Place, switch: Switch) -> set[str]:
     base = runs.of(switch.run_id or "")
     sized = {
         name for name, setting in base.settings.items()
-        if setting.sized and setting.number is not None
+        if setting.sized and (setting.automatic or setting.number is not None)
     }  # fmt: skip
     for run_id in {search["run_id"] for search in [*place.searches, *place.moved]}:
         other = runs.of(run_id)

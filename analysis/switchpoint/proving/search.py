@@ -28,8 +28,8 @@ from switchpoint.records.record import Facts
 #: So many likely settings are raised one at a time before all are raised at once.
 _MOST_ALONE = 6
 
-#: So many settings that the library chooses get a value.
-_MOST_AUTOMATIC = 6
+#: So many settings that the library chooses get a value alone; the others together.
+_MOST_AUTOMATIC = 3
 
 #: So many groups with which the program does not start are halved; then they are left out.
 _MOST_HALVINGS = 8
@@ -123,8 +123,10 @@ class Search:
             quiet = self._raise_rivals(moving)
             if len(moving) == 1 and not self._follows_upward(moving[0]):
                 for value in moving[0].higher:
-                    self._trial([(moving[0], value), *_raised(quiet)])
+                    self._trial([(moving[0], value), *self._above(quiet)])
             self._override()
+            if not moving:
+                self._override_others()
             self._trial([])
         except OutOfTimeError:
             self.progress("the time is used up")
@@ -160,13 +162,24 @@ class Search:
         return False
 
     def _override(self) -> None:
-        """Give a value to settings that the library chooses, above the switch."""
-        chosen = [one for one in self.listed if one.value is None and self._may_govern(one)]
-        for one in chosen[:_MOST_AUTOMATIC]:
-            self._trial([(one, self.target.last * 3 // 2 + 37)])
+        """Give a value above the switch to settings that the library chooses, the likely ones."""
+        for one in self._automatic()[:_MOST_AUTOMATIC]:
+            if self._raised([one]) == REFUSED:
+                self.launcher.refused |= {one.name: value for one, value in self._above([one])}
 
-    def _may_govern(self, one: Candidate) -> bool:
-        return any(word in one.name.lower() for word in ("thresh", "eager", "rndv", "limit"))
+    def _override_others(self) -> None:
+        """Do the same with all others together; if the switch moves, find the one that moves it."""
+        self._staying_parts(self._automatic()[_MOST_AUTOMATIC:])
+
+    def _automatic(self) -> list[Candidate]:
+        words = ("thresh", "eager", "rndv", "limit")
+        chosen = [one for one in self.listed if one.value is None]
+        return sorted(chosen, key=lambda one: not any(w in one.name.lower() for w in words))
+
+    def _above(self, group: Iterable[Candidate]) -> list[tuple[Candidate, int]]:
+        """Return each setting with its highest value, or one above the switch if it has none."""
+        above = self.target.last * 3 // 2 + 37
+        return [(one, one.higher[-1] if one.value is not None else above) for one in group]
 
     def _smallest(self, group: list[Candidate]) -> list[Candidate]:
         """Return the smallest part of a group with which the switch moves; empty if it stays."""
@@ -211,7 +224,7 @@ class Search:
     def _halves(self, group: list[Candidate]) -> list[list[Candidate]]:
         """Halve a group that does not start; a single setting is remembered, and named."""
         if len(group) < 2:
-            self.launcher.refused |= {one.name: one.higher[-1] for one in group}
+            self.launcher.refused |= {one.name: value for one, value in self._above(group)}
             return []
         self.halvings += 1
         if self.halvings > _MOST_HALVINGS:
@@ -220,7 +233,7 @@ class Search:
         return [group[:half], group[half:]]
 
     def _raised(self, group: Iterable[Candidate]) -> str:
-        return self._trial(_raised(group))[0]
+        return self._trial(self._above(group))[0]
 
     def _try_values(self, one: Candidate, others: list[Candidate]) -> None:
         """Try values by which a law shows: two above the one in use, two below it, one uneven."""
@@ -302,10 +315,6 @@ class Search:
             if one.value is not None
         ]
         return self.target.searches(*follows)
-
-
-def _raised(group: Iterable[Candidate]) -> list[tuple[Candidate, int]]:
-    return [(one, one.higher[-1]) for one in group]
 
 
 def _said(outcome: tuple[str, int | None]) -> str:
