@@ -52,6 +52,7 @@ _COLUMNS = Columns(
         "Msg/sec": "rate",
         _RATE: "bandwidth",
     },
+    statistics={"t_min[usec]": ("min", "time"), "t_max[usec]": ("max", "time")},
 )
 
 
@@ -71,7 +72,8 @@ def read(path: Path, around: Surroundings) -> Measurements:
     tool = _Grammar.tool + (f" {version[1].decode()}" if version else "")
     for table in tables:
         problems += _leave_out_wrong_rows(table)
-    parts, of_rows = parts_of((part for table in tables for part in _by_group(table)), _COLUMNS)
+    by_group = (part for table in tables for part in _by_group(table))
+    parts, of_rows = parts_of(by_group, _COLUMNS, around.choices.statistic)
     return as_runs(path, around, "imb", tool, data, parts, [*problems, *of_rows])
 
 

@@ -58,6 +58,17 @@ _COLUMNS = Columns(
         "Bandwidth (MB/s)": "bandwidth",
         "MB/s": "bandwidth",
     },
+    statistics={
+        "Min Latency(us)": ("min", "time"),
+        "Max Latency(us)": ("max", "time"),
+        "P50 Tail Lat(us)": ("median", "time"),
+        "P50 Tail Lat (us)": ("median", "time"),
+        "P90 Tail Lat(us)": ("p90", "time"),
+        "P90 Tail Lat (us)": ("p90", "time"),
+        "P95 Tail Lat(us)": ("p95", "time"),
+        "P99 Tail Lat(us)": ("p99", "time"),
+        "P99 Tail Lat (us)": ("p99", "time"),
+    },
 )
 
 #: Version 5 prints no number sign in `osu_ibarrier`, which has no sizes.
@@ -124,7 +135,8 @@ def read(path: Path, around: Surroundings) -> Measurements:
     tool = grammar.tool
     if len(grammar.versions) == 1 and (version := grammar.versions.pop()):
         tool += f" {version}"
-    parts, of_rows = parts_of((part for table in tables for part in _plain(table)), _COLUMNS)
+    plain = (part for table in tables for part in _plain(table))
+    parts, of_rows = parts_of(plain, _COLUMNS, around.choices.statistic)
     return as_runs(path, around, "osu", tool, data, parts, [*problems, *of_rows])
 
 

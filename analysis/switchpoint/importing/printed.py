@@ -5,7 +5,7 @@ A reader names the columns. This module checks every row, and that rows of one t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
+from switchpoint.importing.column_plan import STATISTIC
 from switchpoint.importing.external import are_times, as_measurements, check_sizes, known_repeats
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed_parts import Table
@@ -31,6 +32,8 @@ from switchpoint.importing.row_forms import is_whole, odd_rows
 from switchpoint.importing.same_curves import Part, apart, in_order, once
 from switchpoint.tables.measurements import Measurements, repeated, times_before
 
+_Numbers = npt.NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -41,16 +44,46 @@ class Columns:
     size, iterations : str
         Message size in bytes (0 in a table without this column), and repetitions.
     metrics : dict of str to str
-        Maps a column to `time` (us), `bandwidth` (10^6 B/s) or `rate` (messages/s). The first
-        column that a table contains is used.
+        Maps a column of averages to its kind, see `_TIME_OF`. The first column that a table
+        contains is used.
     fixed : bool
         Whether all numbers of a column have the same decimals.
+    statistics : dict of str to tuple
+        Maps a column to another statistic than the average, and its kind.
     """
 
     size: str
     iterations: str
     metrics: dict[str, str]
     fixed: bool = True
+    statistics: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def choose(self, columns: list[str], wanted: str) -> tuple[str, str, str] | None:
+        """Return the curve's column, its kind and its statistic; None if there is no such column.
+
+        Without a choice, it is the average, or else the first other statistic.
+        """
+        averages = [(name, kind, "avg") for name, kind in self.metrics.items()]
+        others = [(name, kind, what) for name, (what, kind) in self.statistics.items()]
+        return next(
+            (
+                (name, kind, what)
+                for name, kind, what in [*averages, *others]
+                if name in columns and wanted in ("", what)
+            ),
+            None,
+        )
+
+
+#: The time in microseconds of a message of some size, by the kind of a column: a time, a
+#: bandwidth in 10^6 B/s, 2^20 B/s or 10^9 bit/s, or messages per second.
+_TIME_OF: dict[str, Callable[[_Numbers, _Numbers], _Numbers]] = {
+    "time": lambda size, value: value,
+    "bandwidth": lambda size, value: size / value,
+    "MiB/s": lambda size, value: size / (value * 2**20 / 1e6),
+    "Gb/s": lambda size, value: size / (value * 125),
+    "rate": lambda size, value: 1e6 / value,
+}
 
 
 @dataclass
@@ -67,13 +100,19 @@ class _Checked:
         self.problems.append(Problem(line, what, self.table.identity.get("kernel", "")))
 
 
-def parts_of(tables: Iterable[Table], names: Columns) -> tuple[list[Part], list[Problem]]:
-    """Return sizes and times of tables, and why rows and tables are skipped."""
+def parts_of(
+    tables: Iterable[Table], names: Columns, statistic: str = ""
+) -> tuple[list[Part], list[Problem]]:
+    """Return sizes and times of tables, and why rows and tables are skipped.
+
+    The curve is of the given statistic, or else of the average. Another statistic than the
+    average is part of its identity.
+    """
     parts: list[Part] = []
     problems: list[Problem] = []
     for table in tables:
         checked = _checked(table, fixed=names.fixed)
-        part = _numbers_of(checked, names)
+        part = _numbers_of(checked, names, statistic)
         problems += checked.problems
         if part is not None:
             ascending, out_of_order = in_order(part)
@@ -173,24 +212,26 @@ def _is_whole(row: list[str], line: int, table: Table) -> bool:
     return is_whole(row[-1], others)
 
 
-def _numbers_of(checked: _Checked, names: Columns) -> Part | None:
+def _numbers_of(checked: _Checked, names: Columns, wanted: str) -> Part | None:
     """Return sizes, times and iterations of a table; None if they are not known."""
     table, rows = checked.table, checked.rows
-    metric = next((name for name in names.metrics if name in table.columns), None)
-    if metric is None:
-        if table.rows:
+    chosen = names.choose(table.columns, wanted)
+    if chosen is None:
+        if table.rows and names.choose(table.columns, ""):
+            checked.tell(table.lines[0], f"the table has no {wanted} of times: it is skipped")
+        elif table.rows:
             what = f"no known column among {', '.join(table.columns)}; print the plain table"
             checked.tell(table.lines[0], what)
         return None
+    metric, kind, statistic = chosen
     if not rows:
         return None
     size, value, repeats = (
         _column(table, rows, name) for name in (names.size, metric, names.iterations)
     )
     numbered = np.isfinite(size)
-    kind = names.metrics[metric]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        time_us = {"time": value, "bandwidth": size / value, "rate": 1e6 / value}[kind]
+        time_us = _TIME_OF[kind](size, value)
     good = numbered & (value > 0) & are_times(time_us)  # an empty message has no bandwidth
     what = metric if numbered.all() else f"{names.size} or {metric}"
     for place in np.flatnonzero(~good & ((size != 0) | (kind == "time"))):
@@ -203,8 +244,9 @@ def _numbers_of(checked: _Checked, names: Columns) -> Part | None:
         for row, line in zip(rows, checked.lines, strict=True):
             if row[verdict].lower().startswith("fail"):
                 checked.tell(line, "the payload arrived damaged; do not trust this time")
+    other_statistic = {} if statistic == "avg" else {STATISTIC: statistic}
     return Part(
-        table.identity,
+        table.identity | other_statistic,
         size[good],
         time_us[good],
         known_repeats(repeats[good]),

@@ -50,6 +50,9 @@ TITLES = {
     "OSU Micro-Benchmarks": re.compile(r"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b"),
     "Intel MPI Benchmarks": re.compile(r"#\s*Benchmarking\s+[\w-]+"),
     "nccl-tests": re.compile(r"#\s*size\s+count\s+type\b.*\balgbw\b"),
+    "perftest": re.compile(r"^(?:\w+ )*(?:RDMA_\w+|Send|Atomic)(?: \w+)* (?:BW|Latency) Test$"),
+    "mpiBench": re.compile(r"^\w+\s+Bytes:\s+\d+\s+Iters:\s+\d+\s+Avg:"),
+    "SKaMPI": re.compile(r'^begin result "'),
     "NetPIPE": re.compile(r"(?<!\d)\d+ bytes +\d+ times -->|^\d+\s+\d+\.\d{6}\s+\d+\.\d{8}$"),
     "ReFrame": re.compile(r"^result\|job_completion_time\||^[^|]*\|reframe \d"),
     "CSV": re.compile(

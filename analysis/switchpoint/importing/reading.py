@@ -19,12 +19,15 @@ from switchpoint.importing import (
     bundle,
     imb,
     lock,
+    mpibench,
     nccl,
     nccl_json,
     netpipe,
     osu,
+    perftest,
     record,
     reframe,
+    skampi,
     tidy,
 )
 from switchpoint.importing.files import Found, find_files
@@ -50,7 +53,9 @@ class Reader(Protocol):
 
 
 #: All readers. The first one that recognises the start of a file reads it.
-READERS: list[Reader] = [record, bundle, tidy, reframe, nccl_json, netpipe, osu, imb, nccl]
+READERS: list[Reader] = [
+    record, bundle, tidy, reframe, nccl_json, netpipe, osu, imb, nccl, perftest, mpibench, skampi,
+]  # fmt: skip
 
 _HEAD_BYTES = 2**16
 
