@@ -92,7 +92,11 @@ def read_yaml(path: Path) -> Any:
     NotYamlError
         If it is not text in UTF-8 or not YAML.
     """
-    text = _text(path)
+    return parse_yaml(_text(path))
+
+
+def parse_yaml(text: str) -> Any:
+    """Return the content of a YAML text; raises NotYamlError."""
     try:
         _check_size(text)
         return yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe one)

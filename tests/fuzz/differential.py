@@ -180,7 +180,67 @@ def _log_3(times: Times) -> str:
     )
 
 
+_RULE = "-" * 60
+
+
+def _markdown(times: Times) -> str:
+    return "| Size | Latency (us) |\n|-----:|-------------:|\n" + _rows(
+        times, "| {size} | {time:.2f} |\n"
+    )
+
+
+def _grid(times: Times) -> str:
+    rule = f"+{'-' * 12}+{'-' * 14}+\n"
+    heading = f"{rule}| Size       | Latency (us) |\n{rule.replace('-', '=')}"
+    return heading + _rows(times, "| {size:10} | {time:12.2f} |\n") + rule
+
+
+def _simple(times: Times) -> str:
+    rule = f"{'=' * 10} {'=' * 12}\n"
+    rows = _rows(times, "{size:<10} {time:<12.2f}\n")
+    return f"{rule}Size       Latency (us)\n{rule}{rows}{rule}"
+
+
+def _in_strings(times: Times) -> str:
+    text = _osu("Latency", "Latency (us)", "{size:<10} {time:10.2f}\n")(times)
+    return json.dumps({"nodes": 2, "stdout": text}, indent=1) + "\n"
+
+
+def _perftest(times: Times) -> str:
+    columns = "t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]"
+    row = " {size:<7} 1000  {time:.2f}  {time:.2f}  {time:.2f}  {time:.2f}  0.01\n"
+    return (
+        f"{_RULE}\n                    RDMA_Write Latency Test\n Number of qps   : 1\t\t"
+        f"Transport type : IB\n{_RULE}\n #bytes #iterations    {columns}\n"
+        f"{_rows(times, row)}{_RULE}\n"
+    )
+
+
+def _reprompi(times: Times) -> str:
+    heading = f"{'test':>40} {'nrep':>10} {'count':>12} {'runtime_sec':>14}"
+    row = f"{'MPI_Bcast':>40} {0:>10} {{size:>12}} {{sec:14.10f}}\n"
+    return f"#@datatype_size_bytes=1\n#@nprocs=4\n{heading}\n{_rows(times, row)}"
+
+
 FORMATS = [
+    Format("Markdown", "table.md", _markdown, 2, fixed=False),
+    Format("reStructuredText grid", "grid.rst", _grid, 3, fixed=False),
+    Format("reStructuredText", "simple.rst", _simple, 3, fixed=False),
+    Format("JSON string", "job.json", _in_strings, 0, rows=False),
+    Format("perftest", "ib.txt", _perftest, 5, fixed=False),
+    Format(
+        "mpiBench", "mpibench.txt",
+        lambda times: "START mpiBench v1.5\n" + _rows(
+            times, "Bcast  Bytes: {size:10}  Iters: 1000  Avg: {time:10.4f}  Min: {time:10.4f}"
+            "  Max: {time:10.4f}  Comm: MPI_COMM_WORLD  Ranks: 4\n"), 1,
+    ),
+    Format(
+        "SKaMPI", "skampi.txt",
+        lambda times: '# SKaMPI Version 5.0\nbegin result "MPI_Bcast-length"\n' + _rows(
+            times, "count= {size}  {size:10}  {time:10.2f}  0.01  40\n") + "end result\n", 2,
+        fixed=False,
+    ),
+    Format("ReproMPI", "reprompi.txt", _reprompi, 3),
     Format(
         "OSU latency", "osu.out", _osu("Latency", "Latency (us)", "{size:<10} {time:10.2f}\n"), 2
     ),

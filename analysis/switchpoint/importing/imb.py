@@ -61,12 +61,12 @@ def recognises(head: bytes) -> bool:
     return b"\0" not in head and b"#repetitions" in head and bool(_RECOGNISED.search(head))
 
 
-def read(path: Path, around: Surroundings) -> Measurements:
+def read(path: Path, around: Surroundings, data: bytes | None = None) -> Measurements:
     """Read IMB output; identity: `kernel`, such as imb_pingpong, and number of `processes`.
 
     For one-sided transfers also the `mode`; with `-multi` the number of `groups`, and the `group`.
     """
-    data = content(path)
+    data = content(path) if data is None else data
     tables, problems = find_tables(printed_lines(path, data), _Grammar())
     version = _VERSION.search(data)
     tool = _Grammar.tool + (f" {version[1].decode()}" if version else "")

@@ -13,6 +13,7 @@ from switchpoint.importing.printed import Columns, as_runs, parts_of
 from switchpoint.importing.printed_lines import Line, printed_lines
 from switchpoint.importing.printed_parts import Lost, Part, Title
 from switchpoint.importing.printed_tables import find_tables, plain_row
+from switchpoint.importing.problems import CUT_ROW
 from switchpoint.tables.measurements import Measurements
 
 NAME = "output of mpiBench"
@@ -28,6 +29,9 @@ _RECOGNISED = re.compile(rb"^\W*\w+\s+Bytes:\s+\d+\s+Iters:\s+\d+\s+Avg:\s", re.
 #: The form of a row for the scanner of tables, and of a title before the rows of one curve.
 _FIELDS = ("size", "iterations", "avg", "min", "max")
 _CURVE = re.compile(r"mpiBench (?P<operation>\w+) (?P<comm>\S+) (?P<ranks>\d+)")
+
+#: What a last line without a line end becomes.
+_CUT = "mpiBench ends in "
 
 _COLUMNS = Columns(
     size="size",
@@ -56,7 +60,8 @@ def _lines(lines: Iterable[Line]) -> Iterator[Line]:
     for line in lines:
         row = _ROW.fullmatch(line.text)
         if row is None:
-            yield line
+            cut = not line.ended and line.text and before
+            yield replace(line, text=f"{_CUT}{line.text}") if cut else line
             continue
         title = f"mpiBench {row['operation']} {row['comm']} {row['ranks']}"
         if before.get(line.rank) != title:
@@ -83,6 +88,8 @@ class _Grammar:
             if curve["comm"] != "MPI_COMM_WORLD":
                 names["communicator"] = curve["comm"]
             return Title(names | {"processes": curve["ranks"]}, list(_FIELDS))
+        if text.startswith(_CUT):
+            return Lost(CUT_ROW)
         if _BROKEN_ROW.fullmatch(text):
             return Lost(f"'{text[:40]}' is no whole row and is skipped")
         return None

@@ -54,12 +54,12 @@ def recognises(head: bytes) -> bool:
     )
 
 
-def read(path: Path, around: Surroundings) -> Measurements:
+def read(path: Path, around: Surroundings, data: bytes | None = None) -> Measurements:
     """Read the output; identity: `kernel`, such as nccl_all_reduce, `mode` = in_place, `type`.
 
     Also `redop` and `root` where they mean something, and the number of `processes`.
     """
-    data = content(path)
+    data = content(path) if data is None else data
     grammar = _Grammar()
     tables, problems = find_tables(printed_lines(path, data), grammar)
     parts, of_rows = parts_of(

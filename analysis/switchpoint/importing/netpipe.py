@@ -99,9 +99,9 @@ def recognises(head: bytes) -> bool:
     return _PRINTED.search(head) is not None or _form_of_file(head) is not None
 
 
-def read(path: Path, around: Surroundings) -> Measurements:
+def read(path: Path, around: Surroundings, data: bytes | None = None) -> Measurements:
     """Read NetPIPE output; the curve's identity is `kernel` = netpipe."""
-    data = content(path)
+    data = content(path) if data is None else data
     of_file = _form_of_file(data)
     rows, problems = _rows(printed_lines(path, data, tagged=False), of_file)
     if not rows:

@@ -117,12 +117,12 @@ def recognises(head: bytes) -> bool:
     return b"\0" not in head and _RECOGNISED.search(head) is not None
 
 
-def read(path: Path, around: Surroundings) -> Measurements:
+def read(path: Path, around: Surroundings, data: bytes | None = None) -> Measurements:
     """Read OSU output; a curve's identity is its program, such as `kernel` = osu_latency.
 
     Pairs, windows, threads, buffers and datatypes in the output are also part of the identity.
     """
-    data = content(path)
+    data = content(path) if data is None else data
     grammar = _Grammar()
     tables, problems = find_tables(printed_lines(path, data), grammar)
     if not tables and grammar.kernels <= _WITHOUT_SIZES:

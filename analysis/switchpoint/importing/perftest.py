@@ -23,8 +23,9 @@ _TITLE = re.compile(
     r"(?:Dual-port )?(?P<operation>RDMA_Write|RDMA_Read|Send|Atomic)(?P<more>(?: \w+)*?)"
     r" (?P<metric>BW|Latency) Test"
 )
-_RECOGNISED = re.compile(rb"^\s*(?:Dual-port )?(?:RDMA_\w+|Send|Atomic)(?: \w+)* (?:BW|Latency) Test\b",
-                         re.MULTILINE)  # fmt: skip
+_RECOGNISED = re.compile(
+    rb"^\s*(?:Dual-port )?(?:RDMA_\w+|Send|Atomic)(?: \w+)* (?:BW|Latency) Test\b", re.MULTILINE
+)
 
 #: Lines above a table have one or two facts.
 _FACT = re.compile(r"(?P<name>[A-Z][\w ./-]*?)\s*:\s+(?P<value>\S+)")

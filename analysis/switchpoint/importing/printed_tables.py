@@ -45,6 +45,9 @@ _ROW_BEHIND = re.compile(r"\d\s+\d+\.\d+$")
 #: have each power of two, or each second one.
 _LARGEST_STEP = 4
 
+#: The key of tables that are drawn in Markdown or reStructuredText.
+DRAWN = "Markdown or reStructuredText"
+
 #: A title of each tool, wherever a line contains it.
 TITLES = {
     "OSU Micro-Benchmarks": re.compile(r"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b"),
@@ -53,6 +56,8 @@ TITLES = {
     "perftest": re.compile(r"^(?:\w+ )*(?:RDMA_\w+|Send|Atomic)(?: \w+)* (?:BW|Latency) Test$"),
     "mpiBench": re.compile(r"^\w+\s+Bytes:\s+\d+\s+Iters:\s+\d+\s+Avg:"),
     "SKaMPI": re.compile(r'^begin result "'),
+    DRAWN: re.compile(r"^\|[^|]*\b(?:size|bytes)\b[^|]*\|.*\|$|^=+(?:\s+=+)+$", re.IGNORECASE),
+    "ReproMPI": re.compile(r"^test\s+(?:\w+\s+)*?(?:count|msize)\s+(?:\w+\s+)*?\w*runtime_sec\b"),
     "NetPIPE": re.compile(r"(?<!\d)\d+ bytes +\d+ times -->|^\d+\s+\d+\.\d{6}\s+\d+\.\d{8}$"),
     "ReFrame": re.compile(r"^result\|job_completion_time\||^[^|]*\|reframe \d"),
     "CSV": re.compile(

@@ -17,6 +17,8 @@ from typing import Protocol
 from switchpoint.errors import InputError, NotRecognisedError, Reason
 from switchpoint.importing import (
     bundle,
+    drawn,
+    embedded,
     imb,
     lock,
     mpibench,
@@ -27,6 +29,7 @@ from switchpoint.importing import (
     perftest,
     record,
     reframe,
+    reprompi,
     skampi,
     tidy,
 )
@@ -54,7 +57,8 @@ class Reader(Protocol):
 
 #: All readers. The first one that recognises the start of a file reads it.
 READERS: list[Reader] = [
-    record, bundle, tidy, reframe, nccl_json, netpipe, osu, imb, nccl, perftest, mpibench, skampi,
+    record, bundle, tidy, reframe, nccl_json, embedded, netpipe, osu, imb, nccl, perftest, mpibench,
+    skampi, reprompi, drawn,
 ]  # fmt: skip
 
 _HEAD_BYTES = 2**16
@@ -128,7 +132,7 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
     try:
         head = _head(path)
         for reader in READERS:
-            chosen = reader is tidy and tidy.has_chosen(head, file.choices)
+            chosen = reader in (tidy, drawn) and reader.has_chosen(head, file.choices)
             if chosen or reader.recognises(head):
                 place = path.absolute()
                 layout = reframe_names(place) if file.names is None else {}

@@ -32,6 +32,9 @@ _BROKEN_ROW = re.compile(r"\w+= *\S+\s.*\d.*")
 #: What the names of measurements end with: the variables of their loops.
 _LOOPS = re.compile(r"(?:-(?:nodes|length|count|short|long|size))+$")
 
+#: What takes the place of a missing end.
+_CUT = "SKaMPI ends"
+
 #: The variable that the size repeats.
 _COUNT = "count"
 
@@ -57,11 +60,13 @@ def read(path: Path, around: Surroundings, data: bytes | None = None) -> Measure
 
 def _lines(lines: Iterable[Line]) -> Iterator[Line]:
     """Replace each row by its numbers, behind the title and variables where a curve begins."""
-    title, variables = "", ""
+    title, variables, last = "", "", None
     for line in lines:
         if _TITLE.fullmatch(line.text):
-            title, variables = line.text, ""
+            title, variables, last = line.text, "", line
             continue
+        if line.text == "end result":
+            title = ""
         row = _ROW.fullmatch(line.text) if title else None
         if row is None:
             yield line
@@ -72,6 +77,9 @@ def _lines(lines: Iterable[Line]) -> Iterator[Line]:
             variables = said
             yield replace(line, text=said)
         yield replace(line, text=" ".join(row[name] for name in _FIELDS))
+        last = line
+    if title and last is not None:
+        yield replace(last, text=_CUT)
 
 
 class _Grammar:
@@ -93,6 +101,8 @@ class _Grammar:
             if "nodes" in found:
                 found["processes"] = found.pop("nodes")
             return Title({"kernel": f"skampi_{name}"} | found, list(_FIELDS))
+        if text == _CUT:
+            return Lost("the result has no end, so rows may be missing")
         if "kernel" in identity and _BROKEN_ROW.fullmatch(text):
             return Lost(f"'{text[:40]}' is no whole row and is skipped")
         return None
