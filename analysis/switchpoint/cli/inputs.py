@@ -29,8 +29,9 @@ def load(
         _check_without_time(since, until)
         return read(files, verbose=verbose)
     from switchpoint.store.store import Store
+    from switchpoint.tables.unlike import tell_unlike
 
-    return Store(store).latest(sessions, since=since, until=until)
+    return tell_unlike(Store(store).latest(sessions, since=since, until=until))
 
 
 def load_all(
@@ -41,8 +42,9 @@ def load_all(
         _check_without_time(since, until)
         return read(files)
     from switchpoint.store.store import Store
+    from switchpoint.tables.unlike import tell_unlike
 
-    return Store(store).read(since=since, until=until)
+    return tell_unlike(Store(store).read(since=since, until=until))
 
 
 def load_from(place: str) -> Measurements:
@@ -74,6 +76,7 @@ def read(files: list[Path], *, verbose: bool = False) -> Measurements:
     from switchpoint.importing.reading import read_found
     from switchpoint.reporting.terminal.progress import progress
     from switchpoint.tables.builds import tell_builds
+    from switchpoint.tables.unlike import tell_unlike
 
     found = find_files(files)
     with progress("reading", len(found.found)) as advance:
@@ -89,7 +92,7 @@ def read(files: list[Path], *, verbose: bool = False) -> Measurements:
             f"contains no curve, only {values} single value{'' if values == 1 else 's'};"
             " store them with `switchpoint import`",
         )
-    return tell_builds(measurements)
+    return tell_unlike(tell_builds(measurements))
 
 
 def list_failures(

@@ -22,6 +22,7 @@ from switchpoint.tables.curves import summarise
 from switchpoint.tables.measurements import Measurements
 from switchpoint.tables.mpi_names import is_mpi
 from switchpoint.tables.sweeps import ZOOM
+from switchpoint.tables.unlike import tell_unlike
 
 #: Values that an error lists.
 _VALUES = 8
@@ -82,6 +83,7 @@ def select(
         If there is no such file, value or column, or no curve.
     """
     found = _of_files(selection) if selection.files else _of_store(selection, Store(store), last)
+    found = tell_unlike(found)
     points = summarise(found)
     for name in selection.wanted:
         if name in IDENTITY or name not in found.runs:

@@ -131,8 +131,8 @@ def read(path: Path, around: Surroundings) -> Measurements:
         first_lines = ", ".join(str(table.line) for table in tables[:4])
         more = ", ..." if len(tables) > 4 else ""
         told.append(
-            f"{path}: the tables from lines {first_lines}{more} may be of different systems, so each"
-            f" is a curve of its own ({TABLE} = 1, 2, ...)"
+            f"{path}: the tables from lines {first_lines}{more} may be of different systems, so"
+            f" each is a curve of its own ({TABLE} = 1, 2, ...)"
         )
     if told:
         first = found.runs.index[0]

@@ -17,6 +17,7 @@ from switchpoint.importing.printed import Columns, as_runs, parts_of
 from switchpoint.importing.printed_lines import BEFORE_TITLE, printed_lines
 from switchpoint.importing.printed_parts import Fact, Heading, Part, Table, Title
 from switchpoint.importing.printed_tables import find_tables, plain_row
+from switchpoint.importing.problems import Problem
 from switchpoint.tables.measurements import Measurements
 
 NAME = "OSU Micro-Benchmarks' output"
@@ -81,6 +82,21 @@ _HEADING = re.compile(
 _OTHER_HEADING = re.compile(r"(?:#\s*)?(?P<names>Size\s+\S.*)")
 _BETWEEN_NAMES = re.compile(r"\s{2,}|(?<=\))\s+|\s(?=P\d+ Tail)")
 
+#: A heading of its usual programs, below which a table may have no title: it was not copied.
+_BARE = re.compile(
+    r"(?:#\s*)?(?P<size>Size)\s+(?P<metric>Latency \(us\)|Bandwidth \(MB/s\)|Avg Latency\(us\))"
+)
+_BARE_RECOGNISED = re.compile(
+    BEFORE_TITLE
+    + rb"(?:#[ \t]*)?Size[ \t]+(?:Latency \(us\)|Bandwidth \(MB/s\)|Avg Latency\(us\))[ \t]*\r?\n"
+    + rb"[^\r\n]{0,64}?\d+[ \t]+\d+\.\d\d[ \t]*\r?\n",
+    re.MULTILINE,
+)
+#: The program that a command starts.
+_PROGRAM = re.compile(
+    r"\b(?:srun|mpirun|mpiexec\S*|aprun|jsrun|prun|ibrun|flux)\b.*\b(?P<name>osu_[a-z_]+)\b"
+)
+
 #: Columns beside the curve's.
 _BESIDE = re.compile(
     r"\w.* ?\((?:us|%)\)|P\d+ Tail .*|Iterations|Validation|Messages/s|(?:\w+ )?Size"
@@ -114,7 +130,9 @@ _COLLECTIVE = re.compile(
 
 def recognises(head: bytes) -> bool:
     """Return whether a line is the title of one of the benchmarks."""
-    return b"\0" not in head and _RECOGNISED.search(head) is not None
+    return b"\0" not in head and (
+        _RECOGNISED.search(head) is not None or _BARE_RECOGNISED.search(head) is not None
+    )
 
 
 def read(path: Path, around: Surroundings, data: bytes | None = None) -> Measurements:
@@ -125,6 +143,9 @@ def read(path: Path, around: Surroundings, data: bytes | None = None) -> Measure
     data = content(path) if data is None else data
     grammar = _Grammar()
     tables, problems = find_tables(printed_lines(path, data), grammar)
+    if grammar.unnamed and tables and tables[0].rows:
+        what = "no line names the benchmark: give the label kernel, such as osu_latency"
+        problems.append(Problem(tables[0].lines[0], what))
     if not tables and grammar.kernels <= _WITHOUT_SIZES:
         raise NotRecognisedError(
             path,
@@ -149,6 +170,8 @@ class _Grammar:
     fixed: bool = True
     kernels: set[str] = field(default_factory=set)
     versions: set[str | None] = field(default_factory=set)
+    started: str = ""
+    unnamed: bool = False
 
     def part(self, text: str, identity: dict[str, str]) -> Part | None:
         """Return what a line is, if it is no plain row."""
@@ -158,11 +181,23 @@ class _Grammar:
             return Fact(facts, ahead=True)
         if facts := _facts(_FACTS, text):
             return Fact(facts)
+        if started := _PROGRAM.search(text):
+            self.started = started["name"]
+        if not self.kernels and (bare := _BARE.fullmatch(text)):
+            return self._bare(bare)
         return _heading(text, identity) if "kernel" in identity else None
 
     def row(self, text: str) -> list[str]:
         """Return the fields of a plain row."""
         return plain_row(text)
+
+    def _bare(self, heading: re.Match[str]) -> Title:
+        """Return the title that a command above the heading stands for, if it fits."""
+        is_bandwidth = heading["metric"].startswith("Bandwidth")
+        fits = bool(self.started) and ("bw" in self.started) == is_bandwidth
+        self.unnamed |= not fits
+        kernel = {"kernel": self.started} if fits else {}
+        return Title(kernel, [heading["size"], heading["metric"]])
 
     def _title(self, title: re.Match[str]) -> Title:
         kernel = program(title["name"] + (title["more"] or ""))
@@ -212,7 +247,9 @@ def _plain(table: Table) -> Iterator[Table]:
         identity["layout"] = "derived"
         names = {"Size": "Size of buffer", "Transmit Size": "Size"}
         columns = [names.get(name, name) for name in columns]
-    if identity["kernel"] == "osu_multi_lat":  # -z: 7.4 prints the heading, but not the percentiles
+    if (
+        identity.get("kernel") == "osu_multi_lat"
+    ):  # -z: 7.4 prints the heading, but not the percentiles
         without_tails = [name for name in columns if " Tail " not in name]
         if max(map(len, rows), default=0) == len(without_tails):
             columns = without_tails

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable
 
+from switchpoint.importing.commands import facts_of_command
 from switchpoint.importing.printed_lines import Line
 from switchpoint.importing.printed_parts import (
     Grammar,
@@ -79,9 +80,17 @@ def find_tables(lines: Iterable[Line], grammar: Grammar) -> tuple[list[Table], l
     """Return the tables of a file in their order, those of each rank for itself, and problems."""
     scans: dict[str, _Scan] = {}
     command = ""
+    since_rows: set[str] = set()  # several commands in a row do not say which one printed a table
+    started = False
+    alone: dict[str, bool] = {}
     for line in lines:
         if not line.text[:1].isdigit() and (found := _COMMAND.search(line.text)):
             command = found[0]
+            since_rows = {command} if started else since_rows | {command}
+            started = False
+            alone[command] = len(since_rows) == 1
+        elif line.text[:1].isdigit():
+            started = True
         scans.setdefault(line.rank, _Scan(grammar, line.rank)).take(line, command)
     tables: list[Table] = []
     problems: list[Problem] = []
@@ -95,6 +104,9 @@ def find_tables(lines: Iterable[Line], grammar: Grammar) -> tuple[list[Table], l
             what = f"a row behind '{rank}', which printed no title, is skipped"
             problems += [Problem(line, what) for line in strays]
     tables.sort(key=lambda table: table.lines[0] if table.lines else 0)
+    for table in tables:
+        if alone.get(table.command):
+            table.identity = facts_of_command(table.command, table.identity) | table.identity
     return tables, problems
 
 

@@ -1,0 +1,155 @@
+"""Tells runs apart that have the same names but differ by far more than launches of one curve do.
+
+Only runs of other tools, whose files say little about where they were measured.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.tables.columns import identity_columns
+from switchpoint.tables.measurements import Measurements, repeated
+
+#: The identity column that numbers such runs.
+UNLIKE = "alike"
+
+#: Launches of one curve, also on other nodes, rarely differ by this factor at most sizes and in the
+#: same direction.
+_FACTOR = 2.0
+_SAME_DIRECTION = 0.9
+_LEAST_SIZES = 3
+
+#: Collectives of other numbers of processes are other curves, so a smaller factor tells them apart.
+_FACTOR_UNKNOWN_PROCESSES = 4 / 3
+_COLLECTIVE = re.compile(
+    r"_i?(?:all_?to_?all|all_?gather|all_?reduce|barrier|bcast|gather|reduce|scatter|neighbor)"
+)
+
+#: A run joins one of so many groups; data with more are no launches in any case.
+_MOST_GROUPS = 16
+
+#: Formats of our own, whose records say what was measured.
+_OURS = ("record", "bundle")
+
+
+def tell_unlike(measurements: Measurements) -> Measurements:
+    """Add the identity column `alike` where runs of one curve and day cannot be its launches.
+
+    It numbers groups of runs that agree. It is absent if all runs of each curve agree. A warning
+    names each such curve.
+    """
+    runs = measurements.runs
+    foreign = runs.loc[~runs["format"].isin(_OURS), ["run_id", "date"]]
+    if UNLIKE in measurements.samples or len(foreign) < 2:
+        return measurements
+    numbers: dict[tuple[str, ...], str] = {}
+    told: list[str] = []
+    times = _times(measurements, foreign)
+    names = [name for name in times if name not in ("run_id", "size_bytes", "time_us")]
+    curve = ["run_id", *(name for name in names if name != "date")]
+    several = times.groupby(names, dropna=False, observed=True)["run_id"].transform("nunique") > 1
+    kernels = times["kernel"] if "kernel" in times else pd.Series("", index=times.index)
+    for _, rows in times[several].groupby(names, dropna=False, observed=True, sort=False):
+        kernel = str(kernels[rows.index[0]])
+        unknown = bool(_COLLECTIVE.search(kernel)) and (
+            "processes" not in rows or rows["processes"].isna().all()
+        )
+        groups, largest = _groups(rows, _FACTOR_UNKNOWN_PROCESSES if unknown else _FACTOR)
+        if len(groups) < 2:
+            continue
+        number_of = {run: str(n) for n, members in enumerate(groups, start=1) for run in members}
+        numbers |= {
+            key: number_of[str(run)]
+            for key, run in zip(_keys(rows, curve), rows["run_id"], strict=True)
+        }
+        told.append(_warning(kernel, sum(map(len, groups)), len(groups), largest, unknown))
+    if not numbers:
+        return measurements
+    return _numbered(measurements, curve, numbers, told)
+
+
+def _times(measurements: Measurements, foreign: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each run, curve and size, with the day of the run."""
+    table = measurements.points if len(measurements.points) else measurements.samples
+    table = table[table["run_id"].isin(foreign["run_id"])]
+    names = identity_columns(table)
+    by = [*names, "size_bytes"]
+    middle = table.groupby(by, dropna=False, observed=True, sort=False)["time_us"].median()
+    days = foreign.set_index("run_id")["date"].astype(object)
+    found = middle.reset_index()
+    found["run_id"] = found["run_id"].astype(object)
+    return found.assign(date=found["run_id"].map(days).fillna(""))
+
+
+def _groups(rows: pd.DataFrame, factor: float) -> tuple[list[list[str]], float]:
+    """Return groups of runs that agree, and the largest typical factor between them."""
+    table = rows.pivot_table(index="size_bytes", columns="run_id", values="time_us", observed=True)
+    logs = np.log(table)
+    groups: list[list[str]] = []
+    largest = 0.0
+    for run in logs:
+        for group in groups[:_MOST_GROUPS]:
+            ratio = (logs[run] - logs[group[0]]).dropna().to_numpy()
+            if not _differ(ratio, factor):
+                group.append(str(run))
+                break
+            largest = max(largest, abs(float(np.median(ratio))))
+        else:
+            groups.append([str(run)])
+    return groups, math.exp(largest)
+
+
+def _differ(ratio: Any, factor: float) -> bool:
+    if len(ratio) < _LEAST_SIZES:
+        return False
+    middle = float(np.median(ratio))
+    agreeing = float(np.mean(np.sign(ratio) == np.sign(middle)))
+    return abs(middle) > math.log(factor) and agreeing >= _SAME_DIRECTION
+
+
+def _warning(kernel: str, runs: int, groups: int, largest: float, unknown: bool) -> str:
+    of = "of an unknown number of processes " if unknown else ""
+    label = "processes" if unknown else "fabric"
+    return (
+        f"{kernel or 'curve'}: {runs} runs {of}have the same names and differ by up to a factor of"
+        f" {largest:.3g}, so they are {groups} curves (alike = 1, 2, ...), not launches of one: put"
+        f" what differs into labels, such as {label}"
+    )
+
+
+def _keys(table: pd.DataFrame, columns: list[str]) -> list[tuple[str, ...]]:
+    """Return what identifies the curve and run of each row."""
+    texts = [table[name].astype(object).fillna("").astype(str) for name in columns]
+    return list(zip(*texts, strict=True))
+
+
+def _numbered(
+    measurements: Measurements,
+    curve: list[str],
+    numbers: dict[tuple[str, ...], str],
+    told: list[str],
+) -> Measurements:
+    """Return the measurements with the column of groups, and the warnings."""
+    runs = {key[0] for key in numbers}
+
+    def column(table: pd.DataFrame) -> pd.Categorical:
+        texts: list[str | None] = [None] * len(table)
+        mine = np.flatnonzero(table["run_id"].isin(runs)) if len(table) else np.array([], dtype=int)
+        for place, key in zip(mine.tolist(), _keys(table.iloc[mine], curve), strict=True):
+            texts[place] = numbers.get(key)
+        return repeated(texts, np.ones(len(texts), dtype="int64"))
+
+    samples = measurements.samples.copy(deep=False)
+    samples[UNLIKE] = column(samples) if len(samples) else repeated([], [])
+    points = measurements.points
+    if len(points):
+        points = points.assign(**{UNLIKE: column(points).astype(object)})
+    return dataclasses.replace(
+        measurements, samples=samples, points=points, not_taken=[*measurements.not_taken, *told]
+    )
