@@ -70,6 +70,8 @@ class NotRecognisedError(InputError):
         As for `InputError`.
     reason
         The reason under which such files are counted.
+    looks_like
+        What it looks like and why it is not read, if that is known. Such files are counted by it.
     """
 
     def __init__(
@@ -77,13 +79,15 @@ class NotRecognisedError(InputError):
         source: str | os.PathLike[str],
         problem: str,
         reason: Reason = Reason.NO_RESULT,
+        looks_like: str = "",
     ) -> None:
         super().__init__(source, problem)
         self.reason = reason
+        self.looks_like = looks_like
 
     def __reduce__(self) -> tuple[type[InputError], tuple[object, ...]]:
         """Pickle it completely, so that another process can return it."""
-        return type(self), (self.source, self.problem, self.reason)
+        return type(self), (self.source, self.problem, self.reason, self.looks_like)
 
 
 class SpackError(InputError):

@@ -10,7 +10,7 @@ from switchpoint.errors import InputError
 
 @dataclass(frozen=True)
 class Choices:
-    """Options of `import` about columns.
+    """Options of `import` about columns and days.
 
     Attributes
     ----------
@@ -18,10 +18,13 @@ class Choices:
         The name that each column of a table has for us, such as `size_bytes`, by its own name.
     statistic : str
         Which column is the curve if a table has several: `avg`, `min`, `max`, `p99`.
+    dates : bool
+        Whether a run is of the day that its file names, or else of the file's last change.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     statistic: str = ""
+    dates: bool = False
 
 
 #: The statistics that a user can choose.

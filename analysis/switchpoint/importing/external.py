@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import hashlib
 import json
+import re
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +28,16 @@ from switchpoint.tables.measurements import (
     times_before,
 )
 from switchpoint.tables.mpi_names import mpi_name
+from switchpoint.tables.validity import is_start
+
+#: The line of Intel's benchmarks and others: `# Date : Thu Jan 10 12:34:56 2019`.
+_DATE = re.compile(
+    rb"^[^\w\r\n]*Date\s*:\s*(?:\w{3},?\s+)?(?P<month>[A-Za-z]{3})\s+(?P<day>\d{1,2})\s+[\d:]+\s+"
+    rb"(?:[A-Z]{3,5}\s+)?(?P<year>\d{4})",
+    re.MULTILINE,
+)
+_MONTHS = b"janfebmaraprmayjunjulaugsepoctnovdec"
+_MONTH_NAMES = frozenset(_MONTHS[place : place + 3] for place in range(0, 36, 3))
 
 _Numbers = npt.NDArray[np.float64]
 _Lines = npt.NDArray[np.int64]
@@ -88,10 +100,14 @@ def as_measurements(
         labels["mpi"] = mpi_name(labels["mpi"])
     columns = _columns(samples, labels)
     shared: dict[str, object] = {name: labels.get(name) for name in PASSING_LABELS}
+    day = labels.get("start_utc", "")[:10]
+    if not day and around.choices.dates:
+        day = _day_of(path, data)
+        shared["start_utc"] = day
     shared |= {
         "format": form,
         "source": path_text(path),
-        "date": labels.get("start_utc", "")[:10] or None,
+        "date": day or None,
         "complete": True,
         "tool": tool,
         "labels": json.dumps(labels) if labels else None,
@@ -118,6 +134,19 @@ def as_measurements(
     return Measurements(
         pd.DataFrame(identity_of | measures), pd.DataFrame(runs, columns=RUN_COLUMNS)
     )
+
+
+def _day_of(path: Path, data: bytes) -> str:
+    """Return the day that a `# Date` line names, or the day (UTC) of the file's last change."""
+    days = {
+        f"{found['year'].decode()}-{_MONTHS.index(found['month'].lower()) // 3 + 1:02}"
+        f"-{int(found['day']):02}"
+        for found in _DATE.finditer(data)
+        if found["month"].lower() in _MONTH_NAMES
+    }
+    if len(days) == 1 and is_start(day := days.pop()):
+        return day
+    return datetime.fromtimestamp(path.stat().st_mtime, timezone.utc).date().isoformat()
 
 
 def _columns(samples: pd.DataFrame, labels: dict[str, str]) -> dict[str, Any]:

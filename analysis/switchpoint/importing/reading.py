@@ -36,6 +36,7 @@ from switchpoint.importing import (
 from switchpoint.importing.files import Found, find_files
 from switchpoint.importing.labels import FolderLabels, Surroundings
 from switchpoint.importing.layout import PathPattern, reframe_names
+from switchpoint.importing.near_misses import near_miss
 from switchpoint.printable import printable
 from switchpoint.records.lines import guarded, open_maybe_gzip
 from switchpoint.tables import measurements
@@ -151,7 +152,18 @@ def _read(file: Found, above: FolderLabels) -> Measurements:
         raise NotRecognisedError(path, "is UTF-16 text; save it as UTF-8", Reason.UTF_16)
     if b"\0" in head:
         raise NotRecognisedError(path, "is a binary file; give text: " + _known(), Reason.BINARY)
+    if looks_like := near_miss(head):
+        raise NotRecognisedError(path, f"looks like {looks_like}", looks_like=looks_like)
     raise NotRecognisedError(path, "is not recognised; known are " + _known())
+
+
+def is_recognised(path: Path) -> bool:
+    """Return whether a reader recognises the start of a file."""
+    try:
+        head = _head(path)
+    except InputError:
+        return False
+    return any(reader.recognises(head) for reader in READERS)
 
 
 def unforeseen(path: Path, error: Exception) -> InputError:

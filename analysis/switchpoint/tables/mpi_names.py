@@ -84,6 +84,15 @@ def mpi_name(library: str) -> str:
     return f"{name} {found['version']}" if found["version"] else name
 
 
+def is_library(name: str) -> bool:
+    """Return whether a name is that of an MPI library, in any form that `mpi_name` knows.
+
+    >>> is_library("OMPI4"), is_library("Open MPI"), is_library("gcc9")
+    (True, True, False)
+    """
+    return mpi_name(name) != name or name in _MPI_NAMES.values()
+
+
 def mpi_family(name: str) -> str:
     """Return a library's short name without its version.
 

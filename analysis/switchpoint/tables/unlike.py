@@ -17,7 +17,7 @@ from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.measurements import Measurements, repeated
 
 #: The identity column that numbers such runs.
-UNLIKE = "alike"
+UNLIKE = "series"
 
 #: Launches of one curve, also on other nodes, rarely differ by this factor at most sizes and in the
 #: same direction.
@@ -39,7 +39,7 @@ _OURS = ("record", "bundle")
 
 
 def tell_unlike(measurements: Measurements) -> Measurements:
-    """Add the identity column `alike` where runs of one curve and day cannot be its launches.
+    """Add the identity column `series` where runs of one curve and day cannot be its launches.
 
     It numbers groups of runs that agree. It is absent if all runs of each curve agree. A warning
     names each such curve.
@@ -51,14 +51,14 @@ def tell_unlike(measurements: Measurements) -> Measurements:
     numbers: dict[tuple[str, ...], str] = {}
     told: list[str] = []
     times = _times(measurements, foreign)
-    names = [name for name in times if name not in ("run_id", "size_bytes", "time_us")]
+    names = [str(name) for name in times if name not in ("run_id", "size_bytes", "time_us")]
     curve = ["run_id", *(name for name in names if name != "date")]
     several = times.groupby(names, dropna=False, observed=True)["run_id"].transform("nunique") > 1
     kernels = times["kernel"] if "kernel" in times else pd.Series("", index=times.index)
     for _, rows in times[several].groupby(names, dropna=False, observed=True, sort=False):
         kernel = str(kernels[rows.index[0]])
         unknown = bool(_COLLECTIVE.search(kernel)) and (
-            "processes" not in rows or rows["processes"].isna().all()
+            "processes" not in rows or bool(rows["processes"].isna().all())
         )
         groups, largest = _groups(rows, _FACTOR_UNKNOWN_PROCESSES if unknown else _FACTOR)
         if len(groups) < 2:
@@ -118,8 +118,8 @@ def _warning(kernel: str, runs: int, groups: int, largest: float, unknown: bool)
     label = "processes" if unknown else "fabric"
     return (
         f"{kernel or 'curve'}: {runs} runs {of}have the same names and differ by up to a factor of"
-        f" {largest:.3g}, so they are {groups} curves (alike = 1, 2, ...), not launches of one: put"
-        f" what differs into labels, such as {label}"
+        f" {largest:.3g}, so they are {groups} curves (series = 1, 2, ...), not launches of one:"
+        f" put what differs into labels, such as {label}"
     )
 
 

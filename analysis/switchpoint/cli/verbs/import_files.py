@@ -51,6 +51,19 @@ def command(
             show_default="avg",
         ),
     ] = None,
+    dates: Annotated[
+        bool,
+        typer.Option(
+            "--dates",
+            help="Date runs by the '# Date' line of their file, or else by the file's last change.",
+        ),
+    ] = False,
+    suggest: Annotated[
+        bool,
+        typer.Option(
+            "--suggest", help="Propose --path patterns for the folders, and import nothing."
+        ),
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="List every skipped file and every warning.")
     ] = False,
@@ -59,6 +72,9 @@ def command(
 ) -> None:
     """Store FILEs, and files in folders. Their content decides the format. A run counts once."""
     with user_mistakes():
+        if suggest:
+            _suggest(files)
+            return
         from switchpoint.importing.choices import Choices, parse_columns, parse_statistic
         from switchpoint.importing.files import find_files
         from switchpoint.importing.layout import PathPattern
@@ -70,7 +86,7 @@ def command(
 
         patterns = [PathPattern.parse(text) for text in paths or []]
         kept = Store(store)
-        choices = Choices(parse_columns(columns or []), parse_statistic(statistic))
+        choices = Choices(parse_columns(columns or []), parse_statistic(statistic), dates)
         found = find_files(files, patterns, kept.own, choices)
         with progress("importing", len(found.found)) as advance:
             outcome = import_found(found, kept, advance)
@@ -83,3 +99,12 @@ def command(
         else:
             for line in import_lines(outcome, store):
                 show(line)
+
+
+def _suggest(folders: list[Path]) -> None:
+    """Print proposed patterns."""
+    from switchpoint.importing.suggestions import suggest
+    from switchpoint.reporting.terminal.imports import suggestion_lines
+
+    for line in suggestion_lines(suggest(folders), folders):
+        show(line)

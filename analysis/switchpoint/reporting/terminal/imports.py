@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from switchpoint.errors import InputError, NotRecognisedError, Reason
+from switchpoint.importing.suggestions import shown
 from switchpoint.reporting.terminal.words import counted
 
 if TYPE_CHECKING:
+    from switchpoint.importing.suggestions import Suggestion
     from switchpoint.store.importing import Imported
 
 #: The number of printed lines about unreadable files, and of printed suffixes.
@@ -19,6 +22,19 @@ _LINES = 12
 _SUFFIXES = 6
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def suggestion_lines(suggestions: Iterable[Suggestion], folders: Iterable[Path]) -> list[str]:
+    """Return a command with the proposed patterns, and what each part of them stands for."""
+    suggestions = list(suggestions)
+    given = " ".join(shlex.quote(str(folder)) for folder in folders)
+    options = " ".join(f"--path {shlex.quote(each.pattern)}" for each in suggestions)
+    lines = [f"switchpoint import {given} {options}"]
+    for each in suggestions:
+        lines.append(f"  {each.pattern}  {counted(each.files, 'result')}")
+        lines += [f"    {level.part} = {shown(level)}" for level in each.levels]
+    lines.append("Rename what is in braces as you like; {_} skips a folder.")
+    return lines
 
 
 def import_lines(outcome: Imported, store: str) -> list[str]:
@@ -44,10 +60,13 @@ def failure_lines(
     asked = {str(path) for path in given}
     lines: dict[str, int] = {}
     skipped: dict[Reason, Counter[str]] = {}
+    near: dict[str, list[str]] = {}
     for failure in failures:
         reason = failure.reason if isinstance(failure, NotRecognisedError) else None
         if reason is None or verbose or failure.source in asked:
             lines[str(failure)] = lines.get(str(failure), 0) + 1
+        elif isinstance(failure, NotRecognisedError) and failure.looks_like:
+            near.setdefault(failure.looks_like, []).append(failure.source)
         else:
             skipped.setdefault(reason, Counter())[Path(failure.source).suffix] += 1
     words = [
@@ -59,10 +78,18 @@ def failure_lines(
         words[_LINES:] = [
             f"and {counted(more, 'more file')} that cannot be read; --verbose lists them"
         ]
+    words += [_near(looks_like, files) for looks_like, files in near.items()]
     if skipped:
         reasons = [_skipped(reason, skipped[reason]) for reason in Reason if reason in skipped]
         words.append(f"skipped: {', '.join(reasons)}")
     return words
+
+
+def _near(looks_like: str, files: list[str]) -> str:
+    """Say what files look like that are nearly results, and name the first."""
+    verb = "looks" if len(files) == 1 else "look"
+    first = files[0] if len(files) == 1 else f"the first is {files[0]}"
+    return f"skipped: {counted(len(files), 'file')} {verb} like {looks_like} ({first})"
 
 
 def _skipped(reason: Reason, suffixes: Counter[str]) -> str:
