@@ -25,7 +25,7 @@ _SIZE_UNITS = {
 }
 _TIME_WORDS = frozenset(["t", "time", "latency", "lat", "overall"])
 _BANDWIDTH_WORDS = frozenset(["bandwidth", "bw", "throughput"])
-_ITERATION_WORDS = frozenset(["repetitions", "iterations", "iters"])
+_ITERATION_WORDS = frozenset(["repetitions", "iterations", "iters", "iteratons"])
 
 #: Words for a statistic, and the name under which it is chosen. A name without one is an average.
 STATISTICS = {

@@ -1,0 +1,308 @@
+"""Formats that people bring beside OSU's and Intel's. All numbers here are the test's own."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from switchpoint import read
+from switchpoint.errors import InputError
+from switchpoint.importing.choices import Choices
+from switchpoint.importing.files import Found
+from switchpoint.importing.reading import read_found
+from typer.testing import Result
+
+Run = Callable[..., Result]
+
+OSU = "# OSU MPI {title} Test v5.9\n# Size          {column}\n{rows}"
+
+
+def written(folder: Path, text: str, name: str = "result.txt") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def osu(rows: dict[int, float], title: str = "Latency", column: str = "Latency (us)") -> str:
+    lines = "".join(f"{size:<10} {value:18.2f}\n" for size, value in rows.items())
+    return OSU.format(title=title, column=column, rows=lines)
+
+
+def times(path: Path, **choices: object) -> dict[tuple[str, int], float]:
+    """Return the time of each kernel and size."""
+    found = read_found([Found(path, None, Choices(**choices))])  # type: ignore[arg-type]
+    assert found.measurements is not None, found.failures
+    samples = found.measurements.samples
+    return {(row.kernel, row.size_bytes): round(row.time_us, 4) for row in samples.itertuples()}
+
+
+PERFTEST = """\
+------------------------------------------------------------
+                    {title} Test
+ Dual-port       : OFF          Device         : mlx5_0
+ Number of qps   : {queues}     Transport type : IB
+ Link type       : Ethernet
+------------------------------------------------------------
+ #bytes     #iterations    BW peak[{unit}/sec]    BW average[{unit}/sec]   MsgRate[Mpps]
+ 65536      5000             2000.00            1000.00                   0.016000
+ 131072     5000             2100.00            2000.00                   0.016000
+------------------------------------------------------------
+"""
+
+
+@pytest.mark.parametrize(
+    ("unit", "time_us"), [("MB", 62.5), ("MiB", 62.5), ("Gb", 65536 * 8 / 1e6)]
+)
+def test_perftests_megabytes_are_binary(tmp_path: Path, unit: str, time_us: float) -> None:
+    text = PERFTEST.format(title="RDMA_Write BW", unit=unit, queues=1)
+
+    assert times(written(tmp_path, text))["ib_write_bw", 65536] == pytest.approx(time_us, abs=1e-4)
+
+
+def test_perftests_settings_tell_curves_apart(tmp_path: Path) -> None:
+    two = [PERFTEST.format(title="Send BW", unit="MB", queues=n) for n in (1, 8)]
+
+    samples = read(written(tmp_path, "".join(two))).samples
+
+    assert {*samples["queue_pairs"]} == {"1", "8"}
+    assert {*samples["link_type"]} == {"Ethernet"}
+
+
+def test_mpibench_names_operation_and_ranks(tmp_path: Path) -> None:
+    row = (
+        "{name:20}\tBytes:\t{size:8}\tIters:\t1000\tAvg:\t{avg:8.4f}\tMin:\t{low:8.4f}\tMax:\t9.5000"
+        "\tComm: MPI_COMM_WORLD\tRanks: {ranks}\n"
+    )
+    cases = [("Bcast", 8, 2.5, 4), ("Bcast", 16, 2.75, 4), ("Allreduce", 8, 4.5, 16)]
+    rows = (row.format(name=n, size=s, avg=a, low=a / 2, ranks=r) for n, s, a, r in cases)
+    path = written(tmp_path, f"START mpiBench v1.5\n0 : n1\n{''.join(rows)}END mpiBench\n")
+
+    assert times(path) == {
+        ("mpibench_bcast", 8): 2.5, ("mpibench_bcast", 16): 2.75, ("mpibench_allreduce", 8): 4.5,
+    }  # fmt: skip
+    assert times(path, statistic="min")["mpibench_bcast", 8] == 1.25
+    samples = read(path).samples
+    assert {*zip(samples["kernel"], samples["processes"], strict=True)} == {
+        ("mpibench_bcast", "4"), ("mpibench_allreduce", "16"),
+    }  # fmt: skip
+
+
+def test_skampis_loops_are_curves(tmp_path: Path) -> None:
+    text = (
+        '# SKaMPI Version 5.0 rev. 191\n\nbegin result "MPI_Bcast-nodes-length"\n'
+        "nodes= 2 count= 2        8       3.5       0.1       54       3.1       6.6\n"
+        "nodes= 2 count= 4       16       4.5       0.1       54       3.1       6.6\n"
+        "nodes= 4 count= 2        8       7.5       0.1       54       3.1       6.6\n"
+        "end result\n"
+    )
+
+    samples = read(written(tmp_path, text)).samples
+
+    found = samples[["kernel", "processes", "size_bytes", "time_us"]].astype(object)
+    assert found.to_numpy().tolist() == [
+        ["skampi_mpi_bcast", "2", 8, 3.5],
+        ["skampi_mpi_bcast", "2", 16, 4.5],
+        ["skampi_mpi_bcast", "4", 8, 7.5],
+    ]
+
+
+REPROMPI = """\
+#@operation=MPI_SUM
+#@datatype=MPI_DOUBLE
+{bytes}#@nprocs=4
+               test       nrep        count    runtime_sec
+      MPI_Allreduce          0            4   0.0000125000
+      MPI_Allreduce          1            4   0.0000135000
+      MPI_Allreduce          0            8   0.0000225000
+      MPI_Allreduce          1            8   0.0000215000
+"""
+
+
+def test_reprompis_counts_become_bytes_and_repetitions_samples(tmp_path: Path) -> None:
+    text = REPROMPI.format(bytes="#@datatype_size_bytes=8\n")
+
+    samples = read(written(tmp_path, text)).samples
+
+    assert samples["size_bytes"].tolist() == [32, 32, 64, 64]
+    assert samples["time_us"].round(6).tolist() == [12.5, 13.5, 22.5, 21.5]
+    assert samples["sample"].tolist() == [0, 1, 0, 1]
+    assert {*samples["processes"]} == {"4"}
+
+
+def test_reprompi_without_the_size_of_an_element_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="line 5: no line '#@datatype_size_bytes="):
+        read(written(tmp_path, REPROMPI.format(bytes="")))
+
+
+@pytest.mark.parametrize("end", ["json", "yaml", "ipynb"])
+def test_output_in_strings_is_read_with_what_differs_beside_it(tmp_path: Path, end: str) -> None:
+    runs = [
+        {"nodes": nodes, "job_id": nodes * 7, "stdout": osu({1: 1.5 * nodes, 2: 2.5, 4: 3.5})}
+        for nodes in (1, 2)
+    ]
+    if end == "ipynb":
+        runs = [run | {"stdout": str(run["stdout"]).splitlines(keepends=True)} for run in runs]
+    text = json.dumps({"runs": runs}, indent=1)
+    if end == "yaml":
+        text = "runs:\n" + "".join(
+            f"  - nodes: {run['nodes']}\n    stdout: {json.dumps(run['stdout'])}\n" for run in runs
+        )
+
+    samples = read(written(tmp_path, text, f"results.{end}")).samples
+
+    ones = samples[samples["size_bytes"] == 1]
+    assert dict(zip(ones["nodes"], ones["time_us"], strict=True)) == {"1": 1.5, "2": 3.0}
+    assert "job_id" not in samples
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "| Size | **Latency (us)** |\n|-----:|:----|\n| 64K | 7.50 |\n| 1 MiB | `97.50` |\n",
+        "+-------+--------------+\n| Size  | Latency (us) |\n+=======+==============+\n"
+        "| 64K   | 7.50         |\n+-------+--------------+\n| 1 MiB | 97.50        |\n"
+        "+-------+--------------+\n",
+        "=====  ============\nSize   Latency (us)\n=====  ============\n64K    7.50\n1 MiB  97.50\n"
+        "=====  ============\n",
+    ],
+)
+def test_drawn_tables_are_read_wherever_they_are_in_a_text(tmp_path: Path, table: str) -> None:
+    samples = read(written(tmp_path, f"Results\n=======\n\n{table}\nThe end.\n", "page.md")).samples
+
+    assert samples["size_bytes"].tolist() == [65536, 1048576]
+    assert samples["time_us"].tolist() == [7.5, 97.5]
+
+
+def test_two_drawn_tables_are_two_curves(tmp_path: Path) -> None:
+    table = "| Size | Latency (us) |\n|---|---|\n| 1 | {} |\n| 2 | 2.50 |\n\n"
+
+    found = read(written(tmp_path, table.format("1.50") + table.format("1.51"), "page.md"))
+
+    assert {*found.samples["table"]} == {"1", "2"}
+    assert "lines 1, 6 may be of different systems" in found.warnings[0]
+
+
+def test_mpibenchmarks_of_julia_is_read_and_refused_without_units(tmp_path: Path) -> None:
+    rows = "".join(f"{2**n},1000,{n + 1}.5e-6,{n + 2}.5e-6,{n + 2}.0e-6\n" for n in range(6))
+    names = "size (bytes),iteratons,min_time ({0}),max_time ({0}),avg_time ({0})\n"
+
+    found = read(written(tmp_path, names.format("seconds") + rows, "imb.csv"))
+
+    assert found.samples["time_us"].round(6).tolist() == [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    assert found.samples["iterations"].tolist() == [1000] * 6
+    with pytest.raises(InputError, match="has no column of times or bandwidths with a unit"):
+        read(written(tmp_path, "size (bytes),iterations,min_time\n1,1000,2e-6\n", "no.csv"))
+
+
+def test_a_table_without_its_title_has_the_name_that_the_command_says(tmp_path: Path) -> None:
+    rows = "Size Latency (us)\n0 0.52\n1 0.61\n2 0.62\n"
+
+    named = read(written(tmp_path, f"mpirun -np 2 --bind-to core osu_latency\n{rows}"))
+    unnamed = read(written(tmp_path, rows, "plain.txt"))
+
+    assert {*named.samples["kernel"]} == {"osu_latency"}
+    assert named.warnings == []
+    assert "kernel" not in unnamed.samples
+    assert "no line names the benchmark: give the label kernel" in unnamed.warnings[0]
+
+
+def test_each_statistic_of_a_table_can_be_the_curve(tmp_path: Path) -> None:
+    column = "Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations"
+    rows = "".join(f"{2**n} {n + 2}.00 {n + 1}.00 {n + 3}.00 100\n" for n in range(4))
+    text = OSU.format(title="Allreduce Latency", column=column, rows=rows)
+    path = written(tmp_path, text)
+
+    assert times(path)["osu_allreduce", 1] == 2.0
+    assert times(path, statistic="min")["osu_allreduce", 1] == 1.0
+    [lowest] = {*read_found([Found(path, None, Choices(statistic="max"))]).measurements.samples[
+        "statistic"]}  # type: ignore[union-attr]  # fmt: skip
+    assert lowest == "max"
+
+
+def test_commands_above_a_table_say_its_processes_nodes_and_window(tmp_path: Path) -> None:
+    allreduce = osu({4: 9.5, 8: 9.6, 16: 9.9}, "Allreduce Latency", "Avg Latency(us)")
+    bandwidth = osu({1: 2.5, 2: 5.5, 4: 9.9}, "Bandwidth", "Bandwidth (MB/s)")
+    text = f"$ mpirun -np 8 ./osu_allreduce\n{allreduce}$ srun -N 2 ./osu_bw -W 16\n{bandwidth}"
+
+    samples = read(written(tmp_path, text)).samples.drop_duplicates("kernel").set_index("kernel")
+
+    assert samples.loc["osu_allreduce", "processes"] == "8"
+    assert samples.loc["osu_bw", ["nodes", "window_size"]].tolist() == ["2", "16"]
+
+
+def test_commands_that_are_listed_first_say_nothing(tmp_path: Path) -> None:
+    allreduce = osu({4: 9.5, 8: 9.6, 16: 9.9}, "Allreduce Latency", "Avg Latency(us)")
+    text = f"mpirun -np 4 ./osu_allreduce\nmpirun -np 8 ./osu_allreduce\n{allreduce}"
+
+    assert "processes" not in read(written(tmp_path, text)).samples
+
+
+@pytest.mark.parametrize(("factor", "told"), [(1.1, False), (20.0, True)])
+def test_runs_that_differ_by_more_than_launches_do_are_other_curves(
+    switchpoint: Run, tmp_path: Path, factor: float, told: bool
+) -> None:
+    for number, scale in enumerate((1.0, factor)):
+        rows = {2**n: scale * (100 + n + number / 9) for n in range(2, 14)}
+        text = osu(rows, "Allreduce Latency", "Avg Latency(us)")
+        written(tmp_path, text, f"nodes-{number}.txt")
+
+    result = switchpoint("detect", tmp_path, "--all")
+
+    warning = "osu_allreduce: 2 runs of an unknown number of processes have the same names"
+    assert (warning in result.output) == told
+
+
+def test_runs_of_several_days_are_history_not_other_curves(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    for day, scale in ((1, 1.0), (2, 5.0)):
+        text = osu({2**n: scale * (n + 1) for n in range(12)})
+        label = f'# switchpoint: {{"start_utc": "2026-05-0{day}"}}\n'
+        written(tmp_path, label + text, f"{day}.txt")
+
+    assert "have the same names" not in switchpoint("detect", tmp_path).output
+
+
+def test_near_misses_are_counted_with_what_they_lack(switchpoint: Run, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        written(tmp_path / "in", "X.bytes,t\n1,2\n", f"{name}.csv")
+    written(tmp_path / "in", "Begin of LatencyBandwidth section.\n", "hpccoutf.txt")
+    written(tmp_path / "in", "".join(f"{2**n} {n}.50\n" for n in range(9)), "numbers.txt")
+    written(tmp_path / "in", "hello\n", "notes.txt")
+
+    lines = switchpoint("import", tmp_path / "in", "--store", tmp_path / "s").stderr.splitlines()
+
+    assert [line.removeprefix("switchpoint: skipped: ")[:40] for line in lines] == [
+        "2 files look like CSV of messages: it ha",
+        "1 file looks like HPCC's output: its b_e",
+        "1 file looks like tables of message size",
+        "1 file that is not a result (.txt)",
+    ]
+    assert "time_us=NAME" in lines[0]
+
+
+def test_patterns_are_proposed_from_the_tree(switchpoint: Run, tmp_path: Path) -> None:
+    for site in ("alpha", "beta"):
+        for fabric in ("ib", "eth"):
+            written(tmp_path / site / fabric / "OMPI4", osu({1: 1.5, 2: 2.5}))
+
+    result = switchpoint("import", "--suggest", tmp_path)
+
+    assert f"switchpoint import {tmp_path} --path '{{site}}/{{fabric}}/{{mpi}}/'" in result.stdout
+    assert "{fabric} = eth, ib" in result.stdout
+
+
+def test_days_come_from_the_output_or_the_file_if_they_are_wanted(tmp_path: Path) -> None:
+    stamped = written(tmp_path, "# Date  : Thu Jan 10 12:34:56 2019\n" + osu({1: 1.5, 2: 2.5}))
+    plain = written(tmp_path, osu({1: 1.6, 2: 2.5}), "plain.txt")
+    os.utime(plain, (1.6e9, 1.6e9))
+
+    found = read_found([Found(path, None, Choices(dates=True)) for path in (stamped, plain)])
+
+    assert found.measurements is not None
+    assert found.measurements.runs["date"].tolist() == ["2019-01-10", "2020-09-13"]
+    assert read(plain).runs["date"].tolist() == [None]
