@@ -100,7 +100,10 @@ def test_rows_without_a_time_are_left_out_with_a_warning(tmp_path: Path) -> None
         ("size_bytes,time_us\n8.5,1\n", "line 2: size_bytes is 8.5"),
         ("size_bytes,time_us\n-8,1\n", "line 2: size_bytes is -8"),
         ("size_bytes,bandwidth_MBps\n0,1\n", "line 2: size_bytes is 0"),
-        ("size (bytes),latency\n8,1\n", "is not recognised"),
+        (
+            "size (bytes),latency\n8,1\n",
+            "looks like CSV of messages: it has no column of times or bandwidths",
+        ),
         ("size_bytes,time_us\n8,1,5\n", "line 2: has more than 2 fields"),
         ("size_bytes,time_us\n8,1,3,4\n16,2\n", "line 2: has more than 2 fields"),
         ('size_bytes,time_us\n8,1\n"16,2\n32,3\n', "line 3: has a quotation mark that is never"),
