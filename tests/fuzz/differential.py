@@ -364,8 +364,8 @@ def _cuts(case: Case) -> Iterator[Damaged]:
     text = case.text
     start = len("".join(case.lines[:-3]))
     places = list(range(start, len(text)))
-    if len(places) > 200:
-        places = sorted({*case.draw.sample(places, 60), *places[-90:]})
+    if len(places) > 100:
+        places = sorted({*case.draw.sample(places, 40), *places[-60:]})
     sizes = list(case.table)
     for place in places:
         begun = len([line for line in text[:place].splitlines() if line.strip()]) - case.form.head

@@ -53,7 +53,7 @@ _LEAST_ROWS = 6
 
 
 def near_miss(head: bytes) -> str:
-    """Return what a file that begins so looks like, and why it is not read; or nothing."""
+    """Return what a file with this start looks like, and why it is not read; or nothing."""
     for pattern, words in _KINDS:
         if pattern.search(head):
             return words

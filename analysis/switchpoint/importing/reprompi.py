@@ -146,7 +146,7 @@ def _size(path: Path, row: dict[str, str], element: str, line: int) -> str:
         what = f"no line '#@{_BYTES}=...' above says how many bytes an element has; add it"
         raise InputError(path, what, line)
     if not count.isdecimal():
-        raise InputError(path, f"'{count[:40]}' is no number of elements; correct the row", line)
+        raise InputError(path, f"'{count[:40]}' is not a number of elements; correct the row", line)
     return str(int(count) * int(unit))
 
 

@@ -61,13 +61,13 @@ def suggest(paths: Iterable[Path]) -> list[Suggestion]:
     Raises
     ------
     InputError
-        If no folder is given, or there is no result below folders that need names.
+        If a path is not a folder, or nothing is found below folders that need names.
     """
     found: dict[int, Counter[tuple[str, ...]]] = {}
     paths = list(paths)
     for root in paths:
         if not root.is_dir():
-            raise InputError(root, "is no folder; --suggest proposes patterns for folders")
+            raise InputError(root, "is not a folder; --suggest proposes patterns for folders")
         for file in find_files([root]).found:
             below = file.path.relative_to(root)
             if len(below.parts) < 2 or reframe_names(Path("/", below)):
