@@ -14,6 +14,7 @@ from switchpoint.tables.columns import BUILD, identity_columns
 from switchpoint.tables.mpi_names import mpi_family
 from switchpoint.tables.sweeps import Floats, Indices
 from switchpoint.tables.units import range_text
+from switchpoint.tables.unlike import UNLIKE
 
 Identity = dict[str, str | None]
 
@@ -213,6 +214,8 @@ class _Rules:
         for name in dict.fromkeys(name for side in rows for row in side for name in row):
             values = [{row.get(name) for row in side} for side in rows]
             if name in METHOD_COLUMNS:  # `_other_quantity` compares them
+                continue
+            if name == UNLIKE:  # each side numbers its own runs, so each is compared with all
                 continue
             if values[0] & values[1] or not _may_differ(name, values, named):
                 self._columns.append(name)
