@@ -155,3 +155,25 @@ def test_one_table_says_that_a_second_run_would_tell_more(switchpoint: Run, tabl
 
     assert once.stdout.splitlines()[-1].startswith("Each size was measured once, so only")
     assert "measured once" not in twice.stdout
+
+
+def test_an_empty_message_of_a_collective_is_no_step() -> None:
+    """At 0 B it does nothing, so the next size is no boundary that anybody located."""
+    sizes = np.concatenate([[0.0], OCTAVES[:14]])
+    times_us = 9.0 * (1 + sizes / 2e4)
+    times_us[0] = 0.4
+
+    found = detect(curve_table(sizes, times_us, 0.01, 1, repeats=1))
+
+    assert 0 not in found["last_size_before"].tolist()
+
+
+def test_no_time_falls_by_more_than_all_of_it() -> None:
+    """The line above the step aims below zero at the size before it."""
+    found = detect(
+        curve(
+            "3.1 3.1 3.2 3.1 3.2 3.3 3.3 3.4 3.6 4.1 4.9 6.2 9.8 13.1 17.4 24.9 9.2 14.1 35.8 78.9"
+        )
+    )
+
+    assert (found["magnitude"].dropna() > -1).all()
