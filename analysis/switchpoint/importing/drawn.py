@@ -26,7 +26,7 @@ from switchpoint.limits import COLUMNS, HEADING_CHARACTERS
 from switchpoint.tables import measurements
 from switchpoint.tables.measurements import Measurements
 
-NAME = "tables in Markdown or reStructuredText"
+NAME = "tables in Markdown and reStructuredText"
 
 #: The line below the heading of Markdown, the border of a grid, and of a simple table.
 _MARKDOWN = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?|\|\s*:?-+:?\s*\|")
@@ -37,11 +37,8 @@ _BAR = re.compile(r"(?<!\\)\|")
 #: What emphasises a cell.
 _MARKS = "*`_ \t"
 
-_BORDERS = re.compile(
-    rb"^[ \t>]*(?:\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?|\+(?:[-=]+\+)+|=+(?:[ \t]+=+)+)"
-    rb"[ \t]*\r?$",
-    re.MULTILINE,
-)
+#: All that the lines consist of that separate rows.
+_OF_BORDERS = "|-:+= \t>"
 
 
 @dataclass
@@ -88,17 +85,13 @@ class _Drawn:
 
 def recognises(head: bytes) -> bool:
     """Return whether a text has a drawn table of message sizes and times."""
-    if b"\0" in head or not _BORDERS.search(head):
-        return False
-    lines = head.decode("utf-8", errors="replace").splitlines()
+    lines = _lines_with_border(head)
     return any(_is_of_messages(table.names) for table in _tables(lines))
 
 
 def has_chosen(head: bytes, choices: Choices) -> bool:
     """Return whether a drawn table has a column that the user named."""
-    if not choices.columns or b"\0" in head or not _BORDERS.search(head):
-        return False
-    lines = head.decode("utf-8", errors="replace").splitlines()
+    lines = _lines_with_border(head) if choices.columns else []
     return any({*table.names} & {*choices.columns} for table in _tables(lines))
 
 
@@ -171,6 +164,15 @@ def _measured(path: Path, around: Surroundings, data: bytes, table: _Drawn) -> M
     rows = pd.DataFrame(table.rows, columns=plan.names, dtype=str)
     lines = pd.Series(table.lines, index=rows.index, dtype="int64")
     return measured(path, around, data, rows, lines, plan, table.problems)
+
+
+def _lines_with_border(head: bytes) -> list[str]:
+    """Return the lines of a text; none if no line can separate the rows of a drawn table."""
+    if b"\0" in head:
+        return []
+    lines = head.decode("utf-8", errors="replace").splitlines()
+    borders = (line for line in lines if not line.strip(_OF_BORDERS))
+    return lines if any("--" in line or "==" in line or "|-" in line for line in borders) else []
 
 
 def _is_of_messages(names: Sequence[str]) -> bool:

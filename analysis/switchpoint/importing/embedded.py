@@ -19,7 +19,7 @@ from switchpoint.tables import measurements
 from switchpoint.tables.columns import PASSING_LABELS
 from switchpoint.tables.measurements import Measurements
 
-NAME = "benchmarks' output inside JSON or YAML"
+NAME = "their output in JSON and YAML"
 
 _PRINTED = (osu, imb, nccl, perftest, mpibench, skampi, reprompi, netpipe)
 

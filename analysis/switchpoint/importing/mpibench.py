@@ -10,13 +10,13 @@ from pathlib import Path
 from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import Columns, as_runs, parts_of
-from switchpoint.importing.printed_lines import Line, printed_lines
+from switchpoint.importing.printed_lines import BEFORE_TITLE, Line, printed_lines
 from switchpoint.importing.printed_parts import Lost, Part, Title
 from switchpoint.importing.printed_tables import find_tables, plain_row
 from switchpoint.importing.problems import CUT_ROW
 from switchpoint.tables.measurements import Measurements
 
-NAME = "output of mpiBench"
+NAME = "mpiBench"
 
 _ROW = re.compile(
     r"(?P<operation>\w+)\s+Bytes:\s+(?P<size>\d+)\s+Iters:\s+(?P<iterations>\d+)"
@@ -24,7 +24,10 @@ _ROW = re.compile(
     r"\s+Comm:\s+(?P<comm>\S+)\s+Ranks:\s+(?P<ranks>\d+)"
 )
 _BROKEN_ROW = re.compile(r".*\b(?:Bytes|Iters|Avg):\s.*")
-_RECOGNISED = re.compile(rb"^\W*\w+\s+Bytes:\s+\d+\s+Iters:\s+\d+\s+Avg:\s", re.MULTILINE)
+_RECOGNISED = re.compile(
+    BEFORE_TITLE + rb"\w{1,40}[ \t]+Bytes:[ \t]+\d+[ \t]+Iters:[ \t]+\d+[ \t]+Avg:[ \t]",
+    re.MULTILINE,
+)
 
 #: The form of a row for the scanner of tables, and of a title before the rows of one curve.
 _FIELDS = ("size", "iterations", "avg", "min", "max")

@@ -18,15 +18,18 @@ _KINDS = [
         " make no curve",
     ),
     (
-        re.compile(rb"^\s*#bytes\s+#iterations\s+(?:BW peak|BW average|t_min|t_avg)", re.M),
+        re.compile(rb"^[ \t]*#bytes\s+#iterations\s+(?:BW peak|BW average|t_min|t_avg)", re.M),
         "perftest's output: no title, such as 'RDMA_Write BW Test', says what was measured; add it",
     ),
     (
-        re.compile(rb"^\s*#\s*OSU MPI\S*[ _].+ Test\b|^#?\s*Size\s+(?:Avg )?Latency ?\(us\)", re.M),
+        re.compile(
+            rb"^[ \t]*#[ \t]*OSU MPI\S*[ _].+ Test\b|^#?[ \t]*Size[ \t]+(?:Avg )?Latency ?\(us\)",
+            re.M,
+        ),
         "OSU Micro-Benchmarks' output: there is no table below the title; measure again",
     ),
     (
-        re.compile(rb"^\s*#bytes\s+#repetitions\s", re.M),
+        re.compile(rb"^[ \t]*#bytes\s+#repetitions\s", re.M),
         "Intel MPI Benchmarks' output: no line '# Benchmarking NAME' says what was measured; add"
         " it",
     ),

@@ -12,19 +12,20 @@ from pathlib import Path
 from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import Columns, as_runs, parts_of
-from switchpoint.importing.printed_lines import printed_lines
+from switchpoint.importing.printed_lines import BEFORE_TITLE, printed_lines
 from switchpoint.importing.printed_parts import Fact, Heading, Part, Title
 from switchpoint.importing.printed_tables import find_tables, plain_row
 from switchpoint.tables.measurements import Measurements
 
-NAME = "output of perftest"
+NAME = "perftest"
 
 _TITLE = re.compile(
     r"(?:Dual-port )?(?P<operation>RDMA_Write|RDMA_Read|Send|Atomic)(?P<more>(?: \w+)*?)"
     r" (?P<metric>BW|Latency) Test"
 )
 _RECOGNISED = re.compile(
-    rb"^\s*(?:Dual-port )?(?:RDMA_\w+|Send|Atomic)(?: \w+)* (?:BW|Latency) Test\b", re.MULTILINE
+    BEFORE_TITLE + rb"(?:Dual-port )?(?:RDMA_\w+|Send|Atomic)(?: \w+){0,4} (?:BW|Latency) Test\b",
+    re.MULTILINE,
 )
 
 #: Lines above a table have one or two facts.

@@ -54,11 +54,15 @@ TITLES = {
     "OSU Micro-Benchmarks": re.compile(r"#\s*OSU MPI(?:-\w+)?[ _].+ Test\b"),
     "Intel MPI Benchmarks": re.compile(r"#\s*Benchmarking\s+[\w-]+"),
     "nccl-tests": re.compile(r"#\s*size\s+count\s+type\b.*\balgbw\b"),
-    "perftest": re.compile(r"^(?:\w+ )*(?:RDMA_\w+|Send|Atomic)(?: \w+)* (?:BW|Latency) Test$"),
+    "perftest": re.compile(
+        r"^(?:Dual-port )?(?:RDMA_\w+|Send|Atomic)(?: \w+){0,4} (?:BW|Latency) Test$"
+    ),
     "mpiBench": re.compile(r"^\w+\s+Bytes:\s+\d+\s+Iters:\s+\d+\s+Avg:"),
     "SKaMPI": re.compile(r'^begin result "'),
     DRAWN: re.compile(r"^\|[^|]*\b(?:size|bytes)\b[^|]*\|.*\|$|^=+(?:\s+=+)+$", re.IGNORECASE),
-    "ReproMPI": re.compile(r"^test\s+(?:\w+\s+)*?(?:count|msize)\s+(?:\w+\s+)*?\w*runtime_sec\b"),
+    "ReproMPI": re.compile(
+        r"^test\s+(?:\w+\s+){0,12}?(?:count|msize)\s+(?:\w+\s+){0,12}?\w*runtime_sec\b"
+    ),
     "NetPIPE": re.compile(r"(?<!\d)\d+ bytes +\d+ times -->|^\d+\s+\d+\.\d{6}\s+\d+\.\d{8}$"),
     "ReFrame": re.compile(r"^result\|job_completion_time\||^[^|]*\|reframe \d"),
     "CSV": re.compile(

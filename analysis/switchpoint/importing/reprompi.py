@@ -23,13 +23,10 @@ from switchpoint.importing.row_forms import decimals, is_whole
 from switchpoint.importing.tidy import measured
 from switchpoint.tables.measurements import Measurements
 
-NAME = "output of ReproMPI"
+NAME = "ReproMPI"
 
-_HEADING = re.compile(r"test\s+(?:\w+\s+)*?(?:count|msize)\s+(?:\w+\s+)*?\w*runtime_sec\b.*")
-_RECOGNISED = re.compile(
-    rb"^[ \t]*test[ \t]+(?:\w+[ \t]+)*?(?:count|msize)[ \t]+(?:\w+[ \t]+)*?\w*runtime_sec\b",
-    re.MULTILINE,
-)
+_HEADING = re.compile(r"test\s+(?:\w+\s+){1,12}?\w*runtime_sec\b.*")
+_RECOGNISED = re.compile(rb"^[ \t]*test[ \t]+(?:\w+[ \t]+){1,12}?\w*runtime_sec\b", re.MULTILINE)
 _FACT = re.compile(r"#@(?P<name>\w+)=(?P<value>\S+)")
 _FACTS = {
     "nprocs": "processes",

@@ -10,15 +10,15 @@ from pathlib import Path
 from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings
 from switchpoint.importing.printed import Columns, as_runs, parts_of
-from switchpoint.importing.printed_lines import Line, printed_lines
+from switchpoint.importing.printed_lines import BEFORE_TITLE, Line, printed_lines
 from switchpoint.importing.printed_parts import Lost, Part, Title
 from switchpoint.importing.printed_tables import find_tables, plain_row
 from switchpoint.tables.measurements import Measurements
 
-NAME = "output of SKaMPI"
+NAME = "SKaMPI"
 
 _TITLE = re.compile(r'begin result "(?P<name>[^"]+)"')
-_RECOGNISED = re.compile(rb'^\W*begin result "[^"\n]+"', re.MULTILINE)
+_RECOGNISED = re.compile(BEFORE_TITLE + rb'begin result "[^"\n]+"', re.MULTILINE)
 
 #: Loop variables, the size in bytes, the time in us, its deviation and the repetitions. The times
 #: of the processes may follow.
