@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from switchpoint.reporting.terminal.tables import SafeConsole, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, show_line, show_table
 
 if TYPE_CHECKING:
     from switchpoint.explanation.entries import Entries
@@ -18,10 +18,10 @@ def print_entries(entries: Entries) -> None:
     console = SafeConsole()
     stack = entries.stack
     if stack is not None:
-        console.print(f"{stack.library}, {(entries.path or 'unknown').replace('_', ' ')}")
-        console.print(f"layers: {_layers(stack)}", soft_wrap=True)
+        show_line(console, f"{stack.library}, {(entries.path or 'unknown').replace('_', ' ')}")
+        show_line(console, f"layers: {_layers(stack)}")
     if not entries.rows:
-        console.print("The catalogue has no setting of these layers on this path.")
+        show_line(console, "The catalogue has no setting of these layers on this path.")
         return
     printed = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
     headings = ["setting", *(["value", "set by"] if stack else ["layer", "path"]), "changes"]

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 from rich.table import Table
 
-from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
 from switchpoint.tables.units import significant
 
 _VERDICT_STYLES = {"holds": "green", "does not hold": "red", "not testable here": "yellow"}
@@ -23,7 +23,7 @@ def print_claims(claims: pd.DataFrame) -> None:
     names = ["site", "partition", "mpi", "environ"]
     for place, group in claims.groupby(names, dropna=False, sort=False):
         words = [word for word in place if isinstance(word, str)]
-        console.print(safe_text(", ".join(words) or "not measured anywhere", style="bold"))
+        show_line(console, ", ".join(words) or "not measured anywhere", style="bold")
         table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)
@@ -38,7 +38,9 @@ def print_claims(claims: pd.DataFrame) -> None:
         show_table(console, table)
         console.print()
     counts = claims["verdict"].value_counts()
-    console.print(", ".join(f"{counts.get(verdict, 0)} {verdict}" for verdict in _VERDICT_STYLES))
+    show_line(
+        console, ", ".join(f"{counts.get(verdict, 0)} {verdict}" for verdict in _VERDICT_STYLES)
+    )
 
 
 def _figures(evidence: list[dict[str, Any]]) -> list[str]:

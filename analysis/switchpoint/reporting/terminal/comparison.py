@@ -229,7 +229,9 @@ def _print_facts(console: Console, facts: pd.DataFrame) -> None:
         table.add_row(*(safe_text(row[name]) for name in ("fact", *sides)))
     show_table(console, table)
     if len(facts) > _FACTS:
-        console.print(f"and {counted(len(facts) - _FACTS, 'more fact')}; --json prints all of them")
+        show_line(
+            console, f"and {counted(len(facts) - _FACTS, 'more fact')}; --json prints all of them"
+        )
     console.print()
 
 
@@ -238,7 +240,7 @@ def _print_unmatched(console: Console, unmatched: pd.DataFrame) -> None:
     for (side, reason), number in reasons.most_common(_REASONS):
         show_line(console, f"not compared: {counted(number, 'curve')} of {side}: {reason}")
     if rest := sum(number for _, number in reasons.most_common()[_REASONS:]):
-        console.print(f"and {counted(rest, 'more curve')}; --json prints all of them")
+        show_line(console, f"and {counted(rest, 'more curve')}; --json prints all of them")
     if reasons:
         console.print()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
 from switchpoint.reporting.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -31,4 +31,6 @@ def print_facts(facts: Iterable[Fact]) -> None:
             problems += 1
             table.add_row("", "", safe_text(f"fix: {fact.fix}", style="bold"))
     show_table(console, table)
-    console.print(f"{counted(problems, 'problem')} found." if problems else "No problem found.")
+    show_line(
+        console, f"{counted(problems, 'problem')} found." if problems else "No problem found."
+    )

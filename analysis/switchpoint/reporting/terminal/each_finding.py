@@ -7,7 +7,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from switchpoint.reporting.terminal.tables import HEADING, cell_text, safe_text, show_table
+from switchpoint.reporting.terminal.tables import (
+    HEADING,
+    cell_text,
+    safe_text,
+    show_line,
+    show_table,
+)
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.findings import KINDS, SHOWN, Column, Row, place
 from switchpoint.tables.naming import other_curve
@@ -19,7 +25,7 @@ def print_each(console: Console, findings: pd.DataFrame) -> None:
     heading = [name for name in HEADING if name in findings]
     groups = findings.groupby(heading, dropna=False, sort=False) if heading else [((), findings)]
     for values, group in groups:
-        console.print(safe_text(", ".join(v for v in values if isinstance(v, str)), style="bold"))
+        show_line(console, ", ".join(v for v in values if isinstance(v, str)), style="bold")
         show_table(console, _table(group))
         _print_suspects(console, group)
         console.print()
@@ -64,7 +70,7 @@ def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
                 step = f"{row['placement']}, {step}"
             explained.setdefault(suspect["reason"], {})[step] = None
     for reason, steps in explained.items():
-        console.print(safe_text(f"{'; '.join(steps)}: suspect {reason}"), soft_wrap=True)
+        show_line(console, f"{'; '.join(steps)}: suspect {reason}")
     for row in findings.to_dict("records"):
         where = f"{KINDS[row['kind']].words} at {place(row)}"
         if isinstance(row.get("placement"), str):
@@ -72,9 +78,9 @@ def _print_suspects(console: Console, findings: pd.DataFrame) -> None:
         if row["origin"] and not row["suspects"]:
             guess = row["origin"]["guess"].replace("_", " ")
             evidence = "; ".join(row["origin"]["evidence"])
-            console.print(safe_text(f"{where}: perhaps {guess}: {evidence}"), soft_wrap=True)
+            show_line(console, f"{where}: perhaps {guess}: {evidence}")
         if other := other_curve(row["evidence"]):
-            console.print(safe_text(f"{where}: slower than {other}"), soft_wrap=True)
+            show_line(console, f"{where}: slower than {other}")
 
 
 def _curves_repeat(findings: pd.DataFrame, columns: list[str]) -> bool:

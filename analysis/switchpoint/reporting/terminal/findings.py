@@ -70,14 +70,14 @@ def print_findings(
     if disturbed:
         show_line(console, disturbed)
     if findings.empty:
-        console.print(f"Nothing found in {searched}.")
+        show_line(console, f"Nothing found in {searched}.")
         _hint(console, curves)
         return
     proved = proved_causes(switches)
     if show_all:
         show_proved(console, proved)
         print_each(console, sort_findings(findings, sort) if sort else findings)
-        console.print(f"{counted(len(findings), 'finding')} in {searched}.")
+        show_line(console, f"{counted(len(findings), 'finding')} in {searched}.")
         return
     lines = sort_lines(digest(findings, curves), sort or "cost")
     printed = _print_folded(console, lines, curves, proved)
@@ -90,7 +90,7 @@ def print_findings(
             f"To see some of them: --curve {example}, --only step, --sort confidence. Curves differ"
             f" in {filters_text(curves)}.",
         )
-    console.print(f"{counted(len(findings), 'finding')} in {searched}{more}.")
+    show_line(console, f"{counted(len(findings), 'finding')} in {searched}{more}.")
     _hint(console, curves)
 
 
@@ -125,7 +125,7 @@ def _print_folded(
     show_proved(console, proved)
     show_lines(console, shown, curves)
     for note in notes:
-        needed += _height(console, note)
+        needed += _rendered(console, functools.partial(show_line, words=note))
         if needed > left:
             break
         show_line(console, note)

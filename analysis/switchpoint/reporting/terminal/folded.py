@@ -10,7 +10,13 @@ from rich.table import Table
 
 from switchpoint.reporting.digest import Line
 from switchpoint.reporting.places_of_lines import curves_text, naming_columns, varying_columns
-from switchpoint.reporting.terminal.tables import most_width, safe_text, show_table, table_width
+from switchpoint.reporting.terminal.tables import (
+    most_width,
+    safe_text,
+    show_line,
+    show_table,
+    table_width,
+)
 from switchpoint.reporting.terminal.words import change_range, kind_text
 from switchpoint.tables.units import range_text, significant
 
@@ -30,8 +36,8 @@ def show_lines(console: Console, lines: list[Line], curves: pd.DataFrame) -> Non
         words = ", ".join(word for word in [*row.place, row.where] if word not in ("", "-"))
         costs = f", {row.cost}" if row.cost != "-" else ""
         told = f"{row.size}, {row.time}{costs}, confidence {row.confidence}, {row.curves} curves"
-        console.print(safe_text(words or "all", style="bold"))
-        console.print(safe_text(f"  {row.kind} {told}"))
+        show_line(console, words or "all", style="bold")
+        show_line(console, f"  {row.kind} {told}")
 
 
 class _Row(NamedTuple):

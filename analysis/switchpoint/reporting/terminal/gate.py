@@ -8,7 +8,7 @@ from rich.text import Text
 
 from switchpoint.history.kinds import ACCEPTED
 from switchpoint.printable import printable
-from switchpoint.reporting.terminal.tables import SafeConsole, safe_text
+from switchpoint.reporting.terminal.tables import SafeConsole, show_line
 from switchpoint.reporting.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ def print_verdict(verdict: Verdict) -> None:
     """Print findings with what else changed, and a last line with the verdict."""
     console = SafeConsole()
     for row in verdict.findings.to_dict("records"):
-        console.print(_heading(row), soft_wrap=True)
+        show_line(console, _heading(row))
         for line in details(row):
-            console.print(safe_text(f"      {line}", "dim"), soft_wrap=True)
-    console.print(safe_text(last_line(verdict)), soft_wrap=True)
+            show_line(console, f"      {line}", style="dim")
+    show_line(console, last_line(verdict))
 
 
 def last_line(verdict: Verdict) -> str:

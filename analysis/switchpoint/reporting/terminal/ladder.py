@@ -10,7 +10,7 @@ import pandas as pd
 
 from switchpoint.comparison.ladder import EAGER, INLINE, RENDEZVOUS, UNKNOWN
 from switchpoint.reporting.ladders import by_site, line_text
-from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line
+from switchpoint.reporting.terminal.tables import SafeConsole, show_line
 from switchpoint.tables.units import percent, range_text, size_text
 
 #: Characters of a bar, and those that fill it.
@@ -24,10 +24,10 @@ def print_ladders(rungs: pd.DataFrame) -> None:
     low = max(int(rungs["first_size_bytes"].min()), 1)
     high = max(int(rungs["last_size_bytes"].max()), 2 * low)
     for heading, ladders in by_site(rungs).items():
-        console.print(safe_text(heading, style="bold"), soft_wrap=True)
+        show_line(console, heading, style="bold")
         for name, own in ladders.items():
-            console.print(safe_text(f"  {name}"), soft_wrap=True)
-            console.print(safe_text(f"    {_bar(own, low, high)}"), soft_wrap=True)
+            show_line(console, f"  {name}")
+            show_line(console, f"    {_bar(own, low, high)}")
             for rung in own:
                 if rung["last_size_before"] is not None:
                     show_line(console, f"    {_boundary(rung)}")
@@ -39,10 +39,7 @@ def print_ladders(rungs: pd.DataFrame) -> None:
     signs = ", ".join(f"{_FILLS[protocol]} {protocol}" for protocol in proved)
     if UNKNOWN in used:
         signs = ", ".join(filter(None, [signs, f"{_FILLS[UNKNOWN]} no proof of a protocol"]))
-    console.print(
-        safe_text(f"Bars: {size_text(low)} to {size_text(high)}, logarithmic; {signs}."),
-        soft_wrap=True,
-    )
+    show_line(console, f"Bars: {size_text(low)} to {size_text(high)}, logarithmic; {signs}.")
 
 
 def _bar(rungs: list[dict[str, Any]], low: int, high: int) -> str:
@@ -58,7 +55,7 @@ def _bar(rungs: list[dict[str, Any]], low: int, high: int) -> str:
             signs[at] = _FILLS[rung["protocol"]]
     for rung in rungs[1:]:
         signs[place(rung["last_size_before"])] = "|" if rung["exact"] else ":"
-    return "".join(signs)
+    return "".join(signs).rstrip()
 
 
 def _boundary(rung: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from switchpoint.models.site_model import Curve, Figure, SiteModel
-from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, show_line, show_table
 from switchpoint.reporting.terminal.words import counted
 from switchpoint.tables.units import percent, range_text, significant, size_text
 
@@ -21,7 +21,7 @@ def print_model(model: SiteModel) -> None:
     """Print the line of each segment of each curve, and the compute rates."""
     console = SafeConsole()
     for curve in model.curves:
-        console.print(safe_text(_curve_name(curve), style="bold"), soft_wrap=True)
+        show_line(console, _curve_name(curve), style="bold")
         table = _table("sizes", "start us", "MB/s", "points over line")
         for one in curve.segments:
             table.add_row(
@@ -34,13 +34,11 @@ def print_model(model: SiteModel) -> None:
             table.add_row("no line", "", "", lacking.reason)
         show_table(console, table)
     if model.loggp:
-        console.print(safe_text("LogGP", style="bold"))
+        show_line(console, "LogGP", style="bold")
         show_table(console, _loggp(model))
     for rate in model.compute_rates:
         name = f"{rate.kernel}, {rate.mode}" if rate.mode else rate.kernel
-        console.print(
-            safe_text(f"{name}: {_figure(rate.time_us)} us for {rate.work}"), soft_wrap=True
-        )
+        show_line(console, f"{name}: {_figure(rate.time_us)} us for {rate.work}")
 
 
 def _loggp(model: SiteModel) -> Table:
@@ -86,21 +84,20 @@ def print_comparison(comparison: pd.DataFrame) -> None:
     show_table(console, shown)
     gaps = known[known["gap"].astype(bool)]
     for words, rows in gaps.groupby("looks_like", sort=True):
-        console.print(
-            safe_text(f"{counted(len(rows), 'prediction gap')} like {words}"), soft_wrap=True
-        )
+        show_line(console, f"{counted(len(rows), 'prediction gap')} like {words}")
     if len(known):
         error = known["error"].astype(float).abs().median()
-        console.print(
+        show_line(
+            console,
             f"median error {100 * error:.1f} % of {counted(len(known), 'point')},"
-            f" {counted(len(gaps), 'gap')}"
+            f" {counted(len(gaps), 'gap')}",
         )
     _print_notes(console, comparison["notes"])
 
 
 def _print_notes(console: Console, notes: Iterable[list[str]]) -> None:
     for note in dict.fromkeys(note for some in notes for note in some):
-        console.print(safe_text(f"note: {note}"), soft_wrap=True)
+        show_line(console, f"note: {note}")
 
 
 def _curve_name(curve: Curve) -> str:

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from switchpoint.printable import printable
+from switchpoint.reporting.terminal.tables import SafeConsole, show_line
 
 if TYPE_CHECKING:
     from switchpoint.explanation.plan import Plan
@@ -33,11 +34,15 @@ def print_plan(planned: Plan) -> None:
 
 
 def _print_settings(planned: Plan) -> None:
-    print(f"The last size before the switch is {planned.last:,} B. Settings to change, the")
-    print("likeliest first (`switchpoint prove` changes them):")
+    console = SafeConsole()
+    show_line(
+        console,
+        f"The last size before the switch is {planned.last:,} B. Settings to change, the likeliest"
+        " first (`switchpoint prove` changes them):",
+    )
     for one in planned.settings[:_MOST_SETTINGS]:
         values = ", ".join(map(str, [*one.higher, *one.lower])) if one.value is not None else ""
-        print(printable(f"  {one.environment}: {one.reason}{'; try ' if values else ''}{values}"))
+        show_line(console, f"  {one.environment}: {one.reason}{'; try ' if values else ''}{values}")
     more = len(planned.settings) - _MOST_SETTINGS
     if more > 0:
-        print(f"  and {more} more; --json lists them")
+        show_line(console, f"  and {more} more; --json lists them")

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from switchpoint.explanation.verdicts import CONFIRMED, GOVERNED, RANK
 from switchpoint.reporting.digest import PLACE
-from switchpoint.reporting.terminal.tables import safe_text
+from switchpoint.reporting.terminal.tables import show_line
 from switchpoint.reporting.terminal.words import change_range, listed
 from switchpoint.tables.units import range_text
 
@@ -47,7 +47,7 @@ def show_proved(console: Console, rows: list[dict[Any, Any]]) -> None:
     """Print a line for each row that `proved_causes` returned."""
     if not rows:
         return
-    console.print(safe_text("Causes of switches", style="bold"))
+    show_line(console, "Causes of switches", style="bold")
     for row in rows:
         place = _place_words({name: row.get(name) for name in PLACE})
         where = ", ".join(word for word in (place, row["placement"], listed(row["modes"])) if word)
@@ -55,7 +55,7 @@ def show_proved(console: Console, rows: list[dict[Any, Any]]) -> None:
         time = f", time {change_range(row['magnitudes'])}" if row["magnitudes"] else ""
         value = "" if row["value"] is None else f" = {row['value']}"
         cause = f"{row['cause']}{value}, {row['status']}"
-        console.print(safe_text(f"{where}: {size}{time}: {cause}"), soft_wrap=True)
+        show_line(console, f"{where}: {size}{time}: {cause}")
     console.print()
 
 

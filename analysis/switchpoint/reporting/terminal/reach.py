@@ -11,7 +11,7 @@ from rich.table import Table
 
 from switchpoint.comparison.reach import place_columns
 from switchpoint.reporting.ladders import boundaries_text
-from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
 from switchpoint.tables.columns import none_for_nulls
 from switchpoint.tables.units import significant
 
@@ -44,11 +44,11 @@ def print_reach(table: pd.DataFrame) -> None:
         if name not in words and isinstance(value := table[name].iloc[0], str) and name != "side"
     ]
     if alike:
-        console.print(safe_text(f"All rows: {', '.join(alike)}."), soft_wrap=True)
+        show_line(console, f"All rows: {', '.join(alike)}.")
     _print_rows(console, table, words)
     console.print()
     for line in _MEANINGS:
-        console.print(line, soft_wrap=True)
+        show_line(console, line)
 
 
 def _words(table: pd.DataFrame) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
 
 if TYPE_CHECKING:
     from switchpoint.reproduction.differences import Difference
@@ -32,4 +32,4 @@ def print_recipe(recipe: Recipe, differences: Iterable[Difference]) -> None:
     if found.row_count:
         show_table(console, found)
     else:
-        console.print("There is no known difference on this machine.")
+        show_line(console, "There is no known difference on this machine.")

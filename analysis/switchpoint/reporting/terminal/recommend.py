@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from switchpoint.models.collectives import KEEP, UNKNOWN, USE, Advice
-from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
 from switchpoint.tables.units import range_text, significant, size_text
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def print_recommendation(found: Recommendation) -> None:
     if found.grains:
         _print_grains(console, found.grains)
     for note in found.notes:
-        console.print(safe_text(f"note: {note}"), soft_wrap=True)
+        show_line(console, f"note: {note}")
 
 
 def print_written(written: Sequence[Path]) -> None:
@@ -46,7 +46,7 @@ def print_written(written: Sequence[Path]) -> None:
             file = shlex.quote(str(path) if "/" in str(path) else f"./{path}")
             console.print(safe_text(f"use it: set -a; . {file}; set +a"), soft_wrap=True)
     if not written:
-        console.print("no file was written: the recommendations change nothing in the library")
+        show_line(console, "no file was written: the recommendations change nothing in the library")
 
 
 def _print_group(console: Console, where: str, algorithms: Sequence[Advice]) -> None:
@@ -54,7 +54,7 @@ def _print_group(console: Console, where: str, algorithms: Sequence[Advice]) -> 
     first = algorithms[0]
     nodes = f"{first.nodes} node{'s'[: first.nodes != 1]}"
     title = f"{first.operation} by {first.ranks} ranks on {nodes}, {where}"
-    console.print(safe_text(title, style="bold"), soft_wrap=True)
+    show_line(console, title, style="bold")
     table = _table("sizes", "use", "predicted us", "default", "default us", "times faster")
     for same in _ranges(algorithms):
         last = same[-1]
@@ -64,10 +64,10 @@ def _print_group(console: Console, where: str, algorithms: Sequence[Advice]) -> 
         )  # fmt: skip
     show_table(console, table)
     if len(algorithms) > 1:
-        console.print("times are those of the last size of a row")
+        show_line(console, "times are those of the last size of a row")
     for advice in algorithms:
         if advice.checked is not None:
-            console.print(safe_text(_checked(advice)), soft_wrap=True)
+            show_line(console, _checked(advice))
 
 
 def _ranges(algorithms: Sequence[Advice]) -> Iterator[list[Advice]]:
@@ -118,7 +118,7 @@ def _checked(advice: Advice) -> str:
 
 
 def _print_maps(console: Console, maps: Sequence[MapAdvice]) -> None:
-    console.print(safe_text("process map of the merge sort", style="bold"))
+    show_line(console, "process map of the merge sort", style="bold")
     table = _table("array", "fastest", "one process us", "one node us", "best map", "its us",
                    "as good")  # fmt: skip
     for one in maps:
@@ -131,7 +131,7 @@ def _print_maps(console: Console, maps: Sequence[MapAdvice]) -> None:
 
 
 def _print_grains(console: Console, grains: Sequence[GrainAdvice]) -> None:
-    console.print(safe_text("break-even grain: a shorter task is faster on one rank", style="bold"))
+    show_line(console, "break-even grain: a shorter task is faster on one rank", style="bold")
     table = _table("ranks", "message", "exchange us", "grain us", "between")
     for one in grains:
         table.add_row(

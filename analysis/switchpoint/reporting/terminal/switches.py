@@ -15,6 +15,7 @@ from switchpoint.reporting.terminal.tables import (
     SafeConsole,
     cell_text,
     safe_text,
+    show_line,
     show_table,
 )
 from switchpoint.tables.units import percent, size_text
@@ -27,7 +28,7 @@ def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
     if not show_all:
         switches = switches[notable(switches)]
     for values, group in switches.groupby(HEADING, dropna=False, sort=False):
-        console.print(safe_text(", ".join(v for v in values if isinstance(v, str)), style="bold"))
+        show_line(console, ", ".join(v for v in values if isinstance(v, str)), style="bold")
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
         for heading in ("placement", "mode"):
             table.add_column(heading, no_wrap=True)
@@ -50,7 +51,7 @@ def print_switches(switches: pd.DataFrame, *, show_all: bool = False) -> None:
         console.print()
     hidden = total - len(switches)
     more = f"; {hidden} of them are small and have no cause, --all prints them" if hidden else ""
-    console.print(f"{total} switch{'' if total == 1 else 'es'} and steps{more}.")
+    show_line(console, f"{total} switch{'' if total == 1 else 'es'} and steps{more}.")
 
 
 def print_sentences(switches: pd.DataFrame, size_bytes: int | None = None) -> None:
@@ -58,10 +59,10 @@ def print_sentences(switches: pd.DataFrame, size_bytes: int | None = None) -> No
     console = SafeConsole()
     if switches.empty:
         near = "" if size_bytes is None else f" near {size_text(size_bytes)}"
-        console.print(f"There is no switch or step{near}.")
+        show_line(console, f"There is no switch or step{near}.")
     for row in switches.to_dict("records"):
         words = [row[name] for name in (*HEADING, "placement", "mode") if name in row]
-        console.print(safe_text(", ".join(v for v in words if isinstance(v, str)), style="bold"))
+        show_line(console, ", ".join(v for v in words if isinstance(v, str)), style="bold")
         last, first = f"{row['last_size_bytes']:,} B", f"{row['first_size_bytes']:,} B"
         if row["kind"] == "protocol_switch" and row["exact"]:
             says = f"the protocol switches between {last} and {first}"
@@ -70,8 +71,8 @@ def print_sentences(switches: pd.DataFrame, size_bytes: int | None = None) -> No
         else:
             says = f"a step somewhere between {last} and {first}"
         time = "" if pd.isna(row["magnitude"]) else f", time {percent(row['magnitude'])}"
-        console.print(safe_text(f"  {says}{time}"), soft_wrap=True)
-        console.print(safe_text(f"  cause {row['status']}: {row['reason']}"), soft_wrap=True)
+        show_line(console, f"  {says}{time}")
+        show_line(console, f"  cause {row['status']}: {row['reason']}")
 
 
 def _print_reasons(console: Console, switches: pd.DataFrame) -> None:
@@ -83,7 +84,7 @@ def _print_reasons(console: Console, switches: pd.DataFrame) -> None:
             told = [(word["method"], word["run_id"][:8]) for word in row["evidence"]]
             runs.setdefault(row["reason"], {}).update(dict.fromkeys(told))
     for reason, evidence in runs.items():
-        console.print(safe_text(f"{reason} ({_runs_text(evidence)})"), soft_wrap=True)
+        show_line(console, f"{reason} ({_runs_text(evidence)})")
 
 
 def _runs_text(evidence: Iterable[tuple[str, str]]) -> str:
@@ -109,5 +110,5 @@ def print_stayed_eager(eager: pd.DataFrame) -> None:
     console = SafeConsole()
     for row in eager.to_dict("records"):
         words = [row[name] for name in (*HEADING, "placement", "mode") if name in row]
-        console.print(safe_text(", ".join(v for v in words if isinstance(v, str)), style="bold"))
-        console.print(safe_text(f"  {row['reason']}"), soft_wrap=True)
+        show_line(console, ", ".join(v for v in words if isinstance(v, str)), style="bold")
+        show_line(console, f"  {row['reason']}")

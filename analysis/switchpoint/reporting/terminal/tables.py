@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from typing import Any
 
 from rich.cells import cell_len
@@ -70,14 +70,29 @@ def show_table(console: Console, table: Table) -> None:
         console.out(line.rstrip(), highlight=False)
 
 
-def show_line(console: Console, words: str, style: str = "") -> None:
-    """Print a sentence; in a pipe a long one continues in the next line, which is indented."""
-    lines = [words] if console.is_terminal else textwrap.wrap(
-        words, MOST_CHARACTERS, subsequent_indent="  ", break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
-    for line in lines:
-        console.print(safe_text(line, style=style), soft_wrap=True)
+def show_line(console: Console, words: str | Text, style: str = "") -> None:
+    """Print a sentence; what is too long continues in the next line, which is indented."""
+    text = safe_text(words, style) if isinstance(words, str) else words
+    most = most_width(console)
+    if text.cell_len <= most:
+        console.print(text, soft_wrap=True)
+        return
+    blanks = len(text.plain) - len(text.plain.lstrip())
+    breaks = _breaks(text.plain, most - blanks - 2)
+    for number, line in enumerate(text.divide(breaks)):
+        line.rstrip()
+        console.print(Text(" " * (blanks + 2)) + line if number else line, soft_wrap=True)
+
+
+def _breaks(words: str, most: int) -> list[int]:
+    """Return where the next lines begin. A path that is too long stays in one piece."""
+    breaks, width = [], 0
+    for found in re.finditer(r"\S+\s*", words):
+        if width and width + cell_len(found[0].rstrip()) > most:
+            breaks.append(found.start())
+            width = 0
+        width += cell_len(found[0])
+    return breaks
 
 
 def most_width(console: Console) -> int:

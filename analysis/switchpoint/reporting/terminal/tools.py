@@ -6,7 +6,7 @@ import pandas as pd
 from rich.table import Table
 
 from switchpoint.comparison.tools import missing_tools
-from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_table
+from switchpoint.reporting.terminal.tables import SafeConsole, safe_text, show_line, show_table
 from switchpoint.tables.units import significant, size_text
 
 
@@ -14,7 +14,7 @@ def print_tools(table: pd.DataFrame) -> None:
     """Print round trips as a table per placement with a row per tool, the fastest first."""
     console = SafeConsole()
     for place, part in table.groupby(["site", "placement"], sort=False):
-        console.print(safe_text(", ".join(map(str, place)), style="bold"))
+        show_line(console, ", ".join(map(str, place)), style="bold")
         printed = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
         printed.add_column("round trip / us", no_wrap=True)
         for size in sorted(part["size_bytes"].unique()):
@@ -27,7 +27,9 @@ def print_tools(table: pd.DataFrame) -> None:
             printed.add_row(safe_text(str(tool)), *row)
         show_table(console, printed)
         console.print()
-    console.print("Values: mean of a run without the best and the worst; median over several runs.")
+    show_line(
+        console, "Values: mean of a run without the best and the worst; median over several runs."
+    )
     missing = missing_tools(table)
     if missing:
-        console.print(f"Not measured: {', '.join(missing)}.")
+        show_line(console, f"Not measured: {', '.join(missing)}.")
