@@ -17,6 +17,8 @@ SETTINGS = $(firstword $(wildcard $(SITE)/settings.py) site-configs/$(SITE)/sett
 TAG ?= sweep
 # Checks that are left out, as an expression for reframe -x.
 EXCLUDE ?=
+# Only these placements of the site, such as PLACEMENT=one_node,two_nodes_two_hosts. Default: all.
+PLACEMENT ?=
 # More options of reframe.
 OPTIONS_OF_REFRAME ?=
 # The store: a folder or an fsspec URL.
@@ -57,7 +59,7 @@ run: install  ## measure and explain: start the cluster, run the sweep, print th
 	@status=0; $(MAKE) $(READY) findings || status=$$?; $(MAKE) $(READY) failures; exit $$status
 
 .PHONY: measure
-measure: $(if $(filter testbed,$(SITE)),install,python)  ## run the checks of SITE (default testbed) with TAG (default sweep), LAUNCHES times (default 1), store the records
+measure: $(if $(filter testbed,$(SITE)),install,python)  ## run the checks of SITE (default testbed) with TAG (default sweep) on PLACEMENT (default all), LAUNCHES times (default 1), store the records
 	@$(READY_TESTBED)
 	@$(MAKE) $(READY) launches
 
@@ -117,7 +119,8 @@ checks:
 	    "to make one: $(BIN)/switchpoint init site $(SITE)" >&2; exit 2; }
 	@echo "== checks tagged $(TAG) on $(SITE); ReFrame's complete output is in build/reframe.log"
 	@mkdir -p build output/reports; touch build/measure.start; rm -f build/failures
-	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) $(if $(EXCLUDE),-x '$(EXCLUDE)') $(OPTIONS_OF_REFRAME) --nocolor 2>&1 | \
+	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) $(if $(EXCLUDE),-x '$(EXCLUDE)') $(if $(PLACEMENT),-S placements=$(PLACEMENT)) \
+	    $(OPTIONS_OF_REFRAME) --nocolor 2>&1 | \
 	    { trap '' INT; tee build/reframe.log | \
 	      sed -nu -E -e 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p' \
 	                -e 's/^.*WARNING: (this machine is busy)/\1/p'; } || \
@@ -130,7 +133,8 @@ checks:
 	@# ReFrame skips a check file that it cannot load, and still succeeds.
 	@grep -A4 'WARNING: skipping test' build/reframe.log >>build/failures || true
 	@! grep -q 'Ran 0/0 test' build/reframe.log || \
-	    echo "no check of $(SITE) is tagged $(TAG)" >>build/failures
+	    echo "nothing was measured: no check of $(SITE) is tagged $(TAG)$(if $(PLACEMENT), and measures $(PLACEMENT))$(if \
+	        $(OPTIONS_OF_REFRAME), with $(subst ",,$(subst ',,$(OPTIONS_OF_REFRAME))))" >>build/failures
 	@find output \( -name '*.record' -o -name netpipe.out -o -name 'osu_*.out' -o -name 'imb_*.out' \) \
 	    -newer build/measure.start -print0 | \
 	    xargs -0 --no-run-if-empty $(BIN)/switchpoint import --store $(STORE) || \

@@ -145,7 +145,8 @@ def _status(arguments: argparse.Namespace) -> int:
         _print_status(facts)
     else:
         left = f", but {instance.folder} remains" if instance.folder.exists() else ""
-        print(f"testbed {instance.name} is down{left}")
+        other = instances.elsewhere(instance)
+        print(f"testbed {instance.name} is down{left}" + (f"; {other}" if other else ""))
     return 0 if is_up and not instances.troubles(facts) else 1
 
 

@@ -24,6 +24,8 @@ from testbed.shape import Shape, from_data
 
 FOLDER_VARIABLE = "SWITCHPOINT_TESTBED_DIR"
 INSIDE_VARIABLE = "SWITCHPOINT_TESTBED"
+#: The module that a running testbed's command line names, before its folder.
+SUPERVISOR = "testbed.supervisor"
 _DEFAULT_FOLDER = ".testbed"
 _KILL_TIMEOUT_MS = 10_000
 
@@ -172,7 +174,7 @@ def _spawn(instance: Instance) -> None:
     with control.listen(folder) as server, log.open("wb") as output:
         place = [str(folder), str(instance.shared), str(server.fileno())]
         supervisor = subprocess.Popen(
-            [*namespaces.unshare_command(), sys.executable, "-m", "testbed.supervisor", *place],
+            [*namespaces.unshare_command(), sys.executable, "-m", SUPERVISOR, *place],
             cwd=folder,
             env={**os.environ, "PATH": programs.search_path(str(instance.binaries))},
             stdin=subprocess.DEVNULL,
@@ -287,4 +289,24 @@ def enter(instance: Instance, node: str | None, command: list[str]) -> NoReturn:
 
 
 def _is_down(instance: Instance) -> str:
-    return f"testbed {instance.name} is down: start it with `testbed up --name {instance.name}`"
+    start = f"start it with `testbed up --name {instance.name}`"
+    other = elsewhere(instance)
+    return f"testbed {instance.name} is down" + (f" here, but {other}" if other else f": {start}")
+
+
+def elsewhere(instance: Instance) -> str:
+    """Say in which other folder a testbed of the same name runs; empty if there is none."""
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = file.read_bytes().split(b"\0")
+        except OSError:  # it has ended
+            continue
+        if SUPERVISOR.encode() not in words[:-2]:
+            continue
+        folder = Path(os.fsdecode(words[words.index(SUPERVISOR.encode()) + 1]))
+        if folder.name == instance.name and locks.holder(folder / "lock") is not None:
+            return (
+                f"one of this name runs in {folder.parent.parent}: go there, or set"
+                f" {FOLDER_VARIABLE}={folder.parent}"
+            )
+    return ""

@@ -12,6 +12,7 @@ import reframe.utility.typecheck as typ
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import deferrable, parameter, run_after, run_before, variable
 from reframe.core.exceptions import SanityError
+from reframe.core.logging import getlogger
 from switchpoint.sites.placement_proof import contradictions
 from switchpoint.sites.placements import BUILT_IN, Placement
 from switchpoint.tables.columns import LINK
@@ -30,10 +31,13 @@ def offered_placements():
 
     Assumes a configured runtime, which ReFrame has when it loads checks.
     """
-    offered = dict.fromkeys(BUILT_IN)
-    for partition in rt.runtime().system.partitions:
-        offered.update(dict.fromkeys(partition.extras.get("placements", {})))
-    return list(offered)
+    return list(dict.fromkeys([*BUILT_IN, *site_placements()]))
+
+
+def site_placements():
+    """Return the names of the placements that some partition of the current system offers."""
+    partitions = rt.runtime().system.partitions
+    return list(dict.fromkeys(name for p in partitions for name in p.extras.get("placements", {})))
 
 
 class PlacementMixin(OwnStageMixin):
@@ -48,6 +52,12 @@ class PlacementMixin(OwnStageMixin):
     #: :type: :class:`str`
     placement = parameter(offered_placements(), loggable=True)
 
+    #: Measure only these placements; empty for all. ``-S placements=one_node,two_nodes_two_hosts``
+    #: selects them for every check.
+    #:
+    #: :type: :class:`List[str]`
+    placements = variable(typ.List[str], value=[])
+
     #: Time limit of the parallel step in seconds. Slurm's own limit is in minutes and acts late.
     #: If a node or link is lost, ranks wait for ever.
     #:
@@ -61,8 +71,17 @@ class PlacementMixin(OwnStageMixin):
 
     @run_after("init")
     def select_partitions(self):
-        """Run on partitions that offer the placement, with every MPI of the site."""
-        self.valid_systems = [f"+{self.placement}"]
+        """Run on partitions that offer the placement, with every MPI of the site.
+
+        An unknown name ends ReFrame, which would otherwise run nothing and succeed.
+        """
+        unknown = [name for name in self.placements if name not in site_placements()]
+        if unknown:
+            known = ", ".join(site_placements())
+            getlogger().error(f"placement '{unknown[0]}' does not exist; this site has: {known}")
+            raise SystemExit(2)
+        wanted = not self.placements or self.placement in self.placements
+        self.valid_systems = [f"+{self.placement}"] if wanted else []
         self.valid_prog_environs = ["+mpi"]
 
     @run_after("setup")

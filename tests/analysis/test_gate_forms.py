@@ -545,9 +545,26 @@ def test_a_series_of_an_unknown_environment_gets_no_reference(
 
     assert (done.exit_code, yaml.safe_load(done.stdout)) == (0, {})
     assert done.stderr == (
-        "switchpoint: warning: triad of 'Stream %size=8' on alpha:batch: ReFrame looks for"
-        " references by environ, which is not known\n"
+        "switchpoint: no series has a reference yet: triad of 'Stream %size=8' on alpha:batch:"
+        " ReFrame looks for references by environ, which is not known\n"
     )
+
+
+def test_references_that_find_nothing_say_so_in_one_line(switchpoint: Run, tmp_path: Path) -> None:
+    store, path = Store(tmp_path / "store"), log(tmp_path / "logs", STEADY[:3])
+    other = path.with_name("other.log")
+    other.write_text(path.read_text().replace("|gnu|", "|mpich|"))
+    import_files([path, other], store)
+
+    done = switchpoint("references", "--store", store.url)
+    every = switchpoint("references", "--store", store.url, "--verbose")
+
+    assert (done.exit_code, yaml.safe_load(done.stdout)) == (0, {})
+    assert done.stderr == (
+        "switchpoint: no series has a reference yet: triad of 'Stream %size=8' on alpha:batch+gnu:"
+        " 3 values, 5 are needed (1 more of this kind)\n"
+    )
+    assert "alpha:batch+mpich: 3 values" in every.stderr
 
 
 @pytest.mark.parametrize("size", ["²", "007", "9" * 5000])

@@ -195,7 +195,7 @@ def test_a_damaged_file_of_values_costs_itself_and_one_warning(
     assert f"{first}: is damaged" in values.attrs["not_taken"][0]
     for done in (judged, references):
         assert done.exit_code == 0, done.output
-        assert done.stderr.count(f"warning: {first}: is damaged") == 1
+        assert done.stderr.count(f"{first}: is damaged") == 1
 
 
 def test_values_of_a_damaged_file_are_stored_again_by_the_next_import(tmp_path: Path) -> None:

@@ -188,6 +188,22 @@ def test_measuring_without_the_testbed_says_how_to_start_it() -> None:
     assert "start the testbed first: make up" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["PLACEMENT=one_nod"],
+            "placement 'one_nod' does not exist; this site has: one_node, one_",
+        ),
+        (["TAG=unheard-of"], "nothing was measured: no check of local is tagged unheard-of\n"),
+    ],
+)
+def test_measuring_nothing_is_an_error_with_a_reason(words: list[str], message: str) -> None:
+    done = make("measure", "SITE=local", "TAG=smoke", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
 def test_findings_are_those_of_the_store_that_was_named(tmp_path: Path) -> None:
     done = make("findings", f"STORE={tmp_path / 'other'}")
     assert done.returncode == 2

@@ -192,6 +192,14 @@ def test_verbs_say_that_the_testbed_is_down(parent: Path) -> None:
         )
 
 
+def test_in_another_folder_verbs_say_where_the_testbed_runs(bed: Bed, tmp_path: Path) -> None:
+    other = Bed(bed.name, tmp_path)
+    for verb in (["exec", "--", "true"], ["status"]):
+        done = other.testbed(*verb)
+        assert done.returncode != 0
+        assert f"SWITCHPOINT_TESTBED_DIR={bed.folder.parent}" in done.stdout + done.stderr
+
+
 def addresses(bed: Bed) -> list[tuple[str, str]]:
     nodes = json.loads(bed.testbed("status", "--json").stdout)["nodes"]
     return [(node["node"], node["address"]) for node in nodes]

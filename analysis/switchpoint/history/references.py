@@ -80,7 +80,7 @@ def references(
     for _, rows in values.groupby(VALUE_SERIES, dropna=False, sort=True):
         newest = rows.sort_values("time_utc").tail(last)
         row = newest.iloc[-1].to_dict()
-        name = f"{row['variable']} of '{row['test']}' on {row['site']}:{row['partition']}"
+        name = _name(row)
         if unknown := [one for one in VALUE_SERIES if pd.isna(row[one]) or not row[one]]:
             left_out.append(
                 f"{name}: ReFrame looks for references by {unknown[0]}, which is not known"
@@ -101,6 +101,13 @@ def references(
             of_test = of_test.setdefault(key, {})
         of_test[str(row["variable"])] = entry
     return found, left_out
+
+
+def _name(row: dict[Any, Any]) -> str:
+    """Name a series as ReFrame does: the same test with two MPIs has two environments."""
+    place = [row["partition"], row["environ"]]
+    where = "+".join(word for word in place if isinstance(word, str) and word)
+    return f"{row['variable']} of '{row['test']}' on {row['site']}:{where}"
 
 
 def _entry(values: Any, row: dict[Any, Any], policy: Policy) -> list[Any]:

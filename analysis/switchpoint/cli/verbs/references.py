@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from switchpoint.cli.exits import user_mistakes
+from switchpoint.cli.exits import say, user_mistakes
 from switchpoint.cli.inputs import warn
 from switchpoint.cli.options import Json, Store
 
@@ -26,17 +26,25 @@ def command(
         Path | None,
         typer.Option("--policy", metavar="FILE", help="A site's gate.yaml.", show_default=False),
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Name every series without a reference.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Print references for ReFrame, with thresholds that the noise of the history justifies."""
     with user_mistakes():
         from switchpoint.history.policy import Policy, load_policy
         from switchpoint.history.references import as_yaml, references
+        from switchpoint.reporting.terminal.imports import warning_lines
 
         found, left_out = references(
             store, site=site, policy=load_policy(policy) if policy else Policy(), last=last
         )
-        warn(left_out, verbose=True)
+        if found:
+            warn(left_out, verbose=verbose)
+        else:
+            reasons = "; ".join(warning_lines(left_out, verbose=verbose))
+            say(f"no series has a reference yet: {reasons}")
         if as_json:
             from switchpoint.reporting.json import print_json
 
