@@ -255,3 +255,29 @@ def test_list_of_a_file_that_is_no_record_is_one_clear_error(switchpoint: Run) -
     done = switchpoint("catalogue", "list", FILE)
     assert done.exit_code == 2
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "variable", "message"),
+    [
+        ("missing/own.yaml", None, "the folder {folder}/missing does not exist; make it"),
+        ("wrong.yaml", None, "{folder}/wrong.yaml: part 'bad': is not known"),
+        ("own.yaml", "none.yaml", "SWITCHPOINT_CATALOGUE: 'none.yaml' is no file"),
+    ],
+)
+def test_prove_starts_nothing_if_a_catalogue_cannot_be_used(
+    switchpoint: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str,
+    variable: str | None, message: str,
+) -> None:  # fmt: skip
+    (tmp_path / "wrong.yaml").write_text("bad:\n")
+    if variable:
+        monkeypatch.setenv("SWITCHPOINT_CATALOGUE", variable)
+
+    done = switchpoint(
+        "prove", "-o", tmp_path / "proof", "--learn", tmp_path / file,
+        "--", "touch", tmp_path / "started",
+    )  # fmt: skip
+
+    assert done.exit_code == 2
+    assert message.format(folder=tmp_path) in done.stderr
+    assert not (tmp_path / "started").exists()

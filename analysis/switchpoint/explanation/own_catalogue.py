@@ -78,6 +78,17 @@ def add_to_catalogue(file: Path, entry: Mapping[str, Any]) -> Setting:
     return added
 
 
+def check_catalogue(file: Path) -> None:
+    """Raise InputError unless a site's catalogue can be added to, or made."""
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise InputError(file, f"cannot be written: the folder {folder} does not exist; make it")
+    if not os.access(file if file.exists() else folder, os.W_OK):
+        raise InputError(file, "cannot be written (Permission denied); choose another file")
+    if file.exists():
+        read_catalogue(file, OwnCatalogue)
+
+
 def learned(
     cause: Mapping[str, Any], header: dict[str, Any], footer: dict[str, Any] | None
 ) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.explanation.catalogue import Setting
+from switchpoint.explanation.catalogue import Setting, catalogue
 from switchpoint.explanation.own_catalogue import add_to_catalogue, learned
 from switchpoint.explanation.switches import explain
 from switchpoint.explanation.values import Candidate, candidates, chosen_candidates, governors
@@ -56,7 +56,7 @@ class Proof:
     trials: int
     seconds: float
 
-    def learn(self, catalogue: Path) -> list[Setting]:
+    def learn(self, file: Path) -> list[Setting]:
         """Add the settings that were confirmed to a site's catalogue, and return them.
 
         Raises
@@ -70,7 +70,7 @@ class Proof:
             for causes in self.switches["causes"]
             for cause in causes
         ]
-        return [add_to_catalogue(catalogue, entry) for entry in entries if entry]
+        return [add_to_catalogue(file, entry) for entry in entries if entry]
 
 
 def prove(
@@ -108,11 +108,17 @@ def prove(
         If the command does not run `zoom`, or the run lists no such setting.
     """
     started = time.monotonic()
+    catalogue()  # before anything is started
     launcher = Launcher(list(command), Path(folder), _of_one_session(options))
     target = Target(0) if step is None else _target(step)
-    base = _base(launcher, target)
-    searched = Search(launcher, base, target, [], started + budget_s, progress)
-    _experiment(searched, setting)
+    try:
+        base = _base(launcher, target)
+        searched = Search(launcher, base, target, [], started + budget_s, progress)
+        _experiment(searched, setting)
+    except InputError:
+        if len(launcher.records) == 1:  # nothing was tried, and the folder can be used again
+            launcher.records[0].unlink()
+        raise
     measurements = read_files(launcher.records).measurements
     assert measurements is not None
     return Proof(
@@ -179,7 +185,10 @@ def _base(launcher: Launcher, target: Target) -> Facts:
     try:
         base = launcher.launch(target.searches(), {}, {})
     except NotStartedError as error:
-        raise InputError("COMMAND", f"wrote no record: {error}; try it by hand") from None
+        fix = "try it by hand"
+        if " root" in str(error):
+            fix = "for Open MPI: export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+        raise InputError("COMMAND", f"wrote no record: {str(error).rstrip('.')}; {fix}") from None
     if base.header["kernel"]["name"] != ZOOM:
         name = base.header["kernel"]["name"]
         raise InputError("COMMAND", f"runs the kernel '{name}'; give the kernel 'zoom'")

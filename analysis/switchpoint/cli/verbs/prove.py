@@ -69,9 +69,12 @@ def command(
     """Find the setting that causes a switch, by changing settings and measuring again."""
     with user_mistakes():
         from switchpoint.cli.confirming import seconds_of
+        from switchpoint.explanation.own_catalogue import check_catalogue
         from switchpoint.proving.prove import prove
         from switchpoint.reporting.json import print_json, switches_as_json
 
+        if catalogue is not None:
+            check_catalogue(catalogue)
         options = [f"--label={label}" for label in labels or ()]
         tell = (lambda line: None) if as_json else show
         proof = prove(words, folder, setting, step, seconds_of(budget), options, tell)
