@@ -10,6 +10,7 @@ import functools
 import multiprocessing
 import os
 import platform
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -83,15 +84,23 @@ def _serial(_most: int | None) -> Iterator[Map]:
 
 @contextmanager
 def _processes(most: int | None) -> Iterator[Map]:
-    """Work in a process on each core; no more parts wait than keep these busy."""
+    """Work in a process on each core; no more parts wait than keep these busy.
+
+    Ctrl-C reaches all processes of a terminal. Only this one acts on it, and starts no more parts.
+    """
     cores = len(os.sched_getaffinity(0))
     cores = cores if most is None else min(cores, most)
     if cores < 2:
         yield map
         return
     context = multiprocessing.get_context("forkserver")
-    with ProcessPoolExecutor(cores, mp_context=context) as pool:
-        yield _in_order(pool.submit, cores)
+    ignore_ctrl_c = functools.partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    with ProcessPoolExecutor(cores, mp_context=context, initializer=ignore_ctrl_c) as pool:
+        try:
+            yield _in_order(pool.submit, cores)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _in_order(submit: Callable[[Callable[[Any], Any], Any], Any], cores: int) -> Map:

@@ -496,7 +496,7 @@ def test_ctrl_c_exits_as_a_shell_says_and_not_as_a_finding(table: Path, tmp_path
     )
     named: dict[str, Any] = {"env": os.environ | {"PYTHONPATH": str(tmp_path)}}
     done = _command("store", "ls", "--store", tmp_path, stdout=subprocess.PIPE, **named)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "switchpoint: interrupted\n")
 
 
 @pytest.mark.parametrize("module", ["pyarrow", "typer"])

@@ -51,10 +51,13 @@ def run() -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `switchpoint detect | head` ends quietly
     try:
         try:
-            sys.exit(app(standalone_mode=False))
+            code = app(standalone_mode=False)
+            if code == INTERRUPTED:  # so Typer words Ctrl-C
+                say("interrupted")
+            sys.exit(code)
         finally:
             sys.stdout.flush()
-    except typer.Abort:  # Ctrl-C
+    except typer.Abort:  # Ctrl-C at a question
         sys.exit(INTERRUPTED)
     except _UsageError as error:
         if str(error):  # without any words, the help has been printed

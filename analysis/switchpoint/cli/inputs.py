@@ -28,10 +28,12 @@ def load(
     if files:
         _check_without_time(since, until)
         return read(files, verbose=verbose)
+    from switchpoint.reporting.terminal.progress import progress
     from switchpoint.store.store import Store
     from switchpoint.tables.unlike import tell_unlike
 
-    return tell_unlike(Store(store).latest(sessions, since=since, until=until))
+    with progress(f"reading {store}"):
+        return tell_unlike(Store(store).latest(sessions, since=since, until=until))
 
 
 def load_all(
@@ -41,10 +43,12 @@ def load_all(
     if files:
         _check_without_time(since, until)
         return read(files)
+    from switchpoint.reporting.terminal.progress import progress
     from switchpoint.store.store import Store
     from switchpoint.tables.unlike import tell_unlike
 
-    return tell_unlike(Store(store).read(since=since, until=until))
+    with progress(f"reading {store}"):
+        return tell_unlike(Store(store).read(since=since, until=until))
 
 
 def load_from(place: str) -> Measurements:

@@ -278,6 +278,8 @@ def _parse(path: Path, data: bytes, names: list[str], separator: str) -> pd.Data
     except pd.errors.EmptyDataError:
         return pd.DataFrame(columns=names, dtype=str)
     except pd.errors.ParserError as error:
+        if "Calling read" in str(error):  # so pandas words Ctrl-C; a text in memory is always read
+            raise KeyboardInterrupt from None
         if open_quote := _OPEN_QUOTE.search(str(error)):
             problem = "has a quotation mark that is never closed; close it, or remove it"
             raise InputError(path, problem, int(open_quote["row"]) + 1) from None

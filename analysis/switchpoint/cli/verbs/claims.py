@@ -34,9 +34,11 @@ def command(
     with user_mistakes():
         measurements = _records(files, store, since, until)
         from switchpoint.models.kernel_arguments import options_by_run
+        from switchpoint.reporting.terminal.progress import progress
         from switchpoint.studies.claims import claims, efficiencies
 
-        found = claims(measurements, study)
+        with progress("testing claims"):
+            found = claims(measurements, study)
         warn([*measurements.warnings, *options_by_run(measurements)[1]])
         if as_json:
             from switchpoint.reporting.json import claims_as_json, print_json

@@ -31,8 +31,10 @@ def command(
     """Compare A with B: which is faster, at which sizes, by how much, and what differs."""
     with user_mistakes():
         from switchpoint.comparison.compare import compare
+        from switchpoint.reporting.terminal.progress import progress
 
-        found = compare(*selections, store=store, last=last)
+        with progress("comparing"):
+            found = compare(*selections, store=store, last=last)
         warn(found.warnings)
         if as_json:
             from switchpoint.reporting.json import comparison_as_json, print_json

@@ -94,8 +94,10 @@ def command(
             )
         if report is not None:
             from switchpoint.reporting.pages.report import report as write_report
+            from switchpoint.reporting.terminal.progress import progress
 
-            page = write_report(measurements, report, findings, store_of(files, store))
+            with progress("writing the report"):
+                page = write_report(measurements, report, findings, store_of(files, store))
             if not as_json:
                 show(page)
 

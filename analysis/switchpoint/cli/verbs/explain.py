@@ -47,10 +47,12 @@ def command(
         from switchpoint.explanation.eager import stayed_eager
         from switchpoint.explanation.switches import explain, near_size
         from switchpoint.reporting.json import eager_as_json, print_json, switches_as_json
+        from switchpoint.reporting.terminal.progress import progress
 
         size = _size(near)
         measurements = load(files, store, since=since, until=until)
-        switches = explain(measurements)
+        with progress("explaining"):
+            switches = explain(measurements)
         eager = stayed_eager(measurements)
         warn(measurements.warnings)
         for column, wanted in (("placement", placement), ("mode", mode)):

@@ -32,7 +32,8 @@ def command(
         from switchpoint.reporting.figures.ladder import write_ladders
         from switchpoint.reporting.terminal.progress import progress
 
-        sides = select_all(selections or [], store, last)
+        with progress("reading"):
+            sides = select_all(selections or [], store, last)
         warn([warning for side in sides for warning in side.warnings])
         with progress("detecting", sum(len(s.measurements.curves) for s in sides)) as advance:
             rungs = ladder_of_sides(sides, mode, advance)

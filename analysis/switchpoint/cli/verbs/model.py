@@ -39,8 +39,10 @@ def fit(
         measurements = load_all(files, store)
         from switchpoint.models.fitting import fit_model
         from switchpoint.models.site_model import save_model
+        from switchpoint.reporting.terminal.progress import progress
 
-        model = fit_model(measurements, site, str(files[0]) if files else store)
+        with progress("fitting"):
+            model = fit_model(measurements, site, str(files[0]) if files else store)
         save_model(model, output)
         warn([*measurements.warnings, *model.notes])
         if as_json:

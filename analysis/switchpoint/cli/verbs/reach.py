@@ -28,7 +28,8 @@ def command(
         from switchpoint.comparison.sides import select_all
         from switchpoint.reporting.terminal.progress import progress
 
-        sides = select_all(selections or [], store, last)
+        with progress("reading"):
+            sides = select_all(selections or [], store, last)
         warn([warning for side in sides for warning in side.warnings])
         ladders = None
         if switches:

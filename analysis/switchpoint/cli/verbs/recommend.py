@@ -106,12 +106,15 @@ def recommend(
         from switchpoint.models.kernel_arguments import sizes_from
         from switchpoint.models.recommend import recommend as recommend_from
         from switchpoint.models.site_model import load_model
+        from switchpoint.reporting.terminal.progress import progress
 
-        found = recommend_from(
-            load_model(model), placement=placement, about=_names(about), ranks=_counts(ranks),
-            nodes=nodes, cores=cores, sizes_bytes=sizes_from(sizes), sort_ranks=sort_ranks,
-            own_kernels=own_kernels, within=within, mpi=mpi, environ=environ, partition=partition,
-        )  # fmt: skip
+        with progress("predicting"):
+            found = recommend_from(
+                load_model(model), placement=placement, about=_names(about), ranks=_counts(ranks),
+                nodes=nodes, cores=cores, sizes_bytes=sizes_from(sizes), sort_ranks=sort_ranks,
+                own_kernels=own_kernels, within=within, mpi=mpi, environ=environ,
+                partition=partition,
+            )  # fmt: skip
         if checked is not None:
             from switchpoint.models.checked import check_advice
 

@@ -35,8 +35,10 @@ def command(
         measurements = load(files, store, since=since, until=until)
         from switchpoint.models.simulated import left_out_of_simulated
         from switchpoint.reporting.pages.report import report
+        from switchpoint.reporting.terminal.progress import progress
 
-        page = report(measurements, output, store=store_of(files, store), force=force)
+        with progress("writing the report"):
+            page = report(measurements, output, store=store_of(files, store), force=force)
         warn([*measurements.warnings, *left_out_of_simulated(measurements)])
         if as_json:
             from switchpoint.reporting.json import print_json
