@@ -8,10 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import RECORDS, write_record
+from conftest import RECORDS, SIZES, write_record
 from experiments import proved_openmpi
 from switchpoint import ladder, read_files
 from switchpoint.reporting.figures.ladder import draw_ladders
+from switchpoint.reporting.pages.contents import Contents
+from switchpoint.reporting.pages.overview import overview
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -166,3 +168,21 @@ def test_bad_input_gives_one_line(switchpoint: Run, tmp_path: Path) -> None:
         assert result.exit_code == 2
         assert problem in result.stderr
         assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_reports_first_page_draws_the_ladder_that_it_names(tmp_path: Path) -> None:
+    for number in range(10):
+        labels = {"site": "here", "placement": f"place_{number}"}
+        write_record(
+            tmp_path / f"{number}.record", run_id=f"{number}" * 32, labels=labels,
+            sizes=SIZES[::2], slower=3.0 if number == 9 else 1.0,
+            step_at=9000 if number == 9 else 65481,
+        )  # fmt: skip
+    gathered = read_files([tmp_path]).measurements
+    assert gathered is not None
+
+    page = overview(Contents.of(gathered))
+
+    assert "place_9" in page.answer[-1]
+    assert "place_9" in page.drawing
+    assert page.drawing.count("place_") == 8

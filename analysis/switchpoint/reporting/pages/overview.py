@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,9 @@ from switchpoint.reporting.pages.contents import Contents, kernel_path, site_pat
 from switchpoint.reporting.pages.page import Page, Row, Section, Table, whole_number, word
 from switchpoint.reporting.pages.tables import records
 from switchpoint.tables.units import range_text, significant
+
+#: What a sentence names of a ladder.
+_PLACE = ("site", "partition", "mpi", "environ", "placement")
 
 #: The picture shows at most so many ladders; the page of the ladders has all.
 _MOST_LADDERS = 8
@@ -28,7 +32,7 @@ def overview(contents: Contents) -> Page:
             *filter(None, [disturbed_text(measurements)]),
             *(_causes(contents), _changes(contents), _worst(contents)),
         ],
-        _picture(contents.rungs),
+        _picture(contents),
         [
             Section("sites", "Sites", tables=[_sites(contents)] if contents.sites else []),
             Section("kernels", "Kernels", tables=[_kernels(contents)]),
@@ -41,7 +45,7 @@ def _causes(contents: Contents) -> str:
     """Say how many causes of switches are confirmed, and one of them."""
     switches = contents.switches
     exact = switches[switches["exact"].astype(bool)] if len(switches) else switches
-    confirmed = switches[switches["status"] == "confirmed"] if len(switches) else switches
+    confirmed = _confirmed(switches)
     if confirmed.empty:
         return (
             f"{_counted(len(exact), 'switch', 'switches')} located to the byte, and no cause is"
@@ -54,6 +58,10 @@ def _causes(contents: Contents) -> str:
         f" {row['cause']} for the switch from {row['last_size_bytes']:,} to"
         f" {row['first_size_bytes']:,} B of {where}."
     )
+
+
+def _confirmed(switches: pd.DataFrame) -> pd.DataFrame:
+    return switches[switches["status"] == "confirmed"] if len(switches) else switches
 
 
 def _changes(contents: Contents) -> str:
@@ -81,15 +89,19 @@ def _changes(contents: Contents) -> str:
 
 def _worst(contents: Contents) -> str:
     """Say which step costs the most."""
-    told = digest(contents.findings, contents.curves)
-    lines = [line for line in told if line.costs_us and line.cost_us > 0]
-    if not lines:
+    worst = _costliest(contents)
+    if worst is None:
         return "No step costs time."
-    worst = next((line for line in lines if line.notable), lines[0])
     return (
         f"The costliest step adds {significant(worst.cost_us)} µs to a message or call from"
         f" {range_text(worst.last_size_before, worst.size_bytes)}: {_place(worst)}."
     )
+
+
+def _costliest(contents: Contents) -> Line | None:
+    told = digest(contents.findings, contents.curves)
+    lines = [line for line in told if line.costs_us and line.cost_us > 0]
+    return next((line for line in lines if line.notable), lines[0] if lines else None)
 
 
 def _place(line: Line) -> str:
@@ -99,19 +111,29 @@ def _place(line: Line) -> str:
     return ", ".join(dict.fromkeys(told)) or "the only place"
 
 
-def _picture(rungs: pd.DataFrame) -> str:
-    """Draw the ladders with the most rungs, as many as the first screen has room for."""
+def _picture(contents: Contents) -> str:
+    """Draw the ladders that the sentences name, then those with the most rungs."""
+    rungs = contents.rungs
     if rungs.empty:
         return ""
-    shown = pd.concat(_largest(rungs)) if len(rungs) else rungs
-    return draw_ladders(shown, dark=True)
-
-
-def _largest(rungs: pd.DataFrame) -> list[pd.DataFrame]:
+    named = records(_confirmed(contents.switches))[:1]
+    if worst := _costliest(contents):
+        named.append(worst.place | next(iter(worst.curves.values())))
     curve = (rungs["last_size_before"].isna()).cumsum()
     ladders = [own for _, own in rungs.groupby(curve, sort=False)]
-    chosen = sorted(ladders, key=len, reverse=True)[:_MOST_LADDERS]
-    return [own for own in ladders if any(own is one for one in chosen)]
+
+    def priority(own: pd.DataFrame) -> tuple[bool, int]:
+        row = own.iloc[0].to_dict()
+        return any(_same_place(row, one) for one in named), len(own)
+
+    chosen = sorted(ladders, key=priority, reverse=True)[:_MOST_LADDERS]
+    shown = [own for own in ladders if any(own is one for one in chosen)]
+    return draw_ladders(pd.concat(shown), dark=True)
+
+
+def _same_place(rung: Mapping[Any, Any], named: Mapping[Any, Any]) -> bool:
+    """Return whether a ladder is of the site, MPI and placement that a sentence names."""
+    return all(word(rung.get(name)) == word(named.get(name)) for name in _PLACE)
 
 
 def _sites(contents: Contents) -> Table:
