@@ -27,6 +27,7 @@ from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import logistic
 from arguments import parser
 from labelled import Curve, Witnesses, curves, launches, pool, unseen
 
@@ -70,32 +71,15 @@ def is_right(curve: Curve, finding: dict[str, Any], witnesses: Witnesses) -> boo
 
 
 def fit(table: pd.DataFrame) -> dict[str, float]:
-    """Logistic regression whose weights of the evidence (`NEVER_NEGATIVE`) are at least 0."""
-    names = [name for name in table if name not in {"file", "held_out", "right"}]
-    free = list(names)
-    while True:
-        weights = logistic(table, free)
-        against = [name for name in free if name in NEVER_NEGATIVE and weights[name] < 0]
-        if not against:
-            return {name: weights.get(name, 0.0) for name in names}
-        free.remove(min(against, key=lambda name: weights[name]))
-
-
-def logistic(table: pd.DataFrame, names: list[str]) -> dict[str, float]:
-    """Logistic regression by Newton's steps, with a slight ridge.
+    """Fit the weights of the features.
 
     Each file counts the same, with repeats and without: most machines are not as quiet as the one
     with the most curves.
     """
-    x, y = table[names].to_numpy(dtype=float), table["right"].to_numpy(dtype=float)
+    features = table.drop(columns=["file", "held_out", "right"])
     alike = table.groupby(["file", "no_repeats"])["right"].transform("size").to_numpy(dtype=float)
     counts = 1 / alike * len(table) / (1 / alike).sum()
-    weights = np.zeros(len(names))
-    for _ in range(50):
-        share = 1 / (1 + np.exp(-x @ weights))
-        curvature = (x * (counts * share * (1 - share))[:, None]).T @ x + 0.1 * np.eye(len(names))
-        weights += np.linalg.solve(curvature, x.T @ (counts * (y - share)) - 0.1 * weights)
-    return dict(zip(names, map(float, weights), strict=True))
+    return logistic.fit(features, table["right"].to_numpy(dtype=float), counts, NEVER_NEGATIVE)
 
 
 def reliability(table: pd.DataFrame) -> str:

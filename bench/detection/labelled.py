@@ -259,7 +259,7 @@ def curves(passes: int | None = None) -> Iterator[Curve]:
     """Every curve of `curves.parquet` on every grid, of all passes or of so many."""
     for curve in whole(passes):
         for grid, per_octave in GRIDS.items():
-            on = _on_grid(curve.size, per_octave)
+            on = on_grid(curve.size, per_octave)
             yield replace(
                 curve,
                 grid=grid,
@@ -335,7 +335,7 @@ def launches(every: Iterable[Curve]) -> list[list[Curve]]:
     return list(alike.values())
 
 
-def _on_grid(measured: Floats, per_octave: int) -> npt.NDArray[np.bool_]:
+def on_grid(measured: Floats, per_octave: int) -> npt.NDArray[np.bool_]:
     """Return which sizes are nearest to a grid with this many sizes an octave."""
     exponents = np.log2(measured)
     wanted = np.arange(np.ceil(exponents[-1]) * per_octave + 1) / per_octave

@@ -90,7 +90,7 @@ def test_filters_choose_curves_and_kinds_in_json_too(
     ("arguments", "problem"),
     [
         (["--only", "steps"], "--only: 'steps' is not a kind; use one of step, slope_change"),
-        (["--sort", "name"], "--sort: 'name' is not a sort key; use one of cost, time"),
+        (["--sort", "name"], "--sort: 'name' is not a sort key; use one of confidence, cost"),
         (["--curve", "site=alpha"], "--curve: no curve has 'site'; they have: mpi, placement"),
         (["--curve", "MVAPICH"], "--curve: no curve matches MVAPICH"),
     ],

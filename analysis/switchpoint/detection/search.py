@@ -15,6 +15,7 @@ from switchpoint.cores import workers
 from switchpoint.detection.bursts import noise_bursts
 from switchpoint.detection.inversions import inversions
 from switchpoint.detection.launches import detect_launches
+from switchpoint.detection.recurrence import add_chances
 from switchpoint.records.run_facts import conditions
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.curves import compare_passes, summarise_passes, with_levels
@@ -65,8 +66,19 @@ def find_anomalies(
             rows += _search_points(source.points)
             identity = [*identity, *identity_columns(source.points)]
     if tables:
-        rows += inversions(pd.concat(tables, ignore_index=True))
+        points = pd.concat(tables, ignore_index=True)
+        rows += inversions(points)
+        add_chances(rows, _spans(points))
     return pd.DataFrame(rows, columns=[*dict.fromkeys(identity), *ANOMALY_COLUMNS])
+
+
+def _spans(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the identity of every curve, with its smallest and largest size."""
+    names = identity_columns(points)
+    if not names:
+        return points["size_bytes"].agg(low="min", high="max").to_frame().T
+    sizes = points.groupby(names, dropna=False, observed=True)["size_bytes"]
+    return sizes.agg(low="min", high="max").reset_index()
 
 
 def find_in_curves(source: Measurements | pd.DataFrame) -> pd.DataFrame:

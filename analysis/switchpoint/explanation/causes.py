@@ -19,9 +19,9 @@ from switchpoint.tables.columns import none_for_nulls, values_of
 from switchpoint.tables.findings import BOUNDARIES, may_jump
 from switchpoint.tables.measurements import Measurements
 
-#: Findings from these values on are shown first. A smaller one needs a suspect.
+#: Findings from these values on are shown first. A smaller change needs a suspect.
 PROMINENT_MAGNITUDE = 0.2
-PROMINENT_CONFIDENCE = 0.7
+PROMINENT_CONFIDENCE = 0.85
 
 #: What sibling curves have in common, and how many of them without a step refute a guess.
 _SIBLING = ["site", "partition", "mpi", "kernel", "placement"]
@@ -44,10 +44,9 @@ def detect(
     -------
     DataFrame
         One row per finding: the curve's identity columns and `tables.findings.COLUMNS`, which
-        says what each means, as `tables.findings.KINDS` does of the kinds. A boundary's
-        `confidence` says how often one like it proved real and in exactly this bracket on labelled
-        curves (`detection.confidence`); that of other kinds is the probability that noise shows no
-        such thing. It says nothing of the cause.
+        says what each means, as `tables.findings.KINDS` does of the kinds. `confidence` is the
+        chance that another run shows the finding (`detection.recurrence`). It says nothing of the
+        cause.
     """
     anomalies = find_anomalies(source, progress)
     if isinstance(source, Measurements):
@@ -86,14 +85,18 @@ def _with_causes(anomalies: pd.DataFrame, rows: list[dict[Any, Any]]) -> pd.Data
 
 
 def prominent(findings: pd.DataFrame) -> pd.Series[bool]:
-    """Return which findings are shown first: large and certain, or with a suspect.
+    """Return which findings are shown first: certain, and large or with a suspect."""
+    return matters(findings) & (findings["confidence"] >= PROMINENT_CONFIDENCE)
+
+
+def matters(findings: pd.DataFrame) -> pd.Series[bool]:
+    """Return which findings are large or have a suspect.
 
     What was found in a disturbed run may come from the other work, and is not among them.
     """
     large = findings["magnitude"].abs() >= PROMINENT_MAGNITUDE
-    sure = findings["confidence"] >= PROMINENT_CONFIDENCE
     quiet = ~findings["evidence"].map(lambda evidence: "other_work" in evidence).astype(bool)
-    return ((large & sure) | findings["suspects"].map(bool)) & quiet
+    return (large | findings["suspects"].map(bool)) & quiet
 
 
 #: Origins that sibling modes do not have: only streams have a buffer for each message in flight.

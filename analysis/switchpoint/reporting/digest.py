@@ -14,16 +14,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from switchpoint.detection.cliffs import SMALLEST_CLIFF
 from switchpoint.errors import InputError
-from switchpoint.explanation.causes import prominent
+from switchpoint.explanation.causes import PROMINENT_CONFIDENCE, matters
 from switchpoint.tables.columns import identity_columns, none_for_nulls
 from switchpoint.tables.findings import BOUNDARIES, KINDS
+
+#: No line is surer than this, however many runs show it.
+_SUREST = 0.99
 
 #: Columns that name a place, in the order in which people read them.
 PLACE = ["site", "partition", "mpi", "environ"]
 
-#: A boundary that is not prominent in any curve is shown if this many curves agree, and this share
-#: of the curves that could show it.
+#: A boundary that is neither large nor has a suspect is shown if this many curves agree, and this
+#: share of the curves that could show it.
 _ENOUGH_CURVES = 3
 _ENOUGH_SHARE = 0.5
 
@@ -33,8 +37,11 @@ _LIKE = ("kernel", "placement")
 #: Two brackets belong to one boundary if they share this part of the narrower one, in octaves.
 _SHARED = 0.5
 
+#: If no line is notable, so many are shown whose time changes as at a cliff.
+_FEW_LINES = 8
+
 #: The ways to sort lines, with their names for `--sort`.
-SORTS = ("cost", "time", "confidence", "curves", "size")
+SORTS = ("confidence", "cost", "time", "curves", "size")
 
 
 @dataclass
@@ -48,14 +55,18 @@ class Line:
     kind : str
     last_size_before, size_bytes : int
         For a boundary its narrowest bracket, for other kinds the smallest and largest size.
-    magnitudes, costs_us, confidences : list of float
+    magnitudes, costs_us : list of float
         The values of the findings. A cost is the time that a step adds; only steps have one.
+    surest : dict
+        The confidence of the surest finding of each run.
     curves : dict
         The identity of each curve that shows it.
     of_curves : int
         How many curves of the place, with these benchmarks and placements, could show it.
+    matters : bool
+        Whether it is large, has a suspect or recurs.
     notable : bool
-        Whether it is shown by default.
+        Whether it matters and is certain enough to be shown.
     notes : list of str
         Its suspects, each once.
     """
@@ -66,9 +77,10 @@ class Line:
     size_bytes: int
     magnitudes: list[float] = field(default_factory=list)
     costs_us: list[float] = field(default_factory=list)
-    confidences: list[float] = field(default_factory=list)
+    surest: dict[Any, float] = field(default_factory=dict)
     curves: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
     of_curves: int = 0
+    matters: bool = False
     notable: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -78,18 +90,35 @@ class Line:
         return self.kind in BOUNDARIES
 
     @property
+    def is_cliff(self) -> bool:
+        """Whether the time changes as much as at a cliff in any curve."""
+        least = 1 + SMALLEST_CLIFF
+        return any(1 + one >= least or 1 + one <= 1 / least for one in self.magnitudes)
+
+    @property
     def cost_us(self) -> float:
         """The time that it adds to a message or call, median over its curves; NaN if unknown."""
         return float(np.median(self.costs_us)) if self.costs_us else math.nan
 
     @property
+    def recurs(self) -> bool:
+        """Whether most curves that could show it do."""
+        return len(self.curves) >= _ENOUGH_SHARE * self.of_curves
+
+    @property
     def confidence(self) -> float:
-        """The median over its findings."""
-        return float(np.median(self.confidences))
+        """The chance to see it again in its surest run or, if it recurs, in any of its runs."""
+        surest = max(self.surest.values())
+        if not self.recurs:
+            return surest
+        any_run = 1 - math.prod(1 - chance for chance in self.surest.values())
+        return max(surest, min(any_run, _SUREST))
 
 
-def digest(findings: pd.DataFrame, curves: pd.DataFrame) -> list[Line]:
-    """Summarise findings as lines, with the largest cost first.
+def digest(
+    findings: pd.DataFrame, curves: pd.DataFrame, min_confidence: float = PROMINENT_CONFIDENCE
+) -> list[Line]:
+    """Summarise findings as lines, with the surest first.
 
     Parameters
     ----------
@@ -97,9 +126,11 @@ def digest(findings: pd.DataFrame, curves: pd.DataFrame) -> list[Line]:
         As from `detect`.
     curves
         As from `summarise`, of the same measurements: the curves that could show them.
+    min_confidence
+        Lines of boundaries that are less certain are not notable.
     """
-    rows = none_for_nulls(findings.assign(_notable=prominent(findings))).to_dict("records")
-    identity = identity_columns(findings.drop(columns=["_notable"], errors="ignore"))
+    rows = none_for_nulls(findings.assign(_matters=matters(findings))).to_dict("records")
+    identity = identity_columns(findings.drop(columns=["_matters"], errors="ignore"))
     widths = [_octaves(row) for row in rows]
     lines: dict[tuple[Any, ...], list[Line]] = {}
     for _, row in sorted(zip(widths, rows, strict=True), key=lambda pair: pair[0]):
@@ -110,15 +141,17 @@ def digest(findings: pd.DataFrame, curves: pd.DataFrame) -> list[Line]:
     folded = [line for some in lines.values() for line in some]
     _count_curves(folded, curves)
     for line in folded:
-        agree = len(line.curves) >= max(_ENOUGH_CURVES, _ENOUGH_SHARE * line.of_curves)
-        line.notable |= agree and line.is_boundary
-    return sort_lines(folded, "cost")
+        agree = len(line.curves) >= _ENOUGH_CURVES and line.recurs
+        line.matters |= agree and line.is_boundary
+        line.notable = line.matters and line.confidence >= min_confidence
+    return sort_lines(folded, SORTS[0])
 
 
 def sort_lines(lines: Iterable[Line], by: str) -> list[Line]:
-    """Sort lines by one of `SORTS`, largest first, but sizes smallest first; steps come first.
+    """Sort lines by one of `SORTS`, largest first, but sizes smallest first.
 
-    With `cost`, lines without a cost come last, sorted by their number of curves.
+    Lines that are as certain, to the percent, follow by their cost. Those without a cost come last,
+    sorted by their number of curves. With `confidence` boundaries come first.
     """
 
     def key(line: Line) -> tuple[Any, ...]:
@@ -127,7 +160,7 @@ def sort_lines(lines: Iterable[Line], by: str) -> list[Line]:
         first = {
             "cost": (),
             "time": (-max(map(abs, line.magnitudes)),),
-            "confidence": (-line.confidence,),
+            "confidence": (not line.is_boundary, -round(line.confidence, 2)),
             "curves": (-len(line.curves),),
             "size": (line.last_size_before, line.size_bytes),
         }[by]
@@ -146,6 +179,12 @@ def sort_findings(findings: pd.DataFrame, by: str) -> pd.DataFrame:
         "size": findings["size_bytes"].tolist(),
     }
     return findings.iloc[np.argsort(keys[by], kind="stable")]
+
+
+def worth_a_line(lines: list[Line]) -> list[Line]:
+    """Return the notable lines or, if there are none, a few large steps that are uncertain."""
+    large = [line for line in lines if line.is_boundary and line.is_cliff]
+    return [line for line in lines if line.notable] or large[:_FEW_LINES]
 
 
 def first_of_each_place(lines: list[Line], most: int) -> list[Line]:
@@ -251,12 +290,13 @@ def _share(line: Line, last: int, first: int) -> bool:
 
 def _add(line: Line, row: Mapping[Any, Any], identity: list[str]) -> None:
     line.magnitudes.append(row["magnitude"])
-    line.confidences.append(row["confidence"])
-    line.notable |= bool(row["_notable"])
+    line.matters |= bool(row["_matters"])
     if row["kind"] == "step" and "jump_us" in row["evidence"]:
         line.costs_us.append(row["evidence"]["jump_us"])
     curve = {name: row.get(name) for name in identity}
     line.curves[tuple(curve.values())] = curve
+    run = row.get("run_id") or tuple(curve.values())
+    line.surest[run] = max(line.surest.get(run, 0.0), row["confidence"])
     notes = [f"suspect {suspect['reason']}" for suspect in row["suspects"]]
     if not notes and row["origin"]:
         guess = row["origin"]["guess"].replace("_", " ")

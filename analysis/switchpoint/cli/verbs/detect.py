@@ -44,7 +44,18 @@ def command(
         typer.Option(
             "--sort",
             metavar="KEY",
-            help="Sort by cost (default), time, confidence, curves or size.",
+            help="Sort by confidence (default), cost, time, curves or size.",
+        ),
+    ] = None,
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(
+            "--min-confidence",
+            metavar="P",
+            min=0,
+            max=1,
+            help="Print steps of at least this confidence (0.85).",
+            show_default=False,
         ),
     ] = None,
     only: Annotated[
@@ -84,14 +95,17 @@ def command(
         if as_json:
             print_json({"findings": findings_as_json(shown)})
         else:
+            from switchpoint.explanation.causes import PROMINENT_CONFIDENCE
             from switchpoint.reporting.disturbed import disturbed_text
             from switchpoint.reporting.terminal.findings import print_findings
 
             switches = _switches(measurements, findings, curve or [])
             disturbed = disturbed_text(measurements)
+            least = PROMINENT_CONFIDENCE if min_confidence is None else min_confidence
             print_findings(
-                shown, curves, switches, disturbed=disturbed, show_all=show_all, sort=sort
-            )
+                shown, curves, switches, disturbed=disturbed, show_all=show_all, sort=sort,
+                min_confidence=least,
+            )  # fmt: skip
         if report is not None:
             from switchpoint.reporting.pages.report import report as write_report
             from switchpoint.reporting.terminal.progress import progress

@@ -30,7 +30,7 @@ def overview(contents: Contents) -> Page:
         "Switchpoint report",
         [
             *filter(None, [disturbed_text(measurements)]),
-            *(_causes(contents), _changes(contents), _worst(contents)),
+            *(_causes(contents), _changes(contents), _surest(contents)),
         ],
         _picture(contents),
         [
@@ -87,18 +87,19 @@ def _changes(contents: Contents) -> str:
     )
 
 
-def _worst(contents: Contents) -> str:
-    """Say which step costs the most."""
-    worst = _costliest(contents)
-    if worst is None:
+def _surest(contents: Contents) -> str:
+    """Say which step is the surest to come again; of equally sure ones the costliest."""
+    surest = _surest_line(contents)
+    if surest is None:
         return "No step costs time."
     return (
-        f"The costliest step adds {significant(worst.cost_us)} µs to a message or call from"
-        f" {range_text(worst.last_size_before, worst.size_bytes)}: {_place(worst)}."
+        f"The surest step adds {significant(surest.cost_us)} µs to a message or call from"
+        f" {range_text(surest.last_size_before, surest.size_bytes)}: {_place(surest)}"
+        f" (confidence {100 * surest.confidence:.0f} %)."
     )
 
 
-def _costliest(contents: Contents) -> Line | None:
+def _surest_line(contents: Contents) -> Line | None:
     told = digest(contents.findings, contents.curves)
     lines = [line for line in told if line.costs_us and line.cost_us > 0]
     return next((line for line in lines if line.notable), lines[0] if lines else None)
@@ -117,8 +118,8 @@ def _picture(contents: Contents) -> str:
     if rungs.empty:
         return ""
     named = records(_confirmed(contents.switches))[:1]
-    if worst := _costliest(contents):
-        named.append(worst.place | next(iter(worst.curves.values())))
+    if surest := _surest_line(contents):
+        named.append(surest.place | next(iter(surest.curves.values())))
     curve = (rungs["last_size_before"].isna()).cumsum()
     ladders = [own for _, own in rungs.groupby(curve, sort=False)]
 

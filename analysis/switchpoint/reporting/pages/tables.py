@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.explanation.causes import prominent
+from switchpoint.explanation.causes import PROMINENT_CONFIDENCE, prominent
 from switchpoint.reporting.pages.page import (
     Cell,
     Row,
@@ -29,8 +29,7 @@ CHOSEN_SIZES = [8, 1024, 32 * 1024, 64 * 1024, 1024 * 1024]
 
 _CONFIDENCE = (
     "Time: the relative change, positive when slower; for a change of slope one octave later."
-    " Confidence: the probability that the boundary is real and lies between exactly these two"
-    " sizes."
+    " Confidence: the chance that another run shows it."
 )
 
 
@@ -61,8 +60,8 @@ def finding_tables(
     common = shared_words(findings)
     caption = f"{f'All of {common}. ' if common else ''}{_CONFIDENCE}"
     folded = (
-        f"{len(minor):,} more, which change the time by less than 20 % or have less than 70 %"
-        " confidence, and have no suspect"
+        f"{len(minor):,} more, which have less than {100 * PROMINENT_CONFIDENCE:.0f} % confidence,"
+        " or change the time by less than 20 % and have no suspect"
     )
     return [
         *([Table("findings-table", headings, main, caption)] if main else []),

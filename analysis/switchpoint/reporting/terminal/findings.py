@@ -11,13 +11,15 @@ import pandas as pd
 from rich.cells import cell_len
 from rich.console import Console
 
-from switchpoint.detection.cliffs import SMALLEST_CLIFF
+from switchpoint.explanation.causes import PROMINENT_CONFIDENCE
 from switchpoint.reporting.digest import (
+    SORTS,
     Line,
     digest,
     first_of_each_place,
     sort_findings,
     sort_lines,
+    worth_a_line,
 )
 from switchpoint.reporting.places_of_lines import a_filter, filters_text
 from switchpoint.reporting.terminal.each_finding import print_each
@@ -30,9 +32,6 @@ from switchpoint.tables.units import range_text
 
 #: The largest number of printed lines; --all prints the rest.
 MOST_LINES = 36
-
-#: With fewer lines than this, uncertain ones are shown too if the time changes as at a cliff.
-_FEW_LINES = 8
 
 #: What one measurement of each size leaves open.
 _ONCE = (
@@ -49,6 +48,7 @@ def print_findings(
     disturbed: str = "",
     show_all: bool = False,
     sort: str | None = None,
+    min_confidence: float = PROMINENT_CONFIDENCE,
 ) -> None:
     """Print proved causes, then the summarised findings in at most `MOST_LINES` lines.
 
@@ -64,6 +64,8 @@ def print_findings(
         Print each finding of each curve instead, with its suspects.
     sort
         One of `digest.SORTS`.
+    min_confidence
+        As for `digest`.
     """
     console = SafeConsole()
     searched = counted(_curve_count(curves), "curve")
@@ -79,8 +81,15 @@ def print_findings(
         print_each(console, sort_findings(findings, sort) if sort else findings)
         show_line(console, f"{counted(len(findings), 'finding')} in {searched}.")
         return
-    lines = sort_lines(digest(findings, curves), sort or "cost")
+    lines = sort_lines(digest(findings, curves, min_confidence), sort or SORTS[0])
     printed = _print_folded(console, lines, curves, proved)
+    if uncertain := sum(line.matters and not line.notable for line in lines if line not in printed):
+        are = "line is" if uncertain == 1 else "lines are"
+        least = f"{100 * min_confidence:.0f} %"
+        told = (
+            f"{uncertain:,} more {are} less certain than {least}: --min-confidence=0 prints them."
+        )
+        show_line(console, told)
     rest = len(findings) - sum(len(line.magnitudes) for line in printed)
     are = "is" if rest == 1 else "are"
     more = f"; {rest:,} of them {are} not shown, --all prints every finding" if rest else ""
@@ -110,7 +119,7 @@ def _print_folded(
     proved: list[dict[Any, Any]],
 ) -> list[Line]:
     """Print proved causes and what fits of the lines; returns the lines that were printed."""
-    notable = _worth_a_line(lines)
+    notable = worth_a_line(lines)
     # Proved causes get at most a third of the lines. Then come lines and notes, if they fit.
     del proved[MOST_LINES // 3 :]
     printed = _rendered(console, lambda target: show_proved(target, proved))
@@ -130,18 +139,6 @@ def _print_folded(
             break
         show_line(console, note)
     return shown
-
-
-def _worth_a_line(lines: list[Line]) -> list[Line]:
-    """Return the notable lines and, if they are few, large steps that are uncertain."""
-    room = max(_FEW_LINES - sum(line.notable for line in lines), 0)
-    large = [line for line in lines if not line.notable and line.is_boundary and _is_large(line)]
-    return [line for line in lines if line.notable or line in large[:room]]
-
-
-def _is_large(line: Line) -> bool:
-    least = 1 + SMALLEST_CLIFF
-    return any(1 + one >= least or 1 + one <= 1 / least for one in line.magnitudes)
 
 
 def _curve_count(curves: pd.DataFrame) -> int:
