@@ -81,6 +81,27 @@ def test_launches_that_bracket_a_step_differently_show_it_once(tmp_path: Path) -
     assert len(ladder(measurements)) == 2
 
 
+def test_a_boundary_of_a_few_launches_is_listed_and_divides_nothing(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    for launch in range(5):
+        times = {2**power: 2 + 2**power / 1e3 + 30 * (power >= 16) for power in range(23)}
+        times |= {size: 3 * times[size] for size in times if launch == 3 and size < 64}
+        table = "\n".join(f"{size:<20}{time + launch / 100:.2f}" for size, time in times.items())
+        heading = "# OSU MPI Latency Test v7.0\n# Size          Latency (us)\n"
+        (tmp_path / f"launch-{launch}.txt").write_text(f"{heading}{table}\n")
+
+    shown = switchpoint("ladder", tmp_path).stdout
+    [row] = json.loads(switchpoint("reach", "--switches", "--json", tmp_path).stdout)["reach"]
+
+    assert [line for line in shown.splitlines() if ", step, " in line] == [
+        "    : 32,768 to 65,536 B, step, +44 %, cause not known, 5 of 5 launches"
+    ]
+    assert "not drawn: 32 to 64 B (1 of 5 launches)" in shown
+    [jump] = row["switches"]
+    assert (jump["first_size_bytes"], jump["launches"], jump["of_launches"]) == (65536, 5, 5)
+
+
 def test_the_command_prints_bars_and_draws_them(switchpoint: Run, tmp_path: Path) -> None:
     for site in ("alpha", "beta"):
         write_record(

@@ -11,20 +11,24 @@ import pandas as pd
 
 from switchpoint.comparison.methods import pattern
 from switchpoint.comparison.sides import Side
+from switchpoint.detection.recurrence import lasting
 from switchpoint.errors import InputError
 from switchpoint.explanation.catalogue import catalogue
+from switchpoint.explanation.causes import PROMINENT_MAGNITUDE, detect
 from switchpoint.explanation.eager import stayed_eager
 from switchpoint.explanation.places import CURVE, records
 from switchpoint.explanation.switches import explain, notable
 from switchpoint.explanation.zooms import searches
 from switchpoint.tables.columns import identity_columns, none_for_nulls, rows_by, values_of
 from switchpoint.tables.curves import summarise
+from switchpoint.tables.findings import may_jump
 from switchpoint.tables.measurements import Measurements
 
 #: Columns of a rung, after those of its curve: its protocol and sizes, then what begins it.
 RUNG_COLUMNS = [
     "protocol", "first_size_bytes", "last_size_bytes", "kind", "last_size_before", "exact",
-    "magnitude", "cause", "value", "status", "reason", "latency_us", "rate_MBps",
+    "magnitude", "cause", "value", "status", "reason", "launches", "of_launches", "rare",
+    "latency_us", "rate_MBps",
 ]  # fmt: skip
 
 #: A line through fewer sizes says nothing.
@@ -65,13 +69,18 @@ def ladder(
         (`inline`, `eager`, `rendezvous`, or `not known` without a proof); `first_size_bytes` and
         `last_size_bytes`; and of the boundary that begins it, null for the first rung: `kind`,
         `last_size_before`, `exact` (whether it is known to the byte), `magnitude`, `cause`,
-        `value`, `status` and `reason`, as from `explain`. Boundaries that are small and have no
-        cause are left out. `latency_us` and `rate_MBps` are of the line through the times of the
+        `value`, `status`, `reason`, `launches` and `of_launches`, as from `explain`. Boundaries
+        that are small and have no cause are left out. Those that fewer than half of the launches
+        show do not divide: `rare` has a dictionary for each that lies in the rung, with
+        `last_size_before`, `size_bytes`, `launches` and `of_launches`.
+        `latency_us` and `rate_MBps` are of the line through the times of the
         rung, latency + size / rate, with equal relative weights; null with fewer than three sizes,
         and the rate if the time does not grow.
     """
     chosen = _of_mode(measurements, mode)
-    switches = explain(chosen, findings, progress)
+    found = detect(chosen, progress) if findings is None else findings
+    lasts = lasting(found)
+    switches = explain(chosen, found[lasts])
     switches = switches[notable(switches) | switches["exact"]]
     eager = {values_of(row, CURVE): row for row in records(stayed_eager(chosen))}
     points = summarise(chosen)
@@ -79,13 +88,18 @@ def ladder(
     columns = [str(name) for name in spans if name not in {"low", "high"}]
     by_curve = rows_by(records(switches), columns)
     times = rows_by(records(_typical(points)), columns)
+    rare = rows_by(_large_jumps(found[~lasts]), columns)
     rows = []
     for span in records(spans):
         boundaries = _merged(by_curve.get(values_of(span, columns), []))
         up_to = eager.get(values_of(span, CURVE), {}).get("up_to_bytes")
         curve: dict[Any, Any] = {name: span[name] for name in columns}
         own = times.get(values_of(span, columns), [])
-        rows += [curve | rung | _line(own, rung) for rung in _rungs(span, boundaries, up_to)]
+        others = _each_once(rare.get(values_of(span, columns), []))
+        rows += [
+            curve | rung | {"rare": _within(rung, others)} | _line(own, rung)
+            for rung in _rungs(span, boundaries, up_to)
+        ]
     return pd.DataFrame(rows, columns=[*columns, *RUNG_COLUMNS], dtype=object)
 
 
@@ -175,6 +189,31 @@ def _spans(measurements: Measurements, points: pd.DataFrame, mode: str) -> pd.Da
     return spans.agg(low=("low", "min"), high=("high", "max"))
 
 
+def _large_jumps(findings: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the findings at which the time may jump, and by much."""
+    return [
+        row for row in records(findings)
+        if may_jump(row) and abs(row["magnitude"]) >= PROMINENT_MAGNITUDE
+    ]  # fmt: skip
+
+
+def _each_once(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return where launches have jumps that overlap, as the narrowest of each, by size."""
+    told: list[dict[str, Any]] = []
+    for row in sorted(rows, key=lambda row: row["size_bytes"] - row["last_size_before"]):
+        last, first = row["last_size_before"], row["size_bytes"]
+        if all(last >= one["size_bytes"] or first <= one["last_size_before"] for one in told):
+            counts = {name: row["evidence"][name] for name in ("launches", "of_launches")}
+            told.append({"last_size_before": last, "size_bytes": first, **counts})
+    return sorted(told, key=lambda one: int(one["size_bytes"]))
+
+
+def _within(rung: Mapping[str, Any], rare: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rare boundaries inside a rung; those that overlap its ends are drawn already."""
+    first, last = rung["first_size_bytes"], rung["last_size_bytes"]
+    return [one for one in rare if first <= one["last_size_before"] and one["size_bytes"] <= last]
+
+
 def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Join boundaries whose brackets overlap: launches may bracket one differently."""
     groups: list[list[dict[str, Any]]] = []
@@ -189,10 +228,13 @@ def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _narrowest(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the narrowest of several brackets, with the launches of that which most show."""
+
     def width(row: dict[str, Any]) -> tuple[bool, int]:
         return row["kind"] != "protocol_switch", row["first_size_bytes"] - row["last_size_bytes"]
 
-    return min(rows, key=width)
+    most = max(rows, key=lambda row: row["launches"] or 0)
+    return min(rows, key=width) | {name: most[name] for name in ("launches", "of_launches")}
 
 
 def _rungs(
@@ -222,7 +264,16 @@ def _rungs(
             "last_size_before": boundary.get("last_size_bytes"),
             **{
                 name: boundary.get(name)
-                for name in ("exact", "magnitude", "cause", "value", "status", "reason")
+                for name in (
+                    "exact",
+                    "magnitude",
+                    "cause",
+                    "value",
+                    "status",
+                    "reason",
+                    "launches",
+                    "of_launches",
+                )
             },
         }
 

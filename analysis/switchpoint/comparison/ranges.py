@@ -106,9 +106,9 @@ def known_boundaries(findings: pd.DataFrame) -> Known:
     names = [name for name in identity_columns(findings) if name != "run_id"]
     found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     rows = findings[findings["kind"].isin(BOUNDARIES)]
-    kept = ["kind", "last_size_before", "size_bytes", "confidence"]
-    for row in rows[[*names, "run_id", *kept]].to_dict("records"):
-        finding = {name: row[name] for name in kept}
+    kept = ["kind", "last_size_before", "size_bytes"]
+    for row in rows[[*names, "run_id", *kept, "evidence"]].to_dict("records"):
+        finding = {name: row[name] for name in kept} | {"confidence": row["evidence"]["real"]}
         found.setdefault(_key({name: row[name] for name in names}, row["run_id"]), []).append(
             finding
         )

@@ -48,7 +48,9 @@ _PROCESSES = "processes"
 _ENOUGH_SIZES = 0.5
 
 #: What the table tells of a boundary of a ladder.
-_BOUNDARY = ["last_size_before", "first_size_bytes", "exact", "magnitude"]
+_BOUNDARY = [
+    "last_size_before", "first_size_bytes", "exact", "magnitude", "launches", "of_launches",
+]  # fmt: skip
 
 #: A latency is that of the smallest size that was measured, if it is at most this.
 _SMALL_BYTES = 64
@@ -87,8 +89,8 @@ def reach(
         reports (`interface`). `share_of_link` is the peak over it. `sockets_us` is half a round
         trip over TCP sockets at the same size and placement (the kernel `echo`), `over_sockets`
         the latency over it. `switches` has a dictionary for each boundary of the place's ladder:
-        `last_size_before`, `first_size_bytes`, `exact` and `magnitude`; it is null if they were
-        not asked for.
+        `last_size_before`, `first_size_bytes`, `exact`, `magnitude`, and how many `launches` of
+        `of_launches` show it; it is null if they were not asked for.
     """
     sides = select_all(selections, store, last)
     return reach_of_sides(sides, [ladder(s.measurements) for s in sides] if switches else None)

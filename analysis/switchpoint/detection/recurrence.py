@@ -31,6 +31,9 @@ _RUN = ("site", "partition", "mpi", "environ", "kernel", "placement", "run_id")
 #: disturbed there, or jump one size earlier or later.
 _SUREST = 0.93
 
+#: A finding belongs to a curve if at least this share of its launches show it.
+_MOST_LAUNCHES = 0.5
+
 #: Odds of being real are limited to this.
 _LARGEST_LOG_ODDS = math.log(1e3)
 
@@ -73,6 +76,15 @@ def comes_again(finding: Row, others: Iterable[Row]) -> bool:
         if overlap and _sort_of(finding) == _sort_of(other):
             return True
     return False
+
+
+def lasting(findings: pd.DataFrame) -> pd.Series[bool]:
+    """Return which findings belong to their curve, and not only to a few of its launches."""
+    chosen = [
+        evidence.get("launches", 1) >= _MOST_LAUNCHES * evidence.get("of_launches", 1)
+        for evidence in findings["evidence"]
+    ]
+    return pd.Series(chosen, index=findings.index, dtype=bool)
 
 
 def features(row: Row) -> dict[str, float]:

@@ -18,7 +18,7 @@ CURVE = [*PLACE, "mode"]
 #: Columns that describe each switch, after those of its curve.
 EXPLANATION_COLUMNS = [
     "kind", "last_size_bytes", "first_size_bytes", "exact", "magnitude",
-    "cause", "value", "status", "reason", "origin", "causes", "evidence",
+    "cause", "value", "status", "reason", "origin", "causes", "evidence", "launches", "of_launches",
 ]  # fmt: skip
 
 
@@ -54,6 +54,13 @@ class Switch:
     run_id: str | None = None  # the run whose settings explain it
     evidence: list[dict[str, Any]] = field(default_factory=list)
     steps: list[dict[str, Any]] = field(default_factory=list)  # of the sweeps, around it
+
+    @property
+    def launches(self) -> tuple[int | None, int | None]:
+        """How many launches of the curve show it, and how many could; None without a sweep."""
+        told = [(step["evidence"]["launches"], step["evidence"]["of_launches"])
+                for step in self.steps]  # fmt: skip
+        return max(told, default=(None, None))
 
     def tell(self, run_id: str, method: str, says: str) -> None:
         """Add a piece of evidence."""

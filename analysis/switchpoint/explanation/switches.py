@@ -77,6 +77,9 @@ def explain(
         evidence
             List of dictionaries: `run_id`, `method` (`sweep`, `late_receiver`, `bisection`,
             `intervention`), `says`.
+        launches, of_launches
+            How many launches of the curve show it in a sweep, and how many have sizes there; null
+            if only a zoom shows it.
     """
     steps = detect(measurements, progress) if findings is None else findings
     steps = steps.loc[[may_jump(row) for row in steps.to_dict("records")]]
@@ -109,6 +112,7 @@ def _explain_place(
         causes, none = causes_of(measurements, runs, place, switch)
         best = best_of(causes)
         origin = _origin(measurements, switch)
+        launches, of_launches = switch.launches
         proved = best is not None and best["status"] == CONFIRMED and best["ends_eager"]
         yield place.identity | {
             "kind": "protocol_switch" if switch.probed or proved else "step",
@@ -123,6 +127,8 @@ def _explain_place(
             "origin": None if switch.probed or proved else origin,
             "causes": [{name: cause[name] for name in _CAUSE} for cause in causes],
             "evidence": switch.evidence,
+            "launches": launches,
+            "of_launches": of_launches,
         }
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.detection.cliffs import SMALLEST_CLIFF
 from switchpoint.errors import InputError
 from switchpoint.explanation.causes import PROMINENT_CONFIDENCE, matters
 from switchpoint.tables.columns import identity_columns, none_for_nulls
@@ -37,7 +36,7 @@ _LIKE = ("kernel", "placement")
 #: Two brackets belong to one boundary if they share this part of the narrower one, in octaves.
 _SHARED = 0.5
 
-#: If no line is notable, so many are shown whose time changes as at a cliff.
+#: If no line is certain, so many are shown.
 _FEW_LINES = 8
 
 #: The ways to sort lines, with their names for `--sort`.
@@ -88,12 +87,6 @@ class Line:
     def is_boundary(self) -> bool:
         """Whether it lies between two sizes."""
         return self.kind in BOUNDARIES
-
-    @property
-    def is_cliff(self) -> bool:
-        """Whether the time changes as much as at a cliff in any curve."""
-        least = 1 + SMALLEST_CLIFF
-        return any(1 + one >= least or 1 + one <= 1 / least for one in self.magnitudes)
 
     @property
     def cost_us(self) -> float:
@@ -182,9 +175,10 @@ def sort_findings(findings: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def worth_a_line(lines: list[Line]) -> list[Line]:
-    """Return the notable lines or, if there are none, a few large steps that are uncertain."""
-    large = [line for line in lines if line.is_boundary and line.is_cliff]
-    return [line for line in lines if line.notable] or large[:_FEW_LINES]
+    """Return the notable lines or, if there are none, a few that matter and are less certain."""
+    return [line for line in lines if line.notable] or [
+        line for line in lines if line.matters and line.is_boundary
+    ][:_FEW_LINES]
 
 
 def first_of_each_place(lines: list[Line], most: int) -> list[Line]:

@@ -16,6 +16,9 @@ from switchpoint.tables.units import percent, range_text, significant
 #: Columns in the heading of a group.
 _HEADS = ("side", "site")
 
+#: A ladder names so many rare boundaries.
+_MOST_RARE = 3
+
 
 def by_site(rungs: pd.DataFrame) -> dict[str, dict[str, list[dict[Any, Any]]]]:
     """Return the rungs of each ladder by its name, by its site.
@@ -57,11 +60,39 @@ def _free(name: str, taken: Container[str]) -> str:
     return next(one for one in itertools.chain([name], numbered) if one not in taken)
 
 
+def launches_text(boundary: Mapping[str, Any]) -> str:
+    """Write how many launches show a boundary; empty if there is one launch.
+
+    >>> launches_text({"launches": 26, "of_launches": 28})
+    '26 of 28 launches'
+    """
+    shown, of = boundary["launches"], boundary["of_launches"]
+    return f"{shown:,} of {of:,} launches" if of is not None and of > 1 else ""
+
+
+def rare_text(rungs: Sequence[Mapping[str, Any]]) -> str:
+    """Write where only some launches of a ladder jump; empty if there is no such place."""
+    rare = [one for rung in rungs for one in rung["rare"]]
+    told = [
+        f"{range_text(one['last_size_before'], one['size_bytes'])} ({launches_text(one)})"
+        for one in rare[:_MOST_RARE]
+    ]
+    more = f" and {len(rare) - _MOST_RARE} more" if len(rare) > _MOST_RARE else ""
+    return f"not drawn: {', '.join(told)}{more}" if told else ""
+
+
 def boundaries_text(boundaries: Sequence[Mapping[str, Any]] | None) -> str:
     """Write where the time of a place jumps, and by how much, from the table of `reach`."""
     told = [
         range_text(boundary["last_size_before"], boundary["first_size_bytes"])
-        + ("" if boundary["magnitude"] is None else f" ({percent(boundary['magnitude'])})")
+        + (f" ({words})" if (words := _words(boundary)) else "")
         for boundary in boundaries or []
     ]
     return ", ".join(told) or "-"
+
+
+def _words(boundary: Mapping[str, Any]) -> str:
+    """Say by how much the time jumps, and in how many launches if not in all."""
+    time = "" if boundary["magnitude"] is None else percent(boundary["magnitude"])
+    some = boundary["launches"] != boundary["of_launches"]
+    return ", ".join(filter(None, [time, launches_text(boundary) if some else ""]))

@@ -14,7 +14,7 @@ from switchpoint.comparison.ladder import PROTOCOLS, UNKNOWN
 from switchpoint.errors import InputError
 from switchpoint.printable import printable
 from switchpoint.reporting.figures.figure import size_ticks
-from switchpoint.reporting.ladders import by_site, line_text
+from switchpoint.reporting.ladders import by_site, launches_text, line_text
 from switchpoint.tables.units import percent, range_text, size_text
 from switchpoint.whole_files import write_whole
 
@@ -173,7 +173,9 @@ def _told(rung: Mapping[str, Any]) -> str:
     where = f"{low:,} | {high:,} B" if rung["exact"] else f"between {low:,} and {high:,} B"
     time = "" if rung["magnitude"] is None else f", time {percent(rung['magnitude'])}"
     cause = "" if rung["cause"] is None else f", {rung['cause']} = {rung['value']}"
-    return printable(f"{rung['kind'].replace('_', ' ')} {where}{time}{cause}, {rung['status']}")
+    launches = f", {told}" if (told := launches_text(rung)) else ""
+    kind = rung["kind"].replace("_", " ")
+    return printable(f"{kind} {where}{time}{cause}, {rung['status']}{launches}")
 
 
 def _draw_axis(drawing: ET.Element, scale: _Scale, bottom: float) -> None:

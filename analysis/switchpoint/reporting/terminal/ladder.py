@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from switchpoint.comparison.ladder import EAGER, INLINE, RENDEZVOUS, UNKNOWN
-from switchpoint.reporting.ladders import by_site, line_text
+from switchpoint.reporting.ladders import by_site, launches_text, line_text, rare_text
 from switchpoint.reporting.terminal.tables import SafeConsole, show_line
 from switchpoint.tables.units import percent, range_text, size_text
 
@@ -34,6 +34,8 @@ def print_ladders(rungs: pd.DataFrame) -> None:
                 if rung["protocol"] == UNKNOWN and (line := line_text(rung)):
                     sizes = range_text(rung["first_size_bytes"], rung["last_size_bytes"])
                     show_line(console, f"      {sizes}: {line.replace('µ', 'u')}")
+            if rare := rare_text(own):
+                show_line(console, f"    {rare}")
     used = set(rungs["protocol"])
     proved = [protocol for protocol in _FILLS if protocol in used and protocol != UNKNOWN]
     signs = ", ".join(f"{_FILLS[protocol]} {protocol}" for protocol in proved)
@@ -67,5 +69,6 @@ def _boundary(rung: Mapping[str, Any]) -> str:
         "" if rung["magnitude"] is None else percent(rung["magnitude"]),
         "" if rung["cause"] is None else f"{rung['cause']} = {rung['value']}",
         "cause not known" if rung["status"] == "unknown" else str(rung["status"]),
+        launches_text(rung),
     ]
     return ", ".join(filter(None, words))
