@@ -63,7 +63,7 @@ ELSEWHERE = {
 #: What the others are made of.
 PARTS = {
     *("arguments.py", "on_testbed.py", "ratios.py", "detection/fabrics.py"),
-    *("detection/labelled.py", "detection/peers.py"),
+    *("detection/labelled.py", "detection/logistic.py", "detection/peers.py"),
     *("gate/ideal.py", "gate/peers.py", "gate/recorded.py", "gate/synthetic.py"),
 }
 
