@@ -89,14 +89,14 @@ class Session:
         return [name for name in identity_columns(self.findings) if name != "run_id"]
 
     def rows(self) -> list[dict[Any, Any]]:
-        """Return its findings without those of a moment."""
-        lasting = ~self.findings["kind"].isin(recurrence.MOMENTS)
-        return none_for_nulls(self.findings[lasting]).to_dict("records")
+        """Return what its curves show, without what compares them."""
+        own = self.findings["kind"].isin(recurrence.OF_A_CURVE)
+        return none_for_nulls(self.findings[own]).to_dict("records")
 
     def lines(self) -> list[Line]:
         """Return the lines that `detect` shows of it."""
-        lasting = self.findings[~self.findings["kind"].isin(recurrence.MOMENTS)]
-        return worth_a_line(digest(lasting, summarise(self.source)))
+        own = self.findings[self.findings["kind"].isin(recurrence.OF_A_CURVE)]
+        return worth_a_line(digest(own, summarise(self.source)))
 
 
 def recorded_sessions() -> dict[int, pd.DataFrame]:

@@ -47,7 +47,8 @@ def test_detect_prints_json_in_the_documented_shape(switchpoint: Run, table: Pat
     assert 0.5 < finding["confidence"] <= 1
     assert finding["curve"] == {"net": "tcp"}
     assert set(finding["evidence"]) == {
-        "before", "after", "jump_us", "noise", "sizes", "posterior", "bend", "launches"
+        "before", "after", "jump_us", "noise", "sizes", "posterior", "bend", "launches",
+        "of_launches", "siblings", "of_siblings", "real",
     }  # fmt: skip
     assert finding["suspects"] == []
 

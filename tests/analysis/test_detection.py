@@ -57,7 +57,7 @@ def test_the_end_of_the_eager_protocol_is_found_in_real_curves(
     ]
     assert here["last_size_before"].tolist() == [bracket[0]]
     assert (here["magnitude"].iloc[0] > 0.05) == slower
-    assert here["confidence"].between(0.5, 1).all()
+    assert here["evidence"].map(lambda evidence: evidence["real"]).between(0.5, 1).all()
     names = [entry["name"] for entry in here["suspects"].iloc[0]]
     assert (names[:1] or [None]) == [suspect]
 
@@ -188,7 +188,7 @@ def test_one_size_that_is_off_is_an_outlier_and_no_step(factor: float) -> None:
     assert findings["kind"].tolist() == ["outlier"]
     assert findings["size_bytes"].tolist() == [THIRDS[30]]
     assert findings["magnitude"][0] == pytest.approx(factor - 1, abs=0.05)
-    assert findings["confidence"][0] > 0.99
+    assert findings["evidence"][0]["real"] > 0.99
 
 
 def test_the_first_size_past_a_step_is_no_outlier() -> None:

@@ -21,8 +21,9 @@ from switchpoint.tables.columns import none_for_nulls, values_of
 from switchpoint.tables.findings import BOUNDARIES, Row
 from switchpoint.tables.sweeps import Indices
 
-#: Kinds that describe a moment of a run, not a curve: nobody expects them again.
-MOMENTS = ("noise_burst",)
+#: Kinds that describe one curve. A noise burst describes a moment, which nobody expects again; what
+#: compares two curves knows how much launches differ.
+OF_A_CURVE = (*BOUNDARIES, "outlier")
 
 #: Curves that agree in these and have other modes are siblings.
 _RUN = ("site", "partition", "mpi", "environ", "kernel", "placement", "run_id")
@@ -42,7 +43,7 @@ _SMALLEST_EFFECT, _LARGEST_EFFECT = 0.05, 1.0
 
 
 def add_chances(rows: list[dict[str, Any]], curves: pd.DataFrame) -> None:
-    """Replace the confidence of each finding by the chance that another run shows it.
+    """Replace the confidence of what one curve shows by the chance that another run shows it.
 
     Its evidence gets `real`, the confidence before; how many `launches` of its curve show it, of
     `of_launches` that have sizes there; and the same of its `siblings`, the other modes of its run.
@@ -54,11 +55,11 @@ def add_chances(rows: list[dict[str, Any]], curves: pd.DataFrame) -> None:
     curves
         The identity of every curve, with its smallest and largest size as `low` and `high`.
     """
-    lasting = [row for row in rows if row["kind"] not in MOMENTS]
-    if not lasting:
+    own = [row for row in rows if row["kind"] in OF_A_CURVE]
+    if not own:
         return
-    _count(lasting, none_for_nulls(curves))
-    for row in lasting:
+    _count(own, none_for_nulls(curves))
+    for row in own:
         row["evidence"]["real"] = row["confidence"]
         row["confidence"] = chance(features(row))
 
@@ -100,7 +101,7 @@ def features(row: Row) -> dict[str, float]:
     dict
         `constant` 1; `real`, the natural log-odds of the probability that it is real; `log_effect`,
         the logarithm of the change of the logarithm of time; `faster`, 1 if the time falls;
-        `other`, 1 for what is no boundary; `siblings` and `launches`, the log-odds of the share of
+        `outlier`, 1 for one; `siblings` and `launches`, the log-odds of the share of
         siblings and of other launches that show it, 0 without any; `several`, 1 if there are
         other launches, which were searched together with this one.
     """
@@ -111,7 +112,7 @@ def features(row: Row) -> dict[str, float]:
         "real": _log_odds(evidence["real"]),
         "log_effect": math.log(min(max(effect, _SMALLEST_EFFECT), _LARGEST_EFFECT)),
         "faster": float(row["magnitude"] < 0),
-        "other": float(row["kind"] not in BOUNDARIES),
+        "outlier": float(row["kind"] == "outlier"),
         "siblings": _log_odds_of(evidence["siblings"], evidence["of_siblings"]),
         "launches": _log_odds_of(evidence["launches"] - 1, evidence["of_launches"] - 1),
         "several": float(evidence["of_launches"] > 1),

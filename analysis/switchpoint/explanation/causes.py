@@ -45,8 +45,9 @@ def detect(
     DataFrame
         One row per finding: the curve's identity columns and `tables.findings.COLUMNS`, which
         says what each means, as `tables.findings.KINDS` does of the kinds. `confidence` is the
-        chance that another run shows the finding (`detection.recurrence`). It says nothing of the
-        cause.
+        chance that another run shows what is in one curve (`detection.recurrence`); of what
+        compares two, the probability that they differ more than launches do. It says nothing of
+        the cause.
     """
     anomalies = find_anomalies(source, progress)
     if isinstance(source, Measurements):
