@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from switchpoint import detect, read, summarise
 from switchpoint.detection.divisions import Divisions
 from switchpoint.detection.launches import MOST_SIZES, detect_launches
+from switchpoint.detection.search import find_in_curves
 from switchpoint.detection.segments import PieceTable
 from switchpoint.tables.measurements import concat
 
@@ -341,7 +342,7 @@ def test_no_launch_of_many_is_searched_alone(monkeypatch) -> None:
     times = line(OCTAVES) * np.where(OCTAVES >= 8192, 1.4, 1)
     several = launches(*(curve_table(OCTAVES, times, 0.01, seed) for seed in range(11)))
 
-    findings = detect(several)
+    findings = find_in_curves(several)
 
     shown = [evidence["launches"] for evidence in findings["evidence"]]
     assert sorted(shown) == [5] * 5 + [6] * 6

@@ -36,9 +36,6 @@ _LIKE = ("kernel", "placement")
 #: Two brackets belong to one boundary if they share this part of the narrower one, in octaves.
 _SHARED = 0.5
 
-#: If no line is certain, so many are shown.
-_FEW_LINES = 8
-
 #: The ways to sort lines, with their names for `--sort`.
 SORTS = ("confidence", "cost", "time", "curves", "size")
 
@@ -175,10 +172,9 @@ def sort_findings(findings: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def worth_a_line(lines: list[Line]) -> list[Line]:
-    """Return the notable lines or, if there are none, a few that matter and are less certain."""
-    return [line for line in lines if line.notable] or [
-        line for line in lines if line.matters and line.is_boundary
-    ][:_FEW_LINES]
+    """Return the notable lines or, if there are none, those that matter and are less certain."""
+    notable = [line for line in lines if line.notable]
+    return notable or [line for line in lines if line.matters]
 
 
 def first_of_each_place(lines: list[Line], most: int) -> list[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from switchpoint.reporting.digest import Line, digest
+from switchpoint.reporting.digest import Line, digest, worth_a_line
 from switchpoint.reporting.pages.contents import Contents, kernel_path
 from switchpoint.reporting.pages.page import (
     Cell,
@@ -76,12 +76,13 @@ def _line_tables(lines: list[Line], contents: Contents) -> list[Table]:
     headings = ["finding", "between sizes", "time", "costs / µs", "confidence", "curves", "cause",
                 *map(heading, named), "in"]  # fmt: skip
     tables = []
-    for name, notable, folded in (
+    main = worth_a_line(lines)
+    for name, shown, folded in (
         ("recurring-table", True, ""),
         ("minor-recurring", False, "less certain or smaller"),
     ):
         rows = [
-            _line_row(line, named, varying, contents) for line in lines if line.notable == notable
+            _line_row(line, named, varying, contents) for line in lines if (line in main) == shown
         ]
         if rows:
             summary = f"{len(rows):,} more, {folded}" if folded else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.explanation.causes import PROMINENT_CONFIDENCE, prominent
+from switchpoint.explanation.causes import PROMINENT_CONFIDENCE, matters, prominent
 from switchpoint.reporting.pages.page import (
     Cell,
     Row,
@@ -36,7 +36,7 @@ _CONFIDENCE = (
 def finding_tables(
     findings: pd.DataFrame, pages: Mapping[str, str], told: Sequence[str] = ()
 ) -> list[Table]:
-    """Return the prominent findings, and the others in a folded table.
+    """Return the prominent findings or, if there are none, those that matter; others are folded.
 
     Parameters
     ----------
@@ -54,7 +54,8 @@ def finding_tables(
     headings = ["finding", "between sizes", "time", "confidence", "cause",
                 *map(heading, columns), "from / B"]  # fmt: skip
     rows = [_finding_row(row, columns, identity, pages) for row in records(findings)]
-    heads = prominent(findings).tolist()
+    certain = prominent(findings)
+    heads = (certain if certain.any() else matters(findings)).tolist()
     main = [row for row, head in zip(rows, heads, strict=True) if head]
     minor = [row for row, head in zip(rows, heads, strict=True) if not head]
     common = shared_words(findings)
