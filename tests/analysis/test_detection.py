@@ -347,7 +347,7 @@ def test_no_launch_of_many_is_searched_alone(monkeypatch) -> None:
     shown = [evidence["launches"] for evidence in findings["evidence"]]
     assert sorted(shown) == [5] * 5 + [6] * 6
     monkeypatch.setattr("switchpoint.detection.search.CURVES_AT_ONCE", 3)
-    pd.testing.assert_frame_equal(detect(several), findings)
+    pd.testing.assert_frame_equal(find_in_curves(several), findings)
 
 
 # What must hold for every curve.
