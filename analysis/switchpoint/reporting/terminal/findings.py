@@ -83,7 +83,8 @@ def print_findings(
         return
     lines = sort_lines(digest(findings, curves, min_confidence), sort or SORTS[0])
     printed = _print_folded(console, lines, curves, proved)
-    if uncertain := sum(line.matters and not line.notable for line in lines if line not in printed):
+    uncertain = sum(line.matters and not line.notable for line in lines)
+    if uncertain and any(line.notable for line in lines):
         are = "line is" if uncertain == 1 else "lines are"
         least = f"{100 * min_confidence:.0f} %"
         told = (
