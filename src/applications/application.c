@@ -89,6 +89,6 @@ int application_main(int argc, char **argv, struct kernel application)
     application.ranks_min = 1;
     application.timing = TIME_OF_SLOWEST_ALONE;
     application.phases = PHASES;
-    application.pattern = PATTERN_PROBLEM;
+    application.pattern = &PATTERN_PROBLEM;
     return engine_main(argc, argv, &application);
 }

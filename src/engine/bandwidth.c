@@ -1,40 +1,31 @@
-/* The bandwidths of a pattern, as nccl-tests defines them (doc/PERFORMANCE.md): the algorithm's is
- * S / t, and the bus's is that times a factor, with which the best possible algorithm has the
- * bandwidth of a link. */
+/* The bandwidths of a pattern: the algorithm's is S / t, and the bus's is that times a factor, with
+ * which the best possible algorithm has the bandwidth of a link. */
 #include "bandwidth.h"
 
 #include <math.h>
+#include <stddef.h>
 
-/* S: nccl-tests counts all that a rank has before or after the operation. A size here is that of
- * one rank's message or of one pair's. */
-static double operation_bytes(enum pattern pattern, int ranks, double size_bytes)
+const struct pattern PATTERN_MESSAGE = {.name = "message"};
+const struct pattern PATTERN_PROBLEM = {.name = "problem", .computes = true};
+
+double one_for_each_rank(int ranks)
 {
-    return pattern == PATTERN_ALLGATHER || pattern == PATTERN_ALLTOALL ? ranks * size_bytes
-                                                                       : size_bytes;
+    return ranks;
 }
 
-/* A rank's own message never leaves it. */
-static double bus_factor(enum pattern pattern, int ranks)
+double all_but_own(int ranks)
 {
-    return pattern == PATTERN_ALLGATHER || pattern == PATTERN_ALLTOALL ? (double)(ranks - 1) / ranks
-                                                                       : 1;
+    return (double)(ranks - 1) / ranks;
 }
 
-struct bandwidth bandwidth_of(enum pattern pattern, int ranks, double size_bytes, double time_us)
+struct bandwidth bandwidth_of(const struct pattern *pattern, int ranks, double size_bytes,
+                              double time_us)
 {
-    if (pattern == PATTERN_PROBLEM) {
+    if (pattern->computes) {
         return (struct bandwidth){NAN, NAN};
     }
-    const double algorithm_MBps = operation_bytes(pattern, ranks, size_bytes) / time_us;
-    return (struct bandwidth){algorithm_MBps, algorithm_MBps * bus_factor(pattern, ranks)};
-}
-
-const char *pattern_name(enum pattern pattern)
-{
-    static const char *const NAMES[] = {
-        [PATTERN_MESSAGE] = "message",     [PATTERN_BROADCAST] = "broadcast",
-        [PATTERN_ALLGATHER] = "allgather", [PATTERN_ALLTOALL] = "alltoall",
-        [PATTERN_PROBLEM] = "problem",
-    };
-    return NAMES[pattern];
+    const double sizes = pattern->sizes != NULL ? pattern->sizes(ranks) : 1;
+    const double factor = pattern->bus_factor != NULL ? pattern->bus_factor(ranks) : 1;
+    const double algorithm_MBps = sizes * size_bytes / time_us;
+    return (struct bandwidth){algorithm_MBps, algorithm_MBps * factor};
 }

@@ -64,6 +64,9 @@ static void start_mpi(struct session *session)
     if (ucx) {
         ucx_protocols_ask();
     }
+    if (asks_for_algorithms(session->argc, session->argv)) {
+        algorithms_allow();
+    }
     MPI_Init(&session->argc, &session->argv);
     if (ucx) {
         ucx_protocols_asked();
@@ -97,6 +100,12 @@ static int run(struct session *session, int started)
     }
     if (refused_anywhere(task->comm, kernel->name, &refusal)) {
         return EXIT_USAGE;
+    }
+    if (options->algorithms != NULL) {
+        algorithm_modes_add(task->comm, kernel, options, &session->algorithms, &refusal);
+        if (refused_anywhere(task->comm, kernel->name, &refusal)) {
+            return EXIT_USAGE;
+        }
     }
     agree_on_seed(task->comm, options);
     if (options->start == START_BY_CORES) {
@@ -228,6 +237,7 @@ static void free_all(struct session *session)
     free((void *)session->task.nodes);
     free((void *)session->task.kernels);
     plan_free(&session->plan);
+    algorithm_modes_free(&session->algorithms);
     options_free(&session->options);
 }
 

@@ -94,7 +94,7 @@ static void write_point(struct json *json, const struct session *session, const 
     json_number(json, "passes_high_us", high_us);
     json_integer(json, "payload_errors", point->counts.payload_errors);
     write_switches(json, point);
-    if (point->mode->result != NULL) {
+    if (counts_traffic(point->mode)) {
         write_traffic(json, point);
     }
     json_close(json, '}');
@@ -105,7 +105,7 @@ static void write_bandwidth(struct json *json, const struct session *session,
                             const struct point *point)
 {
     const struct bandwidth bandwidth =
-        bandwidth_of(session->kernel->pattern, session->task.ranks, (double)point->size_bytes,
+        bandwidth_of(pattern_of(session->kernel), session->task.ranks, (double)point->size_bytes,
                      samples_quantile_us(&point->samples, 0.5));
     json_number(json, "algorithm_MBps", bandwidth.algorithm_MBps);
     json_number(json, "bus_MBps", bandwidth.bus_MBps);
@@ -168,7 +168,7 @@ static void write_bytes_between_nodes(struct json *json, const struct plan *plan
 {
     int64_t bytes = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        if (plan->points[i].mode->result == NULL) {
+        if (!counts_traffic(plan->points[i].mode)) {
             return;
         }
         bytes += plan->points[i].counts.sent_between_nodes.bytes;

@@ -66,7 +66,7 @@ static void write_kernel(struct json *json, const struct kernel *kernel)
 {
     json_open(json, "kernel", '{');
     json_string(json, "name", kernel->name);
-    json_string(json, "pattern", pattern_name(kernel->pattern));
+    json_string(json, "pattern", pattern_of(kernel)->name);
     json_string(json, "version", PROVENANCE.version);
     json_string(json, "git_commit", PROVENANCE.git_commit);
     json_string(json, "builder", PROVENANCE.builder);

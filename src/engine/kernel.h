@@ -15,6 +15,7 @@
 #include "refusal.h"
 #include "task.h"
 
+struct algorithm;
 struct explorer;
 
 /* Bytes that one repetition leaves in this rank's receive buffer, and where they come from. */
@@ -73,6 +74,14 @@ struct mode {
     /* NULL when the arrivals are everything that can be verified. */
     const struct result *result;
 
+    /* The operation of the MPI library that the mode calls, such as "allreduce": nobody knows what
+     * it sends. NULL: the mode sends by itself, and counts what it sends if it has a result. */
+    const char *operation;
+
+    /* The algorithm that it is told to use; NULL: the library chooses. The engine makes these modes
+     * of others, see algorithm_modes.h. */
+    const struct algorithm *algorithm;
+
     /* Bytes of send buffer that this rank needs; NULL: one message. */
     size_t (*send_bytes)(const struct task *task);
 
@@ -95,6 +104,12 @@ struct mode {
     bool large;        /* takes messages that are larger than an int, by large_messages.h */
     bool rotates;      /* each repetition takes its buffers from `sent` and `received` */
 };
+
+/* Whether it is known what a mode with a result sends. */
+static inline bool counts_traffic(const struct mode *mode)
+{
+    return mode->result != NULL && mode->operation == NULL;
+}
 
 /* An option that one kernel adds. Its value is a whole number, unless `accept` is set. */
 struct kernel_option {
@@ -127,8 +142,8 @@ struct kernel {
     bool ranks_even;   /* the number of ranks must be even */
     const char *sizes; /* default of --sizes; NULL: the engine's default */
     enum timing timing;
-    enum pattern pattern;      /* what a size is the size of, for the bandwidths */
-    const struct mode *modes;  /* ends with an entry without a name */
+    const struct pattern *pattern; /* what a size is the size of; NULL: PATTERN_MESSAGE */
+    const struct mode *modes;      /* ends with an entry without a name */
     const char *const *phases; /* extra columns, names ending in _us, NULL at the end; or NULL */
     bool timeline;             /* record what each rank did when, as `phase_end` reports it */
     const struct kernel_option *options; /* ends with an entry without a name; or NULL */
@@ -147,6 +162,11 @@ struct kernel {
     void (*write_findings)(struct json *json, const void *state);
     void (*print_findings)(FILE *out, const void *state);
 };
+
+static inline const struct pattern *pattern_of(const struct kernel *kernel)
+{
+    return kernel->pattern != NULL ? kernel->pattern : &PATTERN_MESSAGE;
+}
 
 /* Runs the kernel: options, sweep, verification, record, table. Returns the exit code:
  * 0 measured and verified, 1 payload errors, 2 bad usage or an unwritable record. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abort_job.h"
+#include "algorithms.h"
 #include "block.h"
 #include "budget.h"
 #include "calibration.h"
@@ -33,6 +34,11 @@ void measure(struct session *session, struct point *point, int pass)
 {
     struct task *task = &session->task;
     const struct mode *mode = point->mode;
+    const MPI_Comm comm = task->comm;
+    if (mode->algorithm != NULL) {
+        task->comm = mode->algorithm->comm;
+        algorithm_begin(mode->algorithm);
+    }
     const long untimed = prepare(session, point, pass);
     mark(task, mode, pass);
     const struct switches before = switches_now();
@@ -40,6 +46,10 @@ void measure(struct session *session, struct point *point, int pass)
     add_switches(session, point, before);
     if (mode->release != NULL) {
         mode->release(task);
+    }
+    if (mode->algorithm != NULL) {
+        algorithm_end(mode->algorithm);
+        task->comm = comm;
     }
     verify(task, point, pass, (size_t)timed);
     session->bytes_moved += account(task, point, untimed + timed);
@@ -165,13 +175,17 @@ static void verify(const struct task *task, struct point *point, int pass, size_
 }
 
 /* Adds what this visit moved to the point's counts. Returns the bytes that it moved to this rank,
- * or from this rank where a mode counts what it sends: summed over all ranks both are the same. */
+ * or from this rank where a mode counts what it sends: summed over all ranks both are the same. Of
+ * a library's result nobody knows what was sent; it is at least as long as the result. */
 static int64_t account(const struct task *task, struct point *point, int64_t repetitions)
 {
     point->repetitions += repetitions;
     if (point->mode->result == NULL) {
         point->counts.arrived += repetitions * payloads_per_iteration(point->mode, task);
         return repetitions * bytes_per_iteration(point->mode, task);
+    }
+    if (!counts_traffic(point->mode)) {
+        return repetitions * (int64_t)point->mode->result->bytes(task);
     }
     int64_t bytes = 0;
     for (int to = 0; to < task->ranks; to++) {

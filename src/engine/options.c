@@ -9,16 +9,29 @@
 
 #include "memory.h"
 
+static const char ALGORITHMS[] = "--algorithms";
 static const char UCX_PROTOCOLS[] = "--ucx-protocols";
 
-bool asks_for_ucx_protocols(int argc, char **argv)
+static bool asks_for(const char *option, int argc, char **argv)
 {
+    const size_t length = strlen(option);
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], UCX_PROTOCOLS) == 0) {
+        if (strncmp(argv[i], option, length) == 0 &&
+            (argv[i][length] == '\0' || argv[i][length] == '=')) {
             return true;
         }
     }
     return false;
+}
+
+bool asks_for_ucx_protocols(int argc, char **argv)
+{
+    return asks_for(UCX_PROTOCOLS, argc, argv);
+}
+
+bool asks_for_algorithms(int argc, char **argv)
+{
+    return asks_for(ALGORITHMS, argc, argv);
 }
 
 const struct kernel_option NUMBER_OPTIONS[] = {
@@ -260,8 +273,9 @@ static bool parse_flag(const char *name, struct options *options)
 static bool parse_option(const char *name, const char *value, const struct kernel *kernel,
                          struct options *options, struct refusal *refusal)
 {
-    static const char *const OTHERS[] = {"--mode",    "--sizes",  "--seed",  "--start",
-                                         "--time-of", "--record", "--label", "--mpi-counters"};
+    static const char *const OTHERS[] = {"--mode",  "--sizes",        "--seed",
+                                         "--start", "--time-of",      "--record",
+                                         "--label", "--mpi-counters", ALGORITHMS};
     const struct kernel_option *number = find_option(NUMBER_OPTIONS, name);
     const struct kernel_option *own = find_option(kernel->options, name);
     bool known = number != NULL || own != NULL;
@@ -303,6 +317,10 @@ static bool parse_value(const char *name, const char *value, const struct kernel
     }
     if (strcmp(name, "--time-of") == 0) {
         return parse_time_of(value, options, refusal);
+    }
+    if (strcmp(name, ALGORITHMS) == 0) {
+        options->algorithms = strcmp(value, "default") == 0 ? NULL : value;
+        return true;
     }
     if (strcmp(name, "--mpi-counters") == 0) {
         options->counters = value;

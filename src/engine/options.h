@@ -43,8 +43,10 @@ struct options {
     long window_kib;        /* payload in flight at the largest size, at most */
     long rotate_mib;        /* 0: the same buffers again and again */
     long buffer_offset_bytes;
-    long kept;            /* samples written per point, at most */
-    const char *record;   /* NULL: none */
+    long kept;          /* samples written per point, at most */
+    const char *record; /* NULL: none */
+    const char
+        *algorithms;      /* of the library's collectives, separated by commas; NULL: its choice */
     const char *counters; /* of the MPI library, by name, separated by commas; NULL: none */
     const char **labels;  /* "KEY=VALUE" */
     size_t label_count;
@@ -84,6 +86,7 @@ bool options_parse(int argc, char **argv, const struct kernel *kernel, struct op
 
 /* Whether the arguments ask for UCX's protocols, which has to be known before MPI starts. */
 bool asks_for_ucx_protocols(int argc, char **argv);
+bool asks_for_algorithms(int argc, char **argv);
 
 void options_free(struct options *options);
 

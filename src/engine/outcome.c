@@ -64,7 +64,7 @@ static int name_width(const struct plan *plan)
 static void print_table(const struct session *session)
 {
     const struct plan *plan = &session->plan;
-    const enum pattern pattern = session->kernel->pattern;
+    const struct pattern *pattern = pattern_of(session->kernel);
     const int width = name_width(plan);
     const bool ranks = has_rank_columns(session->kernel);
     printf("%-*s %12s %13s %13s %27s", width, "mode", "size_bytes", "median_us", "min_us",

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "algorithm_modes.h"
 #include "clock.h"
 #include "kernel.h"
 #include "mpi_counters.h"
@@ -37,6 +38,7 @@ struct session {
     char **argv;
     const struct kernel *kernel;
     struct options options;
+    struct algorithm_modes algorithms; /* modes that the options add */
     struct task task;
     struct plan plan;
     struct needs room;    /* in the task's buffers and requests */

@@ -248,6 +248,7 @@ static const struct mode MODES[] = {
      .summary = "MPI_Alltoall",
      .source = "the MPI library's own choice",
      .run = run_library,
+     .operation = "alltoall",
      .arrival = arrival,
      .send_bytes = send_bytes},
     {0},
@@ -275,6 +276,9 @@ static const struct kernel_option OPTIONS[] = {
     {0},
 };
 
+static const struct pattern ALLTOALL = {
+    .name = "alltoall", .sizes = one_for_each_rank, .bus_factor = all_but_own};
+
 int main(int argc, char **argv)
 {
     struct settings settings = {.packet_bytes = 65536, .group = 2};
@@ -283,7 +287,7 @@ int main(int argc, char **argv)
         .summary = "every rank has a message of the given size for every other rank",
         .ranks_min = 2,
         .timing = TIME_OF_SLOWEST_ALONE,
-        .pattern = PATTERN_ALLTOALL,
+        .pattern = &ALLTOALL,
         .modes = MODES,
         .options = OPTIONS,
         .settings = &settings,

@@ -246,6 +246,7 @@ static const struct mode MODES[] = {
      .summary = "MPI_Bcast",
      .source = "the MPI library's own choice",
      .run = run_library,
+     .operation = "bcast",
      .arrival = arrival},
     {0},
 };
@@ -260,6 +261,8 @@ static const struct kernel_option OPTIONS[] = {
     {0},
 };
 
+static const struct pattern BROADCAST = {.name = "broadcast"};
+
 int main(int argc, char **argv)
 {
     struct settings settings = {.segment_bytes = 8192};
@@ -268,7 +271,7 @@ int main(int argc, char **argv)
         .summary = "what it costs to bring rank 0's message to all others",
         .ranks_min = 2,
         .timing = TIME_OF_SLOWEST_ALONE,
-        .pattern = PATTERN_BROADCAST,
+        .pattern = &BROADCAST,
         .modes = MODES,
         .options = OPTIONS,
         .settings = &settings,

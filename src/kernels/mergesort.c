@@ -267,7 +267,7 @@ int main(int argc, char **argv)
         .ranks_min = 1,
         .sizes = "200000,800000,3200000",
         .timing = TIME_AT_ROOT,
-        .pattern = PATTERN_PROBLEM,
+        .pattern = &PATTERN_PROBLEM,
         .modes = MODES,
         .phases = PHASES,
         .timeline = true,

@@ -195,7 +195,7 @@ int main(int argc, char **argv)
                    "of the\nstudy are a size of 4 L bytes",
         .ranks_min = 2,
         .timing = TIME_OF_SLOWEST,
-        .pattern = PATTERN_PROBLEM,
+        .pattern = &PATTERN_PROBLEM,
         .modes = MODES,
         .phases = PHASES,
         .options = OPTIONS,

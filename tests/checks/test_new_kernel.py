@@ -68,8 +68,8 @@ def test_the_commands_of_the_page_build_run_and_list_the_kernel(project: Path) -
                 # ReFrame skips a check file that it cannot load, and succeeds.
                 assert "skipping test" not in done.stdout + done.stderr
                 assert re.findall(r"^- (\w+) ", done.stdout, re.MULTILINE), done.stdout
-                assert "Allgather" in done.stdout
-    assert (project / "allgather.record").exists()
+                assert "Halo" in done.stdout
+    assert (project / "halo.record").exists()
 
 
 def test_the_c_file_is_formatted_as_the_project_is() -> None:

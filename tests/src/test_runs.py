@@ -1020,6 +1020,81 @@ class TheRing(InAFolder):
         )
 
 
+class TheCollectives(InAFolder):
+    """Every collective of the library gives every rank what it should have."""
+
+    MOVED = {  # payloads for n ranks
+        "allgather": lambda n: n * n, "gather": lambda n: n, "scatter": lambda n: n,
+    }  # fmt: skip
+    REDUCED = ("allreduce", "reduce", "reduce_scatter")
+
+    def test_payloads_arrive_with_any_number_of_ranks(self):
+        for kernel, payloads in self.MOVED.items():
+            for ranks in (2, 5):
+                with self.subTest(kernel=kernel, ranks=ranks):
+                    record = self.measured(
+                        KERNELS / kernel, "--sizes", "1,13", "--samples", "1", "--passes", "1",
+                        ranks=ranks,
+                    )  # fmt: skip
+                    verification = record.footer["verification"]
+                    self.assertEqual(verification["checks"], 2 * payloads(ranks))
+                    self.assertEqual(verification["errors"], 0)
+
+    def test_results_are_those_of_an_own_computation(self):
+        for kernel in self.REDUCED:
+            for kind, ranks in (("double", 3), ("float", 2), ("int", 2)):
+                with self.subTest(kernel=kernel, type=kind):
+                    record = self.measured(
+                        KERNELS / kernel, "--sizes", "8,4000", f"--type={kind}",
+                        f"--op={'max' if kind == 'int' else 'sum'}", "--samples", "1",
+                        "--passes", "1", ranks=ranks,
+                    )  # fmt: skip
+                    self.assertGreater(record.footer["verification"]["checks"], 500)
+                    self.assertEqual(record.footer["verification"]["errors"], 0)
+                    self.assertGreater(record.footer["verification"]["bytes_moved"], 0)
+
+    def test_a_library_that_reduces_nothing_is_caught(self):
+        program = TEST_KERNELS / "reduce_scatter_no_reduction"
+        done = run(program, "--sizes", "64", "--record", self.path, *QUICK)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        verification = Record(self.path).footer["verification"]
+        self.assertEqual(verification["errors"], verification["checks"])
+
+    def test_a_barrier_has_a_time_and_no_payload(self):
+        record = self.measured(KERNELS / "barrier", *QUICK)
+        self.assertEqual([point["size_bytes"] for point in record.footer["points"]], [0])
+
+    def test_each_algorithm_of_the_library_is_a_mode_of_the_same_launch(self):
+        for kernel in ("allreduce", "broadcast"):
+            with self.subTest(kernel=kernel):
+                record = self.measured(
+                    KERNELS / kernel, "--mode", "library", "--algorithms", "all", "--sizes", "64",
+                    *QUICK, ranks=3,
+                )  # fmt: skip
+                modes = record.header["plan"]["modes"]
+                self.assertGreater(len(modes), 4)
+                self.assertEqual(modes[0], "library")
+                self.assertTrue(all(mode.startswith("library:") for mode in modes[1:]), modes)
+                self.assertEqual(record.footer["verification"]["errors"], 0)
+                chosen = modes[-1].partition(":")[2]
+                one = self.measured(
+                    KERNELS / kernel, "--mode", "library", "--algorithms", chosen, "--sizes", "64",
+                    *QUICK,
+                )  # fmt: skip
+                self.assertEqual(one.header["plan"]["modes"], ["library", modes[-1]])
+
+    def test_algorithms_that_the_library_does_not_have_are_named(self):
+        for arguments, reason in (
+            ((KERNELS / "reduce", "--algorithms", "quantum"), "no 'quantum'; this library has: "),
+            ((PINGPONG, "--algorithms", "all"), "no mode of pingpong that is chosen calls a"),
+            ((KERNELS / "reduce", "--sizes", "12"), "12 B are not a whole number of elements"),
+            ((KERNELS / "reduce", "--op", "xor"), "'xor' is not an operation; choose from sum"),
+        ):
+            done = run(*arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(reason, done.stderr)
+
+
 class TheBroadcast(InAFolder):
     """Every algorithm brings the root's message to every other rank."""
 

@@ -23,7 +23,9 @@ _WITH_VALUE: dict[str, re.Pattern[str]] = {
          "--epochs"),
         re.compile(r"[0-9]{1,16}"),
     ),
-    **dict.fromkeys(("--mode", "--mpi-counters", "--interface"), _NAMES),
+    **dict.fromkeys(("--mode", "--algorithms", "--mpi-counters", "--interface"), _NAMES),
+    "--type": re.compile("double|float|int"),
+    "--op": re.compile("sum|max"),
     "--sizes": _SIZES,
     "--start": re.compile("agreed|barrier"),
     "--time-of": re.compile("slowest|mean|root"),
@@ -44,8 +46,9 @@ KERNEL_OPTIONS = frozenset(_WITH_VALUE) | _FILES | _FLAGS | _ENDING
 
 #: The kernels that come with Switchpoint.
 KERNELS = frozenset(
-    ("alltoall", "backpropagation", "broadcast", "echo", "fft", "jpeg", "linear", "mergesort",
-     "multipair", "pingpong", "psrs", "ring", "voting", "zoom")
+    ("allgather", "allreduce", "alltoall", "backpropagation", "barrier", "broadcast", "echo", "fft",
+     "gather", "jpeg", "linear", "mergesort", "multipair", "pingpong", "psrs", "reduce",
+     "reduce_scatter", "ring", "scatter", "voting", "zoom")
 )  # fmt: skip
 
 

@@ -1,0 +1,65 @@
+"""Collectives of the MPI library: each by its own choice, or with all algorithms side by side."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
+
+from .mixins.kernel import KernelMixin
+from .mixins.ranks import RanksMixin
+
+
+@rfm.simple_test
+class Collective(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
+    """One operation at sizes from 8 B to 1 MiB, with any number of ranks."""
+
+    tags = {"collectives"}
+    modes = ["library"]
+    sizes_bytes = [8 << n for n in range(18)]
+    # If there are more ranks than cores, each message waits for a time slice of the scheduler.
+    step_limit_s = 120
+
+    #: Name of the kernel.
+    #:
+    #: :type: :class:`str`
+    kernel = parameter(
+        ["allgather", "allreduce", "alltoall", "broadcast", "gather", "reduce", "reduce_scatter",
+         "scatter"],
+        loggable=True,
+    )  # fmt: skip
+
+    #: Ranks; any number that the placement's nodes divide.
+    #:
+    #: :type: :class:`int`
+    ranks = variable(int, value=4)
+
+    #: The library's algorithms to measure in the same launch as its choice: ``all``, or names of
+    #: its control variable, separated by commas. Empty: its choice alone.
+    #:
+    #: :type: :class:`str`
+    algorithms = variable(str, value="")
+
+    @run_after("setup")
+    def measure_little_where_crowded(self):
+        """Take few sizes and samples if there are more ranks than cores."""
+        if self.crowded:
+            self.sizes_bytes = [8, 4 << 10, 1 << 20]
+            self.passes = self.samples = 2
+
+    @run_before("run")
+    def choose_algorithms(self):
+        """Pass the algorithms to the kernel, which makes a mode of each."""
+        if self.algorithms:
+            self.executable_opts.append(f"--algorithms={self.algorithms}")
+
+    @run_before("performance")
+    def name_performance_variables(self):
+        """One time for each mode that was measured, with the largest message."""
+        largest = max(self.sizes_bytes)
+        measured = [mode for mode, size_bytes in self.points if size_bytes == largest]
+        self.perf_variables = {
+            mode.replace(":", "_"): self.slowest_rank_us(mode) for mode in measured
+        }
+
+    @performance_function("us")
+    def slowest_rank_us(self, mode="library"):
+        """Median time until the last rank has ended."""
+        return self.median_us(mode, max(self.sizes_bytes))

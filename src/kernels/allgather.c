@@ -1,0 +1,44 @@
+/* Allgather: what it costs until every rank has the message of every rank. */
+#include "kernel.h"
+
+static void run_library(const struct task *t, long iterations)
+{
+    for (long i = 0; i < iterations; i++) {
+        MPI_CHECK(MPI_Allgather(t->send, count_of(t), MPI_BYTE, t->receive, count_of(t), MPI_BYTE,
+                                t->comm));
+    }
+}
+
+/* One message from each rank, this rank included. */
+static bool arrival(const struct task *t, int index, struct arrival *arrival)
+{
+    const size_t bytes = (size_t)count_of(t);
+    *arrival = (struct arrival){.offset = (size_t)index * bytes, .bytes = bytes, .sender = index};
+    return index < t->ranks;
+}
+
+static const struct mode MODES[] = {
+    {.name = "library",
+     .summary = "MPI_Allgather; time_us: until the last rank has ended",
+     .source = "the MPI library's own choice",
+     .run = run_library,
+     .operation = "allgather",
+     .arrival = arrival},
+    {0},
+};
+
+static const struct pattern ALLGATHER = {
+    .name = "allgather", .sizes = one_for_each_rank, .bus_factor = all_but_own};
+
+int main(int argc, char **argv)
+{
+    const struct kernel allgather = {
+        .name = "allgather",
+        .summary = "until every rank has the message of every rank",
+        .ranks_min = 2,
+        .timing = TIME_OF_SLOWEST_ALONE,
+        .pattern = &ALLGATHER,
+        .modes = MODES,
+    };
+    return engine_main(argc, argv, &allgather);
+}

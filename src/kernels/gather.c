@@ -1,0 +1,44 @@
+/* Gather: what it costs until rank 0 has the message of every rank. */
+#include "kernel.h"
+
+static void run_library(const struct task *t, long iterations)
+{
+    for (long i = 0; i < iterations; i++) {
+        MPI_CHECK(MPI_Gather(t->send, count_of(t), MPI_BYTE, t->receive, count_of(t), MPI_BYTE, 0,
+                             t->comm));
+    }
+}
+
+/* At rank 0 one message from each rank, itself included. */
+static bool arrival(const struct task *t, int index, struct arrival *arrival)
+{
+    const size_t bytes = (size_t)count_of(t);
+    *arrival = (struct arrival){.offset = (size_t)index * bytes, .bytes = bytes, .sender = index};
+    return t->rank == 0 && index < t->ranks;
+}
+
+static const struct mode MODES[] = {
+    {.name = "library",
+     .summary = "MPI_Gather to rank 0; time_us: until the last rank has ended",
+     .source = "the MPI library's own choice",
+     .run = run_library,
+     .operation = "gather",
+     .arrival = arrival},
+    {0},
+};
+
+static const struct pattern GATHER = {
+    .name = "gather", .sizes = one_for_each_rank, .bus_factor = all_but_own};
+
+int main(int argc, char **argv)
+{
+    const struct kernel gather = {
+        .name = "gather",
+        .summary = "until rank 0 has the message of every rank",
+        .ranks_min = 2,
+        .timing = TIME_OF_SLOWEST_ALONE,
+        .pattern = &GATHER,
+        .modes = MODES,
+    };
+    return engine_main(argc, argv, &gather);
+}
