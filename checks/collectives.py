@@ -17,10 +17,10 @@ class Collective(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     # If there are more ranks than cores, each message waits for a time slice of the scheduler.
     step_limit_s = 120
 
-    #: Name of the kernel.
+    #: The operation, which is the name of its kernel.
     #:
     #: :type: :class:`str`
-    kernel = parameter(
+    operation = parameter(
         ["allgather", "allreduce", "alltoall", "broadcast", "gather", "reduce", "reduce_scatter",
          "scatter"],
         loggable=True,
@@ -36,6 +36,11 @@ class Collective(rfm.RunOnlyRegressionTest, RanksMixin, KernelMixin):
     #:
     #: :type: :class:`str`
     algorithms = variable(str, value="")
+
+    @run_after("init")
+    def choose_kernel(self):
+        """Run the kernel of the operation."""
+        self.kernel = self.operation
 
     @run_after("setup")
     def measure_little_where_crowded(self):

@@ -26,7 +26,7 @@ from .placement import PlacementMixin
 class KernelMixin(PlacementMixin):
     """One run of a kernel: a sweep over modes and sizes in one job.
 
-    A child defines ``kernel`` and ``modes`` in its class body and ``num_tasks`` by the end of its
+    A child defines ``modes`` in its class body, ``kernel`` and ``num_tasks`` by the end of its
     init phase, and adds its performance variables after the sanity phase.
     """
 
@@ -128,7 +128,7 @@ class KernelMixin(PlacementMixin):
     #: Nothing is measured beside a build.
     builds_ended = fixture(BuildsEnded, scope="session")
 
-    @run_after("init")
+    @run_after("init", always_last=True)
     def describe(self):
         """Describe the test in the listing."""
         self.descr = f"{self.kernel} ({', '.join(self.modes)}) on {self.placement}"
