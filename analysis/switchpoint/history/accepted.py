@@ -5,15 +5,15 @@ from __future__ import annotations
 import getpass
 import json
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.history.kinds import ACCEPTED, CHANGES, CONFIRMED
+from switchpoint.history.kinds import ACCEPTED, CHANGES, CONFIRMED, KINDS
 from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
 
@@ -45,6 +45,8 @@ class Acceptance:
     by, reason : str
     accepted_utc, until : str
         When, and the last day on which it counts; empty for ever.
+    shared : dict
+        What its curves have in common.
     """
 
     finding_id: str
@@ -59,6 +61,7 @@ class Acceptance:
     reason: str
     accepted_utc: str
     until: str = ""
+    shared: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def words(self) -> str:
@@ -74,19 +77,42 @@ class Acceptance:
     def covers(self, row: Mapping[str, Any]) -> bool:
         """Whether a finding of the same curves is no more than what was accepted.
 
-        What follows an accepted change is compared with it, so it is something new. Of what is
-        missing, neither another curve nor a larger share was accepted.
+        What follows an accepted change is compared with it, so it is something new, unless it began
+        with it in other curves. Of what is missing, neither another curve nor a larger share was
+        accepted.
         """
         if self.is_new_normal and row["session"] != self.session:
-            return False
+            return self._began_with(row)
         unknown = math.isnan(self.effect), math.isnan(row["effect"])
         if self.kind in CHANGES:
-            return any(unknown) or bool(0 <= row["effect"] / self.effect <= _MOST_OF_EFFECT)
+            return self._is_no_larger(row)
         if not frozenset(map(identity_text, row["curves"])) <= self.curves:
             return False
         if any(unknown):  # earlier versions accepted all that is missing, without a measure
             return unknown[0]
         return bool(row["effect"] >= self.effect)
+
+    def is_wider(self, row: Mapping[str, Any]) -> bool:
+        """Whether a finding is of other curves that share what the accepted ones share.
+
+        A change that was accepted may show in some of its curves a session later only.
+        """
+        if not self.is_new_normal or row["kind"] not in CHANGES or not self.shared:
+            return False
+        inside = self.shared.items() <= {**row["shared"]}.items()
+        return inside and row["metric"] == self.metric and self._began_with(row)
+
+    def _began_with(self, row: Mapping[str, Any]) -> bool:
+        """Whether a later finding began with the accepted one, in curves that it did not have."""
+        curves = frozenset(map(identity_text, row["curves"]))
+        since = row.get("since_low_utc")
+        began = isinstance(since, str) and since <= self.session_utc
+        return began and not curves <= self.curves and self._is_no_larger(row)
+
+    def _is_no_larger(self, row: Mapping[str, Any]) -> bool:
+        if math.isnan(self.effect) or math.isnan(row["effect"]):
+            return True
+        return bool(0 <= row["effect"] / self.effect <= _MOST_OF_EFFECT)
 
 
 def accept(
@@ -123,21 +149,51 @@ def accept(
     InputError
         If the store has no such finding, the reason is empty, or the day is not one or is over.
     """
+    [accepted] = accept_all(store, [finding], reason, by=by, until=until)
+    return accepted
+
+
+def accept_all(
+    store: Store | str,
+    findings: Sequence[str],
+    reason: str,
+    *,
+    by: str | None = None,
+    until: str | date | None = None,
+) -> list[dict[str, Any]]:
+    """Accept several findings for the same reason.
+
+    Parameters
+    ----------
+    findings
+        Of each the first digits of its `finding_id`; or a kind of findings, such as
+        `missing_value`: all of this kind that fail in the session that was judged last.
+    store, reason, by, until
+        As for `accept`.
+
+    Returns
+    -------
+    list of dict
+        The stored rows.
+    """
     store = store if isinstance(store, Store) else Store(store)
     if not reason.strip():
         raise InputError("--reason", "is empty; say why the finding is accepted")
     last_day = _day(until)
-    row = _find(store, finding)
-    accepted = {
-        **{name: value for name, value in row.items() if not _is_null(value)},
-        "state": ACCEPTED,
-        "reason": reason.strip(),
-        "accepted_by": (by or _user()).strip(),
-        "accepted_utc": now_utc(),
-        "accepted_until": last_day,
-        "fails": False,
-    }
-    store.keep_findings(pd.DataFrame([accepted]))
+    rows = {str(row["finding_id"]): row for one in findings for row in _find(store, one)}
+    accepted = [
+        {
+            **{name: value for name, value in row.items() if not _is_null(value)},
+            "state": ACCEPTED,
+            "reason": reason.strip(),
+            "accepted_by": (by or _user()).strip(),
+            "accepted_utc": now_utc(),
+            "accepted_until": last_day,
+            "fails": False,
+        }
+        for row in rows.values()
+    ]
+    store.keep_findings(pd.DataFrame(accepted))
     return accepted
 
 
@@ -189,6 +245,8 @@ def matching(acceptances: Iterable[Acceptance], row: Mapping[str, Any]) -> Accep
         alike &= bool(curves) and len(curves & one.curves) >= _SAME_CURVES * len(curves)
         if (alike or one.finding_id == row["finding_id"]) and one.covers(row):
             return one
+        if one.is_wider(row):
+            return one
     return None
 
 
@@ -201,13 +259,20 @@ def words_of(row: Mapping[str, Any]) -> str:
     )
 
 
-def _find(store: Store, finding: str) -> dict[Any, Any]:
+def _find(store: Store, finding: str) -> list[dict[Any, Any]]:
+    """Return the finding with this ID, or those of this kind in the session judged last."""
     table = store.findings()
     if table.empty:
         raise InputError(store.url, "contains no finding; run `switchpoint gate` first")
     if missing := [name for name in NEEDED if name not in table]:
         raise InputError(store.url, f"contains no finding of the gate: none has a {missing[0]}")
     table = table.dropna(subset=NEEDED)
+    if finding in KINDS:
+        newest = table["judged_utc"] == table["judged_utc"].max()
+        rows = table[newest & (table["kind"] == finding) & table["fails"].astype(bool)]
+        if rows.empty:
+            raise InputError(finding, "the session that was judged last has no such failure")
+        return [*rows.drop_duplicates("finding_id", keep="last").to_dict("records")]
     rows = table[table["finding_id"].astype(str).str.startswith(finding)]
     if not finding or rows.empty:
         raise InputError(
@@ -217,7 +282,7 @@ def _find(store: Store, finding: str) -> dict[Any, Any]:
     if len(ids) > 1:
         names = ", ".join(ids[:5])
         raise InputError(finding, f"is the start of several IDs ({names}); give more digits")
-    return rows.iloc[-1].to_dict()
+    return [rows.iloc[-1].to_dict()]
 
 
 def _acceptance(row: Mapping[Any, Any]) -> Acceptance:
@@ -235,6 +300,7 @@ def _acceptance(row: Mapping[Any, Any]) -> Acceptance:
         _text(row.get("reason")),
         str(row["accepted_utc"]),
         _text(row.get("accepted_until")),
+        json.loads(_text(row.get("shared")) or "{}"),
     )
 
 

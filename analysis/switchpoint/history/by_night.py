@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from switchpoint.history.centres import near
 from switchpoint.history.medians import row_medians
 from switchpoint.tables.curves import median_by
 from switchpoint.tables.sweeps import Floats, Indices
@@ -31,8 +30,7 @@ class LaunchesByNight:
     Attributes
     ----------
     nightly : array of float, shape (codes, nights)
-        The centre of the launches of a night, or their median if it scatters less in the nights
-        before tonight; NaN without a launch.
+        The median of the launches of a night; NaN without a launch.
     variance : array of float, shape (codes,)
         Between launches of a typical night: the median over nights, which a single disturbed
         night does not change. NaN if no night has two launches.
@@ -94,25 +92,16 @@ def launches_by_night(
     With the launch of each value, the variance is without what all values of a launch have in
     common.
     """
-    middle = by_night(codes, night, values, shape)
+    nightly = by_night(codes, night, values, shape)
     cell = codes * shape[1] + night
     number = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
-    off = values - middle[codes, night]
-    variance = _variance(cell, off, number)
-    counted = near(off, np.sqrt(variance)[codes])
-    sums = np.bincount(cell, counted, minlength=number.size).reshape(shape)
-    nightly = _steadier(middle, middle + sums / np.maximum(number, 1))
+    off = values - nightly[codes, night]
     if launch is not None and len(launch):
         _, dense = np.unique(launch, return_inverse=True)
-        variance = _variance(cell, off - median_by(dense, off)[dense], number)
-    return LaunchesByNight(nightly, variance, number, _each(cell, values, number))
-
-
-def _steadier(ones: Floats, others: Floats) -> Floats:
-    """Choose for each row the nights that differ less from night to night; tonight has no say."""
-    steps = [np.abs(np.diff(nightly[:, :-1], axis=1)) for nightly in (ones, others)]
-    less = np.nansum(steps[1], axis=1) < np.nansum(steps[0], axis=1)
-    return np.where(less[:, None], others, ones)
+        off = off - median_by(dense, off)[dense]
+    return LaunchesByNight(
+        nightly, _variance(cell, off, number), number, _each(cell, values, number)
+    )
 
 
 def _variance(cell: Indices, off: Floats, number: Indices) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -9,11 +10,10 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.history import dates
+from switchpoint.history.baseline import USUAL_SCATTER, Series, compare
 from switchpoint.history.by_curve import ByCurve
 from switchpoint.history.circumstances import software_changed
-from switchpoint.history.compared import Change, Compared
 from switchpoint.history.consequences import Beside, causes_of, divided
-from switchpoint.history.drift import is_drift
 from switchpoint.history.factors import groups_of, strata
 from switchpoint.history.levels import normal_nights
 from switchpoint.history.night import Draft, Night
@@ -27,22 +27,16 @@ from switchpoint.history.parameters import (
 )
 from switchpoint.history.places import of_sizes, of_switches, words_of
 from switchpoint.history.policy import Policy
-from switchpoint.history.scatter import USUAL_SCATTER, Judged, Nightly, compare
-from switchpoint.history.search import (
-    change_of,
-    drifting_curves,
-    shared_changes,
-)
+from switchpoint.history.search import Change, Evidence, Search
 from switchpoint.history.switches import ENOUGH_NIGHTS
 from switchpoint.history.words import counted, effect_text, named, range_words, shared_by
-from switchpoint.tables.sweeps import Floats
+from switchpoint.tables.sweeps import Floats, Indices
 
 #: Before there is a history: the scatter of noise from night to night, as a logarithm.
 _USUAL_SCATTER_OF_NOISE = 0.5
 
-#: Groups, drifts, single parameters and single sizes are tested apart. Each has its share of the
-#: false discovery rate.
-_FAMILIES = 4
+#: `--power` tells what would be found after so many earlier sessions.
+_POWER_SESSIONS = (1, 2, 3, 5, 10, 20, 30)
 
 #: Where software or a setting changed, a change of times is likelier than on other nights. The
 #: false discovery rate is so many times larger there.
@@ -60,41 +54,59 @@ def found(night: Night, curves: ByCurve | None, policy: Policy) -> Iterator[Draf
         )
         return
     parameters = curves.parameters
+    alike = strata(night.curves)
+    every = np.ones(curves.rest.nightly.shape, dtype=bool)
+    sizes = compare(Series(curves.rest, every, alike[curves.shapes.curve]))
+    beside = np.r_[[one.p for one in curves.moved], sizes.p]
+    evidence = _evidence(night, parameters, alike, beside, policy)
+    search = Search(evidence)
+    _say_limits(night, evidence, search.threshold)
+    night.power.extend(
+        row | {"least": abs(relative(row["metric"], row["least"]))}
+        for row in search.power(_POWER_SESSIONS)
+    )
+    for change in search.drifts():
+        yield _draft(night, parameters, change, "slow_drift", [])
+    changes = search.changes()
+    sure = search.beside()
+    moved = [*itertools.compress(curves.moved, sure)]
+    least = math.log1p(policy.minimum_effect.time)
+    odd = odd_sizes(sizes, sure[len(curves.moved) :], curves.slower, curves.shapes, least)
+    if night.nights.tonight < ENOUGH_NIGHTS:  # a switch that moved by one size looks the same
+        odd = [one for one in odd if not one.beside_switch]
+    rest = Beside(moved, odd)
+    for cause in causes_of(changes):
+        own, rest = divided(rest, cause, parameters)
+        yield from _of_parameters(night, cause, evidence, search, words_of(night, own))
+    yield from of_switches(night, curves.shapes, rest.moved)
+    yield from of_sizes(night, rest.odd)
+
+
+def _evidence(
+    night: Night, parameters: Parameters, alike: Indices, beside: Floats, policy: Policy
+) -> Evidence:
+    """Compare the parameters of all curves with their baselines."""
     metric = parameters.table["metric"].to_numpy()
     kind = pd.Categorical(metric, categories=METRICS).codes
     usual = np.where(metric == NOISE, _USUAL_SCATTER_OF_NOISE, USUAL_SCATTER)
-    stratum = strata(night.curves)
-    series = Nightly(
+    series = Series(
         parameters.launches,
         normal_nights(parameters.nightly, policy.settled_after_nights),
-        stratum[parameters.table["curve"]] * len(METRICS) + kind,
+        alike[parameters.table["curve"]] * len(METRICS) + kind,
     )
-    judged = compare(series, usual)
-    _say_limits(night, metric, judged)
-    rate = policy.false_discovery_rate / _FAMILIES
+    rate = policy.false_discovery_rate
     if software_changed(night.differences):
         rate *= _WITH_NEW_SOFTWARE
-    compared = Compared(
+    return Evidence(
         parameters,
-        judged,
-        series.stratum,
+        compare(series, usual),
+        series.variance_group,
         groups_of(night.curves, night.nodes),
+        beside,
         _least_effects(policy),
         rate,
         policy.settled_after_nights,
     )
-    changes = shared_changes(compared)
-    least = math.log1p(policy.minimum_effect.time)
-    odd = odd_sizes(curves.rest, curves.slower, curves.shapes, stratum, least, rate)
-    if night.nights.tonight < ENOUGH_NIGHTS:  # a switch that moved by one size looks the same
-        odd = [one for one in odd if not one.beside_switch]
-    rest = Beside(curves.moved, odd)
-    for cause in causes_of(changes):
-        own, rest = divided(rest, cause, parameters)
-        yield from _of_parameters(night, cause, compared, words_of(night, own))
-    yield from _of_drifts(night, changes, compared)
-    yield from of_switches(night, curves.shapes, rest.moved)
-    yield from of_sizes(night, rest.odd)
 
 
 def _least_effects(policy: Policy) -> dict[str, float]:
@@ -107,17 +119,19 @@ def _least_effects(policy: Policy) -> dict[str, float]:
     }
 
 
-def _say_limits(night: Night, metric: Floats, judged: Judged) -> None:
-    """Say how little a short history can tell."""
+def _say_limits(night: Night, evidence: Evidence, threshold: float) -> None:
+    """Say how little a short baseline can tell."""
     if night.nights.tonight >= _ENOUGH_NIGHTS:
         return
+    metric = evidence.parameters.table["metric"].to_numpy()
+    smallest = evidence.test.least_significant(threshold)
     for name in (LATENCY, BANDWIDTH):
-        visible = judged.least_visible[(metric == name) & np.isfinite(judged.effect)]
+        visible = smallest[(metric == name) & np.isfinite(evidence.test.effect)]
         if len(visible):
             night.limits.append(
                 f"only {counted(night.nights.tonight, 'earlier night')}: a change of {name} by less"
-                f" than {100 * math.expm1(float(np.median(visible))):.0f} % in one curve may be"
-                " chance"
+                f" than {100 * math.expm1(float(np.median(visible))):.0f} % in one curve is not"
+                " found"
             )
     if night.nights.tonight < ENOUGH_NIGHTS:
         night.limits.append(
@@ -132,30 +146,20 @@ def relative(metric: str, logarithm: float) -> float:
 
 
 def _of_parameters(
-    night: Night, cause: list[Change], compared: Compared, consequences: list[str]
+    night: Night, cause: list[Change], evidence: Evidence, search: Search, consequences: list[str]
 ) -> Iterator[Draft]:
     """Yield the finding of changes that are one, with what follows from them."""
     change, others = cause[0], cause[1:]
     if change.metric == NOISE:
         if change.effect > 0:
-            yield _draft(night, compared.parameters, change, "noisier", [])
+            yield _draft(night, evidence.parameters, change, "noisier", [])
         return
     for metric in (LATENCY, BANDWIDTH):
         if metric not in {one.metric for one in cause}:
-            others += filter(None, [change_of(compared, change.curves, metric)])
-    clauses = [_other_words(one, change, compared, night) for one in others]
+            others += filter(None, [search.change_of(change.curves, metric)])
+    clauses = [_other_words(one, change, evidence, night) for one in others]
     kind = "regression" if change.effect > 0 else "improvement"
-    if change.effect > 0 and is_drift(change.series):
-        kind = "slow_drift"
-    yield _draft(night, compared.parameters, change, kind, [*clauses, *consequences])
-
-
-def _of_drifts(night: Night, changes: list[Change], compared: Compared) -> Iterator[Draft]:
-    """Yield a finding of what drifts and did not change enough tonight."""
-    known = {curve for change in changes for curve in change.curves.tolist()}
-    for change in drifting_curves(compared, (LATENCY, BANDWIDTH)):
-        if not known & {*change.curves.tolist()}:
-            yield _draft(night, compared.parameters, change, "slow_drift", [])
+    yield _draft(night, evidence.parameters, change, kind, [*clauses, *consequences])
 
 
 def _draft(
@@ -203,16 +207,16 @@ def _place(first: int, last: int, smallest: int, largest: int) -> tuple[int | st
     return (first if first > smallest else "start", last if last < largest else "end")
 
 
-def _other_words(change: Change, main: Change, compared: Compared, night: Night) -> str:
+def _other_words(change: Change, main: Change, evidence: Evidence, night: Night) -> str:
     """Write what the other metric of the same curves, or of some of them, did."""
     low, high = change.low, change.high
-    least = compared.least[change.metric]
+    least = evidence.least[change.metric]
     some = ""
     if len(change.curves) < len(main.curves):
         some = f" of {named(night.curves, change.curves, shared_by(night.curves, change.curves))}"
     if abs(change.effect) >= least and (low > 0 or high < 0):
         bounds = sorted(relative(change.metric, value) for value in (low, high))
-        where = range_words(*_sizes(compared.parameters, change))
+        where = range_words(*_sizes(evidence.parameters, change))
         words = effect_text(relative(change.metric, change.effect), *bounds)
         return f"{change.metric}{some}{where} {words}"
     known = max(abs(low), abs(high))

@@ -14,9 +14,9 @@ from itertools import compress
 import numpy as np
 
 from switchpoint.history.alike import first_fit
-from switchpoint.history.compared import Change
 from switchpoint.history.odd_sizes import OddSizes
 from switchpoint.history.parameters import NOISE, Parameters
+from switchpoint.history.search import Change
 from switchpoint.history.switches import MovedSwitch
 
 
@@ -31,7 +31,7 @@ def causes_of(changes: Iterable[Change]) -> list[list[Change]]:
     def belongs(group: list[Change], change: Change) -> bool:
         return not any(_overlap(one, change) for one in group) and _explains(group[0], change)
 
-    return first_fit(sorted(changes, key=lambda one: (-len(one.curves), -abs(one.z))), belongs)
+    return first_fit(sorted(changes, key=lambda one: (-len(one.curves), one.p)), belongs)
 
 
 def _overlap(one: Change, other: Change) -> bool:

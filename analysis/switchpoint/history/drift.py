@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 
-from switchpoint.history.autocorrelation import MOST, correlation
-from switchpoint.history.levels import levels
-from switchpoint.tables.student import normal_deviate
+from switchpoint.history.baseline import MOST_CORRELATED, correlation, deviates
+from switchpoint.history.dates import costs_before
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: Fewer nights do not show a drift.
@@ -17,10 +15,6 @@ FEWEST_NIGHTS = 10
 
 #: Slopes of more pairs of nights are not needed.
 _MOST_NIGHTS = 120
-
-
-#: The normal deviate from which a change is called a drift.
-SURE = 4.0
 
 
 def drift(series: Floats, alike: float | None = None) -> tuple[float, float, float, float]:
@@ -65,18 +59,12 @@ def drift(series: Floats, alike: float | None = None) -> tuple[float, float, flo
     low, high = slopes[np.round(ranks).astype(int)]
     span = night[-1] - night[0]
     if alike is None:  # the variance is not known well
-        z = normal_deviate(np.array([z]), np.array([float(count - 2)]))[0]
+        z = deviates(np.array([z]), np.array([float(count - 2)]))[0]
     return slope * span, float(low) * span, float(high) * span, float(z)
 
 
-def is_drift(series: Floats) -> bool:
-    """Whether a series rises night by night, and not at once."""
-    *_, z = drift(series)
-    return z > SURE and is_gradual(series)
-
-
 def is_gradual(series: Floats) -> bool:
-    """Whether a line fits a series better than levels, by the distances of its nights."""
+    """Whether a line fits a series better than two levels, by the distances of its sessions."""
     there = np.flatnonzero(np.isfinite(series))[-_MOST_NIGHTS:]
     if len(there) < FEWEST_NIGHTS:
         return False
@@ -85,13 +73,8 @@ def is_gradual(series: Floats) -> bool:
     slope = np.median((values[second] - values[first]) / (night[second] - night[first]))
     rest = values - slope * night
     by_line = float(np.abs(rest - np.median(rest)).sum())
-    [edges] = levels(values[None])
-    by_levels = sum(
-        float(np.abs(values[one:two] - np.median(values[one:two])).sum())
-        for one, two in itertools.pairwise(edges)
-    )
-    # Each level more is one more number to fit.
-    return by_line < by_levels * (1 + 2 * (len(edges) - 2) / len(there)) if len(edges) > 2 else True
+    by_levels = costs_before(values)[:-1] + costs_before(values[::-1])[::-1][1:]
+    return by_line < float(by_levels.min())
 
 
 def most_deviates(series: Floats) -> Floats:
@@ -137,7 +120,7 @@ def correlation_beside_trend(series: Floats, stratum: Indices) -> Floats:
     found = correlation(rest, np.zeros(len(rest)), stratum)
     # A line takes some of it with it: (2 + 4 r) / nights.
     unbiased = (found + 2 / number) / np.maximum(1 - 4 / number, 0.5)
-    return np.asarray(np.clip(unbiased, 0.0, MOST))
+    return np.asarray(np.clip(unbiased, 0.0, MOST_CORRELATED))
 
 
 def _variance(count: Any) -> Any:

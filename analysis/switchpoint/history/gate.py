@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pandas as pd
 
@@ -13,10 +14,11 @@ from switchpoint.errors import InputError
 from switchpoint.history import absences, accepted, changes, presence, values
 from switchpoint.history.by_curve import by_curve
 from switchpoint.history.circumstances import facts_of_runs
+from switchpoint.history.continuity import continued, reported, settled
 from switchpoint.history.kept import known_boundaries, parameters_of_launches
 from switchpoint.history.kept_verdicts import kept, kept_findings, kept_verdicts
 from switchpoint.history.kinds import ABSENCES
-from switchpoint.history.night import Night
+from switchpoint.history.night import Draft, Night
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import (
     NO_POINTS,
@@ -93,7 +95,7 @@ def gate(
         *(changes.found(night, curves, policy) if len(night.curves) else []),
         *values.found(chosen.values, chosen.starts_utc, policy, night.acceptances),
     ]
-    rows = [night.finished(finding, policy) for finding in found]
+    rows = _decided(store, night, found, chosen.starts_utc, policy)
     window = maintenance_at(nights.starts_utc[-1], policy.maintenance)
     excused = [f"the session ran during maintenance, so nothing fails ({window})"] if window else []
     verdict = Verdict(
@@ -116,6 +118,7 @@ def gate(
         pd.DataFrame() if curves is None else parameters_of_launches(night, curves, known),
         policy.maintenance,
         chosen.site,
+        night.power,
     )
     if keep:
         try:
@@ -123,6 +126,17 @@ def gate(
         except InputError as error:
             verdict.warnings.append(f"the findings of this session were not kept: {error}")
     return verdict
+
+
+def _decided(
+    store: Store, night: Night, found: list[Draft], starts_utc: list[str], policy: Policy
+) -> list[dict[str, Any]]:
+    """Return findings as rows, with what earlier gates reported of the same curves."""
+    earlier = reported(store, night.nights.starts_utc[-1])
+    rows = continued(map(night.described, found), earlier, starts_utc)
+    rows = [night.decided(row, policy) for row in rows]
+    night.limits.extend(settled(rows, earlier, starts_utc, policy.settled_after_nights))
+    return rows
 
 
 def judged_last(store: Store) -> list[Verdict]:

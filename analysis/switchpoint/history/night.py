@@ -61,12 +61,6 @@ class Draft:
     since: tuple[str, ...] = ()
     facts: tuple[dict[str, Any], ...] = ()
 
-    @property
-    def kinds(self) -> frozenset[str]:
-        """The kinds that a policy must let fail, so that it does: a switch may move for better."""
-        better = self.kind == "moved_switch" and self.effect < 0
-        return frozenset({self.kind, "improvement"} if better else {self.kind})
-
 
 @dataclass(frozen=True)
 class Night:
@@ -86,6 +80,8 @@ class Night:
         change does not make a curve one that nobody expects.
     limits : list of str
         What limits the verdict, one sentence each. The parts of the gate add to it.
+    power : list of dict
+        The smallest changes that would be found, see `Search.power`.
     """
 
     nights: Nights
@@ -95,6 +91,7 @@ class Night:
     acceptances: list[Acceptance]
     absent: Absent = field(default_factory=Absent)
     limits: list[str] = field(default_factory=list)
+    power: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def curves(self) -> pd.DataFrame:
@@ -135,13 +132,13 @@ class Night:
         own = self.launches_tonight[self.launches_tonight["curve"].isin(curves)]
         return set(own["run_id"])
 
-    def finished(self, draft: Draft, policy: Policy) -> dict[str, Any]:
-        """Return a finding as a row of `GATE_COLUMNS`."""
+    def described(self, draft: Draft) -> dict[str, Any]:
+        """Return a finding as a row of `GATE_COLUMNS`, before anybody's acceptance counts."""
         shared = dict(draft.shared) or shared_by(self.curves, draft.curves)
         facts = list(draft.facts)
         if draft.kind in CHANGES and len(draft.curves):
             facts = ranked(self.differences, self.runs_of_curves(draft.curves))
-        row = {
+        return {
             "finding_id": finding_id(draft.kind, draft.metric, draft.place, shared),
             "session": self.nights.session,
             "time_utc": self.nights.starts_utc[-1],
@@ -160,9 +157,17 @@ class Night:
             "what_changed": facts,
             "sentence": draft.sentence,
         }
+
+    def decided(self, row: dict[str, Any], policy: Policy) -> dict[str, Any]:
+        """Return a finding with its state, and whether it fails.
+
+        A switch that moved for the better is an improvement too: a policy must let both fail.
+        """
         known = matching(self.acceptances, row)
+        better = row["kind"] == "moved_switch" and row["effect"] < 0
+        kinds = {row["kind"], "improvement"} if better else {row["kind"]}
         return row | {
             "state": ACCEPTED if known else SUSPECTED,
             "reason": known.words if known else None,
-            "fails": known is None and draft.kinds <= policy.fails,
+            "fails": known is None and kinds <= policy.fails,
         }

@@ -12,6 +12,7 @@ from switchpoint.errors import InputError
 from switchpoint.history.accepted import confirmed as confirmed_changes
 from switchpoint.history.left_out import of_the_future, usual
 from switchpoint.history.policy import Maintenance
+from switchpoint.history.words import counted
 from switchpoint.store.batches import UNDATED, batch_of, in_batches
 from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
@@ -254,7 +255,14 @@ def _reading_back(store: Store, session: str | None, site: str | None) -> Iterat
             where = f"no dated run of the site '{site}'" if site else "no dated run"
             if damaged:
                 raise InputError(store.url, damaged[0])
-            raise NoSession(store.url, f"contains {where}; import some")
+            fix = "import some"
+            if number := len(stored.runs):
+                fix = (
+                    f"{counted(number, 'run')} without a start: import them again with `--path` and"
+                    " a pattern with {start_utc} and {session}, or with a label file that gives"
+                    " both"
+                )
+            raise NoSession(store.url, f"contains {where}; {fix}")
         elsewhere = runs.empty or (
             last_batch.max() < unread if session is None else session not in starts.index
         )

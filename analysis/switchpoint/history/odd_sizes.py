@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from switchpoint.history.baseline import TestResult
 from switchpoint.history.by_night import LaunchesByNight, launches_by_night
-from switchpoint.history.false_discovery import significant
 from switchpoint.history.parameters import BANDWIDTH, LATENCY, Parameters, ratios
 from switchpoint.history.points import Points
-from switchpoint.history.scatter import Nightly, compare
 from switchpoint.history.shapes import Shapes
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -82,50 +81,40 @@ def unexplained(slower: LaunchesByNight, shapes: Shapes, parameters: Parameters)
 
 
 def odd_sizes(
-    rest: LaunchesByNight,
-    slower: Floats,
-    shapes: Shapes,
-    stratum: Indices,
-    least: float,
-    rate: float,
+    test: TestResult, sure: npt.NDArray[np.bool_], slower: Floats, shapes: Shapes, least: float
 ) -> list[OddSizes]:
-    """Find sizes that are off tonight, after what latency and bandwidth explain.
+    """Return the sizes that are off, after what latency and bandwidth explain.
 
     A size that is as before while the others are slower has not improved: it must be faster itself,
     by the least effect and by half of what it differs from the others.
 
     Parameters
     ----------
-    rest
-        As from `unexplained`.
+    test
+        Of what is `unexplained`.
+    sure : array of bool
+        Of each place: whether chance does not explain it.
     slower : array of float
-        How much slower each place is tonight in all, as a logarithm.
+        How much slower each place is now in all, as a logarithm.
     shapes
         Of all curves.
-    stratum : array of int
-        Curves with the same number scatter alike.
     least
         The smallest effect that matters, as a logarithm.
-    rate
-        The false discovery rate over all sizes of all curves.
     """
-    every = np.ones(rest.nightly.shape, dtype=bool)
-    strata = stratum[shapes.curve]
-    judged = compare(Nightly(rest, every, strata))
-    odd = significant(judged.p, rate) & (np.abs(judged.effect) >= least)
-    own = np.maximum(_SHARE_OF_ITS_OWN * np.abs(judged.effect), least)
-    odd &= np.sign(judged.effect) * slower >= own
-    low, high = judged.interval()
+    odd = sure & (np.abs(np.nan_to_num(test.effect)) >= least)
+    own = np.maximum(_SHARE_OF_ITS_OWN * np.abs(test.effect), least)
+    odd &= np.sign(test.effect) * slower >= own
+    low, high = test.interval()
     found = []
-    for run in _runs(np.flatnonzero(odd), shapes.curve, judged.effect):
-        largest = run[np.argmax(np.abs(judged.effect[run]))]
+    for run in _runs(np.flatnonzero(odd), shapes.curve, test.effect):
+        largest = run[np.argmax(np.abs(test.effect[run]))]
         found.append(
             OddSizes(
                 int(shapes.curve[run[0]]),
                 int(shapes.size[run[0]]),
                 int(shapes.size[run[-1]]),
                 run,
-                float(judged.effect[largest]),
+                float(test.effect[largest]),
                 float(low[largest]),
                 float(high[largest]),
                 _segments_beside(run, shapes),

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from switchpoint.history.scatter import USUAL_SCATTER
+from switchpoint.history.baseline import USUAL_SCATTER
 from switchpoint.history.trials import LABEL
 from switchpoint.tables.columns import BUILD, identity_columns
 from switchpoint.tables.student import t975

@@ -1,282 +1,455 @@
-"""The fewest groups of curves that explain what changed.
+"""The fewest explanations of what changed: one loop over one family of tests.
 
 A slow link moves hundreds of curves together. Testing what they share is more powerful than testing
-each, and one finding says more than hundreds.
+each, and one finding says more than hundreds. So the loop takes the change of the group that
+explains most, subtracts it, and goes on with the rest, down to single curves. Groups, single
+parameters, drifts, switches that moved and single sizes are one family of tests, with one false
+discovery rate (Benjamini and Hochberg 1995).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
+from switchpoint.history.alike import first_fit, within_an_octave
+from switchpoint.history.baseline import Series, TestResult, compare, visible
 from switchpoint.history.by_night import LaunchesByNight
-from switchpoint.history.compared import LARGE, LEAST_SHARE, Change, Compared
-from switchpoint.history.drift import (
-    SURE,
-    correlation_beside_trend,
-    drift,
-    is_gradual,
-    most_deviates,
-)
-from switchpoint.history.false_discovery import significant
+from switchpoint.history.drift import correlation_beside_trend, drift, is_gradual, most_deviates
+from switchpoint.history.factors import NODE, Group
 from switchpoint.history.levels import normal_nights
-from switchpoint.history.parameters import main_segments
-from switchpoint.history.relatives import joined, relatives
-from switchpoint.history.same_segments import in_the_same_segments
-from switchpoint.history.scatter import Nightly, compare
-from switchpoint.tables.student import probability
+from switchpoint.history.parameters import BANDWIDTH, LATENCY, Parameters, main_segments
 from switchpoint.tables.sweeps import Floats, Indices
+
+#: Of the curves that may have changed together, at least this share did.
+_LEAST_SHARE = 0.6
+
+#: Changes count at most this much when they are compared, as a logarithm, or twice what matters: a
+#: slow node makes one mode twice as slow, and another twenty times, and both changed together.
+_LARGE = 0.4
+
+#: A curve changed like a group if its change is at least this share of the group's.
+_ALIKE = 0.5
 
 #: A member of a group counts at most this much for or against it, as a logarithm of likelihoods.
 _MOST_EVIDENCE = 8.0
 
-#: Members that scatter independently scatter less together. Before there is a history, it is
+#: Members that scatter independently scatter less together. Before there is a baseline, it is
 #: assumed that they scatter together by this share of what one does.
 _TOGETHER = 0.7
 
-#: More groups are not looked for in one metric.
-_MOST_GROUPS = 12
+#: More groups are not looked for.
+_MOST_GROUPS = 36
+
+#: A drift is tested from this normal deviate on, as if sessions were independent.
+_LIKELY_DRIFT = 3.0
 
 
-def shared_changes(compared: Compared) -> list[Change]:
-    """Explain what changed by the fewest groups, then by single curves."""
-    search = _Search(compared)
-    return [change for metric in compared.least for change in search.of(metric)]
+@dataclass(frozen=True)
+class Change:
+    """A change of one metric that some curves have in common.
 
-
-def drifting_curves(compared: Compared, metrics: Sequence[str]) -> list[Change]:
-    """Find groups, and then single curves, whose values became worse night by night.
-
-    The effect is the rise from the first night to the last.
+    Attributes
+    ----------
+    metric : str
+    curves : array of int
+        The curves that changed.
+    rows : array of int
+        Their parameters.
+    effect, low, high : float
+        The logarithm of the ratio to the baseline, with its 95 % interval. More is worse.
+    p : float
+        The probability of the effect by chance.
+    series : array of float
+        The same ratio in each session.
+    shared : dict
+        What the curves of its group share, by factor.
+    scatter : float
+        Standard deviation of the series from session to session.
     """
-    search = _Search(compared)
-    return [change for metric in metrics for change in search.drifting(metric)]
+
+    metric: str
+    curves: Indices
+    rows: Indices
+    effect: float
+    low: float
+    high: float
+    p: float
+    series: Floats = field(repr=False)
+    shared: Mapping[str, str] = field(default_factory=dict)
+    scatter: float = np.nan
+
+    @property
+    def node(self) -> str | None:
+        """The node that all of its group share and others do not."""
+        return self.shared.get(NODE)
 
 
-def change_of(compared: Compared, curves: Indices, metric: str) -> Change | None:
-    """Measure how much a metric of some curves changed together, significant or not."""
-    search = _Search(compared)
-    rows = search.rows(curves, metric)
-    return search.together(metric, [rows], [{}])[0] if len(rows) else None
+@dataclass(frozen=True)
+class Evidence:
+    """All that is tested, and what counts as a change.
+
+    Attributes
+    ----------
+    parameters, test
+        Latency, bandwidth and noise of curves, and how each compares with its baseline.
+    variance_group : array of int
+        Parameters with the same number scatter alike.
+    groups : sequence of Group
+        The curves that may have changed together.
+    beside : array of float
+        The p-values of what else is tested: switches that moved, and single sizes.
+    least : dict
+        The smallest effect that matters by metric, as a logarithm.
+    rate : float
+        The false discovery rate.
+    settled_after : int
+        A level is normal after so many sessions.
+    """
+
+    parameters: Parameters
+    test: TestResult
+    variance_group: Indices
+    groups: Sequence[Group]
+    beside: Floats
+    least: Mapping[str, float]
+    rate: float
+    settled_after: int
+
+
+class Search:
+    """What no change explains yet, and the groups that may explain it."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._given = evidence
+        self._test, self._parameters = evidence.test, evidence.parameters
+        table = evidence.parameters.table
+        self._metric, self._curve = table["metric"].to_numpy(), table["curve"].to_numpy()
+        self._free = np.isfinite(evidence.test.effect)
+        self._main = main_segments(table)
+        self._scopes = {metric: [*self._scopes_of(metric)] for metric in evidence.least}
+        self._known: dict[tuple[str, bytes], Change] = {}
+        self._rises: dict[int, float] = {}
+        self._low, self._high = evidence.test.interval()
+        self._left: bytes | None = None
+        self._candidates_left: list[Change] = []
+        candidates = self._candidates()
+        self._drifts, others = self._drifts_of(candidates)
+        self._drift_p = np.r_[[one.p for one in self._drifts], np.ones(others)]
+        #: The probability by chance below which a change counts, in the first round.
+        self.threshold = self._threshold(candidates)
+
+    def changes(self) -> list[Change]:
+        """Return the changes of groups, those that explain most first, then of single curves."""
+        found: list[Change] = []
+        while len(found) < _MOST_GROUPS and (best := self._best_group()):
+            self._free[self.rows(best.curves, best.metric, best.rows)] = False
+            found.append(best)
+        return self._with_singles(found)
+
+    def drifts(self) -> list[Change]:
+        """Return what became worse session by session, which a line explains better than a level.
+
+        The effect is the rise from the first session to the last. Groups come first, the largest
+        before the others; each curve is in one of them. They are subtracted.
+        """
+        p = self._adjusted(np.array([one.p for one in self._candidates()]))[2]
+        found: list[Change] = []
+        order = sorted(range(len(self._drifts)), key=lambda one: -len(self._drifts[one].curves))
+        for number in order:
+            one = self._drifts[number]
+            matters = p[number] <= self._given.rate and one.low > 0
+            matters &= one.effect >= self._given.least[one.metric]
+            if matters and self._free[one.rows].all():
+                self._free[self.rows(one.curves, one.metric)] = False
+                found.append(one)
+        return found
+
+    def beside(self) -> npt.NDArray[np.bool_]:
+        """Return which of the switches and single sizes count."""
+        candidates = np.array([one.p for one in self._candidates()])
+        return self._adjusted(candidates)[3] <= self._given.rate
+
+    def power(self, sessions: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """Yield the smallest changes that are found after so many earlier sessions.
+
+        Of one curve that scatters as half of them do, and of all curves of a placement. They are
+        for a change by itself: of several the threshold is lower.
+        """
+        tests = len(self._known) + len(self._every(self._free))
+        p = self._given.rate / max(tests, 1)
+        for metric in (LATENCY, BANDWIDTH):
+            own = (self._metric == metric) & np.isfinite(self._test.effect)
+            of_groups = [
+                one.scatter
+                for (name, _), one in self._known.items()
+                if name == metric and {*one.shared} == {"placement"}
+            ]
+            for what, scatters in (("curve", self._test.scatter[own]), ("placement", of_groups)):
+                for number in sessions if len(scatters) else ():
+                    least = visible(float(np.median(scatters)), number, p)
+                    least = max(least, self._given.least[metric])
+                    yield {"metric": metric, "of": what, "sessions": number, "least": least}
+
+    def change_of(self, curves: Indices, metric: str) -> Change | None:
+        """Measure how much a metric of some curves changed together, significant or not."""
+        rows = self.rows(curves, metric)
+        return self._together(metric, [rows], [{}])[0] if len(rows) else None
+
+    def rows(self, curves: Indices, metric: str, among: Indices | None = None) -> Indices:
+        """Return the parameters of some curves that no change explains yet.
+
+        If a change was found in some segments only, those in others are explained by it too if
+        they are off in the same direction.
+        """
+        inside = np.zeros(int(max(self._curve.max(initial=0), curves.max(initial=0))) + 1, bool)
+        inside[curves] = True
+        rows = np.flatnonzero(self._free & (self._metric == metric) & inside[self._curve])
+        if among is None:
+            return rows
+        way = np.sign(np.median(self._test.effect[among]))
+        same_way = np.sign(self._test.effect[rows]) == way
+        return np.asarray(rows[np.isin(rows, among) | same_way])
+
+    def _threshold(self, candidates: Sequence[Change]) -> float:
+        """Return the largest p that counts, or the one that a single change must have."""
+        p = np.r_[[one.p for one in candidates], self._every(self._free)]
+        adjusted = stats.false_discovery_control(p) if len(p) else p
+        sure = p[adjusted <= self._given.rate]
+        return float(max(sure.max(initial=0.0), self._given.rate / max(len(p), 1)))
+
+    def _every(self, free: npt.NDArray[np.bool_]) -> Floats:
+        return np.asarray(
+            np.r_[np.where(free, self._test.p, 1.0), self._drift_p, self._given.beside]
+        )
+
+    def _adjusted(self, of_groups: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the adjusted p of groups, of single parameters, of drifts, and of the others."""
+        p = np.r_[of_groups, self._every(self._free)]
+        found = stats.false_discovery_control(p) if len(p) else p
+        edges = np.cumsum([len(of_groups), len(self._free), len(self._drift_p)])
+        groups, single, drifts, beside = np.split(found, edges)
+        return groups, single, drifts, beside
+
+    def _best_group(self) -> Change | None:
+        """Return the change of the group that explains most, if it is significant."""
+        candidates = self._candidates()
+        adjusted, *_ = self._adjusted(np.array([one.p for one in candidates]))
+        price = np.log(max(len(candidates), 1))
+        best, most = None, 0.0
+        for one, p in zip(candidates, adjusted, strict=True):
+            if p <= self._given.rate and abs(one.effect) >= self._given.least[one.metric]:
+                gain = self._gain(one) - price
+                if gain > most:
+                    best, most = one, gain
+        return best
+
+    def _gain(self, change: Change) -> float:
+        """Return how much likelier it is that all of a group changed than that none did."""
+        own, error = self._test.effect[change.rows], self._test.error[change.rows]
+        large = max(_LARGE, 2 * self._given.least[change.metric])
+        effect = np.clip(change.effect, -large, large)
+        own = np.clip(own, -large, large)
+        ratio = (own**2 - (own - effect) ** 2) / (2 * error**2)
+        if np.mean(ratio > 0) < _LEAST_SHARE:
+            return 0.0
+        return float(np.clip(ratio, -_MOST_EVIDENCE, _MOST_EVIDENCE).sum())
+
+    def _candidates(self) -> list[Change]:
+        """Return how each group changed, as far as no change explains its curves yet.
+
+        Once in each scope: all segments of its curves, the main ones, and those of about the same
+        sizes.
+        """
+        left = self._free.tobytes()
+        if self._left != left:
+            self._left, self._candidates_left = left, self._candidates_of_the_rest()
+        return self._candidates_left
+
+    def _candidates_of_the_rest(self) -> list[Change]:
+        wanted: dict[tuple[str, bytes], tuple[Indices, Mapping[str, str]]] = {}
+        for metric, scopes in self._scopes.items():
+            for group in self._given.groups:
+                rows = self.rows(group.curves, metric)
+                for scope in scopes:
+                    some = rows[scope[rows]]
+                    key = (metric, some.tobytes())
+                    if key not in wanted and len(np.unique(self._curve[some])) > 1:
+                        wanted[key] = some, group.shared
+        for metric in self._scopes:
+            new = [key for key in wanted if key not in self._known and key[0] == metric]
+            if new:
+                alike = [wanted[key] for key in new]
+                together = self._together(
+                    metric, [one[0] for one in alike], [one[1] for one in alike]
+                )
+                self._known |= zip(new, together, strict=True)
+        return [self._known[key] for key in wanted]
+
+    def _scopes_of(self, metric: str) -> Iterator[npt.NDArray[np.bool_]]:
+        """Yield which parameters of a metric are compared together."""
+        own = self._metric == metric
+        yield own
+        yield own & self._main
+        first, last = (
+            self._parameters.table[name].to_numpy()
+            for name in ("first_size_bytes", "last_size_bytes")
+        )
+        others = np.unique(np.c_[first, last][own & ~self._main], axis=0).tolist()
+
+        def belongs(known: list[list[int]], one: list[int]) -> bool:
+            return bool(within_an_octave(np.array(one), np.array(known[0])).all())
+
+        for sizes in first_fit(others, belongs):
+            alike = [(first == one) & (last == two) for one, two in sizes]
+            yield own & ~self._main & np.logical_or.reduce(alike)
+
+    def _with_singles(self, found: list[Change]) -> list[Change]:
+        """Add what single curves changed, to a group that they changed like, or by themselves."""
+        _, adjusted, *_ = self._adjusted(np.array([one.p for one in self._candidates()]))
+        least = np.array([self._given.least[metric] for metric in self._metric])
+        sure = self._free & (adjusted <= self._given.rate)
+        sure &= np.abs(np.nan_to_num(self._test.effect)) >= least
+        pairs = dict.fromkeys(zip(self._metric[sure], self._curve[sure], strict=True))
+        singles: list[Change] = []
+        for metric, curve in pairs:
+            rows = np.flatnonzero(sure & (self._metric == metric) & (self._curve == curve))
+            one = self._single(metric, rows)
+            number = next((n for n, group in enumerate(found) if self._is_like(one, group)), None)
+            if number is None:
+                singles.append(one)
+            else:
+                found[number] = self._joined(found[number], one)
+        return [*found, *singles]
+
+    def _is_like(self, one: Change, group: Change) -> bool:
+        """Whether a curve shares something with a group and changed like it."""
+        if one.metric != group.metric or not one.effect / group.effect >= _ALIKE:
+            return False
+        return any(True for _ in self._parents(group, one.curves))
+
+    def _parents(self, change: Change, curves: Indices) -> Iterator[Group]:
+        """Yield the larger groups with these curves that share one of what a group shares."""
+        for group in self._given.groups:
+            shares = len(group.shared) == 1 and group.shared.items() <= change.shared.items()
+            if shares and np.isin(curves, group.curves).all():
+                yield group
+
+    def _joined(self, group: Change, one: Change) -> Change:
+        every = np.union1d(group.curves, one.curves)
+        kept: dict[str, str] = {}
+        for parent in self._parents(group, one.curves):
+            kept |= parent.shared
+        return replace(group, rows=np.union1d(group.rows, one.rows), curves=every, shared=kept)
+
+    def _single(self, metric: str, rows: Indices) -> Change:
+        """Return the change of one curve, by its most significant parameter."""
+        row = rows[np.argmin(self._test.p[rows])]
+        return Change(
+            metric,
+            np.unique(self._curve[rows]),
+            rows,
+            float(self._test.effect[row]),
+            float(self._low[row]),
+            float(self._high[row]),
+            float(self._test.p[row]),
+            self._mean(np.array([row])),
+        )
+
+    def _drifts_of(self, candidates: Sequence[Change]) -> tuple[list[Change], int]:
+        """Return how groups, and single curves in their main segments, rise session by session.
+
+        Return also how many did not: they are tests too.
+        """
+        rows = np.flatnonzero(self._free & self._main & np.isin(self._metric, [LATENCY, BANDWIDTH]))
+        groups = [one for one in candidates if one.metric in (LATENCY, BANDWIDTH)]
+        if not len(rows):
+            return [], 0
+        kinds = _kinds([one.shared for one in groups])
+        kinds = np.r_[kinds, kinds.max(initial=-1) + 1 + self._given.variance_group[rows]]
+        alone = self._parameters.nightly[rows] - self._test.centre[rows, None]
+        series = np.concatenate([*(one.series[None] for one in groups), alone])
+        alike = correlation_beside_trend(series, kinds)
+        found = []
+        for number in np.flatnonzero(most_deviates(series) > _LIKELY_DRIFT):
+            if not is_gradual(series[number]):
+                continue
+            rise, low, high, z = drift(series[number], alike[number])
+            if number < len(groups):
+                one = groups[number]
+                if not self._all_rise(one, rise):
+                    continue
+            else:
+                row = rows[[number - len(groups)]]
+                one = self._single(str(self._metric[row[0]]), row)
+            p = float(stats.norm.sf(z))  # only a rise counts
+            found.append(replace(one, effect=rise, low=low, high=high, p=p))
+        return found, len(series) - len(found)
+
+    def _all_rise(self, change: Change, rise: float) -> bool:
+        """Whether most parameters of a group rise at least half as much as the group."""
+        for row in change.rows.tolist():
+            if row not in self._rises:
+                self._rises[row] = drift(self._mean(np.array([row])))[0]
+        own = np.array([self._rises[row] for row in change.rows.tolist()])
+        return bool(np.mean(own >= rise / 2) >= _LEAST_SHARE)
+
+    def _together(
+        self, metric: str, rows: Sequence[Indices], shared: Sequence[Mapping[str, str]]
+    ) -> list[Change]:
+        """Compare groups of parameters, each as one, with their baseline.
+
+        Groups that share values of the same factors are alike.
+        """
+        series = np.stack([self._mean(some) for some in rows])
+        # The sessions of a group are compared with each other, so what its curves have in common
+        # from session to session is part of its scatter.
+        usual = np.array([_TOGETHER * np.median(self._test.scatter[some]) for some in rows])
+        normal = normal_nights(series, self._given.settled_after)
+        launches = LaunchesByNight.single(series)
+        launches = replace(launches, each=np.stack([self._mean_launches(some) for some in rows]))
+        alone = np.arange(len(series))
+        test = compare(Series(launches, normal, alone, _kinds(shared)), usual)
+        low, high = test.interval()
+        return [
+            Change(
+                metric,
+                np.unique(self._curve[some]),
+                some,
+                float(test.effect[number]),
+                float(low[number]),
+                float(high[number]),
+                float(test.p[number]),
+                series[number],
+                shared[number],
+                float(test.scatter[number]),
+            )
+            for number, some in enumerate(rows)
+        ]
+
+    def _mean(self, rows: Indices) -> Floats:
+        """Return the weighted mean of some parameters in each session, relative to the levels."""
+        return self._weighted(self._parameters.nightly, rows)
+
+    def _mean_launches(self, rows: Indices) -> Floats:
+        """Return the same mean of the first launches of all curves, the second, and so on."""
+        return self._weighted(self._parameters.launches.each, rows)
+
+    def _weighted(self, values: npt.NDArray[np.floating[Any]], rows: Indices) -> Floats:
+        one_each = (-1, *[1] * (values.ndim - 1))
+        off = values[rows] - self._test.centre[rows].reshape(one_each)
+        there = np.isfinite(off)
+        weight = np.where(there, (1 / self._test.error[rows] ** 2).reshape(one_each), 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((np.where(there, off, 0.0) * weight).sum(axis=0) / weight.sum(axis=0))
 
 
 def _kinds(shared: Sequence[Mapping[str, str]]) -> Indices:
     """Number groups by the factors whose values they share."""
     kinds: dict[frozenset[str], int] = {}
     return np.array([kinds.setdefault(frozenset(one), len(kinds)) for one in shared], dtype=int)
-
-
-class _Search:
-    """The parameters that no change explains yet, and the groups that may explain them."""
-
-    def __init__(self, compared: Compared) -> None:
-        self._compared = compared
-        self._parameters, self._judged = compared.parameters, compared.judged
-        self._groups, self._least = compared.groups, compared.least
-        self._stratum = compared.stratum
-        self._rate, self._settled_after = compared.rate, compared.settled_after
-        parameters, judged, least = compared.parameters, compared.judged, compared.least
-        self._metric = parameters.table["metric"].to_numpy()
-        self._curve = parameters.table["curve"].to_numpy()
-        self._free = np.isin(self._metric, [*least]) & np.isfinite(judged.effect)
-        tested = np.flatnonzero(self._free)
-        self._alone = np.zeros(len(self._free), dtype=bool)
-        self._alone[tested] = significant(judged.p[tested], self._rate)
-        self._main = main_segments(parameters.table)
-        # Each group is tested in all segments and in the main ones.
-        self._group_tests = 2 * len(self._groups) * len(least)
-
-    def of(self, metric: str) -> list[Change]:
-        """Return the changes of one metric, those of most curves first."""
-        found: list[Change] = []
-        while len(found) < _MOST_GROUPS and (best := self._best_group(metric)):
-            self._free[self.rows(best.curves, metric)] = False
-            found.append(best)
-        for number, group in enumerate(found):
-            rows = relatives(group, self._groups, self._judged, partial(self.rows, metric=metric))
-            self._free[rows] = False
-            found[number] = joined(group, rows, self._curve[rows], self._groups)
-        rest = self._free & self._alone & (self._metric == metric)
-        rest &= np.abs(self._judged.effect) >= self._least[metric]
-        singles = np.unique(self._curve[rest])
-        alone = [
-            self._single(metric, np.flatnonzero(rest & (self._curve == one))) for one in singles
-        ]
-        return [*found, *map(self._one_of, in_the_same_segments(alone, self._compared))]
-
-    def drifting(self, metric: str) -> list[Change]:
-        """Return the largest groups that drift, and other curves that do; each curve once."""
-        found: list[Change] = []
-        candidates = self._candidates(metric)
-        rises = self._rises(candidates)
-        others = np.ones(max(self._group_tests - len(candidates), 0))
-        p = np.r_[probability(np.array([z for *_, z in rises])) / 2, others]  # only a rise counts
-        sure = significant(p, self._rate / 2, alike=True)
-        taken: set[int] = set()
-        order = sorted(range(len(candidates)), key=lambda number: -len(candidates[number].curves))
-        for number in order:
-            one, (rise, low, high, z) = candidates[number], rises[number]
-            own = set(one.curves.tolist())
-            if not sure[number] or rise < self._least[metric] or low <= 0 or own & taken:
-                continue
-            if is_gradual(one.series) and self._all_rise(one, rise):
-                taken |= own
-                found.append(replace(one, effect=rise, low=low, high=high, z=z))
-        return [
-            *found,
-            *(one for one in self._drifting_alone(metric) if one.curves[0] not in taken),
-        ]
-
-    def _drifting_alone(self, metric: str) -> Iterator[Change]:
-        """Yield the single curves that drift in their main segment."""
-        rows = np.flatnonzero(self._free & self._main & (self._metric == metric))
-        series = self._parameters.nightly[rows] - self._judged.centre[rows, None]
-        alike = correlation_beside_trend(series, self._stratum[rows])
-        likely = np.flatnonzero(most_deviates(series) > SURE)
-        rises = [drift(series[number], alike[number]) for number in likely]
-        p = np.ones(len(rows))
-        p[likely] = probability(np.array([z for *_, z in rises])) / 2  # only a rise counts
-        sure = significant(p, self._rate / 2, alike=True)
-        for number, (rise, low, high, z) in zip(likely, rises, strict=True):
-            matters = sure[number] and rise >= self._least[metric] and low > 0
-            if matters and is_gradual(series[number]):
-                one = rows[[number]]
-                own = series[number]
-                yield Change(metric, self._curve[one], one, rise, low, high, z, p[number], own)
-
-    def _rises(self, candidates: Sequence[Change]) -> list[tuple[float, float, float, float]]:
-        """Return how each group drifts; how alike nights are is learnt from groups of a kind."""
-        if not candidates:
-            return []
-        series = np.stack([one.series for one in candidates])
-        alike = correlation_beside_trend(series, _kinds([one.shared for one in candidates]))
-        return [drift(own, one) for own, one in zip(series, alike, strict=True)]
-
-    def _all_rise(self, change: Change, rise: float) -> bool:
-        """Whether most parameters of a group rise at least half as much as the group."""
-        own = [drift(self._mean(np.array([row])))[0] for row in change.rows]
-        return bool(np.mean(np.array(own) >= rise / 2) >= LEAST_SHARE)
-
-    def rows(self, curves: Indices, metric: str) -> Indices:
-        """Return the parameters of some curves that no change explains yet."""
-        inside = np.zeros(int(max(self._curve.max(initial=0), curves.max(initial=0))) + 1, bool)
-        inside[curves] = True
-        return np.flatnonzero(self._free & (self._metric == metric) & inside[self._curve])
-
-    def together(
-        self, metric: str, rows: Sequence[Indices], shared: Sequence[Mapping[str, str]]
-    ) -> list[Change]:
-        """Compare groups of parameters, each as one, with their history.
-
-        Groups that share values of the same factors are alike.
-        """
-        series = np.stack([self._mean(some) for some in rows])
-        # The nights of a group are compared with each other, so what its curves have in common
-        # from night to night is part of its scatter.
-        usual = np.array([_TOGETHER * np.median(self._judged.scatter[some]) for some in rows])
-        normal = normal_nights(series, self._settled_after)
-        launches = LaunchesByNight.single(series)
-        launches = replace(launches, each=np.stack([self._mean_launches(some) for some in rows]))
-        alone = np.arange(len(series))
-        judged = compare(Nightly(launches, normal, alone, _kinds(shared)), usual)
-        low, high = judged.interval()
-        z = judged.z
-        return [
-            Change(
-                metric,
-                np.unique(self._curve[some]),
-                some,
-                float(judged.effect[number]),
-                float(low[number]),
-                float(high[number]),
-                float(z[number]),
-                float(judged.p[number]),
-                series[number],
-                shared[number],
-            )
-            for number, some in enumerate(rows)
-        ]
-
-    def _best_group(self, metric: str) -> Change | None:
-        """Return the change of the group that explains most, if it is significant."""
-        candidates = self._candidates(metric)
-        others = np.ones(max(self._group_tests - len(candidates), 0))  # of the other metrics
-        p = np.r_[[one.p for one in candidates], others]
-        sure = significant(p, self._rate, alike=True)
-        scored = [
-            (self._score(one), one)
-            for one, is_sure in zip(candidates, sure, strict=False)
-            if is_sure and abs(one.effect) >= self._least[metric]
-        ]
-        score, best = max(scored, key=lambda pair: pair[0], default=(0.0, None))
-        return best if score > 0 else None
-
-    def _candidates(self, metric: str) -> list[Change]:
-        """Return how each group changed, as far as no change explains its curves yet.
-
-        Once in all of its segments together, and once in the main ones.
-        """
-        named = [(self.rows(group.curves, metric), group.shared) for group in self._groups]
-        named = [(rows, shared) for rows, shared in named if len(np.unique(self._curve[rows])) > 1]
-        main = [(rows[self._main[rows]], shared) for rows, shared in named]
-        named += [
-            (some, shared) for (some, shared), (every, _) in zip(main, named, strict=True)
-            if len(np.unique(self._curve[some])) > 1 and len(some) < len(every)
-        ]  # fmt: skip
-        if not named:
-            return []
-        return self.together(metric, [rows for rows, _ in named], [shared for _, shared in named])
-
-    def _mean(self, rows: Indices) -> Floats:
-        """Return the weighted mean of some parameters in each night, relative to their centres."""
-        return self._weighted(self._parameters.nightly, rows)
-
-    def _mean_launches(self, rows: Indices) -> Floats:
-        """Return the same mean of each launch: the first of each night of all curves, and so on."""
-        return self._weighted(self._parameters.launches.each, rows)
-
-    def _weighted(self, values: npt.NDArray[np.floating[Any]], rows: Indices) -> Floats:
-        one_each = (-1, *[1] * (values.ndim - 1))
-        off = values[rows] - self._judged.centre[rows].reshape(one_each)
-        there = np.isfinite(off)
-        weight = np.where(there, (1 / self._judged.error[rows] ** 2).reshape(one_each), 0.0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((np.where(there, off, 0.0) * weight).sum(axis=0) / weight.sum(axis=0))
-
-    def _score(self, change: Change) -> float:
-        """Return how much likelier it is that all of a group changed than that none did."""
-        own, error = self._judged.effect[change.rows], self._judged.error[change.rows]
-        effect = np.clip(change.effect, -LARGE, LARGE)
-        own = np.clip(own, -LARGE, LARGE)
-        ratio = (own**2 - (own - effect) ** 2) / (2 * error**2)
-        if np.mean(ratio > 0) < LEAST_SHARE:
-            return 0.0
-        return float(np.clip(ratio, -_MOST_EVIDENCE, _MOST_EVIDENCE).sum())
-
-    def _one_of(self, same: list[Change]) -> Change:
-        """Return the change of single curves that changed together."""
-        if len(same) == 1:
-            return same[0]
-        rows = np.sort(np.concatenate([one.rows for one in same]))
-        return self.together(same[0].metric, [rows], [{}])[0]
-
-    def _single(self, metric: str, rows: Indices) -> Change:
-        """Return the change of one curve, by its most significant parameter."""
-        low, high = self._judged.interval()
-        row = rows[np.argmax(np.abs(self._judged.z[rows]))]
-        return Change(
-            metric,
-            np.unique(self._curve[rows]),
-            rows,
-            float(self._judged.effect[row]),
-            float(low[row]),
-            float(high[row]),
-            float(self._judged.z[row]),
-            float(self._judged.p[row]),
-            self._mean(np.array([row])),
-        )

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.history.accepted import identity_text
+from switchpoint.history.baseline import DISTURBED, USUAL_SCATTER
 from switchpoint.history.kinds import CHANGES, SUSPECTED
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import POINT_COLUMNS
 from switchpoint.history.recorded import Recorded, recorded
 from switchpoint.history.relative_times import Job, job_of, levels, usual_levels, values
-from switchpoint.history.scatter import DISTURBED, USUAL_SCATTER
 from switchpoint.history.settings_before import Setting, changed_settings
 from switchpoint.history.trials import Trial, trial_of
 from switchpoint.store.store import Store

@@ -1,83 +1,81 @@
-"""Switches that moved: between its old and its new place, a curve is on the line of the other side.
+"""Switches that moved: the sizes between two places, compared with those beside them.
 
 If a limit falls from 64 KiB to 32 KiB, the sizes in between take the times that the segment above
-the limit would have there. This is neither a change of latency nor of bandwidth, so these sizes are
-left out of the regressions.
+the limit would have there, and those on either side take the times that they took. So each launch
+gives one number: how much slower the sizes in between are than those beside them explain, whether
+these are slower by a share, by a time, or by a time for each byte. A session that is slow as a
+whole, a higher latency or a lower bandwidth leave it at 0. It is compared with its own baseline,
+like everything else.
 """
 
 from __future__ import annotations
 
+import itertools
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from switchpoint.history.by_night import by_night
-from switchpoint.history.curve_launches import CurveLaunches
+from switchpoint.history.baseline import Series, compare
+from switchpoint.history.by_night import by_night, launches_by_night
 from switchpoint.history.parameters import ratios
 from switchpoint.history.points import Points
 from switchpoint.history.shapes import Shapes
-from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: Smaller jumps are not followed, as a logarithm of time.
 _SMALLEST_JUMP = 0.05
 
-#: A size is on the other line if it is so many times nearer to it than to its own.
-_NEARER = 2.0
+#: The jump is between this share of what the line of the other side says and one over it: an
+#: extrapolated line is not exact. Where no size is left beyond the new place, the line must agree
+#: better, and the jump be large.
+_AGREES, _AGREES_AT_END = 0.4, 0.75
+_LARGE_JUMP = 0.2
+
+#: At least this share of the jump is no change of the sizes beside it too.
+_OF_ITS_OWN = 0.25
 
 #: The sizes of a segment whose line may be far off at others.
 _FEW_SIZES = 2
 
-#: What sizes count against chance: their number times the evidence of each, at most this much.
-_MOST_EVIDENCE = 12.0
-_LEAST_EVIDENCE = 7.0
-
-#: Sizes between two switches that changed as a whole, while those around them did not, need less: a
-#: limit that falls to the one below does that, and hardly anything else. They changed by this many
-#: times their error.
-_EVIDENCE_OF_SEGMENT = 3.0
-_SURE = 5.0
-
-#: Just beyond the new place, sizes are as before: they moved at most this share of the others. If
-#: no size is left there, only a jump of this much is told from a change of latency or bandwidth,
-#: and those beyond the old place are as before: launches may be slow as a whole.
-_MOST_BEYOND = 0.5
-_LARGE_JUMP = 0.25
-
-#: Of the sizes between the places, at least this share moved.
+#: Of the sizes between the places, at least this share moved by at least half of the jump.
 _LEAST_MOVED = 2 / 3
 
-#: How many sizes beside the old place, on either side, tell what moved from a change of latency or
-#: bandwidth: that would add as much to the times on the other side, of which these show at most
-#: this share.
-_NEAREST = 2
-_MOST_NEAREST = 0.5
+#: How many sizes beside them, on either side, are compared with them.
+_BESIDE = 2
 
-#: No place of a curve is known better than this, as a logarithm.
-_LEAST_ERROR = 0.01
+#: Before there is a baseline: how much sizes beside each other scatter, relative.
+_USUAL_SCATTER = 0.01
 
-#: With fewer earlier nights nobody knows from which size to which a switch moves by itself, so a
-#: move across a single size of the grid is not told.
+#: The sizes that a switch moved across are no change of latency or bandwidth if chance is less
+#: probable than this.
+_LEFT_OUT = 1e-3
+
+#: With fewer earlier sessions nobody knows from which size to which a switch moves by itself, so a
+#: move across a single size of the grid is not reported.
 ENOUGH_NIGHTS = 2
 
 
 @dataclass(frozen=True)
 class MovedSwitch:
-    """A switch that is at another place than in the history.
+    """A switch that is at another place than in the baseline.
 
     Attributes
     ----------
     curve : int
     last_before, first_after : int
-        The sizes beside its place in the history, in bytes.
+        The sizes beside its place in the baseline, in bytes.
     new_last_before, new_first_after : int
-        The sizes beside its place tonight.
+        The sizes beside its place in the current session.
     effect, low, high : float
         How much slower the sizes in between are, as a logarithm, with its 95 % interval.
+    p : float
+        The probability that chance shows it, of all places to which the switch could have moved.
     places : array of int
         The places in between.
     segments : tuple of int
-        The segments before and after the switch in the history.
+        The segments before and after the switch in the baseline.
     """
 
     curve: int
@@ -88,213 +86,249 @@ class MovedSwitch:
     effect: float
     low: float
     high: float
+    p: float
     places: Indices
     segments: tuple[int, int]
 
 
+@dataclass(frozen=True)
+class _Move:
+    """A place of a curve to which a switch may have moved, all as rows of the curve's places."""
+
+    start: int
+    places: Indices
+    lower: Indices
+    upper: Indices
+    gain: float = 0.0
+
+    @property
+    def new(self) -> int:
+        """The first place after the switch."""
+        down = self.places[-1] < self.start
+        return int(self.places[0]) if down else int(self.places[-1]) + 1
+
+
 def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
-    """Find the switches that are at another place tonight."""
+    """Find the switches that are at another place in the current session."""
     ratio = ratios(points, shapes)
-    tonight = (points.night == points.nights - 1) & np.isfinite(ratio)
-    if not tonight.any() or not len(shapes.size):
+    current = (points.night == points.nights - 1) & np.isfinite(ratio)
+    if not current.any() or not len(shapes.size):
         return []
-    place = shapes.place[tonight]
-    level = by_night(place, np.zeros_like(place), ratio[tonight], (len(shapes.size), 1))[:, 0]
-    error = np.maximum(SD_PER_MAD * shapes.scatter, _LEAST_ERROR)
-    # A curve that moves as a whole has not moved its switches.
-    odd = np.isfinite(level) & (np.abs(level) > 3 * error)
-    found = []
-    for curve in np.unique(shapes.curve[odd]):
+    place = shapes.place[current]
+    level = by_night(place, np.zeros_like(place), ratio[current], (len(shapes.size), 1))[:, 0]
+    curves = np.unique(shapes.curve[np.abs(np.nan_to_num(level)) > _SMALLEST_JUMP])
+    moves: list[tuple[_Curve, _Move, int]] = []
+    for curve in curves:
         first, last = np.searchsorted(shapes.curve, [curve, curve + 1])
-        launches = CurveLaunches.of(points, ratio, shapes, int(first), int(last))
-        own = np.maximum(error[first:last], launches.error())
-        found += _Curve(shapes, int(first), int(last), level[first:last], own).moved(launches)
+        own = _Curve.of(points, ratio, shapes, int(first), int(last))
+        moves += [(own, move, number) for move, number in own.moves()]
+    if not moves:
+        return []
+    rows = [own.contrast(own.ratio, move) for own, move, _ in moves]
+    launches = launches_by_night(
+        np.repeat(np.arange(len(moves)), [len(one) for one in rows]),
+        np.concatenate([own.night for own, *_ in moves]),
+        np.concatenate(rows),
+        (len(moves), points.nights),
+    )
+    normal = np.ones(launches.nightly.shape, dtype=bool)
+    alike = np.zeros(len(moves), dtype=np.intp)
+    test = compare(Series(launches, normal, alike), _USUAL_SCATTER)
+    p = np.minimum(test.p * [number for *_, number in moves], 1.0)
+    low, high = test.interval()
+    found: list[MovedSwitch] = []
+    for number in np.argsort(p, kind="stable"):
+        own, move, _ = moves[number]
+        few = points.nights - 1 < ENOUGH_NIGHTS and len(move.places) < 2
+        taken = [one.places for one in found if one.curve == own.curve]
+        places = own.first + move.places
+        if p[number] > _LEFT_OUT or few or any(np.isin(places, one).any() for one in taken):
+            continue
+        effect = float(np.nanmedian(own.level[move.places]))
+        half = float(high[number] - low[number]) / 2
+        found.append(own.described(move, effect, half, float(p[number])))
     return found
 
 
 @dataclass(frozen=True)
 class _Curve:
-    """One curve's places, and tonight's ratios to the history."""
+    """One curve's places.
+
+    Attributes
+    ----------
+    shapes, first, last
+        Of all curves, and the first place of this one and the one after its last.
+    ratio : array of float, shape (launches, places)
+        How much slower each launch is than the baseline, as a logarithm; NaN without a point.
+    night : array of int, shape (launches,)
+    level : array of float, shape (places,)
+        The median of the current launches.
+    """
 
     shapes: Shapes
     first: int
     last: int
+    ratio: Floats
+    night: Indices
     level: Floats
-    error: Floats
 
-    def moved(self, launches: CurveLaunches) -> list[MovedSwitch]:
-        """Return the curve's switches that moved."""
-        segment = self.shapes.segment[self.first : self.last]
-        found = []
-        taken = np.zeros(len(segment), dtype=bool)
-        for start in np.flatnonzero(np.diff(segment)) + 1:
-            options = [self._down(int(start)), self._plateau(int(start)), self._up(int(start))]
-            for evidence, places in sorted(options, key=lambda option: -option[0]):
-                whole = self._is_whole(int(start), places)
-                least = _EVIDENCE_OF_SEGMENT if whole else _LEAST_EVIDENCE
-                if evidence < least or taken[places].any():
-                    continue
-                if moved := self._described(int(start), places, launches):
-                    taken[moved.places - self.first] = True
-                    found.append(moved)
-                    break
-        return found
+    @classmethod
+    def of(cls, points: Points, ratio: Floats, shapes: Shapes, first: int, last: int) -> _Curve:
+        """Return the curve with these places."""
+        here = (shapes.place >= first) & (shapes.place < last) & np.isfinite(ratio)
+        launches, row = np.unique(points.launch[here], return_inverse=True)
+        matrix = np.full((len(launches), last - first), np.nan)
+        matrix[row, shapes.place[here] - first] = ratio[here]
+        night = points.launches["night"].to_numpy()[launches]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of sizes that are missing now
+            level = np.nanmedian(matrix[night == points.nights - 1], axis=0)
+        return cls(shapes, first, last, matrix, night, level)
 
-    def _is_whole(self, start: int, places: Indices) -> bool:
-        """Whether places end at another switch, and all of them changed for sure."""
-        segment = self.shapes.segment[self.first : self.last]
-        end = int(places[0]) if places[-1] < start else int(places[-1]) + 1
-        if not 0 < end < len(segment) or segment[end - 1] == segment[end]:
-            return False
-        return bool((np.abs(self.level[places]) > _SURE * self.error[places]).all())
+    @property
+    def curve(self) -> int:
+        """The number of the curve."""
+        return int(self.shapes.curve[self.first])
 
-    def _down(self, start: int) -> tuple[float, Indices]:
-        """Return the evidence that the switch is at a smaller size, and the sizes in between."""
-        above = self.shapes.segment[self.first + start]
-        places = np.arange(start)
-        return self._best_before(start, self._gain(places, *self._jumps(above, places)))
+    @property
+    def segment(self) -> Indices:
+        """The segment of each place."""
+        return self.shapes.segment[self.first : self.last]
 
-    def _plateau(self, start: int) -> tuple[float, Indices]:
-        """Return the evidence that sizes before the switch take one time, and these sizes.
+    def moves(self) -> Iterator[tuple[_Move, int]]:
+        """Yield for each switch the move that explains most, and from how many it was chosen."""
+        for start in np.flatnonzero(np.diff(self.segment)) + 1:
+            moves = [*self._moves_of(int(start))]
+            likely = [
+                _Move(one.start, one.places, one.lower, one.upper, gain)
+                for one in moves
+                if (gain := self._gain(one)) > 0
+            ]
+            if likely:
+                yield max(likely, key=lambda one: one.gain), len(moves)
 
-        A link that limits the larger sizes hides what the others cost beyond a switch, so these are
-        not on the line of those. The last one tells the time, so it is no evidence. If all of a
-        segment changed, its latency did.
+    def _moves_of(self, start: int) -> Iterator[_Move]:
+        """Yield to where a switch can move: down, down from one size later, and up."""
+        count = len(self.level)
+        for end in (start, start + 1):
+            for new in range(start) if end < count else ():
+                yield self._move(start, new, end)
+        for new in range(start + 1, count + 1):
+            yield self._move(start, start, new)
+
+    def _move(self, start: int, first: int, end: int) -> _Move:
+        lower = np.arange(max(first - _BESIDE, 0), first)
+        upper = np.arange(end, min(end + _BESIDE, len(self.level)))
+        places = np.arange(first, end)
+        # The history may show a switch one size too early, and that size moves with it.
+        old = end if first < start else start
+        return _Move(old, places, lower, upper)
+
+    def _gain(self, move: _Move) -> float:
+        """Return how much better a move explains the current session than none; 0 if it cannot."""
+        inside = self.level[move.places]
+        known = np.isfinite(inside)
+        down = move.places[-1] < move.start
+        beyond = move.lower if down else move.upper
+        if not known.any() or not len(move.lower) + len(move.upper):
+            return 0.0
+        if not abs(float(np.mean(inside[known]))) > _SMALLEST_JUMP:
+            return 0.0
+        jump = float(self.contrast(self.level[None], move)[0])
+        if not abs(jump) > _SMALLEST_JUMP:
+            return 0.0
+        low, high = self._jumps(move)
+        way = 1.0 if jump > 0 else -1.0
+        low, high = sorted((way * low, way * high))
+        agrees = _AGREES if len(beyond) else _AGREES_AT_END
+        level = way * (float(np.mean(inside[known])) if len(beyond) else jump)
+        if not max(low, 0.0) * agrees <= level <= high / agrees:
+            return 0.0
+        if way * jump < _OF_ITS_OWN * low:
+            return 0.0
+        if not len(beyond) and abs(jump) < _LARGE_JUMP:
+            return 0.0
+        moved = way * (inside[known] - np.median(inside[known]) + jump) >= abs(jump) / 2
+        moved &= way * inside[known] >= abs(jump) / 2
+        if np.mean(moved) < _LEAST_MOVED or not moved[[0, -1]].all():
+            return 0.0
+        return float(known.sum() * jump**2)
+
+    def contrast(self, ratio: Floats, move: _Move) -> Floats:
+        """Return how much slower the sizes in between are in each launch than others explain.
+
+        Parameters
+        ----------
+        ratio : array of float, shape (launches, places)
+        move
         """
-        places = np.arange(start)
-        before = self.shapes.log_time[self.first : self.last]
-        jump = np.fmin(*(before + self.level)[start - 1 : start + 1]) - before[:start]
-        gain = self._gain(places, jump, jump)
-        gain[-1] = 0.0
-        evidence, run = self._best_before(start, gain)
-        first = self.first + run[0]
-        inside = run[0] > 0 and self.shapes.segment[first - 1] == self.shapes.segment[first]
-        return evidence if inside else 0.0, run
+        size = self.shapes.size[self.first : self.last].astype(float)
+        time = np.exp(self.shapes.log_time[self.first : self.last])
+        added = time * np.expm1(ratio)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of launches without these sizes
+            inside = np.nanmean(ratio[:, move.places], axis=1)
+        own = time[move.places].mean()
+        explained = []
+        for place in (*move.lower, *move.upper):
+            larger = size[move.places].mean() / max(size[place], 1.0)
+            by_time = added[:, place] / own
+            explained += [ratio[:, place], np.log1p(np.maximum(larger * by_time, -0.9))]
+            if place in move.lower or not len(move.lower):  # a higher latency adds as much below
+                explained.append(np.log1p(np.maximum(by_time, -0.9)))
+        rest = inside - np.stack(explained)
+        nearest = np.abs(np.where(np.isfinite(rest), rest, np.inf)).argmin(axis=0)
+        least = np.take_along_axis(rest, nearest[None], axis=0)[0]
+        return np.asarray(np.where(np.sign(least) == np.sign(inside), least, 0.0 * inside))
 
-    def _best_before(self, start: int, gain: Floats) -> tuple[float, Indices]:
-        """Return the evidence of the best run of places that ends before a switch, and the run."""
-        count, evidence = _best_run(gain[::-1], self.level[:start][::-1])
-        return evidence, np.arange(start - count, start)
-
-    def _up(self, start: int) -> tuple[float, Indices]:
-        """Return the evidence that the switch is at a larger size, and the sizes in between."""
-        below = self.shapes.segment[self.first + start - 1]
-        places = np.arange(start, len(self.level))
-        gain = self._gain(places, *self._jumps(below, places))
-        count, evidence = _best_run(gain, self.level[start:])
-        return evidence, np.arange(start, start + count)
-
-    def _gain(self, places: Indices, low: Floats, high: Floats) -> Floats:
-        """Return for each place how much better a jump between two bounds explains tonight."""
-        level, error = self.level[places], self.error[places]
-        jump = np.clip(level, low, high)
-        scale = np.hypot(error, 0.25 * jump)  # an extrapolated line is not exact
-        gain = 0.5 * (level**2 - (_NEARER * (level - jump)) ** 2) / scale**2
-        gain = np.where(np.abs(jump) < _SMALLEST_JUMP, -1.0, gain)
-        gain = np.nan_to_num(gain, nan=-1.0)
-        return np.asarray(np.clip(gain, -_MOST_EVIDENCE, _MOST_EVIDENCE))
-
-    def _jumps(self, segment: int, places: Indices) -> tuple[Floats, Floats]:
-        """Return the least and the largest jump to another segment's line, as logarithms.
+    def _jumps(self, move: _Move) -> tuple[float, float]:
+        """Return the least and the largest jump that the line of the other side predicts.
 
         Lines have a latency and a time per byte of at least 0. Of a segment of few sizes nothing
-        more is known: its time at another size is between the same and one in proportion.
+        more is known: its time at another size is between the same and one in proportion. A link
+        that limits the larger sizes hides what the others cost beyond a switch: then those in
+        between take the time of the largest of them.
         """
-        size, own = self.shapes.size[self.first + places], self.shapes.log_time[self.first + places]
+        down = move.places[-1] < move.start
+        start = move.start if move.start < len(self.level) else move.start - 1
+        segment = self.segment[start] if down else self.segment[move.start - 1]
+        places = move.places
+        size = self.shapes.size[self.first + places].astype(float)
+        own = self.shapes.log_time[self.first + places]
         first, end = np.searchsorted(self.shapes.segment, [segment, segment + 1])
         with np.errstate(divide="ignore", invalid="ignore"):
-            jump = np.log(self.shapes.lines(segment, size)) - own
-            if end - first > _FEW_SIZES:
-                return jump, jump
-            nearest = self.shapes.size[first if self.first + places[0] < first else end - 1]
-            same = np.log(self.shapes.lines(segment, nearest)) - own
-            proportional = same + np.log(size / nearest)
-        low, high = np.minimum(same, proportional), np.maximum(same, proportional)
-        up = jump >= 0
-        return np.where(up, np.maximum(low, 0), low), np.where(up, high, np.minimum(high, 0))
+            jumps = [np.log(self.shapes.lines(segment, size)) - own]
+            if end - first <= _FEW_SIZES:
+                nearest = self.shapes.size[first if down else end - 1]
+                same = np.log(self.shapes.lines(segment, nearest)) - own
+                jumps += [same, same + np.log(size / nearest)]
+        inside = places[0] > 0 and self.segment[places[0] - 1] == self.segment[places[0]]
+        if down and inside:  # if all of a segment changed, its latency did
+            before = self.shapes.log_time[self.first : self.last] + self.level
+            beside = before[move.start - 1 : move.start + 1]
+            if np.isfinite(beside).any():
+                jumps.append(np.fmin.reduce(beside) - own)
+        means = [float(np.mean(one)) for one in jumps if np.isfinite(one).all()]
+        return (min(means), max(means)) if means else (0.0, 0.0)
 
-    def _described(
-        self, start: int, places: Indices, launches: CurveLaunches
-    ) -> MovedSwitch | None:
-        sides = self.shapes.segment[self.first + start - 1 : self.first + start + 1]
-        start, places = self._with_the_next(start, places)
-        effect = float(np.nanmedian(self.level[places]))
-        few = len(np.unique(launches.night)) <= ENOUGH_NIGHTS  # tonight is one of them
-        if few and len(places) < 2:
-            return None
-        if not self._most_moved(places) or not self._ends(start, places):
-            return None
-        if not launches.show(places, effect):
-            return None
-        error = float(np.median(self.error[places]))
-        size = self.shapes.size[self.first : self.last]
-        new = int(places[0]) if places[-1] < start else int(places[-1]) + 1
+    def described(self, move: _Move, effect: float, half: float, p: float) -> MovedSwitch:
+        """Return a move as people read it."""
+        size = [0, *self.shapes.size[self.first : self.last].tolist(), 0]
+        pairs = [*itertools.pairwise(size)]
         return MovedSwitch(
-            int(self.shapes.curve[self.first]),
-            int(size[start - 1]),
-            int(size[start]),
-            int(size[new - 1]) if new > 0 else 0,
-            int(size[new]) if new < len(size) else 0,
+            self.curve,
+            *pairs[move.start],
+            *pairs[move.new],
             effect,
-            effect - 1.96 * error,
-            effect + 1.96 * error,
-            self.first + places,
-            (int(sides[0]), int(sides[1])),
+            effect - half,
+            effect + half,
+            p,
+            self.first + move.places,
+            self._sides(move),
         )
 
-    def _with_the_next(self, start: int, places: Indices) -> tuple[int, Indices]:
-        """Include the next size if it moved as much: the history may show a switch too early."""
-        if places[-1] >= start or start + 1 >= len(self.level):
-            return start, places
-        least = max(_SURE * self.error[start], _MOST_BEYOND * abs(np.nanmedian(self.level[places])))
-        if self.level[start] * np.sign(self.level[start - 1]) > least:
-            return start + 1, np.append(places, start)
-        return start, places
-
-    def _most_moved(self, places: Indices) -> bool:
-        """Whether most of the sizes moved by at least half of what is typical of them."""
-        level = self.level[places][np.isfinite(self.level[places])]
-        typical = np.median(level)
-        return bool(np.mean(level / typical > _MOST_BEYOND) >= _LEAST_MOVED)
-
-    def _ends(self, start: int, places: Indices) -> bool:
-        """Whether the sizes beyond the new place are as before."""
-        down = places[-1] < start
-        beyond, end = (places[0] - 1, places[0]) if down else (places[-1] + 1, places[-1])
-        if 0 <= beyond < len(self.level) and not np.isnan(self.level[beyond]):
-            return bool(abs(self.level[beyond]) <= _MOST_BEYOND * abs(self.level[end]))
-        effect = abs(np.nanmedian(self.level[places]))
-        segment = self.shapes.segment[self.first : self.last]
-        other = np.flatnonzero(segment == segment[start if down else start - 1])
-        other = other[np.isfinite(self.level[other])]
-        if effect < _LARGE_JUMP or not len(other):
-            return False
-        as_before = abs(np.median(self.level[other])) <= _MOST_BEYOND * effect
-        return bool(as_before) and self._stops(places, other)
-
-    def _stops(self, places: Indices, other: Indices) -> bool:
-        """Whether what is added to the times at some places is not added on the other side."""
-        down = places[-1] < other[0]
-        here = places[np.isfinite(self.level[places])]
-        here, beside = (here[-_NEAREST:], other[:_NEAREST]) if down else (
-            here[:_NEAREST], other[-_NEAREST:]
-        )  # fmt: skip
-        size, time = self.shapes.size[self.first :], np.exp(self.shapes.log_time[self.first :])
-        added = np.median(np.expm1(self.level[here]) * time[here])
-        # Of a change of bandwidth, smaller sizes show less.
-        added *= min(1.0, float(np.median(size[beside]) / np.median(size[here])))
-        expected = abs(np.log1p(max(added / np.median(time[beside]), -0.9)))
-        shown = abs(np.median(self.level[beside])) + np.median(self.error[beside])
-        return bool(shown <= _MOST_NEAREST * expected)
-
-
-def _best_run(gain: Floats, level: Floats) -> tuple[int, float]:
-    """Return how many of the first places moved, and their evidence: the largest sum of gains.
-
-    Places at its end that moved much less than the others are beyond the new place.
-    """
-    total = np.cumsum(gain)
-    count = int(np.argmax(total)) + 1
-    while count > 1 and abs(level[count - 1]) <= _MOST_BEYOND * abs(np.nanmedian(level[:count])):
-        count -= 1
-    return count, float(total[count - 1])
+    def _sides(self, move: _Move) -> tuple[int, int]:
+        """Return the segments before and after a switch."""
+        edges = np.flatnonzero(np.diff(self.segment)) + 1
+        start = edges[np.abs(edges - move.start).argmin()]
+        return int(self.segment[start - 1]), int(self.segment[start])

@@ -9,19 +9,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from switchpoint.history import dates
 from switchpoint.history.accepted import Acceptance
+from switchpoint.history.baseline import Series, TestResult, compare
 from switchpoint.history.by_night import LaunchesByNight, by_night
-from switchpoint.history.false_discovery import significant
+from switchpoint.history.drift import drift, is_gradual
 from switchpoint.history.levels import normal_nights
 from switchpoint.history.night import Draft
 from switchpoint.history.policy import Policy
 from switchpoint.history.presence import missing_values
-from switchpoint.history.scatter import Judged, Nightly, compare
 from switchpoint.history.words import effect_text, finding_id
 from switchpoint.tables.columns import VALUE_SERIES
 from switchpoint.tables.sweeps import Floats
+
+#: More variables of a test are not named.
+_MOST_LISTED = 3
 
 #: Units of which less is better, in lower case; of all others with a `/s` more is.
 _TIMES = frozenset("s sec seconds ms us usec ns min minutes h hours".split())  # noqa: SIM905
@@ -61,23 +65,79 @@ def found(
     # Some series are 0 or less on any night; of the others it means that nothing was measured.
     usual = np.isin(series, series[~usable & ~excused & (night < nights - 1)])
     there = np.where(excused, night == nights - 1, usable | usual)  # excused is not missing
-    for one in missing_values(series[there], night[there], nights):
-        words = f"the value {rows[one]['variable']} of `{rows[one]['test']}` is missing"
-        if (series[night == nights - 1] == one).any():
-            words = f"{words}: it is 0 or less"
-        yield _draft("missing_value", words, rows[one])
+    missing = missing_values(series[there], night[there], nights)
+    not_positive = np.isin(missing, series[night == nights - 1])
+    yield from _missing([rows[one] for one in missing[~not_positive]], "")
+    yield from _missing([rows[one] for one in missing[not_positive]], ": {} 0 or less")
     logs = np.log(values["value"].to_numpy(dtype=float), where=usable, out=np.zeros(len(values)))
     shape = (len(rows), nights)
     nightly = by_night(series[usable], night[usable], logs[usable], shape)
     begins = _accepted(rows, acceptances, starts_utc[-1])
     nightly[np.array(starts_utc) < np.array(begins)[:, None]] = np.nan
+    yield from _compared(rows, nightly, starts_utc, policy)
+
+
+def _compared(
+    rows: list[dict[Any, Any]], nightly: Floats, starts_utc: list[str], policy: Policy
+) -> Iterator[Draft]:
+    """Yield the series that changed, or become worse session by session."""
     normal = normal_nights(nightly, policy.settled_after_nights)
-    strata = pd.factorize(pd.Series([str(row["test"]) for row in rows]))[0]
-    judged = compare(Nightly(LaunchesByNight.single(nightly), normal, strata))
+    of_test = pd.factorize(pd.Series([str(row["test"]) for row in rows]))[0]
+    test = compare(Series(LaunchesByNight.single(nightly), normal, of_test))
     least = math.log1p(policy.minimum_effect.value)
-    sure = significant(judged.p, policy.false_discovery_rate)
-    for one in np.flatnonzero(sure & (np.abs(judged.effect) >= least)):
-        yield _changed(rows[one], nightly[one], judged, int(one), starts_utc, policy)
+    ways = np.array([-1.0 if direction(row, policy) == "higher" else 1.0 for row in rows])
+    drifts = [_drift(way * own) for way, own in zip(ways, nightly, strict=True)]
+    p = np.r_[test.p, [one[3] for one in drifts]]
+    sure = stats.false_discovery_control(p) <= policy.false_discovery_rate
+    changed = sure[: len(rows)] & (np.abs(np.nan_to_num(test.effect)) >= least)
+    for one in np.flatnonzero(changed):
+        yield _changed(rows[one], nightly[one], test, int(one), starts_utc, policy)
+    for one in np.flatnonzero(sure[len(rows) :] & ~changed):
+        rise, low, high, _ = drifts[one]
+        if rise >= least and low > 0 and direction(rows[one], policy):
+            effect, *bounds = (math.expm1(ways[one] * value) for value in (rise, low, high))
+            low, high = min(bounds), max(bounds)
+            yield _drifted(rows[one], (effect, low, high), len(starts_utc))
+
+
+def _missing(rows: list[dict[Any, Any]], why: str) -> Iterator[Draft]:
+    """Yield one finding for all values that are missing of a test."""
+    names = [name for name in VALUE_SERIES if name not in ("variable", "unit")]
+    by_test: dict[str, list[dict[Any, Any]]] = {}
+    for row in rows:
+        by_test.setdefault(json.dumps([str(row[name]) for name in names]), []).append(row)
+    for same in by_test.values():
+        test, number = same[0]["test"], len(same)
+        if number == 1:
+            words = f"the value {same[0]['variable']} of `{test}` is missing{why.format('it is')}"
+            yield _draft("missing_value", words, same[0])
+            continue
+        variables = sorted(str(row["variable"]) for row in same)
+        listed = ", ".join(variables[:_MOST_LISTED])
+        more = f" and {number - _MOST_LISTED} more" if number > _MOST_LISTED else ""
+        shared = {name: same[0][name] for name in names if isinstance(same[0][name], str)}
+        yield Draft(
+            "missing_value",
+            "",
+            f"{number} values of `{test}` are missing{why.format('they are')} ({listed}{more})",
+            place=(json.dumps([shared, variables], sort_keys=True),),
+            shared=shared,
+        )
+
+
+def _drift(values: Floats) -> tuple[float, float, float, float]:
+    """Return by how much a series became worse, with its interval, and how probable by chance."""
+    if not is_gradual(values):
+        return math.nan, math.nan, math.nan, 1.0
+    rise, low, high, z = drift(values)
+    return rise, low, high, float(stats.norm.sf(z))
+
+
+def _drifted(row: Mapping[Any, Any], change: tuple[float, float, float], sessions: int) -> Draft:
+    effect, low, high = change
+    words = f"{row['variable']} of `{row['test']}` {effect_text(effect, low, high)}"
+    words += f", little by little over {sessions} sessions"
+    return _draft("slow_drift", words, row, effect=effect, low=low, high=high)
 
 
 def _accepted(
@@ -91,7 +151,7 @@ def _accepted(
     }
 
     def began(row: Mapping[Any, Any]) -> str:
-        drafts = (_draft(kind, "", row) for kind in ("regression", "improvement"))
+        drafts = (_draft(kind, "", row) for kind in ("regression", "improvement", "slow_drift"))
         ids = (finding_id(one.kind, one.metric, one.place, one.shared) for one in drafts)
         return max(begins.get(one, "") for one in ids)
 
@@ -111,13 +171,13 @@ def _failed(values: pd.DataFrame) -> Iterator[Draft]:
 def _changed(
     row: Mapping[Any, Any],
     nightly: Floats,
-    judged: Judged,
+    test: TestResult,
     number: int,
     starts_utc: list[str],
     policy: Policy,
 ) -> Draft:
-    low, high = (float(bound[number]) for bound in judged.interval())
-    effect = float(judged.effect[number])
+    low, high = (float(bound[number]) for bound in test.interval())
+    effect = float(test.effect[number])
     better = direction(row, policy)
     worse = better is None or (effect < 0) == (better == "higher")
     relative = [math.expm1(value) for value in (effect, low, high)]

@@ -36,6 +36,9 @@ class Verdict:
         The windows whose nights were left out.
     site : str or None
         The site of the session; None if it has none, or several.
+    power : list of dict
+        The smallest changes that would be found after so many sessions: `metric`, `of` (a curve, or
+        all of a placement), `sessions`, `least`. Empty without curves that are compared.
     """
 
     session: str
@@ -47,6 +50,7 @@ class Verdict:
     parameters: pd.DataFrame = field(default_factory=pd.DataFrame)
     maintenance: Sequence[Maintenance] = ()
     site: str | None = None
+    power: Sequence[dict[str, Any]] = ()
 
     @property
     def fails(self) -> bool:

@@ -159,6 +159,7 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
         "fails": verdict.fails,
         "findings": none_for_nulls(verdict.findings).to_dict("records"),
         "warnings": verdict.warnings,
+        "power": [*verdict.power],
     }
 
 

@@ -11,8 +11,13 @@ from switchpoint.cli.options import Json, Store
 
 
 def command(
-    finding: Annotated[
-        str, typer.Argument(metavar="FINDING", help="The first digits of a finding's ID.")
+    findings: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FINDING...",
+            help="The first digits of a finding's ID, or a kind, such as missing_value: all that"
+            " fail in the session judged last.",
+        ),
     ],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.")],
     until: Annotated[
@@ -32,15 +37,17 @@ def command(
     store: Store = "results",
     as_json: Json = False,
 ) -> None:
-    """Accept a finding of the gate, so that it fails no more. The reason stays in the store."""
+    """Accept findings of the gate, so that they fail no more. The reason stays in the store."""
     with user_mistakes():
-        from switchpoint.history.accepted import accept, words_of
+        from switchpoint.history.accepted import accept_all, words_of
         from switchpoint.printable import printable
 
-        row = accept(store, finding, reason, by=by, until=until)
+        rows = accept_all(store, findings, reason, by=by, until=until)
         if as_json:
             from switchpoint.reporting.json import acceptance_as_json, print_json
 
-            print_json(acceptance_as_json(row))
+            told = [acceptance_as_json(row) for row in rows]
+            print_json(told[0] if len(told) == 1 else told)
         else:
-            print(printable(words_of(row)))
+            for row in rows:
+                print(printable(words_of(row)))

@@ -106,6 +106,12 @@ def command(
             "--github", help="Print annotations for GitHub Actions, and write the job's summary."
         ),
     ] = False,
+    power: Annotated[
+        bool,
+        typer.Option(
+            "--power", help="Also print how small a change is found after so many sessions."
+        ),
+    ] = False,
     scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
@@ -141,7 +147,7 @@ def command(
         with _noted(problems, "the findings were not kept: "):
             kept(results, verdict)
         _write(verdict, problems, junit=junit, gitlab=gitlab, markdown=markdown, github=github)
-        _tell(verdict, problems, as_json=as_json, github=github)
+        _tell(verdict, problems, as_json=as_json, github=github, power=power)
     if verdict.fails:
         raise typer.Exit(FAILED)
     if problems:
@@ -174,7 +180,9 @@ def _policy_file(
         return None
 
 
-def _tell(verdict: Verdict, problems: list[str], *, as_json: bool, github: bool) -> None:
+def _tell(
+    verdict: Verdict, problems: list[str], *, as_json: bool, github: bool, power: bool
+) -> None:
     """Print the verdict; annotations of GitHub are printed already."""
     warn(verdict.warnings, verbose=True)
     if as_json:
@@ -185,6 +193,10 @@ def _tell(verdict: Verdict, problems: list[str], *, as_json: bool, github: bool)
         from switchpoint.reporting.terminal.gate import print_verdict
 
         print_verdict(verdict)
+    if power and not as_json:
+        from switchpoint.reporting.terminal.gate import print_power
+
+        print_power(verdict)
     for problem in problems:
         say(problem)
 

@@ -28,6 +28,23 @@ def print_verdict(verdict: Verdict) -> None:
     show_line(console, last_line(verdict))
 
 
+def print_power(verdict: Verdict) -> None:
+    """Print how small a change is found, a line for each metric and for one curve or a placement.
+
+    Each change is by itself; where several curves change together, smaller ones are found.
+    """
+    console = SafeConsole()
+    if not verdict.power:
+        console.print("no curve was compared, so nobody knows how small a change is found")
+    rows: dict[tuple[str, str], list[str]] = {}
+    for one in verdict.power:
+        told = f"{100 * one['least']:.1f} % after {counted(one['sessions'], 'session')}"
+        rows.setdefault((one["metric"], one["of"]), []).append(told)
+    for (metric, of), found in rows.items():
+        whose = "one curve" if of == "curve" else "all curves of a placement"
+        console.print(f"found in {metric} of {whose}: {', '.join(found)}", soft_wrap=True)
+
+
 def last_line(verdict: Verdict) -> str:
     """Return the verdict in one sentence."""
     what = (
