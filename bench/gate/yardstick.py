@@ -1,4 +1,4 @@
-"""Scores `switchpoint gate` beside the 80 lines of `baseline.py` on a disturbed site.
+"""Scores `switchpoint gate` beside `baseline.py` on a disturbed site.
 
 Usage: .venv/bin/python bench/gate/yardstick.py [--held-out] [--baseline] [--processes N]
            [--kinds KIND,...] [SEEDS]
