@@ -199,7 +199,8 @@ def result(proof: Proof, placement: str) -> dict[str, Any]:
     eager = stayed_eager(proof.measurements).to_dict("records")
     switches = proof.switches[proof.switches["kind"] == "protocol_switch"].to_dict("records")
     for one in [*eager, *switches]:
-        cause = None if one["cause"] is None else f"`{one['cause']}` = {one['value']}"
+        value = "unset" if one["value"] is None else one["value"]
+        cause = None if one["cause"] is None else f"`{one['cause']}` = {value}"
         last = one.get("last_size_bytes")
         return found | {
             "last eager byte": f"all up to {one['up_to_bytes']:,}" if last is None else f"{last:,}",
