@@ -192,12 +192,12 @@ def test_bad_input_gives_one_line(switchpoint: Run, tmp_path: Path) -> None:
 
 
 def test_the_reports_first_page_draws_the_ladder_that_it_names(tmp_path: Path) -> None:
-    for number in range(10):
+    for number in range(10):  # no two have the same step, and the last one has the largest
         labels = {"site": "here", "placement": f"place_{number}"}
         write_record(
             tmp_path / f"{number}.record", run_id=f"{number}" * 32, labels=labels,
-            sizes=SIZES[::2], slower=3.0 if number == 9 else 1.0,
-            step_at=9000 if number == 9 else 65481,
+            sizes=SIZES[::2], slower=9.0 if number == 9 else 0.3,
+            step_at=SIZES[::2][-2 * number - 4],
         )  # fmt: skip
     gathered = read_files([tmp_path]).measurements
     assert gathered is not None

@@ -52,8 +52,8 @@ def test_the_plan_for_people_is_a_list_of_settings_and_values(switchpoint: Run) 
     lines = switchpoint("plan", ZOOM).stdout.splitlines()
 
     assert lines[0].startswith("The last size before the switch is 65,480 B.")
-    assert lines[2].startswith("  OMPI_MCA_btl_tcp_eager_limit: ")
-    assert "try 73728, 98304, 57344" in lines[2]
+    assert lines[1].startswith("  OMPI_MCA_btl_tcp_eager_limit: ")
+    assert "try 73728, 98304, 57344" in lines[1]
 
 
 def test_the_plan_after_a_sweep_is_a_command_line(switchpoint: Run) -> None:
