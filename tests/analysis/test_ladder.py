@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -205,5 +206,11 @@ def test_the_reports_first_page_draws_the_ladder_that_it_names(tmp_path: Path) -
     page = overview(Contents.of(gathered))
 
     assert "place_9" in page.answer[-1]
-    assert "place_9" in page.drawing
-    assert page.drawing.count("place_") == 8
+    curve, _, ladders = page.drawing.partition(
+        '<svg xmlns="http://www.w3.org/2000/svg" class="ladders"'
+    )
+    assert "place_9, pingpong, send" in curve
+    [sizes] = re.findall(r"from ([\d,]+ to [\d,]+ B)", page.answer[-1])
+    assert sizes in curve
+    assert "place_9" in ladders
+    assert ladders.count("place_") == 8

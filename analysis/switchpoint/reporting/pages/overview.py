@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,7 @@ import pandas as pd
 from switchpoint.reporting.digest import Line, digest
 from switchpoint.reporting.disturbed import disturbed_text
 from switchpoint.reporting.figures.ladder import draw_ladders
+from switchpoint.reporting.figures.switch_curve import draw_switch_curve
 from switchpoint.reporting.pages.contents import Contents, kernel_path, site_path
 from switchpoint.reporting.pages.page import Page, Row, Section, Table, whole_number, word
 from switchpoint.reporting.pages.tables import records
@@ -113,13 +114,36 @@ def _place(line: Line) -> str:
 
 
 def _picture(contents: Contents) -> str:
+    """Draw the curve of the switch that the sentences name, then its ladder beside others."""
+    named = records(_confirmed(contents.switches))[:1]
+    surest = _surest_line(contents)
+    if surest is not None:
+        sizes = {
+            "last_size_bytes": surest.last_size_before,
+            "first_size_bytes": surest.size_bytes,
+        }
+        named.append(surest.place | next(iter(surest.curves.values())) | sizes)
+    curve = _curve(contents, named[0]) if named else ""
+    return curve + _ladders(contents.rungs, named)
+
+
+def _curve(contents: Contents, switch: Mapping[Any, Any]) -> str:
+    """Draw the curve of a switch, all launches of its place, kernel and mode."""
+    columns = [name for name in (*_PLACE, "kernel", "mode") if name in contents.curves]
+    points = contents.curves
+    for name in columns:
+        points = points[[word(value) == word(switch.get(name)) for value in points[name]]]
+    names = [switch.get(name) for name in (*_PLACE, "kernel", "mode")]
+    told = [name for name in names if isinstance(name, str)]
+    cause = f"{switch['cause']} = {switch['value']}" if isinstance(switch.get("cause"), str) else ""
+    last, first = int(switch["last_size_bytes"]), int(switch["first_size_bytes"])
+    return draw_switch_curve(points, last, first, ", ".join(dict.fromkeys(told)), cause)
+
+
+def _ladders(rungs: pd.DataFrame, named: Sequence[Mapping[Any, Any]]) -> str:
     """Draw the ladders that the sentences name, then those with the most rungs."""
-    rungs = contents.rungs
     if rungs.empty:
         return ""
-    named = records(_confirmed(contents.switches))[:1]
-    if surest := _surest_line(contents):
-        named.append(surest.place | next(iter(surest.curves.values())))
     curve = (rungs["last_size_before"].isna()).cumsum()
     ladders = [own for _, own in rungs.groupby(curve, sort=False)]
 
