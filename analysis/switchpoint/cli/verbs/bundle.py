@@ -35,8 +35,10 @@ def command(
     """Write one file with curves, facts and findings, which another site can import."""
     with user_mistakes():
         from switchpoint.comparison.bundle import bundle
+        from switchpoint.reporting.terminal.progress import progress
 
-        made = bundle(selection, output, store, last=last, replace_names=replace_names)
+        with progress("bundling"):
+            made = bundle(selection, output, store, last=last, replace_names=replace_names)
         warn(made["warnings"])
         if as_json:
             from switchpoint.reporting.json import print_json

@@ -122,6 +122,7 @@ def command(
         from switchpoint.history.kept_verdicts import kept
         from switchpoint.history.policy import Policy, load_policy
         from switchpoint.history.presence import failures_of_report
+        from switchpoint.reporting.terminal.progress import progress
         from switchpoint.store.store import Store
 
         problems: list[str] = []
@@ -133,14 +134,15 @@ def command(
         budget_s = seconds_of(budget)
         results = Store(store)
         file = policy or _policy_file(results, session, site, settings)
-        verdict = gate(
-            results,
-            session,
-            site=site,
-            policy=load_policy(file) if file else Policy(),
-            history=history,
-            failed_checks=failed,
-        )
+        with progress("comparing with earlier sessions"):
+            verdict = gate(
+                results,
+                session,
+                site=site,
+                policy=load_policy(file) if file else Policy(),
+                history=history,
+                failed_checks=failed,
+            )
         if confirm:
             with _noted(problems, "the suspected changes were not measured again: "):
                 verdict = measured_again(verdict, results, settings, budget_s, site)

@@ -115,12 +115,14 @@ def predict(
             return
         from switchpoint.models.kernel_arguments import options_from, sizes_from
         from switchpoint.models.prediction import predict as predict_points
+        from switchpoint.reporting.terminal.progress import progress
 
-        table = predict_points(
-            loaded, kernel, placement=placement, modes=[m for m in modes.split(",") if m],
-            sizes_bytes=sizes_from(sizes), ranks=ranks, process_map=process_map, within=within,
-            options=options_from(option or []), mpi=mpi, environ=environ, partition=partition,
-        )  # fmt: skip
+        with progress("predicting"):
+            table = predict_points(
+                loaded, kernel, placement=placement, modes=[m for m in modes.split(",") if m],
+                sizes_bytes=sizes_from(sizes), ranks=ranks, process_map=process_map, within=within,
+                options=options_from(option or []), mpi=mpi, environ=environ, partition=partition,
+            )  # fmt: skip
         if as_json:
             from switchpoint.reporting.json import predictions_as_json, print_json
 
