@@ -126,9 +126,7 @@ def command(
         from switchpoint.store.store import Store
 
         problems: list[str] = []
-        failed = []
-        if reframe_report is not None:
-            failed = failures_of_report(reframe_report)
+        failed = [] if reframe_report is None else failures_of_report(reframe_report)
         if policy is not None and not policy.exists():
             raise InputError(policy, "there is no such file; leave --policy out for the defaults")
         budget_s = seconds_of(budget)
