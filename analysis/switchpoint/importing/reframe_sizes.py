@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -112,4 +113,4 @@ def _is_size(name: Name, of_metric: set[float]) -> bool:
 
 def _is_power(size: float) -> bool:
     """Return whether a size is 0 or a power of two, as benchmarks choose them."""
-    return int(size) & (int(size) - 1) == 0
+    return math.isfinite(size) and int(size) & (int(size) - 1) == 0

@@ -100,6 +100,8 @@ class Search:
         Outcome and last size of each trial, by its changes.
     followers : set of str
         Other names of settings that were changed.
+    taken : set of str
+        Settings that a trial's record shows with another value.
     halvings : int
         How many groups were halved because the program does not start with them.
     """
@@ -112,6 +114,7 @@ class Search:
     progress: Callable[[str], object] = lambda line: None
     found: dict[tuple[tuple[str, int], ...], tuple[str, int | None]] = field(default_factory=dict)
     followers: set[str] = field(default_factory=set)
+    taken: set[str] = field(default_factory=set)
     halvings: int = 0
 
     def run(self) -> None:
@@ -164,12 +167,15 @@ class Search:
     def _override(self) -> None:
         """Give a value above the switch to settings that the library chooses, the likely ones."""
         for one in self._automatic()[:_MOST_AUTOMATIC]:
-            if self._raised([one]) == REFUSED:
+            if self._raised([one]) in {REFUSED, IGNORED}:
                 self.launcher.refused |= {one.name: value for one, value in self._above([one])}
 
     def _override_others(self) -> None:
         """Do the same with all others together; if the switch moves, find the one that moves it."""
-        self._staying_parts(self._automatic()[_MOST_AUTOMATIC:])
+        others = self._automatic()[_MOST_AUTOMATIC:]
+        self._staying_parts(others)
+        never = [one for one in others if one.name not in self.taken]  # reach no library
+        self.launcher.refused |= {one.name: value for one, value in self._above(never)}
 
     def _automatic(self) -> list[Candidate]:
         words = ("thresh", "eager", "rndv", "limit")
@@ -295,6 +301,7 @@ class Search:
         base = self._configuration
         other = configuration_of(facts.header, facts.footer)
         changed = changes(base, other)
+        self.taken |= {*changed}
         if len(changed) == 1:
             self.followers |= followers(base, other, changed)
         if changes_something and not changed:

@@ -47,7 +47,7 @@ def disturbance(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> 
 
     Nothing disturbs simulated ranks, whose times are not the machine's.
     """
-    if header and str(header["mpi"]["library"]).startswith("SMPI"):
+    if header and str(header.get("mpi", {}).get("library", "")).startswith("SMPI"):
         return None
     shares = [
         use.others
