@@ -284,12 +284,14 @@ class BuildsEnded(rfm.RunOnlyRegressionTest, OwnStageMixin, special=True):
     @run_before("sanity")
     def say_if_the_machine_is_busy(self):
         """Warn before anything is measured, where the ranks run on this machine."""
-        if any("most_ranks" in partition.extras for partition in self.current_system.partitions):
-            # One interruption is no busy machine: the last of three looks must say so, too.
-            if all((found := noise()).state != "ok" for _ in range(3)):
-                getlogger().warning(
-                    f"this machine is busy ({found.found}): {found.fix}, or expect fewer findings"
-                )
+        partitions = self.current_system.partitions
+        if not any("most_ranks" in partition.extras for partition in partitions):
+            return
+        # One interruption is no busy machine: all of three looks must say so.
+        if all((found := noise()).state != "ok" for _ in range(3)):
+            getlogger().warning(
+                f"this machine is busy ({found.found}): {found.fix}, or expect fewer findings"
+            )
 
     @sanity_function
     def validate_wait(self):
