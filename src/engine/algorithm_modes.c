@@ -75,6 +75,9 @@ static void make_mode(struct mode *made, const struct mode *of, const struct alg
 void algorithm_modes_add(MPI_Comm comm, const struct kernel *kernel, struct options *options,
                          struct algorithm_modes *added, struct refusal *refusal)
 {
+    if (options->algorithms == NULL) {
+        return;
+    }
     const char *operation = operation_of(options);
     if (operation == NULL) {
         refuse(refusal,
@@ -88,7 +91,7 @@ void algorithm_modes_add(MPI_Comm comm, const struct kernel *kernel, struct opti
         return;
     }
     const size_t most = options->mode_count * (added->algorithm_count + 1);
-    const struct mode **modes = allocate(most, sizeof *modes);
+    const struct mode **modes = allocate(most, sizeof(const struct mode *));
     added->modes = allocate(most, sizeof *added->modes);
     size_t count = 0;
     for (size_t m = 0; m < options->mode_count; m++) {

@@ -18,9 +18,9 @@ struct algorithm_modes {
     size_t mode_count;
 };
 
-/* Collective. Adds to the modes of `options` those of the algorithms that `--algorithms` names,
- * each after the mode that it is made of. Refuses names that the library does not have, and kernels
- * that call no collective. */
+/* Collective. Adds to the modes of `options` those of the algorithms that `--algorithms` names, if
+ * it is given, each after the mode that it is made of. Refuses names that the library does not
+ * have, and kernels that call no collective. */
 void algorithm_modes_add(MPI_Comm comm, const struct kernel *kernel, struct options *options,
                          struct algorithm_modes *added, struct refusal *refusal);
 void algorithm_modes_free(struct algorithm_modes *added);

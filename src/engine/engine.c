@@ -101,11 +101,9 @@ static int run(struct session *session, int started)
     if (refused_anywhere(task->comm, kernel->name, &refusal)) {
         return EXIT_USAGE;
     }
-    if (options->algorithms != NULL) {
-        algorithm_modes_add(task->comm, kernel, options, &session->algorithms, &refusal);
-        if (refused_anywhere(task->comm, kernel->name, &refusal)) {
-            return EXIT_USAGE;
-        }
+    algorithm_modes_add(task->comm, kernel, options, &session->algorithms, &refusal);
+    if (refused_anywhere(task->comm, kernel->name, &refusal)) {
+        return EXIT_USAGE;
     }
     agree_on_seed(task->comm, options);
     if (options->start == START_BY_CORES) {

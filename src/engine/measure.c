@@ -34,7 +34,7 @@ void measure(struct session *session, struct point *point, int pass)
 {
     struct task *task = &session->task;
     const struct mode *mode = point->mode;
-    const MPI_Comm comm = task->comm;
+    MPI_Comm comm = task->comm;
     if (mode->algorithm != NULL) {
         task->comm = mode->algorithm->comm;
         algorithm_begin(mode->algorithm);
