@@ -261,10 +261,11 @@ class KernelMixin(PlacementMixin):
         )
 
     def missing_points(self):
-        """Names of requested points that have no sample."""
+        """Names of points that have no sample: of the modes asked for, and those of algorithms."""
+        planned = self.facts.header["plan"]["modes"]
         return [
             f"{mode} {size} B"
-            for mode in self.modes
+            for mode in dict.fromkeys([*self.modes, *planned])
             for size in self.sizes_bytes
             if not self.points.get((mode, size), {"count": 0})["count"]
         ]

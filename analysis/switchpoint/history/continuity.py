@@ -97,14 +97,8 @@ def continued(
     for row in rows:
         own = _curves(row["curves"], row["shared"])
         same = [one for one in earlier if _is_same(row, own, one)] if row["kind"] in CHANGES else []
-        before = next(
-            (
-                one.row
-                for one in same
-                if one.started in newest and one.row["finding_id"] not in taken
-            ),
-            None,
-        )
+        fresh = [one.row for one in same if one.started in newest]
+        before = next((kept for kept in fresh if kept["finding_id"] not in taken), None)
         if before is not None:
             taken.add(str(before["finding_id"]))
             row = row | {name: before.get(name) for name in _KEPT if before.get(name) is not None}
@@ -113,9 +107,7 @@ def continued(
         found.append(row)
     ids: set[str] = set()
     for row in found:
-        if (
-            row["finding_id"] in ids
-        ):  # another finding goes on under the ID that this one would have
+        if row["finding_id"] in ids:  # another finding goes on under the ID that it would have
             row["finding_id"] = finding_id(row["kind"], row["metric"], (row["sentence"],), {})
         ids.add(row["finding_id"])
     return found

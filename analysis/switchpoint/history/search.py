@@ -158,7 +158,7 @@ class Search:
         The effect is the rise from the first session to the last. Groups come first, the largest
         before the others; each curve is in one of them. They are subtracted.
         """
-        p = self._adjusted(np.array([one.p for one in self._candidates()]))[2]
+        p = self._adjusted()[2]
         found: list[Change] = []
         order = sorted(range(len(self._drifts)), key=lambda one: -len(self._drifts[one].curves))
         for number in order:
@@ -172,8 +172,7 @@ class Search:
 
     def beside(self) -> npt.NDArray[np.bool_]:
         """Return which of the switches and single sizes count."""
-        candidates = np.array([one.p for one in self._candidates()])
-        return self._adjusted(candidates)[3] <= self._given.rate
+        return self._adjusted()[3] <= self._given.rate
 
     def power(self, sessions: Sequence[int]) -> Iterator[dict[str, Any]]:
         """Yield the smallest changes that are found after so many earlier sessions.
@@ -228,8 +227,9 @@ class Search:
             np.r_[np.where(free, self._test.p, 1.0), self._drift_p, self._given.beside]
         )
 
-    def _adjusted(self, of_groups: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    def _adjusted(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the adjusted p of groups, of single parameters, of drifts, and of the others."""
+        of_groups = np.array([one.p for one in self._candidates()])
         p = np.r_[of_groups, self._every(self._free)]
         found = stats.false_discovery_control(p) if len(p) else p
         edges = np.cumsum([len(of_groups), len(self._free), len(self._drift_p)])
@@ -239,7 +239,7 @@ class Search:
     def _best_group(self) -> Change | None:
         """Return the change of the group that explains most, if it is significant."""
         candidates = self._candidates()
-        adjusted, *_ = self._adjusted(np.array([one.p for one in candidates]))
+        adjusted, *_ = self._adjusted()
         price = np.log(max(len(candidates), 1))
         best, most = None, 0.0
         for one, p in zip(candidates, adjusted, strict=True):
@@ -311,7 +311,7 @@ class Search:
 
     def _with_singles(self, found: list[Change]) -> list[Change]:
         """Add what single curves changed, to a group that they changed like, or by themselves."""
-        _, adjusted, *_ = self._adjusted(np.array([one.p for one in self._candidates()]))
+        _, adjusted, *_ = self._adjusted()
         least = np.array([self._given.least[metric] for metric in self._metric])
         sure = self._free & (adjusted <= self._given.rate)
         sure &= np.abs(np.nan_to_num(self._test.effect)) >= least

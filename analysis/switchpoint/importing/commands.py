@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from switchpoint.tables.collectives import is_collective
+
 #: The numbers of processes and of nodes; `mpirun -N` counts the processes of each node.
 _PROCESSES = re.compile(r"\s(?:-np|-n|--np|--ntasks)(?:\s+|=|(?=\d))(\d+)\b")
 _NODES = re.compile(r"\bsrun\b.*?\s(?:-N|--nodes)(?:\s+|=|(?=\d))(\d+)(?!-)\b")
@@ -12,11 +14,6 @@ _WINDOW = re.compile(r"\bosu_(?:bw|bibw|mbw_mr)\b.*?\s(?:-W|--window-size)(?:\s+
 
 #: A program starts at its name: what follows are its own options.
 _PROGRAM = re.compile(r"\b(?:osu_[a-z_]+|IMB-\w+|\w+_perf(?:_mpi)?|ib_\w+|NP\w+)\b")
-
-#: The number of processes is not part of the identity of a pair's benchmarks.
-_COLLECTIVE = re.compile(
-    r"_i?(?:alltoall|allgather|allreduce|barrier|bcast|gather|reduce|scatter|neighbor)"
-)
 
 #: The window of OSU's benchmarks without the option.
 _USUAL_WINDOW = "64"
@@ -34,7 +31,8 @@ def facts_of_command(command: str, identity: Mapping[str, str]) -> dict[str, str
     program = _PROGRAM.search(command)
     launcher = f"{command[: program.start()] if program else command} "
     facts: dict[str, str] = {}
-    if _COLLECTIVE.search(kernel) and (processes := _PROCESSES.findall(launcher)):
+    # The number of processes is not part of the identity of a pair's benchmarks.
+    if is_collective(kernel) and (processes := _PROCESSES.findall(launcher)):
         facts["processes"] = processes[-1]
     if nodes := _NODES.search(launcher):
         facts["nodes"] = nodes[1]

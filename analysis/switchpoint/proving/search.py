@@ -168,14 +168,17 @@ class Search:
         """Give a value above the switch to settings that the library chooses, the likely ones."""
         for one in self._automatic()[:_MOST_AUTOMATIC]:
             if self._raised([one]) in {REFUSED, IGNORED}:
-                self.launcher.refused |= {one.name: value for one, value in self._above([one])}
+                self._leave_out([one])
 
     def _override_others(self) -> None:
         """Do the same with all others together; if the switch moves, find the one that moves it."""
         others = self._automatic()[_MOST_AUTOMATIC:]
         self._staying_parts(others)
-        never = [one for one in others if one.name not in self.taken]  # reach no library
-        self.launcher.refused |= {one.name: value for one, value in self._above(never)}
+        self._leave_out(one for one in others if one.name not in self.taken)  # reach no library
+
+    def _leave_out(self, group: Iterable[Candidate]) -> None:
+        """Remember settings that cannot be raised, which the records name."""
+        self.launcher.refused |= {one.name: value for one, value in self._above(group)}
 
     def _automatic(self) -> list[Candidate]:
         words = ("thresh", "eager", "rndv", "limit")
@@ -230,7 +233,7 @@ class Search:
     def _halves(self, group: list[Candidate]) -> list[list[Candidate]]:
         """Halve a group that does not start; a single setting is remembered, and named."""
         if len(group) < 2:
-            self.launcher.refused |= {one.name: value for one, value in self._above(group)}
+            self._leave_out(group)
             return []
         self.halvings += 1
         if self.halvings > _MOST_HALVINGS:

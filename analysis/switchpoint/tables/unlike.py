@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from switchpoint.tables.collectives import is_collective
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.measurements import Measurements, repeated
 
@@ -27,9 +27,6 @@ _LEAST_SIZES = 3
 
 #: Collectives of other numbers of processes are other curves, so a smaller factor tells them apart.
 _FACTOR_UNKNOWN_PROCESSES = 4 / 3
-_COLLECTIVE = re.compile(
-    r"_i?(?:all_?to_?all|all_?gather|all_?reduce|barrier|bcast|gather|reduce|scatter|neighbor)"
-)
 
 #: A run joins one of so many groups; data with more are no launches in any case.
 _MOST_GROUPS = 16
@@ -57,7 +54,7 @@ def tell_unlike(measurements: Measurements) -> Measurements:
     kernels = times["kernel"] if "kernel" in times else pd.Series("", index=times.index)
     for _, rows in times[several].groupby(names, dropna=False, observed=True, sort=False):
         kernel = str(kernels[rows.index[0]])
-        unknown = bool(_COLLECTIVE.search(kernel)) and (
+        unknown = is_collective(kernel) and (
             "processes" not in rows or bool(rows["processes"].isna().all())
         )
         groups, largest = _groups(rows, _FACTOR_UNKNOWN_PROCESSES if unknown else _FACTOR)

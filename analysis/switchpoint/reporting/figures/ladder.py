@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from switchpoint.comparison.ladder import PROTOCOLS, UNKNOWN
 from switchpoint.errors import InputError
 from switchpoint.printable import printable
 from switchpoint.reporting.figures.figure import size_ticks
+from switchpoint.reporting.figures.svg import LogScale, add_text
 from switchpoint.reporting.ladders import by_site, launches_text, line_text
 from switchpoint.tables.units import percent, range_text, size_text
 from switchpoint.whole_files import write_whole
@@ -22,9 +22,6 @@ from switchpoint.whole_files import write_whole
 _LEFT, _BAR, _RIGHT = 16, 760, 20
 _HEAD, _NAME, _ROW, _BAR_HEIGHT, _LABEL = 64, 16, 30, 18, 14
 _CHARACTER = 6.4  # of a label's text, at its size
-
-#: A name has at most this many characters; the whole is in its tooltip.
-_MOST_CHARACTERS = 110
 
 #: Okabe and Ito's palette; ink on each of them is readable.
 _FILLS = dict(zip(PROTOCOLS, ["#56B4E9", "#009E73", "#E69F00", "#bdbdbd"], strict=True))
@@ -63,7 +60,7 @@ def draw_ladders(rungs: pd.DataFrame, *, dark: bool = False) -> str:
     known to lie between two sizes. Tooltips name causes and whole names. With `dark` it follows the
     reader's preference.
     """
-    scale = _Scale(rungs)
+    scale = _scale(rungs)
     drawing = ET.Element(
         "svg",
         {
@@ -77,7 +74,7 @@ def draw_ladders(rungs: pd.DataFrame, *, dark: bool = False) -> str:
     page = ET.SubElement(drawing, "rect", {"class": "page", "fill": "none"})
     y = float(_HEAD)
     for heading, ladders in by_site(rungs).items():
-        _text(drawing, 0, y + 4, heading, "head")
+        add_text(drawing, 0, y + 4, heading, "head")
         y += 14
         for name, own in ladders.items():
             y = _draw_ladder(drawing, scale, name, own, y) + 6
@@ -100,23 +97,18 @@ def write_ladders(rungs: pd.DataFrame, path: Path) -> None:
         ) from None
 
 
-class _Scale:
-    """Where a size is: logarithmic, over all sizes of all ladders."""
-
-    def __init__(self, rungs: pd.DataFrame) -> None:
-        self.low = max(float(rungs["first_size_bytes"].min()), 1.0)
-        self.high = max(float(rungs["last_size_bytes"].max()), 2 * self.low)
-
-    def __call__(self, size_bytes: float) -> float:
-        part = math.log(max(size_bytes, self.low) / self.low) / math.log(self.high / self.low)
-        return _LEFT + _BAR * min(part, 1.0)
+def _scale(rungs: pd.DataFrame) -> LogScale:
+    """Return where a size is: over all sizes of all ladders."""
+    low = max(float(rungs["first_size_bytes"].min()), 1.0)
+    high = max(float(rungs["last_size_bytes"].max()), 2 * low)
+    return LogScale(low, high, _LEFT, _LEFT + _BAR)
 
 
 def _draw_ladder(
-    drawing: ET.Element, scale: _Scale, name: str, rungs: Sequence[Mapping[str, Any]], y: float
+    drawing: ET.Element, scale: LogScale, name: str, rungs: Sequence[Mapping[str, Any]], y: float
 ) -> float:
     """Draw a name, its bar, and the labels of its boundaries below it; return where they end."""
-    _text(drawing, _LEFT, y + _NAME - 4, name, "label")
+    add_text(drawing, _LEFT, y + _NAME - 4, name, "label")
     y += _NAME
     for rung in rungs:
         _draw_rung(drawing, scale, rung, y)
@@ -133,7 +125,7 @@ def _draw_ladder(
         )  # fmt: skip
         words = f"{rung['last_size_before']:,}"
         line = _free_line(reached, cut, len(words) * _CHARACTER)
-        _text(group, cut, y + _BAR_HEIGHT + 12 + line * _LABEL, words, "label", "middle")
+        add_text(group, cut, y + _BAR_HEIGHT + 12 + line * _LABEL, words, "label", "middle")
     return y + _ROW + max(len(reached) - 1, 0) * _LABEL
 
 
@@ -147,7 +139,7 @@ def _free_line(reached: list[float], centre: float, width: float) -> int:
     return len(reached) - 1
 
 
-def _draw_rung(drawing: ET.Element, scale: _Scale, rung: Mapping[str, Any], y: float) -> None:
+def _draw_rung(drawing: ET.Element, scale: LogScale, rung: Mapping[str, Any], y: float) -> None:
     start = scale(rung["last_size_before"] or rung["first_size_bytes"])
     end = scale(rung["last_size_bytes"])
     group = ET.SubElement(drawing, "g")
@@ -163,7 +155,7 @@ def _draw_rung(drawing: ET.Element, scale: _Scale, rung: Mapping[str, Any], y: f
     words = [line, line.partition(" +")[0]] if rung["protocol"] == UNKNOWN else [protocol]
     for label in words:  # the longest that there is room for
         if label and end - start > len(label) * _CHARACTER + 6:
-            _text(group, (start + end) / 2, y + 13, label, "label on", "middle")
+            add_text(group, (start + end) / 2, y + 13, label, "label on", "middle")
             break
 
 
@@ -178,14 +170,14 @@ def _told(rung: Mapping[str, Any]) -> str:
     return printable(f"{kind} {where}{time}{cause}, {rung['status']}{launches}")
 
 
-def _draw_axis(drawing: ET.Element, scale: _Scale, bottom: float) -> None:
+def _draw_axis(drawing: ET.Element, scale: LogScale, bottom: float) -> None:
     for tick in size_ticks(scale.low, scale.high, 14):
         if not scale.low <= tick <= scale.high:
             continue
         x = f"{scale(tick):.1f}"
         place = {"x1": x, "x2": x, "y1": "46", "y2": f"{bottom:.0f}"}
         drawing.insert(2, ET.Element("line", {"class": "grid", **place}))  # below the bars
-        _text(drawing, scale(tick), 40, size_text(tick), "tick", "middle")
+        add_text(drawing, scale(tick), 40, size_text(tick), "tick", "middle")
 
 
 def _draw_legend(drawing: ET.Element, protocols: set[str]) -> None:
@@ -198,21 +190,6 @@ def _draw_legend(drawing: ET.Element, protocols: set[str]) -> None:
             {"x": f"{x:.0f}", "y": "6", "width": "14", "height": "12", "fill": fill},
         )  # fmt: skip
         words = _NO_PROOF if protocol == UNKNOWN else protocol
-        _text(drawing, x + 20, 16, words, "label")
+        add_text(drawing, x + 20, 16, words, "label")
         x += 44 + len(words) * _CHARACTER
-    _text(drawing, x + 8, 16, "dashed: known to lie between two sizes", "tick")
-
-
-def _text(
-    parent: ET.Element, x: float, y: float, words: str, style: str, anchor: str = "start"
-) -> None:
-    """Add a text; one that is too long is cut, and whole in its tooltip."""
-    shown = printable(words)
-    attributes = {"x": f"{x:.1f}", "y": f"{y:.1f}", "class": style, "text-anchor": anchor}
-    element = ET.SubElement(parent, "text", attributes)
-    if len(shown) > _MOST_CHARACTERS:
-        ET.SubElement(element, "title").text = shown
-        shown = shown[: _MOST_CHARACTERS - 1] + "…"
-        element[0].tail = shown
-    else:
-        element.text = shown
+    add_text(drawing, x + 8, 16, "dashed: known to lie between two sizes", "tick")

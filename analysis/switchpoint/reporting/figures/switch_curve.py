@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
 from switchpoint.printable import printable
 from switchpoint.reporting.figures.figure import size_ticks, value_ticks
+from switchpoint.reporting.figures.svg import LogScale, add_text
 from switchpoint.tables.units import range_text, size_text
 
 #: In pixels.
@@ -60,9 +60,9 @@ def draw_switch_curve(points: pd.DataFrame, last: int, first: int, title: str, c
     sizes = median.index.to_numpy(dtype=float)
     if len(median) < 2:
         return ""
-    across = _Scale(sizes.min(), sizes.max(), _LEFT, _LEFT + _WIDTH)
+    across = LogScale(sizes.min(), sizes.max(), _LEFT, _LEFT + _WIDTH)
     low, high = float(shown["time_us"].min()), float(shown["time_us"].max())
-    up = _Scale(low, high, _TOP + _HEIGHT, _TOP)
+    up = LogScale(low, high, _TOP + _HEIGHT, _TOP)
     drawing = ET.Element(
         "svg",
         {"xmlns": "http://www.w3.org/2000/svg", "class": "switch-curve", "role": "img",
@@ -71,7 +71,7 @@ def draw_switch_curve(points: pd.DataFrame, last: int, first: int, title: str, c
          "viewBox": f"0 0 {_LEFT + _WIDTH + _RIGHT} {_TOP + _HEIGHT + _BOTTOM}"},
     )  # fmt: skip
     ET.SubElement(drawing, "style").text = _STYLE
-    _text(drawing, 0, 16, title, "head")
+    add_text(drawing, 0, 16, title, "head")
     _draw_axes(drawing, across, up, (low, high))
     for size_bytes, time_us in shown[["size_bytes", "time_us"]].itertuples(index=False):
         ET.SubElement(
@@ -85,35 +85,21 @@ def draw_switch_curve(points: pd.DataFrame, last: int, first: int, title: str, c
     return ET.tostring(drawing, encoding="unicode")
 
 
-@dataclass(frozen=True)
-class _Scale:
-    """Where a value is, logarithmic."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def __call__(self, value: float) -> float:
-        part = math.log(value / self.low) / math.log(max(self.high / self.low, 1.001))
-        return self.start + (self.end - self.start) * min(max(part, 0.0), 1.0)
-
-
 def _draw_axes(
-    drawing: ET.Element, across: _Scale, up: _Scale, times_us: tuple[float, float]
+    drawing: ET.Element, across: LogScale, up: LogScale, times_us: tuple[float, float]
 ) -> None:
     bottom = _TOP + _HEIGHT
     for tick in size_ticks(across.low, across.high, 9):
         if across.low <= tick <= across.high:
             _line(drawing, "grid", (across(tick), _TOP), (across(tick), bottom))
-            _text(drawing, across(tick), bottom + 16, size_text(tick), "tick", "middle")
+            add_text(drawing, across(tick), bottom + 16, size_text(tick), "tick", "middle")
     ticks = value_ticks(*times_us)
     for value, text in zip(ticks["tickvals"], ticks["ticktext"], strict=True):
         if times_us[0] <= value <= times_us[1]:
             _line(drawing, "grid", (_LEFT, up(value)), (_LEFT + _WIDTH, up(value)))
-            _text(drawing, _LEFT - 6, up(value) + 4, text, "tick", "end")
-    _text(drawing, _LEFT + _WIDTH, bottom + 34, "message size", "tick", "end")
-    _text(drawing, 0, _TOP - 10, "time of a message in µs; a dot is a launch", "tick")
+            add_text(drawing, _LEFT - 6, up(value) + 4, text, "tick", "end")
+    add_text(drawing, _LEFT + _WIDTH, bottom + 34, "message size", "tick", "end")
+    add_text(drawing, 0, _TOP - 10, "time of a message in µs; a dot is a launch", "tick")
 
 
 def _draw_switch(drawing: ET.Element, x: float, sizes: str, cause: str) -> None:
@@ -121,7 +107,7 @@ def _draw_switch(drawing: ET.Element, x: float, sizes: str, cause: str) -> None:
     left = x > _LEFT + _WIDTH / 2
     for number, text in enumerate(filter(None, [sizes, cause])):
         place = (x - 6, "end") if left else (x + 6, "start")
-        _text(drawing, place[0], _TOP + 14 + 15 * number, text, "", place[1])
+        add_text(drawing, place[0], _TOP + 14 + 15 * number, text, "", place[1])
 
 
 def _line(drawing: ET.Element, kind: str, *ends: Sequence[float]) -> None:
@@ -130,11 +116,3 @@ def _line(drawing: ET.Element, kind: str, *ends: Sequence[float]) -> None:
         drawing, "line",
         {"class": kind, "x1": f"{x1:.1f}", "y1": f"{y1:.1f}", "x2": f"{x2:.1f}", "y2": f"{y2:.1f}"},
     )  # fmt: skip
-
-
-def _text(
-    drawing: ET.Element, x: float, y: float, text: str, kind: str, anchor: str = "start"
-) -> None:
-    ET.SubElement(
-        drawing, "text", {"class": kind, "x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor}
-    ).text = printable(text)

@@ -26,14 +26,15 @@ _MOST_LADDERS = 8
 def overview(contents: Contents) -> Page:
     """Return the first page."""
     measurements = contents.measurements
+    surest = _surest_line(contents)
     return Page(
         "index.html",
         "Switchpoint report",
         [
             *filter(None, [disturbed_text(measurements)]),
-            *(_causes(contents), _changes(contents), _surest(contents)),
+            *(_causes(contents), _changes(contents), _surest(surest)),
         ],
-        _picture(contents),
+        _picture(contents, surest),
         [
             Section("sites", "Sites", tables=[_sites(contents)] if contents.sites else []),
             Section("kernels", "Kernels", tables=[_kernels(contents)]),
@@ -88,9 +89,8 @@ def _changes(contents: Contents) -> str:
     )
 
 
-def _surest(contents: Contents) -> str:
+def _surest(surest: Line | None) -> str:
     """Say which step is the surest to come again; of equally sure ones the costliest."""
-    surest = _surest_line(contents)
     if surest is None:
         return "No step costs time."
     return (
@@ -113,10 +113,9 @@ def _place(line: Line) -> str:
     return ", ".join(dict.fromkeys(told)) or "the only place"
 
 
-def _picture(contents: Contents) -> str:
+def _picture(contents: Contents, surest: Line | None) -> str:
     """Draw the curve of the switch that the sentences name, then its ladder beside others."""
     named = records(_confirmed(contents.switches))[:1]
-    surest = _surest_line(contents)
     if surest is not None:
         sizes = {
             "last_size_bytes": surest.last_size_before,
@@ -129,12 +128,15 @@ def _picture(contents: Contents) -> str:
 
 def _curve(contents: Contents, switch: Mapping[Any, Any]) -> str:
     """Draw the curve of a switch, all launches of its place, kernel and mode."""
-    columns = [name for name in (*_PLACE, "kernel", "mode") if name in contents.curves]
     points = contents.curves
-    for name in columns:
-        points = points[[word(value) == word(switch.get(name)) for value in points[name]]]
-    names = [switch.get(name) for name in (*_PLACE, "kernel", "mode")]
-    told = [name for name in names if isinstance(name, str)]
+    told = []
+    for name in (*_PLACE, "kernel", "mode"):
+        value = switch.get(name)
+        if isinstance(value, str):
+            told.append(value)
+        if name in points:
+            same = points[name] == value if isinstance(value, str) else points[name].isna()
+            points = points[same]
     cause = f"{switch['cause']} = {switch['value']}" if isinstance(switch.get("cause"), str) else ""
     last, first = int(switch["last_size_bytes"]), int(switch["first_size_bytes"])
     return draw_switch_curve(points, last, first, ", ".join(dict.fromkeys(told)), cause)

@@ -35,14 +35,14 @@ def print_power(verdict: Verdict) -> None:
     """
     console = SafeConsole()
     if not verdict.power:
-        console.print("no curve was compared, so nobody knows how small a change is found")
+        show_line(console, "no curve was compared, so nobody knows how small a change is found")
     rows: dict[tuple[str, str], list[str]] = {}
     for one in verdict.power:
         told = f"{100 * one['least']:.1f} % after {counted(one['sessions'], 'session')}"
         rows.setdefault((one["metric"], one["of"]), []).append(told)
     for (metric, of), found in rows.items():
         whose = "one curve" if of == "curve" else "all curves of a placement"
-        console.print(f"found in {metric} of {whose}: {', '.join(found)}", soft_wrap=True)
+        show_line(console, f"found in {metric} of {whose}: {', '.join(found)}")
 
 
 def last_line(verdict: Verdict) -> str:
