@@ -11,12 +11,17 @@ enum { NAME_LENGTH = 96 };
 
 static const char ALL[] = "all";
 
+static bool is_word(const char *word, const char *name, size_t length)
+{
+    return strlen(word) == length && strncmp(name, word, length) == 0;
+}
+
 /* Whether a list "a,b" has a word. */
 static bool lists(const char *list, const char *word)
 {
     for (const char *name = list;; name += strcspn(name, ",") + 1) {
         const size_t length = strcspn(name, ",");
-        if (strlen(word) == length && strncmp(name, word, length) == 0) {
+        if (is_word(word, name, length)) {
             return true;
         }
         if (name[length] == '\0') {
@@ -48,10 +53,9 @@ static bool all_known(const char *list, const struct algorithm_modes *added,
     }
     for (const char *name = list;; name += strcspn(name, ",") + 1) {
         const size_t bytes = strcspn(name, ",");
-        bool found = bytes == strlen(ALL) && strncmp(name, ALL, bytes) == 0;
+        bool found = is_word(ALL, name, bytes);
         for (size_t a = 0; a < added->algorithm_count; a++) {
-            const char *other = added->algorithms[a].name;
-            found = found || (strlen(other) == bytes && strncmp(name, other, bytes) == 0);
+            found = found || is_word(added->algorithms[a].name, name, bytes);
         }
         if (!found) {
             return refuse(refusal, "--algorithms: no '%.*s'; this library has: %s", (int)bytes,

@@ -14,17 +14,13 @@ static size_t result_bytes(const struct task *t)
     return t->rank == 0 ? (size_t)t->size_bytes : 0;
 }
 
-static void fill(const struct task *t, uint64_t key)
-{
-    reduction_fill(t, key, (size_t)reduction_count(t));
-}
-
 static struct verdict check(const struct task *t, uint64_t key)
 {
     return reduction_check(t, key, 0, t->rank == 0 ? (size_t)reduction_count(t) : 0);
 }
 
-static const struct result RESULT = {.bytes = result_bytes, .fill = fill, .check = check};
+static const struct result RESULT = {
+    .bytes = result_bytes, .fill = reduction_fill_vector, .check = check};
 
 static const struct mode MODES[] = {
     {.name = "library",

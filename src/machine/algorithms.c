@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abort_job.h"
+#include "exit_codes.h"
 #include "memory.h"
 #include "mpi_check.h"
 
@@ -94,18 +96,18 @@ static size_t name_length(const char *end, size_t word)
 static void add_described(struct found *found, const char *description, int variable)
 {
     int value = 0;
-    const char *from = description;
-    for (const char *dash = strstr(from, " - "); dash != NULL; dash = strstr(dash + 1, " - ")) {
+    for (const char *dash = strstr(description, " - "); dash != NULL;
+         dash = strstr(dash + 1, " - ")) {
         const char *end = dash;
-        while (end > from && end[-1] == ' ') {
+        while (end > description && end[-1] == ' ') {
             end--;
         }
         const char *start = end;
-        while (start > from && (isalnum((unsigned char)start[-1]) || start[-1] == '_')) {
+        while (start > description && (isalnum((unsigned char)start[-1]) || start[-1] == '_')) {
             start--;
         }
         const size_t word = (size_t)(end - start);
-        const bool alone = start > from && start[-1] == '\n';
+        const bool alone = start > description && start[-1] == '\n';
         const size_t length = alone ? word : name_length(end, word);
         if (length > 0 && value++ != AUTOMATIC) {
             add(found, end - length, length, value - 1, variable);
@@ -194,14 +196,23 @@ struct algorithm *algorithms_of(MPI_Comm comm, const char *operation, size_t *co
     return found.algorithms;
 }
 
+/* It could be written when the algorithms were listed. */
+static void must_write(const struct algorithm *algorithm, int value)
+{
+    if (!write_value(algorithm->variable, value)) {
+        abort_job(algorithm->comm, EXIT_MPI_ERROR,
+                  "--algorithms: the variable for %s can no longer be written", algorithm->name);
+    }
+}
+
 void algorithm_begin(const struct algorithm *algorithm)
 {
-    write_value(algorithm->variable, algorithm->value);
+    must_write(algorithm, algorithm->value);
 }
 
 void algorithm_end(const struct algorithm *algorithm)
 {
-    write_value(algorithm->variable, AUTOMATIC);
+    must_write(algorithm, AUTOMATIC);
 }
 #else
 /* SimGrid's MPI has no MPI_T. */

@@ -116,6 +116,11 @@ void reduction_fill(const struct task *t, uint64_t key, size_t count)
     }
 }
 
+void reduction_fill_vector(const struct task *t, uint64_t key)
+{
+    reduction_fill(t, key, (size_t)reduction_count(t));
+}
+
 static int expected(const struct task *t, uint64_t key, size_t index)
 {
     int reduced = element(key, 0, index);

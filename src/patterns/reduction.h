@@ -33,8 +33,11 @@ int reduction_count(const struct task *task);
 /* `suits`: a size is a whole number of elements. */
 bool reduction_suits(const struct task *task, struct refusal *refusal);
 
-/* `fill`: the whole send buffer, `count` elements. Sums are exact in every type and order. */
+/* Fills the whole send buffer, `count` elements. Sums are exact in every type and order. */
 void reduction_fill(const struct task *task, uint64_t key, size_t count);
+
+/* `fill` of a result, where each rank's input is one vector of the size. */
+void reduction_fill_vector(const struct task *task, uint64_t key);
 
 /* Compares the receive buffer's `count` elements with what those of all ranks, from the element
  * `first` on, must give. */
