@@ -32,7 +32,7 @@ _CMAKE = (3, 22)
 
 _NOISE_SECONDS = 0.3
 _NOISE_GAP_NS = 20_000  # a turn of a loop that only reads the clock takes much less than 1 us
-_NOISY = 0.01  # share of time that other work took
+_NOISY = 0.1  # a quota or a shared core takes more; timers and a quiet host's VM took up to 0.023
 _BUSY_CORES = 0.5  # a tick of 10 ms is 0.03 of the cores in 0.3 s, and daemons take some
 
 
