@@ -86,3 +86,4 @@ def test_both_questions_are_answered_in_40_lines(switchpoint: Run, tree: Path) -
                 if line.startswith(site) and _MPI[mpi] in line and line.endswith(fabric)
             ]
             assert f"{size // 2:,} to {size:,} B" in line
+            assert "  4 of 4  " in line  # two launches of two benchmarks over this fabric

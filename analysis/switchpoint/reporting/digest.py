@@ -33,6 +33,9 @@ _ENOUGH_SHARE = 0.5
 #: Curves of one place that differ in these can have other boundaries. They are counted separately.
 _LIKE = ("kernel", "placement")
 
+#: Columns that lines may summarise although their values differ: curves of other modes count too.
+SUMMARISED = (*_LIKE, "mode")
+
 #: Two brackets belong to one boundary if they share this part of the narrower one, in octaves.
 _SHARED = 0.5
 
@@ -58,7 +61,8 @@ class Line:
     curves : dict
         The identity of each curve that shows it.
     of_curves : int
-        How many curves of the place, with these benchmarks and placements, could show it.
+        How many curves of the place, with these benchmarks and placements, could show it. If all
+        that show it have one fabric, or another label, in common: how many with this label.
     matters : bool
         Whether it is large, has a suspect or recurs.
     notable : bool
@@ -94,6 +98,11 @@ class Line:
     def recurs(self) -> bool:
         """Whether most curves that could show it do."""
         return len(self.curves) >= _ENOUGH_SHARE * self.of_curves
+
+    def common(self, name: str) -> str | None:
+        """The value that all of its curves have in a column; None if they differ or have none."""
+        value, *others = {curve.get(name) for curve in self.curves.values()}
+        return value if isinstance(value, str) and not others else None
 
     @property
     def confidence(self) -> float:
@@ -297,6 +306,7 @@ def _add(line: Line, row: Mapping[Any, Any], identity: list[str]) -> None:
 def _count_curves(lines: list[Line], curves: pd.DataFrame) -> None:
     """Count for each line the similar curves that have sizes on both sides."""
     identity = identity_columns(curves)
+    labels = [name for name in identity if name not in {*PLACE, *SUMMARISED, "run_id"}]
     grouped = (
         curves.groupby(identity, dropna=False, observed=True)["size_bytes"]
         .agg(["min", "max"])
@@ -310,8 +320,10 @@ def _count_curves(lines: list[Line], curves: pd.DataFrame) -> None:
         by_place.setdefault(tuple(row.get(name) for name in PLACE), []).append(row)
     for line in lines:
         like = {tuple(curve.get(name) for name in _LIKE) for curve in line.curves.values()}
+        common = {name: value for name in labels if (value := line.common(name)) is not None}
         line.of_curves = sum(
             tuple(row.get(name) for name in _LIKE) in like
+            and all(row.get(name) == value for name, value in common.items())
             and (
                 not line.is_boundary
                 or (row["min"] <= line.last_size_before and row["max"] >= line.size_bytes)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from switchpoint.reporting.digest import PLACE, Line
+from switchpoint.reporting.digest import PLACE, SUMMARISED, Line
 from switchpoint.reporting.terminal.words import listed
 from switchpoint.tables.columns import identity_columns
 from switchpoint.tables.naming import worded
 
-#: Columns whose values are counted if a line summarises more than a few.
+#: What to call the values of `SUMMARISED`, which are counted if a line has more than a few.
 _FOLDED = {"kernel": "benchmarks", "placement": "placements", "mode": "modes"}
 _FEW_WORDS = 4
 
@@ -56,11 +56,13 @@ def curves_text(line: Line, varying: list[str]) -> str:
     """Name the benchmarks, placements and modes of a line's curves, or their number."""
     words = []
     for name in varying:
+        if name not in SUMMARISED:
+            value = line.common(name)
+            words += [] if value is None else [worded(name, value)]
+            continue
         values = list(dict.fromkeys(curve.get(name) for curve in line.curves.values()))
         known = [value for value in values if isinstance(value, str)]
-        if name in _FOLDED and known:
+        if known:
             few = len(known) <= _FEW_WORDS
             words.append(listed(known) if few else f"{len(known)} {_FOLDED[name]}")
-        elif len(values) == 1 and known:
-            words.append(worded(name, known[0]))
     return ", ".join(words)
