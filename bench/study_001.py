@@ -153,29 +153,38 @@ def mpi_of(row: Any) -> str:
     return row["mpi"] if environ in usual or pd.isna(environ) else f"{row['mpi']} ({environ})"
 
 
-def switch_table(switches: pd.DataFrame) -> str:
-    """Every switch that was located to the byte or whose step is large, with its cause."""
-    lines = [
-        "| MPI | placement | mode | last B | first B | throughput | kind | cause | verdict |",
-        "|---|---|---|---:|---:|---:|---|---|---|",
-    ]
-    for row in switches.to_dict("records"):
-        change = row["magnitude"]
-        bandwidth = "-" if pd.isna(change) else percent(1 / (1 + change) - 1)
-        lines.append(
-            f"| {mpi_of(row)} | {row['placement']} | {row['mode']} | {row['last_size_bytes']:,} "
-            f"| {row['first_size_bytes']:,} | {bandwidth} | {row['kind'].replace('_', ' ')} "
-            f"| {row['cause'] or '-'} | {row['status']} |"
-        )
+def switch_table(switches: pd.DataFrame, with_causes: bool = True) -> str:
+    """Switches to the byte and large steps; those alike at several placements are one row."""
+    head = ["MPI", "mode", "last B", "first B", "placement", "throughput"]
+    same = ["MPI", "mode", "last_size_bytes", "first_size_bytes"]
+    if with_causes:
+        head, same = [*head, "kind", "cause", "verdict"], [*same, "kind", "cause", "status"]
+    table = switches.assign(MPI=switches.apply(mpi_of, axis=1))
+    lines = [f"| {' | '.join(head)} |", f"|---|---|---:|---:{'|---' * (len(head) - 4)}|"]
+    for _, group in table.groupby(same, sort=False, dropna=False):
+        row = group.iloc[0]
+        sizes = [f"{row[name]:,}" for name in ("last_size_bytes", "first_size_bytes")]
+        cells = [row["MPI"], row["mode"], *sizes, ", ".join(group["placement"])]
+        cells.append(", ".join(map(bandwidth_change, group["magnitude"])))
+        if with_causes:
+            cells += [row["kind"].replace("_", " "), row["cause"] or "-", row["status"]]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
+def bandwidth_change(slower: float) -> str:
+    """The change of throughput of a change of time."""
+    return "-" if pd.isna(slower) else percent(1 / (1 + slower) - 1)
+
+
 def reasons(switches: pd.DataFrame) -> str:
-    """Each proved cause and governor in one sentence."""
+    """Each proved cause and governor in one sentence, with the placements that it is true of."""
     proved = switches[switches["status"].isin(["confirmed", "governed"])]
+    sends = proved[proved["mode"] == "send"]
+    table = sends.assign(MPI=sends.apply(mpi_of, axis=1))
     return "\n".join(
-        f"- {mpi_of(row)}, {row['placement']}, {row['status']}: {row['reason']}."
-        for row in proved[proved["mode"] == "send"].to_dict("records")
+        f"- {mpi}, {', '.join(group['placement'])}, {status}: {reason}."
+        for (mpi, status, reason), group in table.groupby(["MPI", "status", "reason"], sort=False)
     )
 
 
@@ -302,6 +311,8 @@ def answers(measurements: Measurements) -> str:
     for text, group in table.groupby("claim", sort=False):
         by_place = {row["place"]: row for row in group.to_dict("records")}
         cells = [answer(by_place[place]) for place in places]
+        if len(set(cells)) == 1:
+            cells[1:] = ["the same"] * len(cells[1:])
         lines.append(f"| {text} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -410,7 +421,7 @@ def main(given: argparse.Namespace) -> None:
         *map(shown, close),
         "## The switches, to the byte\n\nEvery switch that a bisection or the late receiver located"
         " to the byte, and every other step of 30 % or more. The column throughput is its change"
-        " at this byte.\n",
+        " at this byte, at each placement in turn.\n",
         switch_table(switches[large & (switches["status"] != "unknown")]) + "\n",
         "Causes of the switches of `MPI_Send` ([what confirmed and governed mean]"
         "(../explanation/causes.md)):\n",
@@ -420,7 +431,7 @@ def main(given: argparse.Namespace) -> None:
         "- The study does not name its MPI library. What is said above of MPICH is likely, because "
         "its node file, its two jumps and its level of 40,000 Mbit/s fit, and is not certain.\n"
         "- These steps have no cause:\n",
-        switch_table(open_ones) + "\n" if len(open_ones) else "(none)\n",
+        switch_table(open_ones, with_causes=False) + "\n" if len(open_ones) else "(none)\n",
         COMMANDS,
     ]
     page.write_text("\n".join(section for section in sections if section), encoding="utf-8")
