@@ -13,11 +13,19 @@ from pathlib import Path
 WORDS = Path(__file__).with_name("words.txt")
 
 
-def read_words(path: Path = WORDS) -> dict[str, str]:
-    """Read the list: expression to what to write instead."""
-    lines = (line for line in path.read_text("utf-8").splitlines() if not line.startswith("#"))
-    pairs = (line.rpartition(" = ")[::2] for line in lines if line)
+def read_words(part: str = "", path: Path = WORDS) -> dict[str, str]:
+    """Read a part of the list: expression to what to write instead."""
+    parts = re.split(r"^\[(\w+)\]$", path.read_text("utf-8"), flags=re.MULTILINE)
+    text = dict(zip(["", *parts[1::2]], parts[::2], strict=True))[part]
+    lines = (line for line in text.splitlines() if " = " in line and not line.startswith("#"))
+    pairs = (line.rpartition(" = ")[::2] for line in lines)
     return {expression.strip(): instead.strip() for expression, instead in pairs}
+
+
+def without_code(page: str) -> str:
+    """Empty the blocks of code of a Markdown page; its lines keep their numbers."""
+    block = r"^ *```.*?^ *```$"
+    return re.sub(block, lambda one: "\n" * one[0].count("\n"), page, flags=re.M | re.S)
 
 
 def find_words(text: str, words: dict[str, str]) -> list[tuple[int, str, str]]:
@@ -36,10 +44,14 @@ def find_words(text: str, words: dict[str, str]) -> list[tuple[int, str, str]]:
 
 def main(files: list[str]) -> int:
     """Check files; return the exit code."""
-    words = read_words()
+    words, of_docs = read_words(), read_words("docs")
     failed = False
     for file in files:
-        for line, word, instead in find_words(Path(file).read_text("utf-8"), words):
+        text = Path(file).read_text("utf-8")
+        found = find_words(text, words)
+        if file == "README.md" or (file.endswith(".md") and "docs" in Path(file).parts):
+            found += find_words(without_code(text), of_docs)
+        for line, word, instead in sorted(found):
             print(f"{file}:{line}: '{word}': write '{instead}'")
             failed = True
     return int(failed)

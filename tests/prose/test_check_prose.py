@@ -33,6 +33,14 @@ def test_a_word_of_the_list_is_named_with_its_line_and_another(
     assert done.stdout.count("\n") == 1
 
 
+def test_some_words_are_looked_for_in_the_text_of_docs_alone(tmp_path: Path) -> None:
+    text = "One.\n```\n2 nights\n```\nTwo nights.\n"
+    (tmp_path / "docs").mkdir()
+
+    assert "page.md:5: 'nights': write" in check(tmp_path / "docs/page.md", text).stdout
+    assert check(tmp_path / "page.md", text).stdout == ""
+
+
 def test_plain_words_and_names_in_back_quotes_pass(tmp_path: Path) -> None:
     done = check(tmp_path / "page.md", "A recommendation: the field `mend` is now `fix`.\n")
     assert (done.returncode, done.stdout) == (0, "")
