@@ -8,11 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from switchpoint import read
+from switchpoint import read, read_files
 from switchpoint.errors import InputError
 from switchpoint.importing.choices import Choices
 from switchpoint.importing.files import Found
 from switchpoint.importing.reading import read_found
+from switchpoint.tables.columns import MEASURES
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -226,12 +227,25 @@ def test_each_statistic_of_a_table_can_be_the_curve(tmp_path: Path) -> None:
 def test_commands_above_a_table_say_its_processes_nodes_and_window(tmp_path: Path) -> None:
     allreduce = osu({4: 9.5, 8: 9.6, 16: 9.9}, "Allreduce Latency", "Avg Latency(us)")
     bandwidth = osu({1: 2.5, 2: 5.5, 4: 9.9}, "Bandwidth", "Bandwidth (MB/s)")
-    text = f"$ mpirun -np 8 ./osu_allreduce\n{allreduce}$ srun -N 2 ./osu_bw -W 16\n{bandwidth}"
+    first = "$ mpirun -np 8 --mca pml ucx -x UCX_TLS=rc ./osu_allreduce -i 100 -x 10 -T mpi_float"
+    second = "$ srun -N 2 ./osu_bw -W 16 -m 1:4 -d cuda D H"
+    text = f"{first}\n{allreduce}{second}\n{bandwidth}"
 
     samples = read(written(tmp_path, text)).samples.drop_duplicates("kernel").set_index("kernel")
 
-    assert samples.loc["osu_allreduce", "processes"] == "8"
-    assert samples.loc["osu_bw", ["nodes", "window_size"]].tolist() == ["2", "16"]
+    names = ["processes", "datatype", "settings"]
+    settings = "OMPI_MCA_pml=ucx UCX_TLS=rc"
+    assert samples.loc["osu_allreduce", names].tolist() == ["8", "MPI_FLOAT", settings]
+    names = ["nodes", "window_size", "accelerator", "buffers"]
+    assert samples.loc["osu_bw", names].tolist() == ["2", "16", "cuda", "D H"]
+    assert {*samples} - {*MEASURES} == {"run_id", "processes", "datatype", "settings", *names}
+
+
+def test_printed_places_of_buffers_are_named_as_in_commands(tmp_path: Path) -> None:
+    places = "# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)\n"
+    text = "# OSU MPI-CUDA Latency Test v5.6\n" + places + "# Size  Latency (us)\n1 1.5\n2 1.6\n"
+
+    assert set(read(written(tmp_path, text)).samples["buffers"]) == {"D H"}
 
 
 def test_commands_that_are_listed_first_say_nothing(tmp_path: Path) -> None:
@@ -254,6 +268,9 @@ def test_runs_that_differ_by_more_than_launches_do_are_other_curves(
 
     warning = "osu_allreduce: 2 runs of an unknown number of processes have the same names"
     assert (warning in result.output) == told
+    found = read_files([tmp_path]).measurements
+    assert found is not None
+    assert ("series" in found.samples) == told == any(warning in line for line in found.warnings)
 
 
 def test_runs_of_several_days_are_history_not_other_curves(

@@ -35,6 +35,7 @@ SMALL = {
     "zoom.py 1": "right",
     "placement_order.py 1": "another program on each",
     "detection/noise.py 2": "10",
+    "detection/apart.py": "| other placements |",
     "detection/score.py --ours --missed '--grid=powers of two'": "recall",
     "detection/score_fabrics.py '--grid=powers of two, repeats' 1": "magnitudes of -100 %",
     "gate/store_speed.py year=3": "runs of one session",

@@ -30,10 +30,9 @@ def load(
         return read(files, verbose=verbose)
     from switchpoint.reporting.terminal.progress import progress
     from switchpoint.store.store import Store
-    from switchpoint.tables.unlike import tell_unlike
 
     with progress(f"reading {store}"):
-        return tell_unlike(Store(store).latest(sessions, since=since, until=until))
+        return Store(store).latest(sessions, since=since, until=until)
 
 
 def load_all(
@@ -45,10 +44,9 @@ def load_all(
         return read(files)
     from switchpoint.reporting.terminal.progress import progress
     from switchpoint.store.store import Store
-    from switchpoint.tables.unlike import tell_unlike
 
     with progress(f"reading {store}"):
-        return tell_unlike(Store(store).read(since=since, until=until))
+        return Store(store).read(since=since, until=until)
 
 
 def load_from(place: str) -> Measurements:
@@ -79,8 +77,7 @@ def read(files: list[Path], *, verbose: bool = False) -> Measurements:
     from switchpoint.importing.files import find_files
     from switchpoint.importing.reading import read_found
     from switchpoint.reporting.terminal.progress import progress
-    from switchpoint.tables.builds import tell_builds
-    from switchpoint.tables.unlike import tell_unlike
+    from switchpoint.tables.unlike import tell_apart
 
     found = find_files(files)
     with progress("reading", len(found.found)) as advance:
@@ -96,7 +93,7 @@ def read(files: list[Path], *, verbose: bool = False) -> Measurements:
             f"contains no curve, only {values} single value{'' if values == 1 else 's'};"
             " store them with `switchpoint import`",
         )
-    return tell_unlike(tell_builds(measurements))
+    return tell_apart(measurements)
 
 
 def list_failures(

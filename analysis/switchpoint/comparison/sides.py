@@ -13,7 +13,8 @@ import pandas as pd
 from switchpoint.comparison.selections import TIMES, Selection
 from switchpoint.errors import InputError
 from switchpoint.explanation.zooms import TIMED_KERNEL
-from switchpoint.importing.reading import read_files
+from switchpoint.importing.files import find_files
+from switchpoint.importing.reading import read_found
 from switchpoint.store.contents import find_run
 from switchpoint.store.store import Store
 from switchpoint.tables.builds import tell_builds
@@ -116,15 +117,17 @@ def select_all(
 
 
 def _of_files(selection: Selection) -> Measurements:
-    gathered = read_files(selection.files)
+    files = find_files(selection.files)
+    gathered = read_found(files.found)
+    failures = files.failures + gathered.failures
     if gathered.measurements is None:
-        if gathered.failures:
-            raise gathered.failures[0]
+        if failures:
+            raise failures[0]
         raise InputError(selection.files[0], "contains no file; measure first")
     found = gathered.measurements
     runs = _wanted_runs(selection, found.runs, str(selection.files[0]))
     chosen = tell_builds(_restricted(found, runs))
-    told = [*chosen.not_taken, *map(str, gathered.failures)]
+    told = [*chosen.not_taken, *map(str, failures)]
     return dataclasses.replace(chosen, not_taken=told)
 
 

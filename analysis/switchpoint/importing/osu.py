@@ -46,6 +46,9 @@ _FACTS_AHEAD = {
     "receiver_processes": re.compile(r"# Number of forked processes in receiver: (\d+)"),
 }
 
+#: Where each buffer is, in `HOST (H) and Receive Buffer on DEVICE (D)`.
+_BUFFER = re.compile(r"\((\w+)\)")
+
 #: The datatype of versions before 7, which do not print it.
 _USUAL_DATATYPE = "MPI_CHAR"
 
@@ -239,6 +242,8 @@ def _facts(patterns: dict[str, re.Pattern[str]], line: str) -> dict[str, str]:
 def _plain(table: Table) -> Iterator[Table]:
     """Convert tables of some options to the usual form: one metric of the sent messages."""
     identity, columns, rows = dict(table.identity), table.columns, table.rows
+    if places := _BUFFER.findall(identity.get("buffers", "")):
+        identity["buffers"] = " ".join(places)
     if identity.pop(_SECTION, None) == "rates":
         return
     if identity.get("datatype") == _USUAL_DATATYPE:

@@ -41,6 +41,7 @@ from switchpoint.printable import printable
 from switchpoint.records.lines import guarded, open_maybe_gzip
 from switchpoint.tables import measurements
 from switchpoint.tables.measurements import Measurements
+from switchpoint.tables.unlike import tell_apart
 from switchpoint.tables.validity import problem_of
 
 
@@ -94,6 +95,8 @@ def read_files(
 ) -> Gathered:
     """Read many files and all files below folders. A bad file becomes a failure.
 
+    Runs with the same names that cannot be launches of one curve are told apart (`tables.unlike`).
+
     Parameters
     ----------
     paths
@@ -105,11 +108,12 @@ def read_files(
     """
     files = find_files(paths, patterns)
     gathered = read_found(files.found, progress)
-    return Gathered(gathered.measurements, files.failures + gathered.failures)
+    found = gathered.measurements
+    return Gathered(found and tell_apart(found), files.failures + gathered.failures)
 
 
 def read_found(files: Iterable[Found], progress: Callable[[], object] = lambda: None) -> Gathered:
-    """Read the files that `find_files` found, as `read_files` does."""
+    """Read the files that `find_files` found, as `read_files` does, but compare no runs."""
     parts, failures = [], []
     above = FolderLabels()
     for file in files:

@@ -10,21 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from switchpoint.importing.problems import Problem
+from switchpoint.tables.unlike import TABLES, differ
 
 #: The column that numbers the tables of a file that differ although they have the same names.
 TABLE = "table"
 
-#: Passes over one curve rarely differ by this factor at most sizes, and in the same direction.
-_FACTOR = 4 / 3
-_SAME_DIRECTION = 0.9
-
 #: Two measurements never agree in so many different times.
 _LEAST_TIMES = 5
-
-#: A table of few sizes can show this factor by noise alone.
-_LEAST_SIZES = 3
-_FACTOR_OF_FEW = 3.0
-
 
 #: A table joins one of so many curves; a file with more would need hours.
 _MOST_COMPARED = 16
@@ -94,7 +86,7 @@ def _slice(part: Part, start: int, end: int | None) -> Part:
     )
 
 
-def apart(parts: Iterable[Part], factor: float = _FACTOR) -> tuple[list[Part], list[str]]:
+def apart(parts: Iterable[Part], factor: float = TABLES) -> tuple[list[Part], list[str]]:
     """Number the tables that have the same names but are no passes over one curve, and say so.
 
     Parameters
@@ -160,24 +152,12 @@ def _curves(tables: list[Part], factor: float) -> list[list[int]]:
     for number, table in enumerate(tables):
         for curve in curves[:_MOST_COMPARED]:
             first = tables[curve[0]]
-            if first.command == table.command and not _differ(first, table, factor):
+            if first.command == table.command and not differ(_log_ratios(first, table), factor):
                 curve.append(number)
                 break
         else:
             curves.append([number])
     return curves
-
-
-def _differ(one: Part, other: Part, factor: float) -> bool:
-    """Return whether two tables differ by much more than noise."""
-    ratio = _log_ratios(one, other)
-    if len(ratio) == 0:
-        return False
-    if len(ratio) < _LEAST_SIZES:
-        return bool(np.abs(ratio).min() > math.log(_FACTOR_OF_FEW))
-    middle = float(np.median(ratio))
-    agreeing = float(np.mean(np.sign(ratio) == np.sign(middle)))
-    return abs(middle) > math.log(factor) and agreeing >= _SAME_DIRECTION
 
 
 def _log_ratios(one: Part, other: Part) -> npt.NDArray[np.float64]:

@@ -9,13 +9,11 @@ import pandas as pd
 from switchpoint.importing.problems import Problem
 from switchpoint.importing.same_curves import TABLE, Part, apart
 from switchpoint.tables.measurements import repeated
+from switchpoint.tables.unlike import LAUNCHES
 
 #: More sweeps than a person would write one after the other are a data set with repeats.
 _MOST_SWEEPS = 1000
 _LEAST_SIZES = 3
-
-#: A file of one table says that rows of a size are repeats, so only this factor is no noise.
-_FACTOR = 3.0
 
 _Codes = npt.NDArray[np.int64]
 
@@ -65,7 +63,7 @@ def tables_apart(
         rows, once = slice(start, end), np.ones(end - start, dtype="int64")
         names = {"curve": str(curve[start])}
         parts.append(Part(names, size[rows].astype(float), time_us[rows], once, lines[rows]))
-    numbered, told = apart(parts, _FACTOR)
+    numbered, told = apart(parts, LAUNCHES)
     if not told:
         return None
     numbers = [part.identity.get(TABLE) for part in numbered]

@@ -30,6 +30,7 @@ from switchpoint.tables.builds import tell_builds
 from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
 from switchpoint.tables.measurements import Measurements, concat, no_samples
 from switchpoint.tables.validity import problem_of
+from switchpoint.tables.unlike import tell_unlike
 
 
 class Store:
@@ -190,13 +191,13 @@ class Store:
 
     @steady
     def read(self, **wanted: Query) -> Measurements:
-        """Read measurements.
+        """Read measurements. Runs with the same names that are no launches of a curve are numbered.
 
         Values of `mode` select samples, all others select runs. Parquet applies both filters.
         """
         of_runs, of_rows = divided(wanted)
         stored, damaged = self.stored(**of_runs)
-        return self._measurements(stored.runs, damaged, of_rows, stored)
+        return tell_unlike(self._measurements(stored.runs, damaged, of_rows, stored))
 
     @steady
     def latest(self, sessions: int = 1, **wanted: Query) -> Measurements:
@@ -207,7 +208,7 @@ class Store:
         """
         of_runs, of_rows = divided(wanted)
         stored, damaged = self.stored(**of_runs)
-        return self._measurements(stored.newest(sessions), damaged, of_rows, stored)
+        return tell_unlike(self._measurements(stored.newest(sessions), damaged, of_rows, stored))
 
     @steady
     def curves(self, columns: list[str] | None = None, **wanted: Query) -> pd.DataFrame:
