@@ -1,9 +1,10 @@
 """Counts how often two tables are taken for different curves: repeats of one, and others.
 
-`.venv/bin/python bench/detection/apart.py` reads the recordings in this folder. Each pass of a sweep
-counts as a table without repeats. For pairs of tables it prints how many differ by each factor, as
-`switchpoint.tables.unlike` compares them: passes of one launch, launches of one curve, and curves of
-other transports (MPI and placement) and placements. The last column has pairs of single sizes.
+`.venv/bin/python bench/detection/apart.py` reads the recordings in this folder. Each pass of a
+sweep counts as a table without repeats. For pairs of tables it prints how many differ by each
+factor, as `switchpoint.tables.unlike` compares them: passes of one launch, launches of one curve,
+and curves of other transports (MPI and placement) and placements. The last column has pairs of
+single sizes.
 """
 
 from __future__ import annotations
@@ -98,7 +99,9 @@ def other_transports(
 def by_pass(table: pd.DataFrame, names: list[str]) -> dict[tuple[object, ...], list[Times]]:
     """Return for each sweep the mean times of its passes at the sizes of the recording."""
     means = table.groupby([*names, "pass", "size_bytes"], observed=True)["time_ns"].mean()
-    wide = means.unstack("size_bytes")
+    wide = means.reset_index().pivot_table(
+        index=[*names, "pass"], columns="size_bytes", values="time_ns", observed=True
+    )
     sweeps: dict[tuple[object, ...], list[Times]] = {}
     for row, times in zip(wide.index, wide.to_numpy(dtype=float), strict=True):
         sweeps.setdefault(tuple(row[:-1]), []).append(times)

@@ -14,6 +14,7 @@ from switchpoint.importing.choices import Choices
 from switchpoint.importing.files import Found
 from switchpoint.importing.reading import read_found
 from switchpoint.tables.columns import MEASURES
+from switchpoint.tables.measurements import Measurements
 from typer.testing import Result
 
 Run = Callable[..., Result]
@@ -287,7 +288,7 @@ def test_runs_of_several_days_are_history_not_other_curves(
 def test_near_misses_are_counted_with_what_they_lack(switchpoint: Run, tmp_path: Path) -> None:
     for name in ("a", "b"):
         written(tmp_path / "in", "X.bytes,t\n1,2\n", f"{name}.csv")
-    written(tmp_path / "in", "Begin of LatencyBandwidth section.\n", "hpccoutf.txt")
+    written(tmp_path / "in", "[ ID] Interval           Transfer\n", "iperf.txt")
     written(tmp_path / "in", "".join(f"{2**n} {n}.50\n" for n in range(9)), "numbers.txt")
     written(tmp_path / "in", "hello\n", "notes.txt")
 
@@ -295,11 +296,90 @@ def test_near_misses_are_counted_with_what_they_lack(switchpoint: Run, tmp_path:
 
     assert [line.removeprefix("switchpoint: skipped: ")[:40] for line in lines] == [
         "2 files look like CSV of messages: it ha",
-        "1 file looks like HPCC's output: its b_e",
+        "1 file looks like iperf's output: it has",
         "1 file looks like tables of message size",
         "1 file that is not a result (.txt)",
     ]
     assert "time_us=NAME" in lines[0]
+
+
+#: As HPCC prints them, with numbers of our own.
+HPCC_DETAILS = """Begin of LatencyBandwidth section.
+Latency-Bandwidth-Benchmark R1.5.1 (c) HLRS, University of Stuttgart
+Message Length: 8
+Latency   min / avg / max:   0.009000 /   0.009000 /   0.009000 msecs
+Bandwidth min / avg / max:      0.889 /      0.889 /      0.889 MByte/s
+Detailed benchmark results:
+Ping Pong:
+Latency   min / avg / max:   0.001500 /   0.002500 /   0.004500 msecs
+Bandwidth min / avg / max:   1000.000 /   4000.000 /   8000.000 MByte/s
+Ring:
+On naturally ordered ring: latency=      0.003500 msec, bandwidth=   2000.000000 MB/s
+On randomly  ordered ring: latency=      0.005500 msec, bandwidth=    500.000000 MB/s
+ The ring communication was done in both directions on 16 processes
+End of LatencyBandwidth section.
+"""
+HPCC_SUMMARY = """Begin of Summary section.
+CommWorldProcs=16
+MaxPingPongLatency_usec=4.51234
+RandomlyOrderedRingLatency_usec=5.51234
+MinPingPongBandwidth_GBytes=1
+NaturallyOrderedRingBandwidth_GBytes=2
+RandomlyOrderedRingBandwidth_GBytes=0.5
+MinPingPongLatency_usec=1.51234
+AvgPingPongLatency_usec=2.51234
+MaxPingPongBandwidth_GBytes=8
+AvgPingPongBandwidth_GBytes=4
+NaturallyOrderedRingLatency_usec=3.51234
+End of Summary section.
+"""
+
+
+def hpcc_times(found: Measurements) -> dict[str, dict[int, float]]:
+    """Return the times of each curve, without its last digits."""
+    names = found.samples[["kernel", *({"mode"} & {*found.samples})]].astype(object).fillna("")
+    curve = names.agg(" ".join, axis=1).str.strip()
+    return {
+        str(name): table.set_index("size_bytes")["time_us"].round(1).to_dict()
+        for name, table in found.samples.groupby(curve)
+    }
+
+
+@pytest.mark.parametrize(
+    "text", [HPCC_DETAILS, HPCC_SUMMARY, HPCC_DETAILS + HPCC_SUMMARY, HPCC_SUMMARY * 2]
+)
+def test_hpccs_latencies_and_bandwidths_are_two_points_of_a_curve(
+    tmp_path: Path, text: str
+) -> None:
+    found = read(written(tmp_path, text, "hpccoutf.txt"))
+
+    assert hpcc_times(found) == {
+        "hpcc_pingpong": {8: 2.5, 2_000_000: 500.0},
+        "hpcc_ring natural": {8: 3.5, 2_000_000: 1000.0},
+        "hpcc_ring random": {8: 5.5, 2_000_000: 4000.0},
+    }
+    assert set(found.samples["processes"]) == {"16"}
+    assert set(found.samples["pass"]) == ({0, 1} if text == HPCC_SUMMARY * 2 else {0})
+
+
+def test_hpccs_largest_bandwidth_is_of_the_shortest_time(tmp_path: Path) -> None:
+    path = written(tmp_path, HPCC_SUMMARY, "hpccoutf.txt")
+    found = read_found([Found(path, None, Choices(statistic="min"))]).measurements
+
+    assert found is not None
+    assert hpcc_times(found) == {"hpcc_pingpong": {8: 1.5, 2_000_000: 250.0}}
+
+
+def test_a_cut_of_hpccs_output_changes_no_number(tmp_path: Path) -> None:
+    text = HPCC_DETAILS + HPCC_SUMMARY
+    whole = hpcc_times(read(written(tmp_path, text)))
+    for end in range(HPCC_DETAILS.index("Detailed"), len(text), 5):
+        try:
+            found = hpcc_times(read(written(tmp_path, text[:end])))
+        except InputError:
+            continue
+        for curve, times in found.items():
+            assert times.items() <= whole[curve].items()
 
 
 def test_patterns_are_proposed_from_the_tree(switchpoint: Run, tmp_path: Path) -> None:

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from switchpoint.errors import InputError
-from switchpoint.importing import imb, mpibench, nccl, netpipe, osu, perftest, reprompi, skampi
+from switchpoint.importing import (
+    hpcc,
+    imb,
+    mpibench,
+    nccl,
+    netpipe,
+    osu,
+    perftest,
+    reprompi,
+    skampi,
+)
 from switchpoint.importing.external import content
 from switchpoint.importing.labels import Surroundings, problem_of_label
 from switchpoint.limits import JSON_BYTES, YAML_BYTES
@@ -21,13 +31,13 @@ from switchpoint.tables.measurements import Measurements
 
 NAME = "their output in JSON and YAML"
 
-_PRINTED = (osu, imb, nccl, perftest, mpibench, skampi, reprompi, netpipe)
+_PRINTED = (osu, imb, nccl, perftest, mpibench, skampi, reprompi, netpipe, hpcc)
 
 #: The start of a string, and a title in it.
 _RECOGNISED = re.compile(
     rb"""["'](?:[^"'\r\n]*\\n)?\s*(?:\#\s*OSU\ MPI|\#\s*Benchmarking\s|begin\ result\ \\")"""
     rb"""|\\n\s*(?:\#\s*size\s+count\s+type|(?:RDMA_\w+|Send)(?:\ \w+)*\ (?:BW|Latency)\ Test"""
-    rb"""|test\s+nrep\s+count|\w+\s+Bytes:)""",
+    rb"""|test\s+nrep\s+count|\w+\s+Bytes:|Latency-Bandwidth-Benchmark\ R)""",
     re.VERBOSE,
 )
 #: The start of a text that may be JSON or YAML: a bracket, a name or an item of a list.

@@ -13,11 +13,6 @@ from switchpoint.importing.tidy import heading
 #: What a text of a kind contains, and the kind in words: what it is, and why it is not read.
 _KINDS = [
     (
-        re.compile(rb"Latency-Bandwidth-Benchmark R|^Begin of LatencyBandwidth section", re.M),
-        "HPCC's output: its b_eff has the latency of 8 B and the bandwidth of 2,000,000 B, which"
-        " make no curve",
-    ),
-    (
         re.compile(rb"^[ \t]*#bytes\s+#iterations\s+(?:BW peak|BW average|t_min|t_avg)", re.M),
         "perftest's output: no title, such as 'RDMA_Write BW Test', says what was measured; add it",
     ),

@@ -19,6 +19,7 @@ from switchpoint.importing import (
     bundle,
     drawn,
     embedded,
+    hpcc,
     imb,
     lock,
     mpibench,
@@ -60,7 +61,7 @@ class Reader(Protocol):
 #: All readers. The first one that recognises the start of a file reads it.
 READERS: list[Reader] = [
     record, bundle, tidy, reframe, nccl_json, embedded, netpipe, osu, imb, nccl, perftest, mpibench,
-    skampi, reprompi, drawn,
+    skampi, reprompi, hpcc, drawn,
 ]  # fmt: skip
 
 _HEAD_BYTES = 2**16

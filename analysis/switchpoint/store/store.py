@@ -29,8 +29,8 @@ from switchpoint.store.wanted import Query, Wanted, divided
 from switchpoint.tables.builds import tell_builds
 from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES, RUN_COLUMNS
 from switchpoint.tables.measurements import Measurements, concat, no_samples
-from switchpoint.tables.validity import problem_of
 from switchpoint.tables.unlike import tell_unlike
+from switchpoint.tables.validity import problem_of
 
 
 class Store:

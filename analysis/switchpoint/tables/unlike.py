@@ -24,8 +24,8 @@ UNLIKE = "series"
 _SHARE = 0.9
 
 #: Two runs with the same names are curves of their own if they differ by this factor. It separates
-#: 1.1 % of 1,311 pairs of launches of one curve, recorded on machines that other work disturbed, but
-#: 57 % of 3,600 pairs of other transports and 67 % of 1,200 pairs of other placements
+#: 1.1 % of 1,311 pairs of launches of one curve, on machines that other work disturbed, but 57 % of
+#: 3,600 pairs of other transports and 67 % of 1,200 pairs of other placements
 #: (`bench/detection/apart.py`).
 LAUNCHES = 1.5
 
