@@ -43,8 +43,8 @@ def compare(launches: Floats) -> tuple[Floats, Floats, Floats]:
     sessions = np.median(launches, axis=2)
     past = sessions[:, :-1]
     centre = np.median(past, axis=1)
-    scatter = stats.median_abs_deviation(past, axis=1, scale="normal")
-    scatter = np.sqrt(np.maximum(scatter, LEAST_SCATTER) * np.maximum(np.median(scatter), scatter))
+    scatter = np.maximum(stats.median_abs_deviation(past, axis=1, scale="normal"), LEAST_SCATTER)
+    scatter = np.sqrt(scatter * np.maximum(np.median(scatter), scatter))
     error = scatter * np.sqrt(1 + np.pi / 2 / past.shape[1])
     effect = sessions[:, -1] - centre
     p = 2 * stats.t.sf(np.abs(effect) / error, 0.4 * (past.shape[1] - 1) + 4)

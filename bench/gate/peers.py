@@ -8,9 +8,15 @@ it first tells of a change, and the night of that change.
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from statistics import mean, median, stdev
+
+HERE = Path(__file__).resolve()
+UV = HERE.parents[2] / ".venv/bin/uv"
 
 #: A peer starts with this many nights.
 FIRST = 10
@@ -90,6 +96,26 @@ def reports(detector: Detector, values: list[float]) -> list[tuple[int, int]]:
             if all(abs(place - known) > SAME for _, known in told):
                 told.append((night, place))
     return told
+
+
+def elsewhere(name: str, series: list[list[float]]) -> list[list[tuple[int, int]]]:
+    """Return the reports of a peer on each series, in an environment of the peer's own.
+
+    Raises
+    ------
+    RuntimeError
+        If it cannot be installed, or fails.
+    """
+    with_packages = [f"--with={package}" for package in PEERS[name][1]]
+    done = subprocess.run(
+        [UV, "run", "--quiet", "--no-project", "--python=3.11", *with_packages, "python",
+         HERE, name],
+        input=json.dumps(series), capture_output=True, text=True, check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(f"{name}: {done.stderr[-2000:]}")
+    return [[(night, place) for night, place in told] for told in json.loads(done.stdout)]
 
 
 if __name__ == "__main__":

@@ -25,10 +25,8 @@ how many within the 14 nights after which the gate takes a change for normal.
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -44,11 +42,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from arguments import count, parser
 from ideal import finds
-from peers import FIRST, PEERS
+from peers import FIRST, PEERS, elsewhere
 from recorded import NIGHTS, PAIRS, Curve, History, Truth, histories, session, transports
-
-HERE = Path(__file__).resolve().parent
-UV = HERE.parents[1] / ".venv/bin/uv"
 
 #: A change that is reported this many nights later is missed.
 PATIENCE = 7
@@ -132,16 +127,11 @@ def peer(name: str, every: list[History]) -> Iterator[Report]:
             for metric, place in (("latency", 0), ("bandwidth", -1), ("switch", middle)):
                 series.append(times[:, place].tolist())
                 keys.append((history.seed, curve, metric))
-    with_packages = [f"--with={package}" for package in PEERS[name][1]]
-    done = subprocess.run(
-        [UV, "run", "--quiet", "--no-project", "--python=3.11", *with_packages, "python",
-         HERE / "peers.py", name],
-        input=json.dumps(series), capture_output=True, text=True, check=False,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
-    if done.returncode:
-        sys.exit(f"{name}: {done.stderr[-2000:]}")
-    for (seed, curve, metric), told in zip(keys, json.loads(done.stdout), strict=True):
+    try:
+        reported = elsewhere(name, series)
+    except RuntimeError as error:
+        sys.exit(str(error))
+    for (seed, curve, metric), told in zip(keys, reported, strict=True):
         for night, _ in told:
             yield Report(seed, night, frozenset([curve]), metric)
 
