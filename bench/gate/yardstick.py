@@ -1,9 +1,10 @@
 """Scores `switchpoint gate` beside `baseline.py` on a disturbed site.
 
 Usage: .venv/bin/python bench/gate/yardstick.py [--held-out] [--baseline] [--processes N]
-           [--kinds KIND,...] [SEEDS]
+           [--kinds KIND,...] [--without RULE,...] [--first SEED] [SEEDS]
            (default: both, one process for each core, all kinds of `disturbed.KINDS`, 2 seeds of
-           each; with --held-out other seeds, which nobody looks at while tuning)
+           each from seed 0 on; with --held-out from seed 1000 on, which nobody looks at while
+           tuning; with --without also the gate without each of these of `rules.RULES`, or `all`)
 
 A history has 60 curves and 38 sessions; six sessions are judged in turn, with a change in the third
 of them. `first` is the share of the changed curves that a failing finding names in the
@@ -16,11 +17,13 @@ is the share of failing findings whose 95 % interval holds the true effect.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -29,9 +32,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import baseline
-from arguments import count, parser
+from arguments import count, one_of, parser
 from baseline import Found
 from disturbed import CHANGED, JUDGED, KINDS, History, history
+from rules import RULES, without
 
 #: Seeds from here on are held out.
 HELD_OUT = 1000
@@ -60,7 +64,17 @@ class Score:
             setattr(self, name, getattr(self, name) + value)
 
 
-def ours(made: History) -> Iterator[tuple[int, list[Found]]]:
+@cache
+def _before(kind: str, seed: int) -> tempfile.TemporaryDirectory[str]:
+    """Return a store of the sessions that are not judged."""
+    from switchpoint import Store
+
+    folder = tempfile.TemporaryDirectory()
+    Store(f"{folder.name}/store").add(history(kind, seed).measurements(range(JUDGED.start)))
+    return folder
+
+
+def ours(made: History, rule: str | None = None) -> Iterator[tuple[int, list[Found]]]:
     """Judge each session with `switchpoint gate`; better does not fail, and does not count."""
     from switchpoint import Store, gate
     from switchpoint.history.points import texts_of
@@ -69,9 +83,9 @@ def ours(made: History) -> Iterator[tuple[int, list[Found]]]:
         (one["environ"], one["placement"], one["mode"], one["nodes"]): curve
         for curve, one in enumerate(texts_of(made.curves.assign(environ=made.curves["mpi"])))
     }
-    with tempfile.TemporaryDirectory() as folder:
-        store = Store(folder)
-        store.add(made.measurements(range(JUDGED.start)))
+    with tempfile.TemporaryDirectory() as folder, without(rule):
+        shutil.copytree(_before(made.kind, made.seed).name, folder, dirs_exist_ok=True)
+        store = Store(f"{folder}/store")
         for session in JUDGED:
             store.add(made.measurements(range(session, session + 1)))
             verdict = gate(store, session=f"s{session:03}", keep=True)
@@ -98,7 +112,11 @@ def simple(made: History) -> Iterator[tuple[int, list[Found]]]:
         yield session, [one for one in found if not one.effect < 0]
 
 
-DETECTORS = {"gate": ours, "baseline": simple}
+DETECTORS = {
+    "gate": ours,
+    "baseline": simple,
+    **{f"gate without {rule}": partial(ours, rule=rule) for rule in RULES},
+}
 
 
 def score(work: tuple[str, str, int]) -> tuple[str, str, Score]:
@@ -154,20 +172,24 @@ def main() -> None:
     options.add_argument("--baseline", action="store_true", help="only the baseline")
     options.add_argument("--processes", type=count, default=os.cpu_count())
     options.add_argument("--kinds", default=",".join(KINDS))
+    options.add_argument("--without", default="")
+    options.add_argument("--first", type=int, default=0)
     options.add_argument("seeds", type=count, nargs="?", default=2)
     given = options.parse_args()
-    first = HELD_OUT if given.held_out else 0
-    detectors = ["baseline"] if given.baseline else [*DETECTORS]
-    kinds = given.kinds.split(",")
+    first = given.first + (HELD_OUT if given.held_out else 0)
+    rules = [*RULES] if given.without == "all" else [one for one in given.without.split(",") if one]
+    left_out = [f"gate without {one_of('rule', RULES)(rule)}" for rule in rules]
+    detectors = ["baseline"] if given.baseline else ["gate", "baseline", *left_out]
+    kinds = [one_of("kind", KINDS)(kind) for kind in given.kinds.split(",")]
     work = [
         (detector, kind, seed)
-        for detector in detectors
         for kind in kinds
         for seed in range(first, first + given.seeds)
+        for detector in detectors
     ]
     scores = {(detector, kind): Score() for detector in detectors for kind in kinds}
     with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as pool:
-        for detector, kind, one in pool.map(score, work):
+        for detector, kind, one in pool.map(score, work, chunksize=len(detectors)):
             scores[detector, kind].add(one)
     for detector in detectors:
         print(

@@ -317,3 +317,30 @@ def test_a_change_that_nobody_accepted_stays_a_finding(tmp_path: Path) -> None:
         [found] = gate(store, f"night-{night:03}").findings.to_dict("records")
         assert (found["kind"], found["shared"]["placement"]) == ("regression", "one_node")
         assert found["since_utc"].startswith("2026-11-09")
+
+
+@pytest.mark.parametrize("since", [1, 2, 4])
+def test_an_interval_is_not_that_of_sessions_before_the_change(since: int) -> None:
+    rng = np.random.default_rng(5100 + since)
+    nightly = rng.normal(0, 0.01, (300, 30 + since))
+    nightly[:, 30:] += 0.1
+    every = np.ones(nightly.shape, dtype=bool)
+    test = compare(Series(LaunchesByNight.single(nightly), every, np.arange(300) // 20))
+
+    low, high = test.interval()
+
+    assert 0.9 <= np.mean((low <= 0.1) & (high >= 0.1)) <= 0.99
+    assert np.median(test.p) < 1e-6
+
+
+def test_what_a_series_often_does_is_how_it_scatters() -> None:
+    rng = np.random.default_rng(51)
+    nightly = rng.normal(0, 0.01, (2, 31))
+    nightly[0, [7]] += 0.3  # once a month: a finding each time
+    nightly[1, [3, 9, 14, 22]] += 0.3
+    nightly[:, -1] = 0.3
+    every = np.ones(nightly.shape, dtype=bool)
+
+    rare, often = compare(Series(LaunchesByNight.single(nightly), every, np.arange(2))).p
+
+    assert rare < 1e-6 and often > 1e-3

@@ -42,6 +42,7 @@ SMALL = {
     "gate/score.py --ours --pairs 1 --nights 3 1": "| Switchpoint, all findings |",
     "gate/year.py 8 3 2 {}": "night    2: ",
     "gate/yardstick.py --baseline --processes 1 --kinds quiet 1": "| quiet |",
+    "gate/public.py --peers= tests/bench/public/sap tests/bench/public/patterns": "| step 1 of 1 |",
     "largest_inputs.py NetPIPE": "| NetPIPE |",
     "report_speed.py 6": "index.html",
     "one_buffer.py 1 openmpi": "NetPIPE -I",
@@ -67,7 +68,7 @@ PARTS = {
     *("arguments.py", "on_testbed.py", "ratios.py", "detection/fabrics.py"),
     *("detection/labelled.py", "detection/logistic.py", "detection/peers.py"),
     *("gate/ideal.py", "gate/peers.py", "gate/recorded.py", "gate/synthetic.py"),
-    *("gate/baseline.py", "gate/disturbed.py"),
+    *("gate/baseline.py", "gate/disturbed.py", "gate/rules.py"),
 }
 
 #: Words in the source of a benchmark that needs more than one core.

@@ -24,12 +24,13 @@ from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: A session further from the median than this many standard deviations was disturbed. It does not
-#: tell how much the others scatter.
+#: tell how much the others scatter, unless several, and more than this share, are: then that is how
+#: the series scatters.
 DISTURBED = 4.0
+_OFTEN_DISTURBED = 0.07
 
-#: So many newest sessions are compared together, by the mean of their middle half; its variance
-#: over that of one, of independent normal values.
-_WINDOWS = {1: 1.0, 3: 0.447, 7: 0.174}
+#: So many newest sessions are compared together, by the mean of their middle half.
+_WINDOWS = (1, 3, 7)
 _FEWEST_BEFORE = 4
 
 #: What several newest sessions show together, the current one must show by this share; and what it
@@ -44,8 +45,10 @@ _SHOWN = 0.8
 _RARE = 0.05
 
 #: Variance over that of a mean, of normal values: of a median, and of the mean of the middle half.
+#: And the variance of the latter for 1 to 7 normal values of variance 1.
 MEDIAN_VARIANCE = math.pi / 2
 _LEVEL_VARIANCE = 1.17
+_OF_FEW = np.array([1.0, 0.5, 0.448, 0.298, 0.227, 0.185, 0.174])
 
 #: Before there is a baseline: the relative scatter from session to session, and how many degrees of
 #: freedom this counts. Similar series count at most so many.
@@ -72,7 +75,8 @@ class TestResult:
     centre : array of float
         The level of the baseline.
     effect : array of float
-        How far the newest sessions are from it; NaN without a current or an earlier session.
+        How far the newest sessions are from it, as far back as they show it; NaN without a current
+        or an earlier session.
     scatter : array of float
         Standard deviation from session to session.
     error : array of float
@@ -215,21 +219,36 @@ def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
     alike = correlation(past, centre, series.similar) if window > 1 else np.zeros(len(past))
     # Sessions that are like those before them say less together (a first-order autoregression).
     dependent = (1 + alike) / (1 - alike)
-    of_newest = np.minimum(_WINDOWS[window] * dependent, 1.0)
-    of_level = _LEVEL_VARIANCE / np.maximum(number, 1) * dependent
-    error = moderated * (of_newest + np.minimum(of_level, 1.0))
-    error += _fewer_launches(within, series.launches.number) / window
+    of_level = np.minimum(_LEVEL_VARIANCE / np.maximum(number, 1) * dependent, 1.0)
+    fewer = _fewer_launches(within, series.launches.number)
+
+    def error(sessions: Indices | int) -> Floats:
+        of_newest = np.minimum(_OF_FEW[sessions - 1] * dependent, 1.0)
+        return np.asarray(np.sqrt(moderated * (of_newest + of_level) + fewer / sessions))
+
     complete = np.isfinite(newest).all(axis=1)
     complete &= number >= (1 if window == 1 else _FEWEST_BEFORE)
     effect = np.where(complete, row_midmeans(newest) - centre, np.nan)
     test = TestResult(
-        centre, effect, np.sqrt(moderated), np.sqrt(error), worth + freedom, np.ones(len(past))
+        centre, effect, np.sqrt(moderated), error(window), worth + freedom, np.ones(len(past))
     )
     p = 2 * stats.t.sf(np.abs(np.nan_to_num(effect)) / test.error, test.freedom)
     p = np.where(complete & _shown(series, test), p, 1.0)
     rare = np.flatnonzero(p <= _RARE)
     p[rare] = np.maximum(p[rare], _of_slow_launches(series, test, window, rare))
-    return replace(test, p=p)
+    since = _showing(newest - centre[:, None], effect)
+    own = np.where(np.arange(window) >= window - since[:, None], newest, np.nan)
+    return replace(test, effect=row_midmeans(own) - centre, error=error(since), p=p)
+
+
+def _showing(off: Floats, effect: Floats) -> Indices:
+    """Return since how many sessions an effect is there: the split that makes it likeliest.
+
+    Sessions before it would make the effect look smaller than it is.
+    """
+    sign = np.where(effect < 0, -1.0, 1.0)
+    for_it = np.nan_to_num(sign[:, None] * off - np.abs(effect)[:, None] / 2)
+    return np.asarray(np.cumsum(for_it[:, ::-1], axis=1).argmax(axis=1) + 1)
 
 
 def _shown(series: Series, test: TestResult) -> npt.NDArray[np.bool_]:
@@ -293,7 +312,7 @@ def _share(off: npt.NDArray[np.floating], least: Floats) -> Floats:
 
 
 def _level(past: Floats, variance_group: Indices) -> tuple[Floats, Floats, Indices]:
-    """Return level, variance and number of each row's sessions, without disturbed ones."""
+    """Return level, variance and number of each row's sessions, without rare disturbed ones."""
     centre = row_medians(past)
     off = np.abs(past - centre[:, None])
     scale = SD_PER_MAD * row_medians(off)
@@ -303,7 +322,11 @@ def _level(past: Floats, variance_group: Indices) -> tuple[Floats, Floats, Indic
         if here.any():
             usual[variance_group == one] = np.median(scale[here])
     scale = np.maximum(np.nan_to_num(scale), usual)
-    kept = np.isfinite(past) & (off <= DISTURBED * scale[:, None])
+    there = np.isfinite(past)
+    near = off <= DISTURBED * scale[:, None]
+    disturbed = (there & ~near).sum(axis=1)
+    often = disturbed > np.maximum(_OFTEN_DISTURBED * there.sum(axis=1), 1)
+    kept = there & (near | often[:, None])
     clean = np.where(kept, past, np.nan)
     number = kept.sum(axis=1)
     with warnings.catch_warnings():
