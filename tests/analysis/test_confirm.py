@@ -20,7 +20,7 @@ import pytest
 from conftest import write_record
 from switchpoint import Store, gate, read_files
 from switchpoint.history.confirm import Confirmation, Outcome, applied, confirm
-from switchpoint.history.kept_verdicts import kept
+from switchpoint.history.kept import kept
 from switchpoint.history.nights import select_nights
 from switchpoint.history.suspects import suspects_of
 from switchpoint.history.trials import LABEL, Trial, write_plan

@@ -18,7 +18,8 @@ import pandas as pd
 import pytest
 from conftest import write_record
 from switchpoint import InputError, Measurements, Store, accept, gate, import_files
-from switchpoint.history import by_curve, kept_verdicts
+from switchpoint.history import by_curve
+from switchpoint.history import kept as keeping
 from switchpoint.history import nights as selection
 from switchpoint.history.gate import judged_last
 from switchpoint.history.policy import Policy
@@ -801,7 +802,7 @@ def test_what_changed_is_told_as_long_as_a_confirmed_change_lasts(tmp_path: Path
     store = store_of(tmp_path, change, facts=facts)
     before = gate(store, f"night-{LAST - 1:03}")
     assert only(gate(store))["what_changed"] == []
-    kept_verdicts.kept(store, replace(before, findings=before.findings.assign(state="confirmed")))
+    keeping.kept(store, replace(before, findings=before.findings.assign(state="confirmed")))
 
     [told] = only(gate(store))["what_changed"]
 
@@ -928,7 +929,7 @@ def test_a_change_that_went_away_is_found_again(tmp_path: Path, state: str) -> N
 
     store = store_of(tmp_path, change)
     before = gate(store, "night-004")
-    kept_verdicts.kept(store, replace(before, findings=before.findings.assign(state=state)))
+    keeping.kept(store, replace(before, findings=before.findings.assign(state=state)))
 
     assert before.fails
     assert gate(store).fails

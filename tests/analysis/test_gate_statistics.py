@@ -12,10 +12,9 @@ from switchpoint import Store, gate
 from switchpoint.history.baseline import Series, TestResult, compare, deviates
 from switchpoint.history.by_night import LaunchesByNight, launches_by_night
 from switchpoint.history.circumstances import software_changed
-from switchpoint.history.dates import began
 from switchpoint.history.drift import correlation_beside_trend, drift, is_gradual, most_deviates
 from switchpoint.history.factors import Group
-from switchpoint.history.levels import levels, normal_nights
+from switchpoint.history.levels import began, levels, normal_nights
 from switchpoint.history.parameters import Parameters
 from switchpoint.history.search import Evidence, Search
 from switchpoint.tables.student import t975

@@ -20,7 +20,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from switchpoint import Store, accept, gate, read_files, report
-from switchpoint.history.kept_verdicts import kept
+from switchpoint.history.kept import kept
 from switchpoint.history.policy import Policy
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.history import history

@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from switchpoint.history.by_night import LaunchesByNight
-from switchpoint.history.medians import row_medians, row_midmeans
+from switchpoint.history.by_night import LaunchesByNight, row_medians, row_midmeans
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 

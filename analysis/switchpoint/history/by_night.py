@@ -1,4 +1,4 @@
-"""Arranges values of launches by night."""
+"""Arranges values of launches by night; medians and midmeans of rows with missing values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from switchpoint.history.medians import row_medians
 from switchpoint.tables.curves import median_by
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -118,3 +117,39 @@ def _each(cell: Indices, values: Floats, number: Indices) -> npt.NDArray[np.floa
     each = np.full((number.size, most), np.nan, dtype=np.float32)
     each[cell[order], np.arange(len(cell)) - begins[cell[order]]] = values[order]
     return each.reshape(*number.shape, most)
+
+
+def row_medians(values: Floats) -> Floats:
+    """Return the median of each row without its NaN; NaN for a row without a value.
+
+    Parameters
+    ----------
+    values : array of float, shape (..., columns)
+    """
+    if not values.shape[-1]:
+        return np.full(values.shape[:-1], np.nan)
+    ordered = np.sort(values, axis=-1)  # NaN is last
+    count = np.isfinite(values).sum(axis=-1)[..., None]
+    low = np.take_along_axis(ordered, np.maximum(count - 1, 0) // 2, axis=-1)
+    high = np.take_along_axis(ordered, np.minimum(count // 2, values.shape[-1] - 1), axis=-1)
+    return np.asarray(np.where(count > 0, (low + high) / 2, np.nan)[..., 0])
+
+
+def row_midmeans(values: Floats) -> Floats:
+    """Return the mean of the middle half of each row, without its NaN.
+
+    It scatters less than a median, and a quarter of the values may be anything. Of three values it
+    is the median.
+
+    Parameters
+    ----------
+    values : array of float, shape (rows, columns)
+    """
+    ordered = np.sort(values, axis=-1)  # NaN is last
+    count = np.isfinite(values).sum(axis=-1)
+    cut = ((count + 1) // 4)[:, None]
+    place = np.arange(values.shape[-1])
+    middle = (place >= cut) & (place < count[:, None] - cut)
+    sums = np.where(middle, ordered, 0.0).sum(axis=-1)
+    number = middle.sum(axis=-1)
+    return np.asarray(np.where(number > 0, sums / np.maximum(number, 1), np.nan))

@@ -9,13 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from switchpoint.history import dates
 from switchpoint.history.baseline import USUAL_SCATTER, Series, compare
 from switchpoint.history.by_curve import ByCurve
 from switchpoint.history.circumstances import software_changed
-from switchpoint.history.consequences import Beside, causes_of, divided
 from switchpoint.history.factors import groups_of, strata
-from switchpoint.history.levels import normal_nights
+from switchpoint.history.levels import began, normal_nights
 from switchpoint.history.night import Draft, Night
 from switchpoint.history.odd_sizes import odd_sizes
 from switchpoint.history.parameters import (
@@ -25,7 +23,7 @@ from switchpoint.history.parameters import (
     NOISE,
     Parameters,
 )
-from switchpoint.history.places import of_sizes, of_switches, words_of
+from switchpoint.history.places import Beside, causes_of, divided, of_sizes, of_switches, words_of
 from switchpoint.history.policy import Policy
 from switchpoint.history.search import Change, Evidence, Search
 from switchpoint.history.switches import ENOUGH_NIGHTS
@@ -189,7 +187,7 @@ def _draft(
         effect,
         bounds[0],
         bounds[1],
-        () if kind == "slow_drift" else dates.began(change.series, night.nights.starts_utc),
+        () if kind == "slow_drift" else began(change.series, night.nights.starts_utc),
     )
 
 

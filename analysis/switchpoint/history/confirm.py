@@ -17,12 +17,6 @@ from switchpoint.history.parameters import NOISE
 from switchpoint.history.relative_times import Difference, difference
 from switchpoint.history.suspects import Suspect
 from switchpoint.history.trials import Trial
-from switchpoint.history.variants import (
-    merged,
-    with_lock_before,
-    without_nodes,
-    without_settings,
-)
 from switchpoint.history.verdict import Verdict
 
 #: Of the effect of tonight, at least this share must be seen again.
@@ -240,3 +234,51 @@ def _confirmation(
         names = ", ".join(one.name for one in suspect.untried)
         sentence += f"; not tried, because no record may set it: {names}"
     return Confirmation(suspect.finding_id, outcome, sentence, causes, fails)
+
+
+def merged(trials: Iterable[Trial]) -> list[Trial]:
+    """Return one trial for each variant of each job on the same nodes, with all modes and sizes."""
+    found: dict[object, Trial] = {}
+    for trial in trials:
+        key = (*trial.where, trial.avoided, trial.variant)
+        known = found.get(key, trial)
+        found[key] = replace(
+            known,
+            modes=tuple(sorted({*known.modes, *trial.modes})),
+            sizes_bytes=tuple(sorted({*known.sizes_bytes, *trial.sizes_bytes})),
+        )
+    return [*found.values()]
+
+
+def without_settings(suspect: Suspect) -> list[Trial]:
+    """Return the first trial of a suspect, and the same with each changed setting as before."""
+    base = suspect.trials[0]
+    undone = [
+        replace(base, variant=str(setting), environment={setting.environment: setting.before})
+        for setting in suspect.settings
+    ]
+    return [base, *undone] if undone else []
+
+
+def with_lock_before(suspect: Suspect) -> list[Trial]:
+    """Return the first trial of a suspect, and the same as Spack built it before."""
+    base = suspect.trials[0]
+    if not suspect.lock_before:
+        return []
+    old = replace(base, variant="Spack's lock", lock=suspect.lock_before, built_before=True)
+    return [base, old]
+
+
+def without_nodes(suspect: Suspect) -> list[Trial]:
+    """Return the first trial of a suspect, and the same with another in place of each node."""
+    base = suspect.trials[0]
+    others = [
+        replace(
+            base,
+            variant=f"node {node}",
+            nodes=tuple(other for other in base.nodes if other != node),
+            avoided=(node,),
+        )
+        for node in base.nodes
+    ]
+    return [base, *others] if others else []

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from switchpoint.history.baseline import MOST_CORRELATED, correlation, deviates
-from switchpoint.history.dates import costs_before
+from switchpoint.history.levels import costs_before
 from switchpoint.tables.sweeps import Floats, Indices
 
 #: Fewer nights do not show a drift.

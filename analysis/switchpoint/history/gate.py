@@ -15,8 +15,13 @@ from switchpoint.history import absences, accepted, changes, presence, values
 from switchpoint.history.by_curve import by_curve
 from switchpoint.history.circumstances import facts_of_runs
 from switchpoint.history.continuity import continued, reported, settled
-from switchpoint.history.kept import known_boundaries, parameters_of_launches
-from switchpoint.history.kept_verdicts import kept, kept_findings, kept_verdicts
+from switchpoint.history.kept import (
+    kept,
+    kept_findings,
+    kept_verdicts,
+    known_boundaries,
+    parameters_of_launches,
+)
 from switchpoint.history.kinds import ABSENCES
 from switchpoint.history.night import Draft, Night
 from switchpoint.history.nights import Nights

@@ -1,24 +1,194 @@
-"""The parameters of launches that the store keeps for ever, and boundaries that are used again."""
+"""What the store keeps of a gate: its verdict for reports, parameters, and boundaries to use again.
+
+A verdict is a line in `verdicts`, and one in `findings` for each of its findings, all with the time
+at which the gate judged. The line of the verdict comes last: without it the others do not count.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
+from pydantic import BaseModel, Json, ValidationError
 
-from switchpoint.history.accepted import Acceptance, identity_text
+from switchpoint.errors import InputError
+from switchpoint.history.accepted import NEEDED, Acceptance, identity_text
 from switchpoint.history.by_curve import ByCurve
 from switchpoint.history.circumstances import nodes_of
+from switchpoint.history.kinds import GATE_COLUMNS
 from switchpoint.history.night import Night
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import Points, texts_of
+from switchpoint.history.policy import Maintenance
+from switchpoint.history.verdict import Verdict, in_order
 from switchpoint.limits import COUNT
+from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
+from switchpoint.tables.columns import none_for_nulls
+
+#: Columns of findings that the store keeps as JSON text.
+_NESTED = ["shared", "curves", "what_changed"]
+
+#: What each fact that changed has.
+_FACT = {"fact", "before", "now"}
 
 #: Boundaries that were found in a history of some nights are used in at most so many times longer
 #: ones.
 _MOST_GROWTH = 1.5
+
+
+class _Line(BaseModel):
+    """A line of `verdicts`."""
+
+    session: str
+    time_utc: str
+    judged_utc: str
+    site: str | None = None
+    nights: int
+    warnings: Json[list[str]]
+    maintenance: Json[tuple[Maintenance, ...]]
+
+
+def kept(store: Store, verdict: Verdict) -> None:
+    """Store a verdict with its findings, and the parameters of its launches.
+
+    If only the findings can be written, this costs a warning: later gates need nothing else.
+
+    Raises
+    ------
+    InputError
+        If the findings cannot be written.
+    """
+    judged_utc = now_utc()
+    findings = verdict.findings.assign(judged_utc=judged_utc)
+    nested = {name: [json.dumps(value) for value in findings[name]] for name in _NESTED}
+    store.keep_findings(findings.assign(**nested))
+    windows = [one.model_dump(mode="json", by_alias=True) for one in verdict.maintenance]
+    line = {
+        "session": verdict.session,
+        "site": verdict.site,
+        "time_utc": verdict.start_utc,
+        "judged_utc": judged_utc,
+        "nights": verdict.nights,
+        "fails": verdict.fails,
+        "warnings": json.dumps(verdict.warnings),
+        "maintenance": json.dumps(windows),
+    }
+    try:
+        store.keep_verdicts(pd.DataFrame([line]))
+        store.keep_parameters(verdict.parameters)
+    except InputError as error:
+        verdict.warnings.append(
+            f"the verdict or the parameters of this session were not kept: {error}"
+        )
+
+
+def kept_verdicts(store: Store, session: str, sites: Collection[str]) -> list[Verdict]:
+    """Return what gates said last of a session, with what was accepted since.
+
+    A gate judges one site, or all sites together. The newest verdict of each site counts; what was
+    said of all sites before counts for those that were not judged alone since.
+
+    Parameters
+    ----------
+    store, session
+        Where they are, and what was judged.
+    sites
+        All sites of the session.
+
+    Returns
+    -------
+    list of Verdict
+        Newest first; empty if no gate judged the session.
+    """
+    found: list[Verdict] = []
+    alone: set[str] = set()
+    for line in _newest_first(store.verdicts(session=session)):
+        if line.site in alone:
+            continue
+        rows = kept_findings(store, session, line.judged_utc)
+        if line.site is None:
+            if not alone or not alone >= {*sites}:
+                rows = [row for row in rows if not _is_of(row, alone)]
+                found.append(_verdict(line, rows))
+            break
+        found.append(_verdict(line, rows))
+        alone.add(line.site)
+    return found
+
+
+def _verdict(line: _Line, rows: list[dict[str, Any]]) -> Verdict:
+    return Verdict(
+        line.session,
+        line.time_utc,
+        line.nights,
+        pd.DataFrame(),
+        in_order(rows),
+        line.warnings,
+        maintenance=line.maintenance,
+        site=line.site,
+    )
+
+
+def _is_of(row: Mapping[str, Any], sites: Collection[str]) -> bool:
+    """Whether a finding is of some sites only."""
+    told = row["curves"] or [row["shared"]]
+    return all(str(one.get("site")) in sites for one in told)
+
+
+def _newest_first(table: pd.DataFrame) -> Iterator[_Line]:
+    """Yield the lines that the gate can have written."""
+    if "judged_utc" not in table:
+        return
+    for row in reversed(none_for_nulls(table.sort_values("judged_utc")).to_dict("records")):
+        with suppress(ValidationError):  # any program may add lines
+            yield _Line.model_validate(row)
+
+
+def kept_findings(store: Store, session: str, judged_utc: str | None) -> list[dict[str, Any]]:
+    """Return the findings of one verdict as rows of `GATE_COLUMNS`, each as it was stored last.
+
+    What the gate cannot have written is left out.
+
+    Parameters
+    ----------
+    store, session
+        Where they are, and what was judged.
+    judged_utc
+        When; None for findings of earlier versions, which did not tell it.
+    """
+    table = store.findings(session=session)
+    if table.empty or not {*NEEDED, "time_utc", "state", "fails"} <= {*table}:
+        return []
+    judged = table.get("judged_utc", pd.Series(index=table.index, dtype=object))
+    table = table[judged.isna() if judged_utc is None else judged == judged_utc]
+    table = table.dropna(subset=[*NEEDED, "state", "fails"]).reindex(columns=GATE_COLUMNS)
+    newest = table.drop_duplicates("finding_id", keep="last")
+    effects = newest[["effect", "low", "high"]].apply(pd.to_numeric, errors="coerce").astype(float)
+    rows = none_for_nulls(newest).to_dict("records")
+    found = []
+    for row, effect in zip(rows, effects.to_dict("records"), strict=True):
+        try:
+            nested = {name: json.loads(row[name]) for name in _NESTED}
+        except (TypeError, ValueError):
+            continue
+        if _is_sound(nested):
+            found.append({**row, **nested, **effect, "fails": bool(row["fails"])})
+    return found
+
+
+def _is_sound(nested: Mapping[str, Any]) -> bool:
+    """Whether the nested columns of a finding have the types that the gate gives them."""
+    if not isinstance(nested["shared"], dict):
+        return False
+    lists = [nested["curves"], nested["what_changed"]]
+    entries = all(isinstance(own, list) and all(isinstance(one, dict) for one in own)
+                  for own in lists)  # fmt: skip
+    return entries and all({*one} >= _FACT for one in nested["what_changed"])
 
 
 @dataclass(frozen=True)

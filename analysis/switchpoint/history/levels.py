@@ -1,17 +1,20 @@
 """Which nights of a history are normal: those at its settled level.
 
 A change that is new is not normal yet: its nights must not become what tonight is compared with,
-or a regression would hide itself. After some nights it is what users live with, and counts.
+or a regression would hide itself. After some nights it is what users live with, and counts. A
+change began where the split of a series into two levels fits best.
 """
 
 from __future__ import annotations
 
+import bisect
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from switchpoint.history.medians import row_medians
+from switchpoint.history.by_night import row_medians
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -37,6 +40,13 @@ _DISTURBED = 3.0
 
 #: No scatter is less than this, as a logarithm.
 _LEAST_SCATTER = 0.003
+
+#: A date needs this many nights.
+_FEWEST_TO_DATE = 4
+
+#: Splits are possible whose cost is within this of the best, in units of the typical scatter of a
+#: night: 95 % for Laplace-distributed nights.
+_POSSIBLE = 3.0
 
 
 def normal_nights(nightly: Floats, after_nights: int) -> npt.NDArray[np.bool_]:
@@ -145,3 +155,46 @@ def _scale(series: Floats) -> Floats:
     """Return the scatter of each series from its steps, which hardly depend on its levels."""
     scale = SD_PER_MAD * row_medians(np.abs(np.diff(series, axis=1))) / np.sqrt(2)
     return np.asarray(np.maximum(np.nan_to_num(scale), _LEAST_SCATTER))
+
+
+def began(series: Floats, starts_utc: Sequence[str]) -> tuple[str, ...]:
+    """Return when the last night's level began, and the first and last night that are possible.
+
+    Parameters
+    ----------
+    series : array of float, shape (nights,)
+        NaN where there is no value.
+    starts_utc
+        The start of each night.
+
+    Returns
+    -------
+    tuple of str
+        Empty with too few nights.
+    """
+    there = np.flatnonzero(np.isfinite(series))
+    if len(there) < _FEWEST_TO_DATE:
+        return ()
+    values = series[there]
+    cost = costs_before(values)[:-1] + costs_before(values[::-1])[::-1][1:]
+    steps = np.abs(np.diff(values))
+    scale = max(float(np.median(steps)), 1e-3)
+    splits = np.flatnonzero(cost - cost.min() <= _POSSIBLE * scale)
+    best = int(np.argmin(cost))
+    first, last = (int(there[split + 1]) for split in (splits[0], splits[-1]))
+    return starts_utc[int(there[best + 1])], starts_utc[first], starts_utc[last]
+
+
+def costs_before(values: Floats) -> Floats:
+    """Return for each number of first values the sum of their distances from their median.
+
+    The first entry is that of one value. It is a running median, with the sums of the values below
+    and above it.
+    """
+    ordered: list[float] = []
+    found = np.empty(len(values))
+    for number, value in enumerate(values.tolist()):
+        bisect.insort(ordered, value)
+        half = (number + 1) // 2
+        found[number] = sum(ordered[number + 1 - half :]) - sum(ordered[:half])
+    return found

@@ -10,8 +10,7 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.history.accepted import confirmed as confirmed_changes
-from switchpoint.history.left_out import of_the_future, usual
-from switchpoint.history.policy import Maintenance
+from switchpoint.history.policy import Maintenance, maintenance_at
 from switchpoint.history.words import counted
 from switchpoint.store.batches import UNDATED, batch_of, in_batches
 from switchpoint.store.ledger import now_utc
@@ -26,6 +25,9 @@ _MEASURED = ["format", "site", "partition", "environ", "kernel", "placement"]
 
 #: A session is named in messages with so many others.
 _NAMED = 3
+
+#: More sessions are not named.
+_MOST_NAMED = 3
 
 
 class NoSession(InputError):  # noqa: N818  an error of its own only for who can do without
@@ -313,3 +315,23 @@ def _judged(
     if session not in starts.index:
         raise no_session(store, session, [*starts.index])
     return session
+
+
+def usual(
+    sessions: Iterable[str], starts: pd.Series[str], maintenance: Sequence[Maintenance]
+) -> list[str]:
+    """Return the sessions outside of maintenance, oldest first."""
+    usual = [one for one in sessions if maintenance_at(str(starts[one]), maintenance) is None]
+    return sorted(usual, key=lambda name: str(starts[name]))
+
+
+def of_the_future(starts: pd.Series[str]) -> list[str]:
+    """Say in one sentence which sessions do not count, because their start is yet to come."""
+    if starts.empty:
+        return []
+    names = ", ".join(f"`{name}`" for name in starts.index[:_MOST_NAMED])
+    more = f" and {len(starts) - _MOST_NAMED} more" if len(starts) > _MOST_NAMED else ""
+    return [
+        f"sessions in the future do not count: {names}{more}, from {str(starts.min())[:10]} on; the"
+        " clock that dated them was ahead"
+    ]

@@ -17,11 +17,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from switchpoint.history.alike import first_fit, within_an_octave
 from switchpoint.history.baseline import Series, TestResult, compare, visible
 from switchpoint.history.by_night import LaunchesByNight
 from switchpoint.history.drift import correlation_beside_trend, drift, is_gradual, most_deviates
-from switchpoint.history.factors import NODE, Group
+from switchpoint.history.factors import NODE, Group, first_fit, within_an_octave
 from switchpoint.history.levels import normal_nights
 from switchpoint.history.parameters import BANDWIDTH, LATENCY, Parameters, main_segments
 from switchpoint.tables.sweeps import Floats, Indices

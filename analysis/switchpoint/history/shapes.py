@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.detection.launches import detect_launches
-from switchpoint.history.by_night import by_night
-from switchpoint.history.medians import row_medians
+from switchpoint.history.by_night import by_night, row_medians
 from switchpoint.history.points import Points
 from switchpoint.tables.curves import median_by
 from switchpoint.tables.findings import BOUNDARIES

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,12 +16,13 @@ from switchpoint.history.baseline import DISTURBED, USUAL_SCATTER
 from switchpoint.history.kinds import CHANGES, SUSPECTED
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import POINT_COLUMNS
-from switchpoint.history.recorded import Recorded, recorded
 from switchpoint.history.relative_times import Job, job_of, levels, usual_levels, values
-from switchpoint.history.settings_before import Setting, changed_settings
 from switchpoint.history.trials import Trial, trial_of
+from switchpoint.importing.lock import unpack
+from switchpoint.records.mpi_environment import mpi_settings
 from switchpoint.store.store import Store
 from switchpoint.store.wanted import Query
+from switchpoint.tables.mpi_names import mpi_name
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 from switchpoint.untrusted.settings import may_be_set
@@ -42,6 +44,12 @@ _BESIDE = 2
 
 #: Settings that are taken back one at a time.
 _MOST_SETTINGS = 4
+
+_VARIABLE = re.compile(r"[A-Za-z_]\w*")
+
+#: Open MPI takes each control variable from an environment variable with this prefix. MPICH's
+#: control variables have the name of theirs.
+_OPEN_MPI = "OMPI_MCA_"
 
 
 @dataclass(frozen=True)
@@ -292,3 +300,118 @@ def _thinned(sizes: Indices, most: int) -> list[int]:
     """Return some of many sizes, with the first and the last."""
     places = np.unique(np.linspace(0, len(sizes) - 1, most).round().astype(int))
     return [int(sizes[place]) for place in places]
+
+
+@dataclass
+class Recorded:
+    """Headers and locks of some runs.
+
+    Attributes
+    ----------
+    headers : dict
+        Of run records, by run ID.
+    locks : set of str
+        The texts of the Spack locks that were imported with them.
+    """
+
+    headers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    locks: set[str] = field(default_factory=set)
+
+    @property
+    def lock(self) -> str:
+        """Their common lock; empty if there is none or several."""
+        return min(self.locks) if len(self.locks) == 1 else ""
+
+
+def recorded(store: Store, run_ids: Iterable[str]) -> Recorded:
+    """Return what is known of the runs with these IDs."""
+    found = Recorded()
+    for run_id in run_ids:
+        for run in store.facts(run_id=str(run_id)).to_dict("records"):
+            if isinstance(run["header"], str):
+                found.headers[str(run_id)] = json.loads(run["header"])
+            if isinstance(run["lock"], str) and (lock := unpack(run["lock"])) is not None:
+                found.locks.add(lock)
+    return found
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting that changed between earlier nights and tonight.
+
+    Attributes
+    ----------
+    name : str
+        Of a control variable, or of an environment variable.
+    environment : str
+        The environment variable that sets it.
+    before, tonight : str or None
+        Its values; None if it was not set.
+    """
+
+    name: str
+    environment: str
+    before: str | None
+    tonight: str | None
+
+    def __str__(self) -> str:
+        return f"{self.name} = {_shown(self.tonight)}, before {_shown(self.before)}"
+
+
+def changed_settings(
+    before: Sequence[dict[str, Any]], tonight: Sequence[dict[str, Any]]
+) -> list[Setting]:
+    """Return the settings with one value in all runs before and another in all runs of tonight.
+
+    A value that differs between the runs of one night, such as a job's number, was not set by
+    anybody.
+
+    Parameters
+    ----------
+    before, tonight
+        Headers of run records.
+    """
+    variables = list(_control_variables(before, tonight))
+    known = {setting.environment for setting in variables}
+    own = (
+        Setting(name, name, *values)
+        for name, values in _changed(
+            [mpi_settings(header["mpi"].get("environment", {})) for header in before],
+            [mpi_settings(header["mpi"].get("environment", {})) for header in tonight],
+        )
+    )
+    return [*variables, *(setting for setting in own if setting.environment not in known)]
+
+
+def _control_variables(
+    before: Sequence[dict[str, Any]], tonight: Sequence[dict[str, Any]]
+) -> Iterator[Setting]:
+    libraries = {mpi_name(header["mpi"].get("library", "")) for header in [*before, *tonight]}
+    if len(libraries) != 1:  # another library has other defaults, which nobody set
+        return
+    prefix = _OPEN_MPI if libraries.pop().startswith("Open MPI") else ""
+    for name, (old, new) in _changed(
+        [header["mpi"].get("cvars") or {} for header in before],
+        [header["mpi"].get("cvars") or {} for header in tonight],
+    ):
+        if old is not None and new is not None:
+            yield Setting(name, prefix + name, old, new)
+
+
+def _changed(
+    before: Sequence[dict[str, Any]], tonight: Sequence[dict[str, Any]]
+) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
+    """Yield name and both values of each entry that is constant on either side and differs."""
+    names = dict.fromkeys(name for one in [*before, *tonight] for name in one)
+    for name in filter(_VARIABLE.fullmatch, names):
+        old, new = ({_text(one.get(name)) for one in side} for side in (before, tonight))
+        if len(old) == len(new) == 1 and old != new:
+            yield name, (old.pop(), new.pop())
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _shown(value: str | None) -> str:
+    return "not set" if value is None else value or "empty"

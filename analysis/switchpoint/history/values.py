@@ -11,12 +11,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from switchpoint.history import dates
 from switchpoint.history.accepted import Acceptance
 from switchpoint.history.baseline import Series, TestResult, compare
 from switchpoint.history.by_night import LaunchesByNight, by_night
 from switchpoint.history.drift import drift, is_gradual
-from switchpoint.history.levels import normal_nights
+from switchpoint.history.levels import began, normal_nights
 from switchpoint.history.night import Draft
 from switchpoint.history.policy import Policy
 from switchpoint.history.presence import missing_values
@@ -191,7 +190,7 @@ def _changed(
         effect=relative[0],
         low=relative[1],
         high=relative[2],
-        since=dates.began(nightly, starts_utc),
+        since=began(nightly, starts_utc),
     )
 
 

@@ -119,7 +119,7 @@ def command(
     with user_mistakes():
         from switchpoint.cli.confirming import measured_again, seconds_of
         from switchpoint.history.gate import gate
-        from switchpoint.history.kept_verdicts import kept
+        from switchpoint.history.kept import kept
         from switchpoint.history.policy import Policy, load_policy
         from switchpoint.history.presence import failures_of_report
         from switchpoint.reporting.terminal.progress import progress
