@@ -3,7 +3,9 @@
 `.venv/bin/python bench/detection/noise.py [--warnings] [CURVES]` prints, for each grid and each
 number of repeats, how many of 100 such curves show a finding, once alone and once as two launches
 of one curve, which `detect` searches together. The docs show these tables. `--warnings` counts the
-curves of which a warning says that a step or noise changes their time.
+curves of which a warning says that a step or noise changes their time. `--without=RULE` switches
+rules off (`ablation.py`), and `--ablate` prints how each of them changes the number of curves in
+100 that show a finding, with repeats and without.
 """
 
 from __future__ import annotations
@@ -16,8 +18,10 @@ import numpy as np
 import pandas as pd
 from switchpoint import detect, summarise
 from switchpoint.detection.doubts import doubt_warnings
+from switchpoint.detection.search import find_in_curves
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import ablation
 from arguments import add_count, parser
 from labelled import GRIDS
 
@@ -25,6 +29,11 @@ NOISES = [0.01, 0.05, 0.2, 0.3]
 REPEATS = [1, 2, 3, 5, 10]
 LAUNCHES = [1, 2]
 OCTAVES = 22
+
+#: The grids and noises of which `--ablate` counts findings, and the repeats of each kind.
+ABLATED_GRIDS = ["3 an octave", "powers of two"]
+ABLATED_NOISES = [0.05, 0.2]
+ABLATED_REPEATS = {ablation.REPEATS: [3, 10], ablation.ONE_TABLE: [1]}
 
 
 def samples(
@@ -50,11 +59,41 @@ def samples(
     )
 
 
+def grid(per_octave: int) -> np.ndarray:
+    """Return sizes with so many an octave."""
+    return np.unique((2.0 ** (np.arange(OCTAVES * per_octave + 1) / per_octave)).astype(int))
+
+
+def ablate(curves: int) -> None:
+    """Print how each rule changes how many curves show a finding."""
+    tables = {
+        kind: [
+            samples(grid(GRIDS[name]), noise, number, curves, launches)
+            for name in ABLATED_GRIDS
+            for noise in ABLATED_NOISES
+            for number in repeats
+            for launches in LAUNCHES
+        ]
+        for kind, repeats in ABLATED_REPEATS.items()
+    }
+
+    def measure(rule: ablation.Rule | None) -> dict[str, float]:
+        return {
+            f"findings in noise, {kind}": 100
+            * float(
+                np.mean([find_in_curves(one)["run_id"].nunique() / curves for one in tables[kind]])
+            )
+            for kind in ablation.kinds(rule)
+        }
+
+    ablation.table(measure)
+
+
 def alarms(
     per_octave: int, curves: int, launches: int, *, warnings: bool
 ) -> Iterator[tuple[float, int, float]]:
     """Percentage of curves with a finding or warning, for each noise and number of repeats."""
-    sizes = np.unique((2.0 ** (np.arange(OCTAVES * per_octave + 1) / per_octave)).astype(int))
+    sizes = grid(per_octave)
     for noise in NOISES:
         for repeats in REPEATS:
             table = samples(sizes, noise, repeats, curves, launches)
@@ -83,6 +122,11 @@ def main(curves: int, *, warnings: bool) -> None:
 if __name__ == "__main__":
     options = parser(__doc__)
     options.add_argument("--warnings", action="store_true", help="count warnings")
+    ablation.add_rules(options)
     add_count(options, "curves", 400)
     given = options.parse_args()
-    main(given.curves, warnings=given.warnings)
+    with ablation.without(*given.without):
+        if given.ablate:
+            ablate(given.curves)
+        else:
+            main(given.curves, warnings=given.warnings)

@@ -15,7 +15,9 @@ uses a separate environment, because the peers are not dependencies of Switchpoi
 the peers and also runs in `.venv`. FILEs are of `record_unseen.py`; the default is
 `curves.parquet`, of which `--passes=N` takes the first passes only: with one, sizes have no
 repeats. `--grid=NAME` scores one grid. `--missed` prints the times around each cliff that is in no
-bracket; curves that it shows are no longer unseen.
+bracket; curves that it shows are no longer unseen. `--without=RULE` switches rules off
+(`ablation.py`), and `--ablate` prints how each of them changes the scores of `detect` with repeats
+and without: of `curves.parquet` its first passes. `--each=N` takes one of N curves for this.
 """
 
 from __future__ import annotations
@@ -37,8 +39,9 @@ from switchpoint.tables.findings import BOUNDARIES
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import ablation
 from arguments import count, one_of, parser
-from labelled import GRIDS, Curve, Witnesses, curves, launches, pool, unseen
+from labelled import GRIDS, Curve, Witnesses, curves, launches, pool, unseen, whole
 from peers import PEERS, Detector
 
 #: Peers that take seconds per curve are scored on one curve of this many.
@@ -230,6 +233,52 @@ def _share(of: Iterable[bool]) -> float:
     return float(np.mean(values)) if values else np.nan
 
 
+def measures(rule: ablation.Rule | None, every: list[Curve], each: int) -> dict[str, float]:
+    """Return the scores of `detect` in percent, and its boundaries in 100 curves, without a rule.
+
+    Of the curves with several launches each so manieth is taken, and searched with all launches
+    together and with each alone.
+    """
+    found = {}
+    for kind in ablation.kinds(rule):
+        part = [curve for curve in every if curve.has_repeats == (kind == ablation.REPEATS)]
+        some = launches(part)[::each]
+        results = [one for same in some for one in [*ours(same), *alone(same)]]
+        if not results:
+            continue
+        visible = [one for one in results if one.curve.truth is not None and one.curve.visible]
+        shares = {
+            "recall": _share(one.near for one in visible),
+            "in bracket": _share(one.contained for one in visible),
+            "exact": _share(one.exact for one in visible),
+            "cliffs": _share(one.contained for one in visible if one.curve.is_cliff),
+            "real": real_shares(results)[0],
+            "boundaries": float(np.mean([len(one.found) for one in results])),
+        }
+        found |= {f"{name}, {kind}": 100 * value for name, value in shares.items()}
+    return found
+
+
+def alone(same: list[Curve]) -> Iterator[Result]:
+    """Run `detect`'s search on each launch of a curve by itself."""
+    for curve in same:
+        yield from ours([curve])
+
+
+def ablate(files: list[Path], grid: str | None, each: int) -> None:
+    """Print how each rule changes the scores."""
+
+    def read() -> list[Curve]:
+        whole.cache_clear()
+        pool.cache_clear()
+        every = [one for path in files for one in unseen(path)]
+        every = every or [one for passes in (None, 1) for one in curves(passes)]
+        return [curve for curve in every if grid in (None, curve.grid)]
+
+    once = read()
+    ablation.table(lambda rule: measures(rule, read() if rule and rule.reads else once, each))
+
+
 def main(
     *, only_ours: bool, show_missed: bool, passes: int | None, grid: str | None, files: list[Path]
 ) -> None:
@@ -279,12 +328,20 @@ if __name__ == "__main__":
     options.add_argument("--missed", action="store_true")
     options.add_argument("--passes", type=count)
     options.add_argument("--grid", type=one_of("grid", GRIDS))
+    ablation.add_rules(options)
+    options.add_argument(
+        "--each", type=count, default=1, metavar="N", help="of N curves, ablate one"
+    )
     options.add_argument("files", type=Path, nargs="*")
     given = options.parse_args()
-    main(
-        only_ours=given.ours,
-        show_missed=given.missed,
-        passes=given.passes,
-        grid=given.grid,
-        files=given.files,
-    )
+    with ablation.without(*given.without):
+        if given.ablate:
+            ablate(given.files, given.grid, given.each)
+        else:
+            main(
+                only_ours=given.ours,
+                show_missed=given.missed,
+                passes=given.passes,
+                grid=given.grid,
+                files=given.files,
+            )

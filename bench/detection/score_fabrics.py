@@ -3,7 +3,8 @@
 `.venv/bin/python bench/detection/score_fabrics.py [--held] [--fabrics] [--grid=NAME] [CURVES]`
 draws so many curves of each fabric (default 12), with a fixed seed, and prints a line for each grid
 and noise. `--held` draws the other half, which nothing was tuned on. `--fabrics` prints a line for
-each fabric too. `--grid=NAME` scores one grid.
+each fabric too. `--grid=NAME` scores one grid. `--without=RULE` switches rules off (`ablation.py`),
+and `--ablate` prints how each of them changes the scores.
 
 A change of the law counts if it can be seen: a jump of 10 % or more, or a change of slope of 25 %
 an octave later, by five standard errors of the medians around it. It is found if a boundary is
@@ -20,11 +21,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from switchpoint.detection.launches import detect_launches
 from switchpoint.detection.search import find_in_curves
-from switchpoint.tables.findings import BOUNDARIES
+from switchpoint.tables.curves import compare_passes, summarise_passes, with_levels
+from switchpoint.tables.findings import ANOMALY_COLUMNS, BOUNDARIES
+from switchpoint.tables.sweeps import Floats, Sweeps
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import ablation
 from arguments import add_count, one_of, parser
 from fabrics import DESIGNS, NOISES, Change, FabricCurve, curves
 
@@ -87,6 +92,17 @@ class Score:
                 is_right = matched[number]["kind"] == change.kind
                 self.kinds_right += is_right
                 self.doubted += not is_right and "caveat" in matched[number]["evidence"]
+
+    def shares(self) -> dict[str, float]:
+        """Return what an ablation compares."""
+        return {
+            "recall of steps": self.steps_found / self.steps,
+            "of bends": self.bends_found / self.bends,
+            "kinds": self.kinds_right / self.kinds,
+            "false steps": len(self.false["step"]) / self.curves,
+            "false bends": len(self.false["slope_change"]) / self.curves,
+            "outliers": self.odd / self.curves,
+        }
 
     def cells(self) -> Iterator[str]:
         """Yield the cells of a line of the table."""
@@ -160,6 +176,62 @@ def total(several: Iterable[Score]) -> Score:
     return whole
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A drawn curve: times and errors of its launches, and the errors of their medians."""
+
+    curve: FabricCurve
+    launches: list[tuple[Floats, Floats]]
+    errors: list[float]
+
+
+def draw(kind: str, grid: str | None, number: int, seed: int) -> list[Drawn]:
+    """Draw and summarise the curves of all grids with repeats, or of those that are one table."""
+    drawn = []
+    for design, noise in ROWS:
+        if not design.endswith(kind) or grid not in (None, design):
+            continue
+        for curve in curves(design, noise, number, seed):
+            launches = []
+            for samples in curve.launches:
+                sweeps = Sweeps.of(samples)
+                passes = compare_passes(sweeps)
+                levels = with_levels(summarise_passes(sweeps, passes), passes)
+                time = levels["time_us"].to_numpy(float)
+                launches.append((time, levels["error_us"].to_numpy(float) / time))
+            errors = [_error(curve, samples) for samples in curve.launches]
+            drawn.append(Drawn(curve, launches, errors))
+    return drawn
+
+
+def measures(every: list[Drawn]) -> dict[str, float]:
+    """Return the scores in percent, and false findings in 100 curves."""
+    whole = Score()
+    for one in every:
+        found = detect_launches(one.curve.sizes, one.launches)
+        for findings, error in zip(found, one.errors, strict=True):
+            whole.add(one.curve, pd.DataFrame(findings, columns=ANOMALY_COLUMNS), error)
+    return {name: 100 * value for name, value in whole.shares().items()}
+
+
+def ablate(number: int, *, held: bool, grid: str | None) -> None:
+    """Print how each rule changes the scores."""
+
+    def read(kind: str) -> list[Drawn]:
+        return draw(kind, grid, number, HELD if held else TUNING)
+
+    once = {kind: read(kind) for kind in ablation.kinds(None)}
+
+    def measure(rule: ablation.Rule | None) -> dict[str, float]:
+        found = {}
+        for kind in ablation.kinds(rule):
+            if every := read(kind) if rule and rule.reads else once[kind]:
+                found |= {f"{name}, {kind}": value for name, value in measures(every).items()}
+        return found
+
+    ablation.table(measure)
+
+
 def main(number: int, *, held: bool, by_fabric: bool, grid: str | None) -> None:
     """Print the table."""
     print("| grid | noise " + HEADING + "|---" * 10 + "|")
@@ -184,6 +256,11 @@ if __name__ == "__main__":
     options.add_argument("--held", action="store_true")
     options.add_argument("--fabrics", action="store_true")
     options.add_argument("--grid", type=one_of("grid", DESIGNS))
+    ablation.add_rules(options)
     add_count(options, "curves", 12)
     given = options.parse_args()
-    main(given.curves, held=given.held, by_fabric=given.fabrics, grid=given.grid)
+    with ablation.without(*given.without):
+        if given.ablate:
+            ablate(given.curves, held=given.held, grid=given.grid)
+        else:
+            main(given.curves, held=given.held, by_fabric=given.fabrics, grid=given.grid)

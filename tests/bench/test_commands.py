@@ -37,7 +37,7 @@ SMALL = {
     "detection/noise.py 2": "10",
     "detection/apart.py": "| other placements |",
     "detection/score.py --ours --missed '--grid=powers of two'": "recall",
-    "detection/score_fabrics.py '--grid=powers of two, repeats' 1": "magnitudes of -100 %",
+    "detection/score_fabrics.py --without cliffs '--grid=powers of two, repeats' 1": "magnitudes",
     "gate/store_speed.py year=3": "runs of one session",
     "gate/score.py --ours --pairs 1 --nights 3 1": "| Switchpoint, all findings |",
     "gate/year.py 8 3 2 {}": "night    2: ",
@@ -67,6 +67,7 @@ ELSEWHERE = {
 PARTS = {
     *("arguments.py", "on_testbed.py", "ratios.py", "detection/fabrics.py"),
     *("detection/labelled.py", "detection/logistic.py", "detection/peers.py"),
+    "detection/ablation.py",
     *("gate/ideal.py", "gate/peers.py", "gate/recorded.py", "gate/synthetic.py"),
     *("gate/baseline.py", "gate/disturbed.py", "gate/rules.py"),
 }
