@@ -34,10 +34,8 @@ from labelled import Curve, Witnesses, curves, launches, pool, unseen
 DATA = Path(confidence.__file__).with_name("confidence.yaml")
 BINS = [0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1]
 
-#: Better odds, a larger effect or less noise never make a finding less sure. Without this limit a
-#: large effect would: what disturbs several sizes in a row on a busy machine is larger than most
-#: steps.
-NEVER_NEGATIVE = ("log_odds", "log_effect", "log_errors", "quiet_no_repeats")
+#: Better odds or less noise never make a finding less sure.
+NEVER_NEGATIVE = ("log_odds", "quiet_no_repeats")
 
 
 def judged(every: list[Curve]) -> pd.DataFrame:

@@ -45,19 +45,18 @@ def test_half_of_the_curves_of_each_recipe_are_held_out_whatever_it_is_called() 
     assert not any(curve(0, SIZES, limit, by_recipe=False).held_out for limit in limits)
 
 
-def test_the_fit_gives_a_larger_effect_no_weight_against_a_finding() -> None:
+def test_the_fit_gives_less_noise_no_weight_against_a_finding() -> None:
     rng = np.random.default_rng(1)
-    odds, effect = rng.normal(size=(2, 2000))
-    right = rng.random(2000) < 1 / (1 + np.exp(effect - odds))
+    odds, quiet = rng.normal(size=(2, 2000))
+    right = rng.random(2000) < 1 / (1 + np.exp(quiet - odds))
     table = pd.DataFrame(
         {"file": "one", "held_out": False, "right": right, "constant": 1.0, "log_odds": odds,
-         "log_effect": effect, "log_errors": effect**2, "no_repeats": 0.0,
-         "quiet_no_repeats": 0.0}
+         "no_repeats": 0.0, "quiet_no_repeats": quiet}
     )  # fmt: skip
 
     weights = fit(table)
 
-    assert weights["log_effect"] == 0
+    assert weights["quiet_no_repeats"] == 0
     assert weights["log_odds"] > 0.5
     assert all(weights[name] >= 0 for name in NEVER_NEGATIVE)
 

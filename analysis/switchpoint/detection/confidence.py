@@ -16,14 +16,8 @@ import yaml
 #: Odds are limited to this: beyond it the model of the noise is wrong.
 LARGEST_LOG_ODDS = math.log(1e6)
 
-#: Effects are limited to these, as differences of logarithms of time.
-_SMALLEST_EFFECT, _LARGEST_EFFECT = 0.02, 2.0
-
 #: A curve with less relative noise than this is as quiet as one with this.
 _LEAST_NOISE = 0.02
-
-#: An effect of more than this many times the noise is as sure as one of this many times.
-_MOST_ERRORS = 50.0
 
 
 def features(finding: Mapping[str, Any], *, has_repeats: bool) -> dict[str, float]:
@@ -32,7 +26,7 @@ def features(finding: Mapping[str, Any], *, has_repeats: bool) -> dict[str, floa
     Parameters
     ----------
     finding
-        With `kind`, `size_bytes`, `last_size_before`, `magnitude` and `evidence`.
+        With `kind`, `size_bytes`, `last_size_before` and `evidence`.
     has_repeats
         Whether sizes were measured more than once, so that their noise is known.
 
@@ -41,24 +35,19 @@ def features(finding: Mapping[str, Any], *, has_repeats: bool) -> dict[str, floa
     dict
         `constant` 1; `log_odds`, natural, of the posterior; `slope_change` 1 for this kind,
         otherwise 0; `log2_gap`, the octaves between the two sizes, at most 1: wide brackets are
-        easier; `log_effect`, the logarithm of the change of the logarithm of time; `log_errors`,
-        the same in units of the noise; `no_repeats` 1 without repeats, and `odds_no_repeats`, the
-        log-odds without them; `quiet_no_repeats`, the logarithm of one over the noise without them:
-        what disturbs one table of a busy machine also scatters its other sizes.
+        easier; `no_repeats` 1 without repeats, and `odds_no_repeats`, the log-odds without them;
+        `quiet_no_repeats`, the logarithm of one over the noise without them: what disturbs one
+        table of a busy machine also scatters its other sizes.
     """
     posterior, noise = finding["evidence"]["posterior"], finding["evidence"]["noise"]
     low, high = finding["last_size_before"], finding["size_bytes"]
     odds = posterior / max(1 - posterior, 1e-300)
     log_odds = min(max(math.log(max(odds, 1e-300)), -LARGEST_LOG_ODDS), LARGEST_LOG_ODDS)
-    effect = abs(math.log(max(1 + finding["magnitude"], 1e-3)))
-    effect = min(max(effect, _SMALLEST_EFFECT), _LARGEST_EFFECT)
     return {
         "constant": 1.0,
         "log_odds": log_odds,
         "slope_change": float(finding["kind"] == "slope_change"),
         "log2_gap": min(math.log2(high / low), 1.0) if low > 0 else 1.0,
-        "log_effect": math.log(effect),
-        "log_errors": math.log(min(max(effect / noise, 1.0), _MOST_ERRORS)),
         "no_repeats": float(not has_repeats),
         "odds_no_repeats": log_odds * float(not has_repeats),
         "quiet_no_repeats": 0.0 if has_repeats else -math.log(min(max(noise, _LEAST_NOISE), 1.0)),
