@@ -21,10 +21,15 @@ def cluster() -> Iterator[str]:
 
 @pytest.fixture
 def reframe(cluster: str, tmp_path: Path) -> Callable[..., Session]:
-    """Run a session to its end: ``reframe("-r", "-t", "smoke")``."""
+    """Run a session to its end: ``reframe("-r", "-t", "smoke")``.
+
+    ReFrame loads one file of checks in a third of the time that it takes for all.
+    """
 
     def run(
-        *words: str, site: str = "site-configs/testbed/settings.py", checks: str = "checks"
+        *words: str,
+        site: str = "site-configs/testbed/settings.py",
+        checks: str = "checks/pingpong.py",
     ) -> Session:
         process = start_reframe(
             cluster, tmp_path, "-c", str(ROOT / checks), "-R", *words, site=site

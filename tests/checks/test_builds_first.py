@@ -125,7 +125,8 @@ def test_a_session_of_one_environment_has_its_wait_whichever_partition_has_it(
     """ReFrame would put the wait where the environment is not, and then run nothing."""
     done = subprocess.run(
         [
-            *(BIN / "reframe", "-C", SITE, "-c", ROOT / "checks", "-R", "--dry-run", "--nocolor"),
+            *(BIN / "reframe", "-C", SITE, "-c", ROOT / "checks/pingpong.py", "--dry-run"),
+            "--nocolor",
             *("-n", "PingPongSmoke.*one_node$", "-p", environ, "--prefix", tmp_path),
         ],
         capture_output=True, text=True, timeout=120,

@@ -14,7 +14,7 @@ from sessions import BIN, ROOT, Session, preloaded, run_testbed, start_reframe
 
 #: A sweep that outlasts the fault; nothing here depends on its timings.
 LONG = (
-    *("-c", str(ROOT / "checks"), "-R", "-r", "-p", "openmpi"),
+    *("-c", str(ROOT / "checks/pingpong.py"), "-r", "-p", "openmpi"),
     *("-n", "PingPongSmoke.*%placement=two_nodes_two_hosts"),
     *("-S", "passes=4000", "-S", "modes=send"),
 )

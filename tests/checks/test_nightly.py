@@ -35,7 +35,8 @@ def run(
     process = start_reframe(
         cluster,
         prefix,
-        *("-c", str(ROOT / "checks"), "-R", "-t", "nightly", "-n", chosen, "-p", "openmpi"),
+        *("-c", str(ROOT / "checks/nightly.py"), "-c", str(ROOT / "checks/gate.py")),
+        *("-t", "nightly", "-n", chosen, "-p", "openmpi"),
         *(() if "--dry-run" in words else ("-r",)),
         *SHORT,
         *words,

@@ -18,7 +18,7 @@ def run(cluster: str, prefix: Path, *words: str) -> Session:
     process = start_reframe(
         cluster,
         prefix,
-        *("-c", str(ROOT / "checks"), "-R", "-r", "-t", "recommend", "-p", "openmpi"),
+        *("-c", str(ROOT / "checks/recommended.py"), "-r", "-t", "recommend", "-p", "openmpi"),
         *("-n", "Recommended.*%launch=1.*%placement=one_node%measures=broadcast"),
         *("-S", "Recommended.sizes_bytes=1024,262144", "-S", "passes=2", "-S", "samples=2"),
         *words,

@@ -7,9 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-
-MISLABELLED = "tests/checks/sites/mislabelled/settings.py"
-
+from sessions import ROOT, Session, start_reframe
 
 #: A launch of a plan, and how the check for plans is tried without a measurement.
 TRIAL = {
@@ -30,23 +28,37 @@ def only(placement):
     return ("-r", "-p", "openmpi", "-n", f"PingPongSmoke.*%placement={placement}$")
 
 
-def test_shared_memory_does_not_pass_for_the_network(reframe):
-    session = reframe(*only("one_node_network"), site=MISLABELLED)
-    assert session.exit_code == 1
-    assert "placement 'one_node_network' is refuted" in session.failures[0]
-    assert "bytes went by 'shared_memory'" in session.failures[0]
+@pytest.fixture(scope="module")
+def mislabelled(cluster, tmp_path_factory):
+    """Reasons by placement, at a site whose placements are not what they are called."""
+    prefix = tmp_path_factory.mktemp("mislabelled")
+    process = start_reframe(
+        cluster, prefix, "-c", str(ROOT / "checks/pingpong.py"), *only("(one_node.*|.*two_hosts)"),
+        site="tests/checks/sites/mislabelled/settings.py",
+    )  # fmt: skip
+    output, _ = process.communicate(timeout=300)
+    session = Session(process.returncode, output, prefix)
+    assert session.exit_code == 1, output
+    return {
+        case["placement"]: case["fail_reason"]
+        for case in session.testcases
+        if case["result"] == "fail"
+    }
 
 
-def test_one_host_does_not_pass_for_two(reframe):
-    session = reframe(*only("two_nodes_two_hosts"), site=MISLABELLED)
-    assert session.exit_code == 1
-    assert "asked for 2 switch(es), but ran under 1" in session.failures[0]
+def test_shared_memory_does_not_pass_for_the_network(mislabelled):
+    reason = mislabelled["one_node_network"]
+    assert "placement 'one_node_network' is refuted" in reason
+    assert "bytes went by 'shared_memory'" in reason
 
 
-def test_a_value_past_the_sites_reference_fails(reframe):
-    session = reframe(*only("one_node"), site=MISLABELLED)
-    assert session.exit_code == 1
-    assert "send_latency" in session.failures[0]
+def test_one_host_does_not_pass_for_two(mislabelled):
+    reason = mislabelled["two_nodes_two_hosts"]
+    assert "asked for 2 switch(es), but ran under 1" in reason
+
+
+def test_a_value_past_the_sites_reference_fails(mislabelled):
+    assert "send_latency" in mislabelled["one_node"]
 
 
 def test_a_point_without_a_sample_fails(reframe):
@@ -95,7 +107,7 @@ def test_a_missing_program_is_named(reframe):
 
 def test_an_imb_that_is_not_there_is_named(reframe):
     select = ("-r", "-p", "openmpi", "-n", "Imb.*%placement=one_node%.*=PingPong$")
-    session = reframe(*select, "-S", "imb=/nowhere/IMB-MPI1")
+    session = reframe(*select, "-S", "imb=/nowhere/IMB-MPI1", checks="checks/imb.py")
     assert session.exit_code == 1
     assert "there is no program /nowhere/IMB-MPI1: correct -S imb" in session.failures[0]
 
@@ -103,7 +115,7 @@ def test_an_imb_that_is_not_there_is_named(reframe):
 def test_an_imb_of_another_mpi_does_not_pass(reframe):
     """Its ranks do not find each other, or measure nothing."""
     select = ("-r", "-p", "openmpi", "-n", "Imb.*%placement=one_node%.*=PingPong$")
-    session = reframe(*select, "-S", "imb=true")
+    session = reframe(*select, "-S", "imb=true", checks="checks/imb.py")
     assert session.exit_code == 1
     assert "IMB printed sizes []" in session.failures[0]
 
@@ -180,7 +192,8 @@ def test_a_plan_builds_only_from_a_lock_that_this_site_built_from(reframe, tmp_p
 
 @pytest.mark.parametrize("site", ["testbed", "local"])
 def test_a_dry_run_works_for_every_site(reframe, site):
-    session = reframe("--dry-run", "-t", "smoke", site=f"site-configs/{site}/settings.py")
+    settings = f"site-configs/{site}/settings.py"
+    session = reframe("--dry-run", "-t", "smoke", site=settings, checks="checks")
     assert session.exit_code == 0, session.output
 
 

@@ -21,7 +21,7 @@ def run(prefix: Path, name: str, *words: str) -> Session:
     process = start_reframe(
         "none",
         prefix,
-        *("-c", str(ROOT / "checks"), "-R", "-r", "-t", "scale", "-p", "smpi"),
+        *("-c", str(ROOT / "checks/scale.py"), "-r", "-t", "scale", "-p", "smpi"),
         *("-n", name),
         *words,
         site="site-configs/smpi/settings.py",

@@ -28,7 +28,7 @@ def run_here(tmp_path, *words) -> Session:
     process = start_reframe(
         f"none-{os.getpid()}",
         tmp_path,
-        *("-c", str(ROOT / "checks"), "-R", "-r", "--system=local:openmpi"),
+        *("-c", str(ROOT / "checks/pingpong.py"), "-r", "--system=local:openmpi"),
         *("-n", "PingPongSmoke.*%placement=one_node$", "-S", "modes=send", *words),
         site="site-configs/local/settings.py",
     )

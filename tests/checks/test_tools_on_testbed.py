@@ -4,7 +4,8 @@ from switchpoint import read_facts
 
 
 def test_pvm_joins_the_nodes_of_a_job(reframe):
-    session = reframe("-r", "-p", "openmpi", "-n", "EchoOverPvm.*(one_node|two_hosts)$")
+    chosen = ("-n", "EchoOverPvm.*(one_node|two_hosts)$")
+    session = reframe("-r", "-p", "openmpi", *chosen, checks="checks/tools.py")
     assert session.exit_code == 0, session.output
 
     results = {case["placement"]: case["result"] for case in measured(session)}

@@ -22,14 +22,8 @@ def run_checks(cluster, prefix, *words):
     process = start_reframe(
         cluster,
         prefix,
-        *(
-            "-c",
-            str(ROOT / "checks"),
-            "-R",
-            "-r",
-            "-n",
-            "PingPong(Zoom|Proof).*%placement=one_node_network$",
-        ),
+        *("-c", str(ROOT / "checks/pingpong.py"), "-c", str(ROOT / "checks/zoom.py"), "-r"),
+        *("-n", "PingPong(Zoom|Proof).*%placement=one_node_network$"),
         *SHORT,
         *words,
         site="site-configs/testbed/settings.py",
