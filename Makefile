@@ -34,6 +34,12 @@ MPIS := openmpi mpich
 READY_TESTBED = [ $(SITE) != testbed ] || told=$$($(BIN)/testbed status) || { \
     case $$told in *"is up, but"*) printf '%s\n' "$${told%%$$'\n'*}";; *) echo "start the testbed first: make up";; esac >&2; \
     exit 2; }
+# Two sessions would overwrite each other's logs here, and each would import what the other measured.
+# The lock lasts until the shell that took it has ended, and what it started.
+SESSION_WAIT_S ?= 0
+ONE_SESSION = mkdir -p build; exec 9>>build/session.lock; \
+    ! command -v flock >/dev/null || flock -w $(SESSION_WAIT_S) 9 || { \
+    echo "another session measures in this folder: wait for its end, or use another clone" >&2; exit 2; }
 # A make inside a make does not check again what is installed.
 READY := INSTALLED=yes
 
@@ -52,7 +58,7 @@ help:  ## list the targets
 .PHONY: run
 run: install  ## measure and explain: start the cluster, run the sweep, print the findings, write the report
 	@echo "== cluster"
-	@export TESTBED_NAME=make-run; \
+	@$(ONE_SESSION); export TESTBED_NAME=make-run; \
 	trap '$(BIN)/testbed down --name $$TESTBED_NAME >/dev/null' EXIT; \
 	$(BIN)/testbed up --name $$TESTBED_NAME | sed -n 1p; \
 	$(MAKE) $(READY) checks
@@ -67,7 +73,7 @@ measure: $(if $(filter testbed,$(SITE)),install,python)  ## run the checks of SI
 # curves and not all launches of one. A search to the byte needs no second launch.
 .PHONY: launches
 launches:
-	@export SWITCHPOINT_SESSION=$${SWITCHPOINT_SESSION:-$$(date -u +%Y%m%dT%H%M%SZ)}; \
+	@$(ONE_SESSION); export SWITCHPOINT_SESSION=$${SWITCHPOINT_SESSION:-$$(date -u +%Y%m%dT%H%M%SZ)}; \
 	status=0; left_out='$(EXCLUDE)'; for launch in $$(seq $(LAUNCHES)); do \
 	    $(MAKE) $(READY) checks failures EXCLUDE="$$left_out" || status=$$?; \
 	    left_out='$(if $(filter sweep,$(TAG)),^PingPong(Zoom|Proof)$(if $(EXCLUDE),|$(EXCLUDE)),$(EXCLUDE))'; \
@@ -77,7 +83,7 @@ launches:
 .PHONY: nightly
 nightly: $(if $(filter testbed,$(SITE)),install,python)  ## measure what is measured every night, and fail if something is worse than in the nights before
 	@$(READY_TESTBED)
-	@export SWITCHPOINT_SESSION=$${SWITCHPOINT_SESSION:-$$(date -u +%Y%m%dT%H%M%SZ)}; \
+	@$(ONE_SESSION); export SWITCHPOINT_SESSION=$${SWITCHPOINT_SESSION:-$$(date -u +%Y%m%dT%H%M%SZ)}; \
 	$(MAKE) $(READY) checks TAG=nightly EXCLUDE='^Gate'; \
 	echo "== comparison with the nights before"; \
 	report=$$(find output/reports -name 'run-report-*.json' -newer build/measure.start | sort | tail -n1); \

@@ -6,6 +6,7 @@ another reason is marked `slow` where it stands. `make check` runs those that ne
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,8 @@ TESTS = Path(__file__).parent
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the markers known."""
+    """Make the markers known, and let sessions of `make` in this folder wait for each other."""
+    os.environ.setdefault("SESSION_WAIT_S", "600")
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
 

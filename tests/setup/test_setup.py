@@ -5,6 +5,7 @@ Debian's programs are replaced by short scripts: a test must not install package
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -202,6 +203,17 @@ def test_measuring_nothing_is_an_error_with_a_reason(words: list[str], message: 
     done = make("measure", "SITE=local", "TAG=smoke", *words)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+@pytest.mark.parametrize("words", [["measure", "SITE=local"], ["nightly", "SITE=local"], ["run"]])
+def test_a_second_session_in_the_folder_is_refused_in_one_line(words: list[str]) -> None:
+    (ROOT / "build").mkdir(exist_ok=True)
+    with open(ROOT / "build/session.lock", "a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = make(*words, "TAG=smoke", "SESSION_WAIT_S=0")
+    assert done.returncode == 2
+    assert "another session measures in this folder: wait for its end" in done.stderr
+    assert "OK" not in done.stdout
 
 
 def test_findings_are_those_of_the_store_that_was_named(tmp_path: Path) -> None:
