@@ -212,6 +212,12 @@ def test_a_site_that_asks_for_what_there_is_has_no_problem(
         ),
         (NEAR | {"scheduler_options": ["--nodelist=a1,z9"]}, {}, 6,
          "names nodes that are missing or not usable: z9"),
+        (NEAR | {"nodes": 3}, {"a2": "IDLE+DRAIN"}, 4,
+         "Slurm has 2 usable nodes; a2 is drained: `sinfo -R` shows why"),
+        (
+            NEAR | {"nodes": 1, "scheduler_options": ["--nodelist=a2"]}, {"a2": "MIXED+DRAIN"}, 6,
+            "not usable: a2; a2 is drained: `sinfo -R` shows why; usable nodes are",
+        ),
         (FAR | {"switches": 3, "nodes": 3}, {}, 8, "needs 3 switches, but usable nodes are on 2"),
         (NEAR | {"environment": {"opnmpi": {}}}, {}, 8, "no environment has the MPI family"),
     ],

@@ -12,7 +12,7 @@ from switchpoint.sites.doctor import Fact
 from switchpoint.sites.environments import FAMILIES
 from switchpoint.sites.placements import Placement
 from switchpoint.sites.settings_file import Site, dicts, problem
-from switchpoint.sites.slurm import Slurm, expand
+from switchpoint.sites.slurm import Node, Slurm, expand
 
 #: Schedulers that use Slurm, ReFrame's and ours.
 _SLURM_SCHEDULERS = {"slurm", "squeue", "scontrol"}
@@ -123,7 +123,7 @@ def _placement_problems(placement: Placement, slurm: Slurm) -> Iterator[tuple[st
         yield (
             "nodes",
             f"needs {_count(placement.nodes, 'node')}, but Slurm has {len(usable)} usable nodes",
-            "`sinfo -R` shows why nodes are down; otherwise request fewer",
+            _out_of_use(slurm.nodes) or "request fewer",
         )
         return
     options = placement.scheduler_options
@@ -132,20 +132,22 @@ def _placement_problems(placement: Placement, slurm: Slurm) -> Iterator[tuple[st
         having = sum(feature in node.features for node in usable.values())
         if having < int(count or 1):
             known = sorted({name for node in slurm.nodes for name in node.features})
+            out = _out_of_use(node for node in slurm.nodes if feature in node.features)
             yield (
                 "scheduler_options",
                 f"needs {_count(int(count or 1), 'node')} with feature '{feature}', {having} have "
                 "it",
-                f"this cluster has: {', '.join(known) or 'no features'}",
+                out or f"this cluster has: {', '.join(known) or 'no features'}",
             )
     wanted = option(options, "--nodelist", "-w")
     if wanted:
         lacking = [host for host in expand(wanted) if host not in usable]
         if lacking:
+            out = _out_of_use(node for node in slurm.nodes if node.name in lacking)
             yield (
                 "scheduler_options",
                 f"names nodes that are missing or not usable: {', '.join(lacking)}",
-                f"usable nodes are {_some(usable)}",
+                "; ".join([*([out] if out else []), f"usable nodes are {_some(usable)}"]),
             )
     if placement.nodes > 1:
         for found, fix in _switch_problems(placement, set(usable), slurm.switches):
@@ -171,6 +173,17 @@ def _switch_problems(
             f"needs {placement.nodes} nodes under one switch, but no switch has enough",
             "see `scontrol show topology` and `sinfo -R`",
         )
+
+
+def _out_of_use(nodes: Iterable[Node]) -> str:
+    """Return which of some nodes run no jobs and why, such as ``b1 is drained``; or nothing."""
+    names: dict[str, list[str]] = {}
+    for node in nodes:
+        if node.trouble:
+            names.setdefault(node.trouble, []).append(node.name)
+    told = [f"{_some(these)} {'is' if len(these) == 1 else 'are'} {trouble}"
+            for trouble, these in names.items()]  # fmt: skip
+    return f"{', '.join(told)}: `sinfo -R` shows why" if told else ""
 
 
 def option(options: Any, long: str, short: str) -> str | None:

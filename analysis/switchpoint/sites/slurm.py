@@ -16,12 +16,20 @@ _UNUSABLE = re.compile(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|UNKNOWN|POWERED_DOWN|\*"
 
 @dataclass(frozen=True)
 class Node:
-    """A node and its properties."""
+    """A node, its properties, and its state as `scontrol` writes it."""
 
     name: str
     features: frozenset[str]
     partitions: frozenset[str]
     usable: bool
+    state: str = ""
+
+    @property
+    def trouble(self) -> str:
+        """Why the node runs no jobs, in Slurm's word for people; empty if it runs them."""
+        if self.usable:
+            return ""
+        return "drained" if "DRAIN" in self.state else self.state.partition("+")[0].lower()
 
 
 @dataclass(frozen=True)
@@ -116,6 +124,7 @@ def _nodes() -> list[Node]:
             _names(fields.get("ActiveFeatures", "")),
             _names(fields.get("Partitions", "")),
             not _UNUSABLE.search(fields.get("State", "UNKNOWN")),
+            fields.get("State", "UNKNOWN"),
         )
         for fields in _entries("nodes")
         if "NodeName" in fields
