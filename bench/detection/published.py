@@ -1,9 +1,10 @@
 """Scores `detect` on tables that others published, whose truth was judged by eye.
 
 `.venv/bin/python bench/detection/published.py [--wrong] [--truth FOLDER] FOLDER` prints how many
-steps `detect` finds, and how many it reports where none is: of all that it reports, and of what the
-terminal shows (a confidence of 85 % and more). `--wrong` lists every disagreement. `--truth FOLDER`
-has other lists than those beside this file.
+steps `detect` finds, and how many it reports where none is: of all that `--json` has, of what the
+terminal prints of such a file, and of what is 85 % sure, as the terminal prints of several files.
+`--wrong` lists every disagreement of the first. `--truth FOLDER` has other lists than those beside
+this file.
 
 The tables are not part of this repository; `published_tables.csv` says where each is. To get one,
 open `https://github.com/SOURCE/blob/COMMIT/PATH`, or the thread `https://github.com/SOURCE/PATH`
@@ -22,7 +23,7 @@ missed nor as false, as do findings that begin at 0 B.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from switchpoint.errors import InputError
-from switchpoint.explanation.causes import PROMINENT_CONFIDENCE, detect
+from switchpoint.explanation.causes import PROMINENT_CONFIDENCE, detect, matters
 from switchpoint.importing.reading import read
 from switchpoint.tables.findings import BOUNDARIES
 
@@ -225,14 +226,39 @@ def curves(folder: Path, tables: pd.DataFrame, truth: pd.DataFrame) -> Iterator[
         yield Curve(name, fabric, sizes, rows, findings)
 
 
-def scores(several: Iterable[Curve], least: float) -> dict[str, Score]:
-    """Return the score of each fabric, of findings with at least this confidence."""
+def scores(
+    several: Iterable[Curve], select: Callable[[pd.DataFrame], pd.DataFrame]
+) -> dict[str, Score]:
+    """Return the score of each fabric, of the findings that are selected of each curve."""
     found: dict[str, Score] = {}
     for one in several:
-        shown = one.findings[one.findings["confidence"] >= least]
         score = found.setdefault(one.fabric, Score())
-        score.add(one.name, places_of(one.truth, one.sizes), findings_of(shown, one.sizes))
+        shown = findings_of(select(one.findings), one.sizes)
+        score.add(one.name, places_of(one.truth, one.sizes), shown)
     return found
+
+
+def everything(findings: pd.DataFrame) -> pd.DataFrame:
+    """Select what `detect --json` prints."""
+    return findings
+
+
+def sure(findings: pd.DataFrame) -> pd.DataFrame:
+    """Select what matters and is sure."""
+    return findings[matters(findings) & (findings["confidence"] >= PROMINENT_CONFIDENCE)]
+
+
+def printed(findings: pd.DataFrame) -> pd.DataFrame:
+    """Select what the terminal prints of one curve: if nothing is sure, all that matters."""
+    notable = sure(findings)
+    return findings[matters(findings)] if notable.empty else notable
+
+
+LEVELS = {
+    "all findings": everything,
+    "what the terminal prints of each file": printed,
+    f"confidence of {PROMINENT_CONFIDENCE:.0%} and more": sure,
+}
 
 
 def total(several: Iterable[Score]) -> Score:
@@ -245,7 +271,7 @@ def total(several: Iterable[Score]) -> Score:
 
 
 def main(folder: Path, lists: Path, *, show_wrong: bool) -> None:
-    """Print a table for each confidence, and which tables are not there."""
+    """Print a table for each level of what is shown."""
     tables, truth = (
         pd.read_csv(lists / f"published_{name}.csv", dtype=str, keep_default_na=False)
         for name in ("tables", "truth")
@@ -254,13 +280,13 @@ def main(folder: Path, lists: Path, *, show_wrong: bool) -> None:
     if there.empty:
         raise InputError(str(folder), "has none of the tables of published_tables.csv")
     judged = list(curves(folder, there, truth))
-    for least, words in ((0.0, "all findings"), (PROMINENT_CONFIDENCE, "what the terminal shows")):
-        found = scores(judged, least)
+    for words, select in LEVELS.items():
+        found = scores(judged, select)
         whole = total(found.values())
         print(f"\n{words}, {len(there)} of {len(tables)} tables\n\n{HEADING}")
         for name, one in [("all", whole), *sorted(found.items())]:
             print(f"| {name} | " + " | ".join(one.cells()) + " |")
-        if show_wrong:
+        if show_wrong and select is everything:
             print("", *whole.wrong, sep="\n  ")
 
 
