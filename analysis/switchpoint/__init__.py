@@ -16,6 +16,7 @@ _HOMES = {
     "RecordError": "errors",
     "Store": "store.store",
     "accept": "history.accepted",
+    "algorithms": "comparison.algorithms",
     "bundle": "comparison.bundle",
     "check_advice": "models.checked",
     "claims": "studies.claims",

@@ -11,6 +11,7 @@ import typer
 from switchpoint.cli.exits import BAD, INTERRUPTED, say
 from switchpoint.cli.verbs import (
     accept,
+    algorithms,
     bundle,
     catalogue,
     checks,
@@ -107,6 +108,7 @@ app.command("compare")(compare.command)
 app.command("bundle")(bundle.command)
 app.command("ladder")(ladder.command)
 app.command("reach")(reach.command)
+app.command("algorithms")(algorithms.command)
 app.command("tools")(tools.command)
 app.command("reproduce")(reproduce.command)
 app.command("doctor")(doctor.command)
