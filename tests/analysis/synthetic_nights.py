@@ -100,6 +100,7 @@ def add_nights(
     passes: int = 5,
     site: str = "here",
     check: str | None = None,
+    kernel: str = "pingpong",
 ) -> None:
     """Add nights to a store: each placement and MPI with some launches of its modes."""
     samples, runs = [], []
@@ -123,7 +124,7 @@ def add_nights(
                         "partition": "batch",
                         "mpi": mpi,
                         "environ": environ,
-                        "kernel": "pingpong",
+                        "kernel": kernel,
                         "placement": placement,
                         "session": f"night-{night:03}",
                         "complete": True,

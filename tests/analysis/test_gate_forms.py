@@ -352,13 +352,18 @@ def test_a_session_without_its_values_is_told(tmp_path: Path) -> None:
     assert [*gate(store).findings["kind"]] == ["missing_value"]
 
 
-def test_what_another_check_measured_is_no_session_before(tmp_path: Path) -> None:
-    """Sweeps in the store are no nights, and nothing of them is missing in a night."""
+@pytest.mark.parametrize("also", ["pingpong", "zoom"])
+def test_what_another_check_measured_is_no_session_before(tmp_path: Path, also: str) -> None:
+    """Sweeps and zooms in the store are no nights, and nothing of them is missing in a night."""
     store = Store(tmp_path / "store")
     add_nights(store, range(3), launches=2, modes=["send", "ssend", "stream"], check="Sweep")
+    add_nights(store, range(3), seed=2, modes=["send"], check="Also", kernel=also)
     logged = log(tmp_path / "logs", STEADY[:3], first=start_of(0), site="here")
-    logged.write_text(logged.read_text().replace("Stream %size=8", "Sweep %placement=one_node"))
-    import_files([logged], store)
+    text = logged.read_text()
+    for number, check in enumerate(("Sweep", "Also")):
+        of_check = logged.with_name(f"{number}.log")
+        of_check.write_text(text.replace("Stream %size=8", f"{check} %placement=one_node"))
+        import_files([of_check], store)
 
     for night in (3, 4):
         add_nights(store, [night], launches=2, check="Nightly")

@@ -167,7 +167,7 @@ def select_nights(
         frozenset(read.runs["site"].dropna()),
         _elsewhere(read, everywhere),
         of_sites[of_sites["session"].isin(left_out)],
-        frozenset(read.runs["check"].dropna()) - frozenset(own["check"].dropna()),
+        read.checks - frozenset(own["check"].dropna()),
     )
 
 
@@ -192,6 +192,8 @@ class _Read:
         The session to judge.
     damaged : list of str
         What could not be read.
+    checks : frozenset of str
+        The checks that measured them, and those that searched a switch at that time.
     """
 
     runs: pd.DataFrame
@@ -199,6 +201,7 @@ class _Read:
     last_batch: pd.Series[str]
     judged: str
     damaged: list[str]
+    checks: frozenset[str]
 
     @property
     def own(self) -> pd.DataFrame:
@@ -271,7 +274,7 @@ def _reading_back(store: Store, session: str | None, site: str | None) -> Iterat
         if since and elsewhere:
             continue
         judged = _judged(store, session, starts, last_batch)
-        yield _Read(runs, starts, last_batch, judged, damaged)
+        yield _Read(runs, starts, last_batch, judged, damaged, _checks(stored.runs))
 
 
 def _begins(store: Store) -> Iterator[tuple[str | None, str]]:
@@ -298,12 +301,22 @@ def _sessions(stored: StoredRuns) -> pd.DataFrame:
     runs = stored.runs[stored.runs["start_utc"].notna() & (stored.runs["kernel"] != ZOOM)]
     runs = runs.assign(session=runs["session"].fillna(runs["date"]))
     lasting = {labels: lasting_labels(labels) for labels in runs["labels"].unique()}
-    check = {labels: json.loads(text).get("check") for labels, text in lasting.items()}
     measured = runs[_MEASURED].assign(labels=runs["labels"].map(lasting))
     return runs.assign(
         measured=measured.groupby([*measured], dropna=False).ngroup(),
-        check=runs["labels"].map(check),
+        check=runs["labels"].map(_check),
     )
+
+
+def _checks(runs: pd.DataFrame) -> frozenset[str]:
+    """Return the checks that some runs are of, whatever their kernels."""
+    return frozenset(check for labels in runs["labels"].unique() if (check := _check(labels)))
+
+
+def _check(labels: object) -> str | None:
+    """Return the check that a run with these labels is of."""
+    found = json.loads(labels).get("check") if isinstance(labels, str) else None
+    return None if found is None else str(found)
 
 
 def _judged(
