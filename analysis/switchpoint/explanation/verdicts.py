@@ -218,7 +218,11 @@ def _followed(
         says = f"{text}; not confirmed: {'; '.join(lacking)}"
         return Verdict(SUSPECTED, says, values=sorted(holds))
     others = question.raised_in_vain() - {name}
-    stay = f"; it stays when {_counted(len(others))} are raised" if others else ""
+    stay = (
+        f"; it stays when {_counted(len(others))} {'is' if len(others) == 1 else 'are'} raised"
+        if others
+        else ""
+    )
     left = "; another step stays there" if any(question.stayed(t) for _, t in moved) else ""
     said = f"{said}{stay}{left}"
     return Verdict(CONFIRMED, said, values=sorted(holds), law=law)
