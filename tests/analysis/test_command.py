@@ -500,6 +500,21 @@ def test_ctrl_c_exits_as_a_shell_says_and_not_as_a_finding(table: Path, tmp_path
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "switchpoint: interrupted\n")
 
 
+def test_control_c_while_the_options_are_read_ends_without_a_traceback() -> None:
+    program = (
+        "import signal, typer.main as typer\n"
+        "real = typer.get_command\n"
+        "typer.get_command = lambda app: (signal.raise_signal(signal.SIGINT), real(app))[1]\n"
+        "from switchpoint.__main__ import main\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "switchpoint: interrupted\n")
+
+
 @pytest.mark.parametrize("module", ["pyarrow", "typer"])
 def test_an_unexpected_failure_is_a_line_and_its_traceback_and_exits_with_3(
     tmp_path: Path, module: str

@@ -208,7 +208,7 @@ def test_measuring_nothing_is_an_error_with_a_reason(words: list[str], message: 
 @pytest.mark.parametrize("words", [["measure", "SITE=local"], ["nightly", "SITE=local"], ["run"]])
 def test_a_second_session_in_the_folder_is_refused_in_one_line(words: list[str]) -> None:
     (ROOT / "build").mkdir(exist_ok=True)
-    with open(ROOT / "build/session.lock", "a") as lock:
+    with (ROOT / "build/session.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = make(*words, "TAG=smoke", "SESSION_WAIT_S=0")
     assert done.returncode == 2

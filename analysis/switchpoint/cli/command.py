@@ -58,6 +58,9 @@ def run() -> None:
             sys.exit(code)
         finally:
             sys.stdout.flush()
+    except KeyboardInterrupt:  # before Typer words it, while it reads the options' types
+        say("interrupted")
+        sys.exit(INTERRUPTED)
     except typer.Abort:  # Ctrl-C at a question
         sys.exit(INTERRUPTED)
     except _UsageError as error:
