@@ -17,7 +17,7 @@ from switchpoint.sites.placement_proof import contradictions
 from switchpoint.sites.placements import BUILT_IN, Placement
 from switchpoint.tables.columns import LINK
 
-from .session import OwnStageMixin, session_name
+from .session import OwnStageMixin, session_name, would_take
 from .shell_words import quoted_variables
 
 #: The exit code of ``timeout`` if it ended the step, and if only SIGKILL ended it. A launcher also
@@ -144,6 +144,12 @@ class PlacementMixin(OwnStageMixin):
         launcher.options += list(self.requested_placement.launcher_options)
         launcher.modifier = "timeout"
         launcher.modifier_options = ["--kill-after=5", str(self.step_limit_s)]
+
+    @run_before("run")
+    def count_what_a_dry_run_would_take(self):
+        """Add this job to the sum that a dry run prints."""
+        if self.is_dry_run():
+            would_take(self.requested_placement.nodes, self.step_limit_s + 60)
 
     @property
     def ended_by(self):

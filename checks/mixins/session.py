@@ -1,5 +1,6 @@
 """The ReFrame session that runs: its name in the records, and what became of its test cases."""
 
+import atexit
 import fcntl
 import gc
 import os
@@ -61,6 +62,25 @@ def claim_stage():
     except OSError:
         pass
     runtime.claimed_stage = claim
+
+
+def would_take(nodes, seconds):
+    """Add a job of a dry run to those that are summed up in one line when ReFrame ends."""
+    runtime = rt.runtime()
+    if not hasattr(runtime, "jobs_of_dry_run"):  # ReFrame may load this file twice
+        runtime.jobs_of_dry_run = []
+        atexit.register(tell_what_jobs_would_take, runtime.jobs_of_dry_run)
+    runtime.jobs_of_dry_run.append((nodes, seconds))
+
+
+def tell_what_jobs_would_take(jobs):
+    """Print the most time and node hours that jobs could take: their limits, not a forecast."""
+    minutes = sum(seconds for _, seconds in jobs) / 60
+    node_hours = sum(nodes * seconds for nodes, seconds in jobs) / 3600
+    print(
+        f"{len(jobs)} job{'' if len(jobs) == 1 else 's'} of ranks: at most {minutes:.0f} min one "
+        f"after another and {node_hours:.2g} node hours, if each takes its time limit"
+    )
 
 
 @dataclass(frozen=True)

@@ -132,3 +132,6 @@ def test_a_session_of_one_environment_has_its_wait_whichever_partition_has_it(
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert "Ran 3/3 test case(s) from 3 check(s) (0 failure(s)" in done.stdout, done.stdout
+    # The step may take 45 s, and the job a minute longer.
+    would_take = "1 job of ranks: at most 2 min one after another and 0.029 node hours"
+    assert would_take in done.stdout.splitlines()[-1]

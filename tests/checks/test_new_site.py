@@ -69,7 +69,7 @@ def follow(folder: Path, wheel: Path, slurm: Path) -> dict[str, str]:
     # The wheel at hand, and what it needs as it is locked, from the installer's cache.
     install = f"{BIN}/uv pip install --quiet --constraint {ROOT}/requirements/dev.lock"
     typed = [
-        command.replace("pip install", install).replace("'switchpoint[", f"'{wheel}[")
+        command.replace("pip install", install).replace("'/path/to/the/clone[", f"'{wheel}[")
         for command in commands()
     ]
     script = "\n".join(f"echo '@@'{index}\n{command}" for index, command in enumerate(typed))
@@ -112,6 +112,7 @@ def test_a_stranger_comes_from_the_wheel_to_a_report_by_the_how_to_alone(
     assert of("doctor --site").splitlines()[-1] == "no problem found"
     assert of("doctor --site").count("two ranks in one world") == 1
     assert "0 failure(s)" in of("--dry-run")
+    assert "node hours, if each takes its time limit" in of("--dry-run").splitlines()[-1]
     assert "0 failure(s)" in of("-r -t smoke")
     # Ping-pong on each of the four placements that were proposed.
     records = list((tmp_path / "output/mysite/batch").rglob("pingpong.record"))
