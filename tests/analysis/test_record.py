@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import RECORDS, SIZES, write_record
-from switchpoint import RecordError, read_facts, read_header, read_record
+from switchpoint import RecordError, Store, import_files, read_facts, read_header, read_record
 from switchpoint.records.activity import activity_table
 from switchpoint.records.run_facts import prove
 from switchpoint.records.terms import run_terms
@@ -266,13 +266,17 @@ def test_a_footer_that_counts_other_rows_than_there_are_is_warned_of(tmp_path: P
     assert "edited or damaged" in read_record(path).warnings[0]
 
 
-def test_a_shortened_sweep_is_warned_of(tmp_path: Path) -> None:
+def test_a_shortened_sweep_is_warned_of_when_it_is_stored_and_not_again(tmp_path: Path) -> None:
     path = write_record(tmp_path / "short.record")
     *rows, footer = path.read_text().splitlines()
     shortened = json.loads(footer) | {"shortened": True}
     path.write_text("\n".join([*rows, json.dumps(shortened), ""]))
     (warning,) = read_record(path).warnings
     assert "shortened: its time budget of" in warning
+
+    told = [import_files([path], Store(tmp_path / "store")).warnings for _ in range(2)]
+
+    assert told == [[warning], []]
 
 
 def write_started(path: Path, **start: float) -> Path:

@@ -86,6 +86,12 @@ class Encoded:
         frame: pd.DataFrame = self.tables["runs"].select(["run_id", "date", "complete"]).to_pandas()
         return frame
 
+    def warnings(self) -> dict[str, list[str]]:
+        """Return the warnings of each run."""
+        runs = self.tables["runs"]
+        texts = zip(runs["run_id"].to_pylist(), runs["warnings"].to_pylist(), strict=True)
+        return {run: (text or "").splitlines() for run, text in texts}
+
     def run_ids(self, table: str) -> set[str]:
         """Return the runs that have rows in a table."""
         return set(self.tables[table]["run_id"].unique().to_pylist())

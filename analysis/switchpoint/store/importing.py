@@ -103,22 +103,26 @@ def import_found(
     parts = list(_parts(files.found))
     encode = functools.partial(_encode, store.url, earlier_runs(store, files.found))
     outcome = Imported(failures=list(files.failures))
-    runs: set[str] = set()
+    said: dict[str, list[str]] = {}
     waiting = _Waiting(store)
     values = []
     with workers(worthwhile=len(files.found) >= _WORTH_A_POOL, most=_MOST_READERS) as apply:
         for part, encoded in zip(parts, apply(encode, parts), strict=True):
             for batch in encoded.batches:
-                runs.update(batch.runs()["run_id"])
+                said.update(batch.warnings())
                 waiting.add(batch)
             outcome.warnings += encoded.warnings
             outcome.failures += encoded.failures
             values.append(encoded.single_values)
             for _ in part:
                 progress()
-    outcome.added = len(waiting.written())
+    added = waiting.written()
+    # What was said when a run was stored is not said again.
+    before = {warning for run in said.keys() - added for warning in said[run]}
+    outcome.warnings = [warning for warning in outcome.warnings if warning not in before]
+    outcome.added = len(added)
     outcome.warnings += waiting.not_taken
-    outcome.already_stored = len(runs) - outcome.added
+    outcome.already_stored = len(said) - outcome.added
     _keep_values(store, concat_values(values), outcome)
     outcome.warnings = list(dict.fromkeys(outcome.warnings))
     join_if_many(store)
