@@ -105,6 +105,6 @@ def test_what_a_disturbed_run_shows_is_not_shown_first(
 
     assert step["kind"] == "step"
     assert step["evidence"].get("other_work") == (None if first else 0.45)
-    assert lines[0].startswith("Other work took up to 45% of the ranks' cores") != first
+    assert lines[0].startswith("Other work took up to 45 % of the ranks' cores") != first
     assert any(line.startswith("step") for line in lines) == first
     assert any("not shown, --all prints" in line for line in lines) != first

@@ -12,7 +12,7 @@ def disturbed_text(measurements: Measurements) -> str:
         return ""
     of_all = f"during {len(taken):,} of {measurements.runs['run_id'].nunique():,} runs"
     return (
-        f"Other work took up to {max(taken.values()):.0%} of the ranks' cores {of_all}. What is"
+        f"Other work took up to {100 * max(taken.values()):.0f} % of the ranks' cores {of_all}. What is"
         " found in such a run may come from that, and is not shown first. Measure again when"
         " nothing else runs: `switchpoint doctor` says whether a machine is quiet."
     )

@@ -31,7 +31,7 @@ def overview(contents: Contents) -> Page:
         "index.html",
         "Switchpoint report",
         [
-            *filter(None, [disturbed_text(measurements)]),
+            *filter(None, [disturbed_text(measurements).replace("`", "")]),
             *(_causes(contents), _changes(contents), _surest(surest)),
         ],
         _picture(contents, surest),
