@@ -27,6 +27,7 @@ from switchpoint.history.trends import trends
 from switchpoint.history.verdict import Verdict
 from switchpoint.store.compaction import compact
 from synthetic_nights import (
+    MODES,
     PLACEMENTS,
     Change,
     Curve,
@@ -666,6 +667,18 @@ def test_a_missing_mpi_is_one_finding(tmp_path: Path) -> None:
     found = only(verdict)
     assert verdict.fails and found["kind"] == "missing_curve"
     assert found["sentence"] == "4 curves of `one_node` are missing"
+
+
+def test_curves_that_are_missing_here_and_there_are_one_finding_a_test(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    add_nights(store, range(3))
+    for number, placement in enumerate(PLACEMENTS):
+        add_nights(store, [3], placements=[placement], modes=[MODES[number % 2]])
+
+    found = gate(store).findings.to_dict("records")
+
+    assert {one["kind"] for one in found} == {"missing_curve"}
+    assert [len(one["curves"]) for one in found] == [3, 3]  # one for each MPI
 
 
 def test_fewer_launches_are_told(tmp_path: Path) -> None:

@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.history import presence
-from switchpoint.history.circumstances import ALIKE
 from switchpoint.history.factors import groups_of
 from switchpoint.history.night import Draft, Night
 from switchpoint.history.words import counted, named, shared_by
 from switchpoint.tables.sweeps import Indices
+
+#: What curves of one test have in common.
+_OF_TEST = ["site", "partition", "environ", "mpi", "kernel"]
 
 
 def found(night: Night, failed_checks: Sequence[tuple[str, str]] = ()) -> Iterator[Draft]:
@@ -96,18 +98,18 @@ def _missing(night: Night) -> Iterator[Draft]:
 
 
 def _covered(curves: pd.DataFrame, missing: Indices) -> Iterator[Indices]:
-    """Divide missing curves into the largest groups that are missing completely."""
+    """Divide missing curves into those of a fact that are all missing, and the others by test."""
     left = set(missing.tolist())
     groups = groups_of(curves, [frozenset()] * len(curves)) if left else []
     groups.sort(key=lambda group: -len(group.curves))
     for group in groups:
         inside = set(group.curves.tolist())
-        if inside <= left:
+        if len(group.shared) < 2 and inside <= left:
             left -= inside
             yield group.curves
     rest = curves.iloc[sorted(left)]
-    alike = [name for name in (*ALIKE, "mpi") if name in rest]
-    for _, own in rest.groupby(alike, dropna=False) if len(rest) else ():
+    same = [name for name in _OF_TEST if name in rest]
+    for _, own in rest.groupby(same, dropna=False) if len(rest) else ():
         yield own.index.to_numpy()
 
 
