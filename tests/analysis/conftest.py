@@ -20,7 +20,7 @@ RECORDS = Path(__file__).parent / "records"
 SIZES = sorted({int(2 ** (third / 3)) for third in range(66)})
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def switchpoint() -> Callable[..., Result]:
     """Run the command with arguments, as a user types them."""
 

@@ -50,7 +50,8 @@ _LEAST_ROWS = 3
 def recognises(head: bytes) -> bool:
     """Return whether a line is the heading of a table."""
     return (
-        b"\0" not in head and re.search(rb"#\s*size\s+count\s+type\b.*\balgbw\b", head) is not None
+        b"\0" not in head
+        and re.search(rb"#\s*size\s+count\s+type\b[^\r\n]{0,128}\balgbw\b", head) is not None
     )
 
 

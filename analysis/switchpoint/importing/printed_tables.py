@@ -22,6 +22,7 @@ from switchpoint.importing.printed_parts import (
 )
 from switchpoint.importing.problems import NO_ROWS, Problem
 from switchpoint.importing.row_forms import decimals
+from switchpoint.limits import ROW_CHARACTERS
 
 #: A field that should be a number. `0,16` and `0x20` are counted as lost.
 NUMBER = r"(?:-?(?:0x[\da-f]+|(?=[.,]?\d)[\d.]*(?:,[\d.]+)*(?:e[-+]?\d+)?)|-?nan|-?inf)"
@@ -273,7 +274,8 @@ class _Scan:
 
 
 def other_tool(text: str, tool: str) -> str | None:
-    """Return the name of another tool whose title a line contains."""
+    """Return the name of another tool whose title a line, or the start of a long one, contains."""
+    text = text[:ROW_CHARACTERS]
     others = (name for name, title in TITLES.items() if name != tool and title.search(text))
     return next(others, None)
 

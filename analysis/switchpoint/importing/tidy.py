@@ -104,7 +104,7 @@ def read(path: Path, around: Surroundings) -> Measurements:
     data = content(path, TABLE_BYTES)
     names, separator = heading(data)
     plan = _check_heading(path, names, around.choices)
-    table, problems = _whole_rows(_parse(path, data, plan.names, separator), data, separator)
+    table, problems = _whole_rows(path, _parse(path, data, plan.names, separator), data, separator)
     table, again = _once(table)
     problems += again
     lines = pd.Series(table.index + 2, index=table.index)
@@ -296,11 +296,13 @@ def _parse(path: Path, data: bytes, names: list[str], separator: str) -> pd.Data
 
 
 def _whole_rows(
-    table: pd.DataFrame, data: bytes, separator: str
+    path: Path, table: pd.DataFrame, data: bytes, separator: str
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Return rows with all fields, and why others are skipped."""
     last, width = table.iloc[:, -1], len(table.columns)
-    short = _short_rows(data, [int(row) + 1 for row in table.index[last == ""]], width, separator)
+    short = _short_rows(
+        path, data, [int(row) + 1 for row in table.index[last == ""]], width, separator
+    )
     what = f"fewer than {width} fields: the row is skipped"
     problems = [Problem(row + 1, what) for row in short]
     whole = last.drop([row - 1 for row in short])
@@ -348,14 +350,17 @@ def _repeats(values: npt.NDArray[np.object_], rows: int) -> bool:
     return several and bool((values[rows:] == values[:-rows]).all())
 
 
-def _short_rows(data: bytes, rows: list[int], width: int, separator: str) -> list[int]:
+def _short_rows(path: Path, data: bytes, rows: list[int], width: int, separator: str) -> list[int]:
     """Return which of some rows, whose last field is empty, lack it; row 0 is the heading."""
     if not rows:
         return []
     lines = re.split(rb"\r\n|\r|\n", data)
     texts = [lines[row].decode("utf-8", errors="replace") for row in rows]
     fields = csv.reader(texts, skipinitialspace=True, delimiter=separator)
-    return [row for row, found in zip(rows, fields, strict=False) if len(found) < width]
+    try:
+        return [row for row, found in zip(rows, fields, strict=False) if len(found) < width]
+    except csv.Error as error:
+        raise InputError(path, f"{error}; shorten it, or remove its row") from None
 
 
 def _numbers(
