@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from switchpoint import read, read_files
+from switchpoint import Store, read, read_files
 from switchpoint.errors import InputError
 from switchpoint.importing.choices import Choices
 from switchpoint.importing.files import Found
@@ -301,6 +302,64 @@ def test_near_misses_are_counted_with_what_they_lack(switchpoint: Run, tmp_path:
         "1 file that is not a result (.txt)",
     ]
     assert "time_us=NAME" in lines[0]
+
+
+@pytest.mark.parametrize(
+    "dressed",
+    [
+        "2026-05-04T10:11:12.123456Z 01O {}".format,
+        "2026-05-04T10:11:12.1234567Z {}".format,
+        "\x1b[0;32m{}\x1b[0m".format,
+        "> {}".format,
+        "0: {}".format,
+        lambda line: "\t".join(re.split(r"\s{2,}", line)),
+    ],
+    ids=["GitLab", "GitHub", "colours", "mail", "srun -l", "tabs"],
+)
+def test_lines_in_the_dress_of_a_log_are_read(
+    tmp_path: Path, dressed: Callable[[str], str]
+) -> None:
+    times = {2**n: 1.5 + n / 4 for n in range(12)}
+    lines = [dressed(line) for line in osu(times).splitlines()]
+
+    found = read(written(tmp_path, "\n".join([*lines, ""])))
+
+    assert dict(zip(found.samples["size_bytes"], found.samples["time_us"], strict=True)) == times
+    assert set(found.samples["kernel"]) == {"osu_latency"}
+
+
+@pytest.mark.parametrize(
+    ("heading", "column", "time_us"),
+    [
+        ("bytes,latency_ms", "time_us=latency_ms", 2000.0),
+        ("bytes,duration_ms", "time_us=duration_ms", 2000.0),
+        ("bytes,bandwidth_gbps", "bandwidth_MBps=bandwidth_gbps", None),
+        ("bytes,bandwidth_gbps", "bandwidth_Gbps=bandwidth_gbps", 8 / 250),
+        ("size_kb,time_us", "size_bytes=size_kb", None),
+        ("elements,time_us", "size_bytes=elements", 2.0),
+        ("n_elements,time_us", "size_bytes=n_elements", None),
+    ],
+)
+def test_a_chosen_column_keeps_the_unit_in_its_name(
+    switchpoint: Run, tmp_path: Path, heading: str, column: str, time_us: float | None
+) -> None:
+    path = written(tmp_path, f"{heading}\n8,2.0\n16,3.0\n32,5.0\n", "a.csv")
+
+    result = switchpoint("import", path, "--column", column, "--store", tmp_path / "s")
+
+    if time_us is None:
+        assert "whose unit is not that of" in result.stderr
+    else:
+        assert Store(tmp_path / "s").read().samples["time_us"].iloc[0] == time_us
+
+
+def test_a_sentence_with_commas_is_no_csv(switchpoint: Run, tmp_path: Path) -> None:
+    path = written(tmp_path, "We measured latency, bandwidth, and others.\n1, 2, 3\n" * 2)
+    prose = written(tmp_path, "The latency, as osu_latency prints it\nis low.\n", "b.txt")
+
+    result = switchpoint("import", path, prose, "--store", tmp_path / "s")
+
+    assert "b.txt: is not recognised" in result.stderr
 
 
 #: As HPCC prints them, with numbers of our own.

@@ -193,8 +193,8 @@ def test_ranks_that_each_print_a_table_are_separate_curves(tmp_path: Path) -> No
 def test_tables_of_different_commands_or_far_apart_are_curves_of_their_own(
     tmp_path: Path,
 ) -> None:
-    command = "$ mpirun -n 2 -x UCX_TLS={} ./osu_latency\n"
-    near = command.format("tcp") + LATENCY + rows() + command.format("rc") + LATENCY + rows()
+    command = "$ mpirun -n 2 --host {} ./osu_latency\n"
+    near = command.format("n1,n2") + LATENCY + rows() + command.format("n1,n3") + LATENCY + rows()
     far = (LATENCY + rows()) + (LATENCY + rows(factor=1.5))
     again = (LATENCY + rows()) + (LATENCY + rows(factor=1.02))
 

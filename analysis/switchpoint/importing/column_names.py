@@ -85,6 +85,36 @@ def meaning_of(name: str) -> Meaning | None:
     return replace(found, statistic=statistics[0]) if len({*statistics}) == 1 else found
 
 
+#: Units that mean several things, or none of ours.
+_OTHER_UNITS = re.compile(
+    r"[kmgt]i?b?(?:it)?s?|bits?|elements?|count|words?|doubles?|floats?|ints?"
+    r"|[kmgt]?i?b(?:it)?(?:ps|/s|/sec)|min|minutes?|h|hours?|[pf]s|cycles?|ticks?",
+    re.IGNORECASE,
+)
+
+
+def scale_of_name(name: str, kind: Kind) -> float | None:
+    """Return the unit at the end of the name of a column of some kind; None if there is none.
+
+    Raises
+    ------
+    ValueError
+        If it is a unit of something else, or one with several meanings.
+
+    >>> scale_of_name("duration_ms", "time"), scale_of_name("n", "size")
+    (1000.0, None)
+    """
+    words = _WORD.findall(name)
+    known: list[float | None] = []
+    for length in (2, 1):
+        unit = "/".join(words[-length:])
+        of_kind = {"size": in_bytes, "time": in_microseconds, "bandwidth": in_bytes_per_us}
+        known.append(of_kind[kind](unit) if kind in of_kind and unit else None)
+        if _OTHER_UNITS.fullmatch(unit) and len(words) > length and known[-1] is None:
+            raise ValueError
+    return next((float(scale) for scale in known if scale is not None), None)
+
+
 def in_bytes(unit: str) -> float | None:
     """Return a unit of sizes in bytes; None if it is none.
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from switchpoint.importing.choices import Choices
-from switchpoint.importing.column_names import Kind, Meaning, is_latency, meaning_of
+from switchpoint.importing.column_names import (
+    Kind,
+    Meaning,
+    is_latency,
+    meaning_of,
+    scale_of_name,
+)
 from switchpoint.printable import printable
 
 SIZE = "size_bytes"
@@ -61,6 +67,10 @@ def plan_of(names: Sequence[str], choices: Choices) -> Plan:
     """
     told = [choices.columns.get(name, name) for name in names]
     meanings = {place: meaning for place, name in enumerate(told) if (meaning := meaning_of(name))}
+    for place, name in enumerate(names):
+        if name in choices.columns and place in meanings:
+            scale = _scale_of(name, told[place], meanings[place])
+            meanings[place] = replace(meanings[place], scale=scale)
     size = _size_of(told, meanings)
     metric = _metric_of(told, meanings, choices)
     iterations = next((n for n, m in meanings.items() if m.kind == "iterations"), None)
@@ -89,6 +99,22 @@ def plan_of(names: Sequence[str], choices: Choices) -> Plan:
         [*others],
         words,
     )
+
+
+def _scale_of(name: str, ours: str, meaning: Meaning) -> float:
+    """Return the unit of a chosen column: the one in its own name, or else in the chosen name."""
+    try:
+        scale = scale_of_name(name, meaning.kind)
+    except ValueError:
+        if ours not in (SIZE, *METRICS.values()):
+            return meaning.scale
+        example = {"size": "size_KiB", "time": "time_ms", "bandwidth": "bandwidth_Gbps"}
+        chosen = printable(name)[:40]
+        raise NoPlanError(
+            f"has the column '{chosen}', whose unit is not that of {ours}; say it, as in --column"
+            f" {example.get(meaning.kind, ours)}={chosen}, or convert the column"
+        ) from None
+    return meaning.scale if scale is None else scale
 
 
 def _size_of(names: Sequence[str], meanings: dict[int, Meaning]) -> int:
@@ -129,7 +155,8 @@ def _metric_of(names: Sequence[str], meanings: dict[int, Meaning], choices: Choi
     if statistics:
         known = " or ".join(statistics)
         raise NoPlanError(f"has no {wanted} of times; choose --statistic {known}")
-    raise NoPlanError(_none(names, "column of times or bandwidths with a unit", "time_us"))
+    what = "column of times or bandwidths with a unit"
+    raise NoPlanError(_none(names, what, f"{METRICS['time']}=NAME or {METRICS['bandwidth']}"))
 
 
 def has_kind(names: Sequence[str], kind: Kind) -> bool:

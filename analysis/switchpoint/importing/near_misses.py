@@ -46,6 +46,9 @@ _KINDS = [
     ),
 ]  # fmt: skip
 
+#: A row of a CSV has a field that is a number.
+_HAS_NUMBER = re.compile(rb"(?:^|[,;\t])[\s\"]{0,8}\d[\d.,eE+-]{0,30}[\s\"]{0,8}(?:[,;\t]|$)")
+
 #: So many lines of numbers with rising sizes are a table.
 _LEAST_ROWS = 6
 
@@ -64,6 +67,9 @@ def _csv(head: bytes) -> str:
     timed = any(map(is_latency, names)) and len(names) > 1
     if not (has_kind(names, "size") or timed) or len(names) < 2:
         return ""
+    rows = [line for line in head.splitlines()[1:3] if line.strip()]
+    if not any(len(heading(row)[0]) == len(names) and _HAS_NUMBER.search(row) for row in rows):
+        return ""  # a sentence with commas
     try:
         plan_of(names, Choices())
     except NoPlanError as error:

@@ -83,7 +83,7 @@ _HEADING = re.compile(
 )
 #: A heading of other columns.
 _OTHER_HEADING = re.compile(r"(?:#\s*)?(?P<names>Size\s+\S.*)")
-_BETWEEN_NAMES = re.compile(r"\s{2,}|(?<=\))\s+|\s(?=P\d+ Tail)")
+_BETWEEN_NAMES = re.compile(r"\s{2,}|\t|(?<=\))\s+|\s(?=P\d+ Tail)")
 
 #: A heading of its usual programs, below which a table may have no title: it was not copied.
 _BARE = re.compile(

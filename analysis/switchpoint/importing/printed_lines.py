@@ -17,20 +17,35 @@ _OPEN_MPI_TAG = (
     r"(?P<open_mpi>\[[^]\s]{1,64}\])<std\w{1,8}>:"
 )
 
-#: A time stamp in brackets, which names no rank.
-_STAMP = r"(?:\[[\d:.,TZ+-]*\d:\d\d[\d:.,TZ+-]*\](?=\s)[ \t]*)?"
+#: A time stamp in brackets, or of a CI system, which names no rank.
+_STAMP = (
+    r"(?:\[[\d:.,TZ+-]*\d:\d\d[\d:.,TZ+-]*\](?=\s)[ \t]*"
+    r"|\d{4}-\d\d-\d\dT[\d:.]{8,20}Z(?: \d\d[OE])?(?=[ \t])[ \t]*)?"
+)
+
+#: Colours of terminals, and marks of quotations in mails.
+_COLOUR = r"\x1b\[[\d;]*[mK]"
+_COLOURS = re.compile(_COLOUR)
+_QUOTED = r"(?:>[ \t]?){0,4}"
 
 #: The start of a line: blanks, a time stamp, and the tag with which a launcher names the rank
 #: (`srun -l`, `mpiexec -l` and `--tag-output`).
 _START = (
-    rf"{_STAMP}(?:{_OPEN_MPI_TAG}|(?P<rank>\[[^]\s]+\])(?=\s)|[ \t]*(?P<number>\d+):(?=\s))?[ \t]*"
+    rf"{_QUOTED}{_STAMP}"
+    rf"(?:{_OPEN_MPI_TAG}|(?P<rank>\[[^]\s]+\])(?=\s)|[ \t]*(?P<number>\d+):(?=\s))?[ \t]*"
 )
 
 _TAG = re.compile(_START)
 
 #: What may be before a title in the first bytes of a file: the start of a line, or another line
 #: that was cut short.
-BEFORE_TITLE = rb"(?:^(?:\xef\xbb\xbf)?" + _START.encode() + rb"|(?<=[\d>])[ \t:]*)"
+BEFORE_TITLE = (
+    rb"(?:^(?:\xef\xbb\xbf)?(?:"
+    + _COLOUR.encode()
+    + rb")*"
+    + _START.encode()
+    + rb"|(?<=[\d>])[ \t:]*)"
+)
 
 #: Where another line begins within a line: one that has a tag, or a title or comment behind a row.
 _TAG_WITHIN = re.compile(_OPEN_MPI_TAG)
@@ -80,6 +95,8 @@ def printed_lines(path: Path, data: bytes, *, tagged: bool = True) -> Iterator[L
     for number, line in enumerate(lines, start=1):
         ended = number < len(lines) or data.endswith((b"\n", b"\r"))
         text = line if len(line) <= ROW_CHARACTERS else line[:ROW_CHARACTERS] + _CUT
+        if "\x1b" in text:
+            text = _COLOURS.sub("", text)
         for part, last in _split(text, _TAG_WITHIN):
             tag = _TAG.match(part) if tagged else None
             rank = next((name for name in tag.groups() if name), "") if tag else ""
