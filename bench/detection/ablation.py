@@ -180,11 +180,7 @@ RULES = {
     ),
     "kind-of-launches": Rule(
         "launches share whether the time jumps or lines meet",
-        {"detection.bends._MOST_OF_ANOTHER": 0.0},
-    ),
-    "kind-limit": Rule(
-        "one other launch changes these odds by a factor of nine at most",
-        {"detection.bends._MOST_OF_ANOTHER": np.inf},
+        {"detection.bends.Bend.with_others": lambda self, _: self},
     ),
     "jumps-elsewhere": Rule(
         "where another launch jumps, no size is odd",
@@ -251,10 +247,6 @@ RULES = {
         "a single size at an end that is six times as slow is odd",
         {"detection.boundaries._LARGEST_STEP_OF_ONE_SIZE": np.inf},
     ),
-    "as-likely-odd": Rule(
-        "a slow last size with repeats has a confidence of at most 50 %",
-        {"detection.boundaries._AS_LIKELY_ODD": 1.0},
-    ),
     "cliffs": Rule(
         "large differences of neighbours that no bracket contains are steps",
         {"detection.boundaries.cliffs": _nothing},
@@ -312,7 +304,9 @@ def add_rules(options: argparse.ArgumentParser) -> None:
         "--without", type=one_of("rule", RULES), action="append", default=[], metavar="RULE",
         help=f"any of {', '.join(RULES)}",
     )  # fmt: skip
-    options.add_argument("--ablate", action="store_true", help="each rule in turn, as one table")
+    options.add_argument(
+        "--ablate", action="store_true", help="a table of each rule, or of those of --without"
+    )
 
 
 def kinds(rule: Rule | None) -> list[str]:
@@ -320,15 +314,18 @@ def kinds(rule: Rule | None) -> list[str]:
     return [rule.only] if rule and rule.only else [REPEATS, ONE_TABLE]
 
 
-def table(measure: Callable[[Rule | None], Measures], names: Collection[str] = RULES) -> None:
-    """Print what a score measures with all rules, and how far it is from that without each."""
+def table(measure: Callable[[Rule | None], Measures], names: Collection[str]) -> None:
+    """Print what a score measures with all rules, and how far it is from that without each.
+
+    Without any names, each rule there is.
+    """
     known: dict[tuple[bool | bytes, ...], Divisions] = {}
     with _divided_once(known):
         whole = measure(None)
     print("| without | " + " | ".join(whole) + " |")
     print("|---" * (len(whole) + 1) + "|")
     print("| (nothing) | " + " | ".join(f"{value:.1f}" for value in whole.values()) + " |")
-    for name in names:
+    for name in names or RULES:
         rule = RULES[name]
         with without(name), nullcontext() if rule.divides else _divided_once(dict(known)):
             changed = measure(rule)

@@ -64,7 +64,7 @@ def grid(per_octave: int) -> np.ndarray:
     return np.unique((2.0 ** (np.arange(OCTAVES * per_octave + 1) / per_octave)).astype(int))
 
 
-def ablate(curves: int) -> None:
+def ablate(curves: int, names: list[str]) -> None:
     """Print how each rule changes how many curves show a finding."""
     tables = {
         kind: [
@@ -86,7 +86,7 @@ def ablate(curves: int) -> None:
             for kind in ablation.kinds(rule)
         }
 
-    ablation.table(measure)
+    ablation.table(measure, names)
 
 
 def alarms(
@@ -125,8 +125,8 @@ if __name__ == "__main__":
     ablation.add_rules(options)
     add_count(options, "curves", 400)
     given = options.parse_args()
-    with ablation.without(*given.without):
-        if given.ablate:
-            ablate(given.curves)
-        else:
+    if given.ablate:
+        ablate(given.curves, names=given.without)
+    else:
+        with ablation.without(*given.without):
             main(given.curves, warnings=given.warnings)

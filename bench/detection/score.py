@@ -265,7 +265,7 @@ def alone(same: list[Curve]) -> Iterator[Result]:
         yield from ours([curve])
 
 
-def ablate(files: list[Path], grid: str | None, each: int) -> None:
+def ablate(files: list[Path], grid: str | None, each: int, names: list[str]) -> None:
     """Print how each rule changes the scores."""
 
     def read() -> list[Curve]:
@@ -276,7 +276,9 @@ def ablate(files: list[Path], grid: str | None, each: int) -> None:
         return [curve for curve in every if grid in (None, curve.grid)]
 
     once = read()
-    ablation.table(lambda rule: measures(rule, read() if rule and rule.reads else once, each))
+    ablation.table(
+        lambda rule: measures(rule, read() if rule and rule.reads else once, each), names
+    )
 
 
 def main(
@@ -334,10 +336,10 @@ if __name__ == "__main__":
     )
     options.add_argument("files", type=Path, nargs="*")
     given = options.parse_args()
-    with ablation.without(*given.without):
-        if given.ablate:
-            ablate(given.files, given.grid, given.each)
-        else:
+    if given.ablate:
+        ablate(given.files, given.grid, given.each, names=given.without)
+    else:
+        with ablation.without(*given.without):
             main(
                 only_ours=given.ours,
                 show_missed=given.missed,

@@ -214,7 +214,7 @@ def measures(every: list[Drawn]) -> dict[str, float]:
     return {name: 100 * value for name, value in whole.shares().items()}
 
 
-def ablate(number: int, *, held: bool, grid: str | None) -> None:
+def ablate(number: int, *, held: bool, grid: str | None, names: list[str]) -> None:
     """Print how each rule changes the scores."""
 
     def read(kind: str) -> list[Drawn]:
@@ -229,7 +229,7 @@ def ablate(number: int, *, held: bool, grid: str | None) -> None:
                 found |= {f"{name}, {kind}": value for name, value in measures(every).items()}
         return found
 
-    ablation.table(measure)
+    ablation.table(measure, names)
 
 
 def main(number: int, *, held: bool, by_fabric: bool, grid: str | None) -> None:
@@ -259,8 +259,8 @@ if __name__ == "__main__":
     ablation.add_rules(options)
     add_count(options, "curves", 12)
     given = options.parse_args()
-    with ablation.without(*given.without):
-        if given.ablate:
-            ablate(given.curves, held=given.held, grid=given.grid)
-        else:
+    if given.ablate:
+        ablate(given.curves, held=given.held, grid=given.grid, names=given.without)
+    else:
+        with ablation.without(*given.without):
             main(given.curves, held=given.held, by_fabric=given.fabrics, grid=given.grid)
