@@ -30,8 +30,9 @@ SMALLEST_SLOPE_CHANGE = 0.25
 _LEAST_ERRORS_ALONE = 1.25
 _LEAST_ERRORS_OF_END = 4.0
 
-#: A single size at an end that takes more than this many times as long was probably disturbed: the
-#: largest step that a setting makes in the labelled curves with repeats multiplies the time by 5.7.
+#: A single size at an end that takes more than this many times as long was probably disturbed, also
+#: with repeats: of 20 last sizes of bench/detection, other launches show two. The largest step that
+#: a setting makes in the labelled curves with repeats multiplies the time by 5.7.
 _LARGEST_STEP_OF_ONE_SIZE = 6.0
 
 #: What a single size at an end of the curve leaves open.
@@ -52,9 +53,6 @@ _TWO_SIZES = (
 
 #: What noise leaves open over several sizes.
 _SOMEWHERE = "the noise hides at which of these sizes; measure them again with more passes"
-
-#: A last size that no known step makes so slow is a step with at most this confidence.
-_AS_LIKELY_ODD = 0.5
 
 #: The lines beside a cliff that no bracket contains are those of this many sizes.
 _SIZES_BESIDE_CLIFF = 3
@@ -112,7 +110,7 @@ def boundaries(
     odd = [one for one in odd if not recurs[one.place]]
     around = {place for one in odd for place in (one.place, one.place + 1)}
     return [
-        _described(table, one, recurs=bool(recurs[one.bracket.last]), has_repeats=has_repeats)
+        _described(table, one, has_repeats=has_repeats)
         for one in judged
         if one.bracket.last not in around
     ], odd
@@ -134,11 +132,10 @@ def _odd_sizes(table: PieceTable, judged: list[Judged], *, has_repeats: bool) ->
 def _may_be_step(judged: Judged, end: Odd, *, has_repeats: bool) -> bool:
     """Say whether the single size at an end of the curve may be before or after a step.
 
-    What repeats agree on can be one, if messages take longer after it. What was measured once can
-    be none that makes them faster: the first messages of a run are slow.
+    What was measured once can be none that makes messages faster: the first ones of a run are slow.
     """
-    slower, moderate = judged.magnitude > 0, end.change + 1 <= _LARGEST_STEP_OF_ONE_SIZE
-    return slower or moderate if has_repeats else slower and moderate
+    moderate = end.change + 1 <= _LARGEST_STEP_OF_ONE_SIZE
+    return moderate and (has_repeats or judged.magnitude > 0)
 
 
 def _exceeds_noise(table: PieceTable, judged: Judged) -> bool:
@@ -241,10 +238,8 @@ def _times_across(
     return before, after
 
 
-def _described(
-    table: PieceTable, judged: Judged, *, recurs: bool, has_repeats: bool
-) -> dict[str, Any]:
-    """Convert a boundary to a finding; `recurs` says whether another launch jumps there too."""
+def _described(table: PieceTable, judged: Judged, *, has_repeats: bool) -> dict[str, Any]:
+    """Convert a boundary to a finding."""
     left, right = judged.left, judged.right
     last_before = int(table.size[judged.bracket.first - 1])
     first_after = float(table.size[judged.bracket.last])
@@ -258,8 +253,7 @@ def _described(
         "posterior": judged.bracket.probability,
         "bend": judged.bend,
     }
-    is_last = right == (len(table.size) - 1,) * 2
-    if left == (0, 0) or is_last:
+    if left == (0, 0) or right == (len(table.size) - 1,) * 2:
         evidence["caveat"] = _ONE_SIZE.format("before" if left == (0, 0) else "after")
     elif _POSSIBLE <= judged.bend <= 1 - _POSSIBLE:
         evidence["caveat"] = _EITHER_KIND.format(last_before, int(first_after))
@@ -274,10 +268,7 @@ def _described(
         "magnitude": judged.magnitude,
         "evidence": evidence,
     }
-    sure = confidence(features(finding, has_repeats=has_repeats))
-    if is_last and not recurs and 1 + judged.magnitude > _LARGEST_STEP_OF_ONE_SIZE:
-        sure = min(sure, _AS_LIKELY_ODD)
-    return finding | {"confidence": sure}
+    return finding | {"confidence": confidence(features(finding, has_repeats=has_repeats))}
 
 
 def _may_hide_a_step(table: PieceTable, judged: Judged) -> str:
