@@ -33,7 +33,8 @@ FIXTURES = {
 #: What one test at a time may have: these are run by one process, beside others that need less.
 ONE_AT_A_TIME = ("browser", "spack")
 
-#: Folders all of whose tests need the same.
+#: Folders all of whose tests need the same. What is made for a file of them takes long, so one
+#: process runs all of a file's tests.
 FOLDERS = {"checks": "cluster", "testbed": "cluster"}
 
 TESTS = Path(__file__).parent
@@ -59,3 +60,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for name in ONE_AT_A_TIME:
             if item.get_closest_marker(name):
                 item.add_marker(pytest.mark.xdist_group(name))
+        if FOLDERS.keys() & {*item.path.relative_to(TESTS).parts}:
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
