@@ -457,3 +457,27 @@ def test_a_jump_after_a_single_size_is_measured_against_its_time() -> None:
     assert (found["kind"], found["last_size_before"], found["size_bytes"]) == ("step", 0, 1)
     assert found["magnitude"] == pytest.approx(1 / 0.9 - 1, abs=0.01)
     assert found["evidence"]["jump_us"] == pytest.approx(0.1, abs=0.01)
+
+
+def measured_once(time: np.ndarray) -> list[dict[str, Any]]:
+    """What is found in one table of times on powers of two, with noise of 1 %."""
+    return detect(curve_table(OCTAVES[: len(time)], time, 0.01, 31, 1)).to_dict("records")
+
+
+def test_time_that_doubles_with_the_size_is_no_cliff_after_a_step_of_one_size() -> None:
+    # A broadcast whose last two sizes follow another law: time in proportion to bytes.
+    time = np.where(OCTAVES >= 131072, 600 + 6e-4 * OCTAVES, 8 + 3e-3 * OCTAVES)[:21]
+    time[19:] = 4000, 8000
+
+    assert steps_in(measured_once(time)) == [(65536, 131072), (262144, 524288)]
+
+
+def test_a_cliff_is_judged_by_lines_that_end_at_the_boundaries_beside_it() -> None:
+    time = np.where(OCTAVES >= 131072, 600 + 6e-4 * OCTAVES, 8 + 3e-3 * OCTAVES)[:21]
+    time[19:] = 4000, 14000
+
+    steps = [one for one in measured_once(time) if one["kind"] == "step"]
+
+    assert steps_in(steps) == [(65536, 131072), (262144, 524288), (524288, 1048576)]
+    assert steps[2]["evidence"]["before"]["first_size_bytes"] == 524288
+    assert steps[2]["magnitude"] < 14000 / 4000 - 1

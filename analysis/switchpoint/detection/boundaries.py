@@ -104,7 +104,7 @@ def boundaries(
         reported[one.bracket.first : one.bracket.last + 1] = True
     errors = CERTAIN if has_repeats else CERTAIN_ALONE
     missed = cliffs(table.size, table.time, table.noise, reported, errors=errors)
-    judged += [_cliff(table, divisions, place) for place in missed]
+    judged += [_cliff(table, divisions, place, reported) for place in missed]
     judged.sort(key=lambda one: one.bracket.first)
     odd = [*_odd_sizes(table, judged, has_repeats=has_repeats)]
     odd = [one for one in odd if not recurs[one.place]]
@@ -207,13 +207,19 @@ def _slope_change(
     return Judged(bracket, left, right, "slope_change", octave_on, meets)
 
 
-def _cliff(table: PieceTable, divisions: Divisions, place: int) -> Judged:
-    """Judge a cliff that no other boundary contains, by the sizes just beside it."""
-    left = max(place - _SIZES_BESIDE_CLIFF, 0), place - 1
-    right = place, min(place + _SIZES_BESIDE_CLIFF, len(table.size)) - 1
+def _cliff(
+    table: PieceTable, divisions: Divisions, place: int, reported: npt.NDArray[np.bool_]
+) -> Judged:
+    """Judge a cliff that no other boundary contains, by the sizes just beside it.
+
+    `reported` says before which sizes other boundaries are: no piece reaches beyond one.
+    """
+    before, after = reported[1:place].nonzero()[0] + 1, reported[place + 1 :].nonzero()[0] + place
+    left = max([place - _SIZES_BESIDE_CLIFF, 0, *before]), place - 1
+    right = place, min([place + _SIZES_BESIDE_CLIFF - 1, len(table.size) - 1, *after])
     only = Bracket(place, place, float(divisions.here[place]))
-    jump = float(table.time[place] / table.time[place - 1]) - 1
-    return Judged(only, left, right, "step", jump, 0.0)
+    without, with_jump = _times_across(table, left, right, only)
+    return Judged(only, left, right, "step", with_jump / without - 1, 0.0)
 
 
 def _change(table: PieceTable, left: Piece, right: Piece, size: float) -> float:

@@ -57,7 +57,12 @@ def cliffs(
     boundaries = np.cumsum(reported, dtype=np.intp)
     from_left = _slopes(size, time, left, before, boundaries)
     from_right = _slopes(size, time, after, right, boundaries)[::-1]
-    slope = np.maximum(_nearest(from_left), _nearest(from_right)[::-1])
+    after_it = _nearest(from_right)[::-1]
+    slope = np.maximum(_nearest(from_left), after_it)
+    # A single size after a boundary has no slope: if none is known after it either, its time may
+    # grow as its size does.
+    alone = reported[before] & (after_it == 0)
+    slope = np.where(alone, np.maximum(slope, time[before] / np.maximum(size[before], 1)), slope)
     above = time[after] / (time[before] + slope * gap)
     below = time[before] / time[after]
     change = np.maximum(above, below)
