@@ -60,6 +60,7 @@ ELSEWHERE = {
     "osu_peers.py",  # the same
     "mpi_libraries.py",  # test_mpi_libraries.py
     "detection/recurrence.py",  # test_recurrence.py
+    "detection/published.py",  # test_published.py
     "detection/calibrate.py",
     "detection/record.py",  # records for half an hour
     "detection/record_unseen.py",  # the same
