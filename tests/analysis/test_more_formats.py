@@ -353,6 +353,21 @@ def test_a_chosen_column_keeps_the_unit_in_its_name(
         assert Store(tmp_path / "s").read().samples["time_us"].iloc[0] == time_us
 
 
+def test_several_imports_of_a_file_keep_each_statistic(switchpoint: Run, tmp_path: Path) -> None:
+    heading = "# Size  Avg Latency(us)  Min Latency(us)  Max Latency(us)  Iterations\n"
+    rows = "".join(f"{2**n} {n + 3}.25 {n + 2}.25 {n + 6}.25 1000\n" for n in range(8))
+    path = written(tmp_path, "# OSU MPI Allreduce Latency Test v7.2\n" + heading + rows)
+    store = tmp_path / "s"
+
+    for chosen in ("avg", "min", "max", "min"):
+        switchpoint("import", path, "--statistic", chosen, "--store", store)
+
+    samples = Store(store).read().samples
+    first = samples[samples["size_bytes"] == 1].set_index("statistic")["time_us"]
+    assert first[first.index.notna()].to_dict() == {"min": 2.25, "max": 6.25}
+    assert first[first.index.isna()].tolist() == [3.25]
+
+
 def test_a_sentence_with_commas_is_no_csv(switchpoint: Run, tmp_path: Path) -> None:
     path = written(tmp_path, "We measured latency, bandwidth, and others.\n1, 2, 3\n" * 2)
     prose = written(tmp_path, "The latency, as osu_latency prints it\nis low.\n", "b.txt")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
+from switchpoint.importing.column_plan import STATISTIC
 from switchpoint.importing.labels import IDENTITY_LABELS, Surroundings, read_labels
 from switchpoint.limits import COUNT, LONGEST_US, SHORTEST_US, TEXT_BYTES, TEXT_LINES
 from switchpoint.printable import path_text
@@ -117,7 +118,8 @@ def as_measurements(
         code, run_ids = pd.factorize(columns.pop("run_id"))
     else:
         kernels, code = _kernels(columns, len(samples))
-        run_ids = _run_ids(data, labels, kernels)
+        statistics = columns[STATISTIC].dropna() if STATISTIC in columns else []
+        run_ids = _run_ids(data, labels, kernels, sorted({*map(str, statistics)}))
     if len(run_ids) > 1:
         order = np.argsort(code, kind="stable")
         columns, code = {name: column[order] for name, column in columns.items()}, code[order]
@@ -158,8 +160,12 @@ def _columns(samples: pd.DataFrame, labels: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _run_ids(data: bytes, labels: dict[str, str], kernels: list[str]) -> list[str]:
+def _run_ids(
+    data: bytes, labels: dict[str, str], kernels: list[str], statistics: list[str]
+) -> list[str]:
     """Identity of each kernel's run: the content, the labels and, of several, the kernel.
+
+    Other statistics than the average are runs of their own, so that a store keeps each.
 
     A mark in front of the text and the form of its line ends, which copies change, do not count.
     """
@@ -167,6 +173,8 @@ def _run_ids(data: bytes, labels: dict[str, str], kernels: list[str]) -> list[st
     content_hash = hashlib.sha256(text)
     if labels:
         content_hash.update(json.dumps(labels, sort_keys=True).encode())
+    if statistics:
+        content_hash.update(f"statistic {statistics}".encode())
     run_ids = []
     for kernel in kernels:
         identity = content_hash.copy()
