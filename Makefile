@@ -169,6 +169,8 @@ status:  ## print the state of the testbed
 
 # Markers of tests/needs.py: tests that measure, compile, or start a cluster.
 WHOLE_MACHINE := cluster or build
+# Tests run make themselves, without what this one was told.
+PYTEST = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u INSTALLED $(BIN)/python -m pytest
 
 # Launchers and Slurm make tests wait most of the time, so three parts run side by side. What
 # judges a time tries again, and no part counts on a core of its own.
@@ -180,12 +182,12 @@ test: kernels-built  ## test everything: kernels, testbed, checks, analysis, rep
 
 .PHONY: cluster-test
 cluster-test: install-test  ## test what needs a cluster or compiles: testbed, checks, benchmarks
-	@$(BIN)/python -m pytest --numprocesses=2 --dist=loadgroup --basetemp=build/pytest-cluster \
+	@$(PYTEST) --numprocesses=2 --dist=loadgroup --basetemp=build/pytest-cluster \
 	    -m '($(WHOLE_MACHINE)) and not quiet' --durations=15
 
 .PHONY: one-core-test
 one-core-test: install-test  ## test what needs one core: analysis, report, documentation
-	@nice $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadgroup \
+	@nice $(PYTEST) --quiet --numprocesses=auto --dist=loadgroup \
 	    --basetemp=build/pytest-one-core -m 'not ($(WHOLE_MACHINE))'
 
 .PHONY: test-quiet
@@ -228,7 +230,7 @@ kernels-test: kernels-built  ## test the kernels with each MPI, with sanitizers,
 
 .PHONY: kernels-built
 kernels-built: install-test
-	@$(MAKE) $(READY) --jobs=2 $(TREES:%=built-%)
+	@$(MAKE) $(READY) $(TREES:%=built-%)
 
 built-%:
 	@mkdir -p build/ctest/$*

@@ -16,7 +16,7 @@ from typer.testing import Result
 
 Run = Callable[..., Result]
 
-#: After so many first listings files are joined one after the other, then after every third.
+#: After each of so many first listings files are joined, then after ever fewer of the others.
 _EACH = 9
 
 VERBS = [
@@ -79,7 +79,7 @@ def test_files_that_are_joined_after_any_listing_change_no_answer(
         answers.append((done.exit_code, done.stderr.replace(str(url), "")))
         assert answers[-1] == answers[0] or (verb == "store prune" and busy), joined_at
         listings = count if joined_at == 0 else listings
-        joined_at += 1 if joined_at < _EACH else 3
+        joined_at += 1 if joined_at < _EACH else joined_at // 4
     assert len(answers) > 1
 
 

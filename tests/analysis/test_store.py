@@ -788,7 +788,7 @@ def test_a_compaction_that_is_killed_anywhere_loses_and_repeats_nothing(
 ) -> None:
     """Each step is tried: every write and every removal ends the command once."""
     url = tmp_path / "results"
-    for number in range(3):
+    for number in range(2):
         Store(url).add(read(record(tmp_path, number)))
     before = contents(Store(url))
     steps = 0
@@ -806,7 +806,7 @@ def test_a_compaction_that_is_killed_anywhere_loses_and_repeats_nothing(
         if done:
             break
         steps += 1
-    assert steps == 4 + 3 * 4
+    assert steps == 4 + 2 * 4
 
 
 def test_a_run_that_two_writers_stored_counts_once(tmp_path: Path, url: str) -> None:
