@@ -70,6 +70,21 @@ def test_nccl_tests_are_read_by_place_data_type_and_operation(tmp_path: Path) ->
     assert found.runs["tool"].tolist() == ["nccl-tests 2.17.1"]
 
 
+def test_several_calls_of_0_bytes_are_one_size(tmp_path: Path) -> None:
+    empty = [
+        f"           0         0  float   sum    -1   {time}   0.00   0.00      0   28.55   0.00"
+        "   0.00    N/A\n"
+        for time in (12.5, 12.7)
+    ]
+    before, after = NCCL.split("       65536     16384", 1)
+    found = read(written(tmp_path, f"{before}{''.join(empty)}       65536     16384{after}"))
+
+    assert found.warnings == []
+    assert curves(found, "type", "mode")["float out_of_place"] == {
+        0: 12.5, 65536: 31.07, 1048576: 104.8, 16777216: 1210.4,
+    }  # fmt: skip
+
+
 def test_a_time_of_nccl_tests_that_its_bandwidth_contradicts_is_skipped(tmp_path: Path) -> None:
     path = written(tmp_path, NCCL.replace("104.8", "10.48"))
 

@@ -150,7 +150,10 @@ def _by_call(table: Table, problems: list[Problem]) -> Iterator[Table]:
         row = dict(zip(columns, fields, strict=True))
         named = [(name, row[name]) for name in CURVE if row.get(name) not in (None, "none", "-1")]
         calls.setdefault(tuple(named), []).append((line, row))
-    for curve, rows in calls.items():
+    for curve, every in calls.items():
+        # With less than an element for each rank, several steps of the size are calls of 0 B.
+        empty = [line for line, row in every if row["size"] == "0"]
+        rows = [(line, row) for line, row in every if line not in empty[1:]]
         for place in PLACES:
             if f"{place} time" not in columns:
                 continue
