@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy import special, stats
 
 from switchpoint.history.by_night import LaunchesByNight, row_medians, row_midmeans
+from switchpoint.history.levels import LEAST_SCATTER
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -57,9 +58,6 @@ _MOST_PRIOR = 30.0
 
 #: Fewer similar series do not show how much their variances differ.
 _FEWEST_ALIKE = 5
-
-#: No scatter is less than this, relative.
-_LEAST_SCATTER = 0.003
 
 #: No correlation of sessions beside each other is larger.
 MOST_CORRELATED = 0.9
@@ -214,7 +212,7 @@ def _compare(series: Series, window: int, usual: Floats | float) -> TestResult:
     prior, worth = _prior(variance, number, within, series, usual)
     freedom = np.maximum(number - 1, 0)
     own = np.where(freedom > 0, np.nan_to_num(variance) * freedom, 0.0)
-    moderated = np.maximum((prior * worth + own) / (worth + freedom), _LEAST_SCATTER**2)
+    moderated = np.maximum((prior * worth + own) / (worth + freedom), LEAST_SCATTER**2)
     alike = correlation(past, centre, series.similar) if window > 1 else np.zeros(len(past))
     # Sessions that are like those before them say less together (a first-order autoregression).
     dependent = (1 + alike) / (1 - alike)
@@ -315,7 +313,7 @@ def _level(past: Floats, variance_group: Indices) -> tuple[Floats, Floats, Indic
     centre = row_medians(past)
     off = np.abs(past - centre[:, None])
     scale = SD_PER_MAD * row_medians(off)
-    usual = np.full(len(past), _LEAST_SCATTER)
+    usual = np.full(len(past), LEAST_SCATTER)
     for one in np.unique(variance_group):
         here = (variance_group == one) & (scale > 0)
         if here.any():
@@ -401,7 +399,7 @@ def correlation(past: Floats, centre: Floats, group: Indices) -> Floats:
     """
     off = past - centre[:, None]
     reach = DISTURBED * SD_PER_MAD * row_medians(np.abs(off))[:, None]
-    off = np.nan_to_num(np.where(np.abs(off) <= np.maximum(reach, _LEAST_SCATTER), off, 0.0))
+    off = np.nan_to_num(np.where(np.abs(off) <= np.maximum(reach, LEAST_SCATTER), off, 0.0))
     length = np.sqrt((off**2).sum(axis=1, keepdims=True))
     off /= np.where(length > 0, length, 1)  # series count alike, however much they scatter
     products = (off[:, 1:] * off[:, :-1]).sum(axis=1)

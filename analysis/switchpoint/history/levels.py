@@ -37,9 +37,8 @@ _PRICE = 9.0
 _AROUND = 2
 _DISTURBED = 3.0
 
-
 #: No scatter is less than this, as a logarithm.
-_LEAST_SCATTER = 0.003
+LEAST_SCATTER = 0.003
 
 #: A date needs this many nights.
 _FEWEST_TO_DATE = 4
@@ -154,7 +153,7 @@ def _without_disturbed(series: Floats) -> Floats:
 def _scale(series: Floats) -> Floats:
     """Return the scatter of each series from its steps, which hardly depend on its levels."""
     scale = SD_PER_MAD * row_medians(np.abs(np.diff(series, axis=1))) / np.sqrt(2)
-    return np.asarray(np.maximum(np.nan_to_num(scale), _LEAST_SCATTER))
+    return np.asarray(np.maximum(np.nan_to_num(scale), LEAST_SCATTER))
 
 
 def began(series: Floats, starts_utc: Sequence[str]) -> tuple[str, ...]:

@@ -23,10 +23,7 @@ from switchpoint.tables.sweeps import ZOOM
 #: Columns that say what a run measured. Nights that have none of them in common are not compared.
 _MEASURED = ["format", "site", "partition", "environ", "kernel", "placement"]
 
-#: A session is named in messages with so many others.
-_NAMED = 3
-
-#: More sessions are not named.
+#: Messages name no more sessions.
 _MOST_NAMED = 3
 
 
@@ -173,7 +170,7 @@ def select_nights(
 
 def no_session(store: Store, session: str, names: Sequence[str]) -> NoSession:
     """Return the error that names the newest of the sessions that exist."""
-    newest = ", ".join(map(str, names[-_NAMED:]))
+    newest = ", ".join(map(str, names[-_MOST_NAMED:]))
     problem = f"the store {store.url} has no session '{session}'; the newest are {newest}"
     return NoSession("--session", problem)
 

@@ -17,6 +17,7 @@ from switchpoint.history.kinds import CHANGES, SUSPECTED
 from switchpoint.history.nights import Nights
 from switchpoint.history.points import POINT_COLUMNS
 from switchpoint.history.relative_times import Job, job_of, levels, usual_levels, values
+from switchpoint.history.switches import BESIDE
 from switchpoint.history.trials import Trial, trial_of
 from switchpoint.importing.lock import unpack
 from switchpoint.records.mpi_environment import mpi_settings
@@ -38,9 +39,6 @@ _MOST_COMPANIONS = 48
 #: much that scatters.
 _NIGHTS = 10
 _FEW_NIGHTS = 3
-
-#: So many sizes on either side of those across which a switch moved are measured with them.
-_BESIDE = 2
 
 #: Settings that are taken back one at a time.
 _MOST_SETTINGS = 4
@@ -204,7 +202,7 @@ def _judged(there: Indices, first: int, last: int, moved: tuple[int, int] | None
     inside = np.flatnonzero((there >= first) & (there <= last))
     if moved is None or not len(inside):
         return there[inside]
-    return there[max(inside[0] - _BESIDE, 0) : inside[-1] + 1 + _BESIDE]
+    return there[max(inside[0] - BESIDE, 0) : inside[-1] + 1 + BESIDE]
 
 
 def _rounds(table: pd.DataFrame, night_of: Mapping[str, int]) -> dict[str, int]:

@@ -43,7 +43,7 @@ _FEW_SIZES = 2
 _LEAST_MOVED = 2 / 3
 
 #: How many sizes beside them, on either side, are compared with them.
-_BESIDE = 2
+BESIDE = 2
 
 #: Before there is a baseline: how much sizes beside each other scatter, relative.
 _USUAL_SCATTER = 0.01
@@ -217,8 +217,8 @@ class _Curve:
             yield self._move(start, start, new)
 
     def _move(self, start: int, first: int, end: int) -> _Move:
-        lower = np.arange(max(first - _BESIDE, 0), first)
-        upper = np.arange(end, min(end + _BESIDE, len(self.level)))
+        lower = np.arange(max(first - BESIDE, 0), first)
+        upper = np.arange(end, min(end + BESIDE, len(self.level)))
         places = np.arange(first, end)
         # The history may show a switch one size too early, and that size moves with it.
         old = end if first < start else start
