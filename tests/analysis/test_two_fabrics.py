@@ -7,6 +7,7 @@ at a size of its own, and InfiniBand is faster.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -87,3 +88,25 @@ def test_both_questions_are_answered_in_40_lines(switchpoint: Run, tree: Path) -
             ]
             assert f"{size // 2:,} to {size:,} B" in line
             assert "  4 of 4  " in line  # two launches of two benchmarks over this fabric
+
+
+def test_the_first_page_draws_no_two_fabrics_as_launches_of_one_curve(
+    switchpoint: Run, tree: Path, tmp_path: Path
+) -> None:
+    for fabric in FABRICS:
+        for launch in (1, 2):
+            source = tree / "alpha" / fabric / "impi19" / f"osu-{launch}.txt"
+            target = tmp_path / "in" / fabric / source.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(source.read_text())
+    switchpoint("import", tmp_path / "in", "--path", "{fabric}/", "--store", tmp_path / "store")
+
+    switchpoint("report", "--store", tmp_path / "store", "-o", tmp_path / "report")
+
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert re.search(r"osu_latency, (ib|eth) \(confidence", page)
+    figure = page[page.index("a dot is a launch") : page.index("</svg>")]
+    dots: dict[str, list[float]] = {}
+    for left, top in re.findall(r'<circle class="launch"[^>]* cx="([\d.]+)" cy="([\d.]+)"', figure):
+        dots.setdefault(left, []).append(float(top))
+    assert dots and all(max(tops) - min(tops) < 10 for tops in dots.values())

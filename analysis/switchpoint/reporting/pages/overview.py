@@ -7,13 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from switchpoint.reporting.digest import Line, digest
+from switchpoint.reporting.digest import PLACE, Line, digest
 from switchpoint.reporting.disturbed import disturbed_text
 from switchpoint.reporting.figures.ladder import draw_ladders
 from switchpoint.reporting.figures.switch_curve import draw_switch_curve
 from switchpoint.reporting.pages.contents import Contents, kernel_path, site_path
 from switchpoint.reporting.pages.page import Page, Row, Section, Table, whole_number, word
 from switchpoint.reporting.pages.tables import records
+from switchpoint.tables.naming import worded
 from switchpoint.tables.units import range_text, significant
 
 #: What a sentence names of a ladder.
@@ -32,7 +33,7 @@ def overview(contents: Contents) -> Page:
         "Switchpoint report",
         [
             *filter(None, [disturbed_text(measurements).replace("`", "")]),
-            *(_causes(contents), _changes(contents), _surest(surest)),
+            *(_causes(contents), _changes(contents), _surest(contents, surest)),
         ],
         _picture(contents, surest),
         [
@@ -89,13 +90,14 @@ def _changes(contents: Contents) -> str:
     )
 
 
-def _surest(surest: Line | None) -> str:
+def _surest(contents: Contents, surest: Line | None) -> str:
     """Say which step is the surest to come again; of equally sure ones the costliest."""
     if surest is None:
         return "No step costs time."
+    place = _place(surest, _labels(contents))
     return (
         f"The surest step adds {significant(surest.cost_us)} µs to a message or call from"
-        f" {range_text(surest.last_size_before, surest.size_bytes)}: {_place(surest)}"
+        f" {range_text(surest.last_size_before, surest.size_bytes)}: {place}"
         f" (confidence {100 * surest.confidence:.0f} %)."
     )
 
@@ -106,10 +108,24 @@ def _surest_line(contents: Contents) -> Line | None:
     return next((line for line in lines if line.notable), lines[0] if lines else None)
 
 
-def _place(line: Line) -> str:
+def _labels(contents: Contents) -> list[str]:
+    """Return the labels, such as a fabric, that tell two curves apart."""
+    others = {*_PLACE, *PLACE, "kernel", "placement", "mode", "run_id"}
+    return [
+        name
+        for name in contents.identity
+        if name not in others and len(contents.curves[name].unique()) > 1
+    ]
+
+
+def _place(line: Line, labels: list[str]) -> str:
     told = [value for value in line.place.values() if value]
     curve = next(iter(line.curves.values()))
-    told += [curve[name] for name in ("kernel", "placement", "mode") if curve.get(name)]
+    told += [
+        worded(name, curve[name])
+        for name in ("kernel", "placement", "mode", *labels)
+        if curve.get(name)
+    ]
     return ", ".join(dict.fromkeys(told)) or "the only place"
 
 
@@ -127,13 +143,14 @@ def _picture(contents: Contents, surest: Line | None) -> str:
 
 
 def _curve(contents: Contents, switch: Mapping[Any, Any]) -> str:
-    """Draw the curve of a switch, all launches of its place, kernel and mode."""
+    """Draw the curve of a switch, all launches with its names."""
     points = contents.curves
     told = []
-    for name in (*_PLACE, "kernel", "mode"):
+    labels = [name for name in _labels(contents) if name in switch]
+    for name in (*_PLACE, "kernel", "mode", *labels):
         value = switch.get(name)
         if isinstance(value, str):
-            told.append(value)
+            told.append(worded(name, value))
         if name in points:
             same = points[name] == value if isinstance(value, str) else points[name].isna()
             points = points[same]
