@@ -174,14 +174,47 @@ def test_each_place_has_a_line_before_any_has_two(table: Path) -> None:
     assert len({line.place["mpi"] for line in shown}) == 3
 
 
-@pytest.mark.parametrize("by", ["cost", "time", "confidence", "curves", "size"])
-def test_lines_can_be_sorted(switchpoint: Run, table: Path, by: str) -> None:
-    for more in ([], ["--all"]):
-        result = switchpoint("detect", table, "--sort", by, *more)
-        assert result.exit_code == 0
-        first = next(line for line in result.stdout.splitlines() if " step " in line)
-        if by in {"cost", "time"} and not more:
-            assert "MPICH" in first
+#: Of each MPI: where its step is, the time before it and how much it adds, and its curves.
+_STEPS = {
+    "Open MPI 4.1.4": (6, 0.2, 2.0, 1),
+    "MPICH 4.0.2": (12, 100.0, 50.0, 2),
+    "Intel MPI 2021.9": (16, 1.0, 1.0, 3),
+}
+
+
+@pytest.fixture(scope="module")
+def steps_that_differ(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tidy CSV of `_STEPS`, in which each way to sort has an order of its own."""
+    rows = [
+        f"{mpi},mode{curve},{launch},{2**power},{before + 2**power * 1e-6 + adds * (power >= at)}"
+        for mpi, (at, before, adds, curves) in _STEPS.items()
+        for curve in range(curves)
+        for launch in range(3)
+        for power in range(21)
+    ]
+    path = tmp_path_factory.mktemp("steps") / "curves.csv"
+    path.write_text("\n".join(["mpi,mode,launch,size_bytes,time_us", *rows]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("by", "order"),
+    [
+        ("cost", ["MPICH 4.0.2", "Open MPI 4.1.4", "Intel MPI 2021.9"]),
+        ("time", ["Open MPI 4.1.4", "Intel MPI 2021.9", "MPICH 4.0.2"]),
+        ("confidence", ["Open MPI 4.1.4", "Intel MPI 2021.9", "MPICH 4.0.2"]),
+        ("curves", ["Intel MPI 2021.9", "MPICH 4.0.2", "Open MPI 4.1.4"]),
+        ("size", ["Open MPI 4.1.4", "MPICH 4.0.2", "Intel MPI 2021.9"]),
+    ],
+)
+def test_lines_and_findings_are_sorted_by_what_is_asked(
+    switchpoint: Run, steps_that_differ: Path, by: str, order: list[str]
+) -> None:
+    # Findings, each of one curve, have no number of curves.
+    for more in ([], ["--all"]) if by != "curves" else ([],):
+        words = ("--only", "step", "--min-confidence", 0, "--sort", by, *more)
+        printed = switchpoint("detect", steps_that_differ, *words).stdout
+        assert sorted(order, key=printed.index) == order
 
 
 def test_a_column_that_no_curve_has_is_named() -> None:
