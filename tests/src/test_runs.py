@@ -1708,8 +1708,15 @@ class TheZoom(InAFolder):
         self.assertEqual(searched, [("send", 500, 520), ("ssend", 2000, 2100), ("ssend", 500, 520)])
         for found in record.footer["switches"]:
             self.assertEqual(found["method"], "bisection")
-            self.assertIn(found["verdict"], ("exact", "interval", "none", "unsure"))
-            self.assertTrue(found["reason"])
+            self.assertGreater(found["visits"], 0)
+            last, first = found["last_size_bytes"], found["first_size_bytes"]
+            if found["verdict"] in ("exact", "interval"):
+                self.assertLessEqual(found["low_bytes"], last)
+                self.assertLess(last, first)
+                self.assertLessEqual(first, found["high_bytes"])
+            else:
+                self.assertEqual((last, first), (None, None))
+                self.assertTrue(found["reason"])
 
     def test_a_search_that_runs_out_of_time_says_so(self):
         record = self.zoomed(
