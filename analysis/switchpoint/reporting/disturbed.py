@@ -10,9 +10,9 @@ def disturbed_text(measurements: Measurements) -> str:
     taken = measurements.disturbances
     if not taken:
         return ""
-    of_all = f"during {len(taken):,} of {measurements.runs['run_id'].nunique():,} runs"
     return (
-        f"Other work took up to {100 * max(taken.values()):.0f} % of the ranks' cores {of_all}. What is"
-        " found in such a run may come from that, and is not shown first. Measure again when"
-        " nothing else runs: `switchpoint doctor` says whether a machine is quiet."
+        f"Other work took up to {100 * max(taken.values()):.0f} % of the ranks' cores during"
+        f" {len(taken):,} of {measurements.runs['run_id'].nunique():,} runs. What is found in such a"
+        " run may come from that, and is not shown first. Measure again when nothing else runs:"
+        " `switchpoint doctor` says whether a machine is quiet."
     )
