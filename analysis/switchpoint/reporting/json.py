@@ -103,11 +103,11 @@ def tools_as_json(table: pd.DataFrame) -> dict[str, Any]:
     return {"tools": rows, "not_measured": missing_tools(table)}
 
 
-def algorithms_as_json(table: pd.DataFrame) -> list[dict[str, Any]]:
+def algorithms_as_json(table: pd.DataFrame) -> dict[str, Any]:
     """Convert the algorithms of collectives, a row for each size."""
     from switchpoint.tables.columns import none_for_nulls
 
-    return none_for_nulls(table).to_dict("records")
+    return {"algorithms": none_for_nulls(table).to_dict("records")}
 
 
 def comparison_as_json(found: Comparison) -> dict[str, Any]:
