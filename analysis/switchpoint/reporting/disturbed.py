@@ -12,7 +12,8 @@ def disturbed_text(measurements: Measurements) -> str:
         return ""
     return (
         f"Other work took up to {100 * max(taken.values()):.0f} % of the ranks' cores"
-        f" during {len(taken):,} of {measurements.runs['run_id'].nunique():,} runs. What is found in"
-        " such a run may come from that, and is not shown first. Measure again when nothing else runs:"
-        " `switchpoint doctor` says whether a machine is quiet."
+        f" during {len(taken):,} of {measurements.runs['run_id'].nunique():,} runs."
+        " What is found in such a run may come from that, and is not shown first."
+        " Measure again when nothing else runs: `switchpoint doctor` says whether a machine is"
+        " quiet."
     )
