@@ -127,7 +127,7 @@ class Difference:
 
     def __str__(self) -> str:
         effect, low, high = (math.expm1(one) * 100 for one in (self.effect, self.low, self.high))
-        return f"{effect:+.0f} % [{low:.0f}, {high:.0f}]"
+        return f"{effect:+,.0f} % [{low:,.0f}, {high:,.0f}]"
 
 
 def difference(ones: Floats, others: Floats) -> Difference:

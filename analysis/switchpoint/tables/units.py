@@ -52,10 +52,10 @@ def significant(value: float, digits: int = 3) -> str:
 def percent(relative: float) -> str:
     """Write a relative change in percent with its sign.
 
-    >>> percent(0.553), percent(-0.2)
-    ('+55 %', '-20 %')
+    >>> percent(29.15), percent(-0.2)
+    ('+2,915 %', '-20 %')
     """
-    return f"{100 * relative:+.0f} %" if math.isfinite(relative) else "-"
+    return f"{100 * relative:+,.0f} %" if math.isfinite(relative) else "-"
 
 
 def place_text(kind: str, last_size_before: int, size_bytes: int, last_size: int | None) -> str:
