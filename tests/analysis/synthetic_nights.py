@@ -103,7 +103,8 @@ def add_nights(
     kernel: str = "pingpong",
 ) -> None:
     """Add nights to a store: each placement and MPI with some launches of its modes."""
-    samples, runs = [], []
+    curves: list[tuple[dict[str, Any], str]] = []
+    times, runs = [], []
     for night in nights:
         for placement in placements:
             shared = np.random.default_rng([seed, night, 7, _code(placement)]).normal(0, SHARED)
@@ -139,34 +140,32 @@ def add_nights(
                         curve = Curve(night, placement, environ, mode)
                         truth = change(curve, TRUTHS[placement])
                         level = offset + rng.normal(0, LAUNCH)
-                        samples.append(_samples(run, mode, truth, level, rng, sizes, passes))
-    table = pd.concat(samples, ignore_index=True)
-    for name in ("site", "partition", "mpi", "environ", "kernel", "placement", "mode", "run_id"):
-        table[name] = table[name].astype("category")
+                        time = np.tile(truth.times(sizes), passes)
+                        curves.append((run, mode))
+                        times.append(time * np.exp(level + rng.normal(0, truth.noise, len(time))))
+    table = _samples(curves, np.array(times), sizes, passes)
     store.add(Measurements(table, pd.DataFrame(runs).reindex(columns=RUN_COLUMNS)))
 
 
 def _samples(
-    run: Mapping[str, Any],
-    mode: str,
-    truth: Truth,
-    level: float,
-    rng: np.random.Generator,
+    curves: Sequence[tuple[Mapping[str, Any], str]],
+    times: np.ndarray,
     sizes: np.ndarray,
     passes: int,
 ) -> pd.DataFrame:
-    time = np.tile(truth.times(sizes), passes)
-    time = time * np.exp(level + rng.normal(0, truth.noise, len(time)))
+    """Return the samples of curves, each given by its run and its mode, with a row of times."""
+    of_curve = np.repeat(np.arange(len(curves)), times.shape[1])
     identity = ("site", "partition", "mpi", "environ", "kernel", "placement", "run_id")
+    each = {name: [run[name] for run, _ in curves] for name in identity}
+    each["mode"] = [mode for _, mode in curves]
     return pd.DataFrame(
         {
-            **{name: run[name] for name in identity},
-            "mode": mode,
-            "size_bytes": np.tile(sizes, passes),
-            "pass": np.repeat(np.arange(passes), len(sizes)),
+            **{name: pd.Categorical(values).take(of_curve) for name, values in each.items()},
+            "size_bytes": np.tile(sizes, passes * len(curves)),
+            "pass": np.tile(np.repeat(np.arange(passes), len(sizes)), len(curves)),
             "sample": 0,
             "iterations": 10,
-            "time_us": time,
+            "time_us": times.ravel(),
         }
     )
 
