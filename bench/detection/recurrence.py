@@ -4,7 +4,9 @@
 store, such as that of `make run STORE=first`, and prints for each range of confidence how many
 findings come again in the same curve of the other sessions, and how many of the lines that `detect`
 shows. No label is needed: a boundary comes again if another session has one in the same direction
-between sizes that overlap. Each pair of stores counts in both directions.
+between sizes that overlap. Each pair of stores counts in both directions. If there is an hour or
+more between some of the sessions, only pairs with such a gap count: what lasts minutes is no
+property of the machine.
 
 Without a STORE it reads recorded sessions (`sessions.parquet`) and the launches of the other
 recordings in this folder, and prints the tables of the docs. What a finding is compared with, and
@@ -56,6 +58,9 @@ NEVER_NEGATIVE = ("real", "log_effect", "siblings", "launches")
 FITTED = ("unseen.parquet", "idle.parquet")
 HELD = ("held.parquet", "later.parquet", "latest.parquet")
 
+#: Sessions with this between them are of different periods.
+APART = pd.Timedelta("1h")
+
 #: What of a sweep is kept in a recording.
 KEPT = ["mpi", "placement", "mode", "size_bytes", "pass", "sample", "iterations", "time_us"]
 
@@ -70,18 +75,21 @@ class Session:
     Attributes
     ----------
     name : str
+    period : int
+        The same number for sessions with less than an hour between them.
     source : Measurements or DataFrame
     findings : DataFrame
     """
 
     name: str
+    period: int
     source: Measurements | pd.DataFrame
     findings: pd.DataFrame
 
     @classmethod
-    def of(cls, name: str, source: Measurements | pd.DataFrame) -> Session:
+    def of(cls, name: str, period: int, source: Measurements | pd.DataFrame) -> Session:
         """Search a session's curves."""
-        return cls(name, source, detect(source))
+        return cls(name, period, source, detect(source))
 
     @property
     def names(self) -> list[str]:
@@ -99,22 +107,36 @@ class Session:
         return worth_a_line(digest(own, summarise(self.source)))
 
 
-def recorded_sessions() -> dict[int, pd.DataFrame]:
-    """Return the samples of each recorded session."""
+def periods(starts: Sequence[pd.Timestamp]) -> list[int]:
+    """Number the periods of sessions that started at these times."""
+    order = pd.Series(starts).sort_values()
+    return [*(order.diff() > APART).cumsum().sort_index()]
+
+
+def recorded_sessions() -> dict[tuple[int, int], pd.DataFrame]:
+    """Return the samples of each recorded session, by its number and its period."""
     table = pd.read_parquet(SESSIONS)
     run = table[["session", *PLACE]].astype(str).agg(" ".join, axis=1).astype("category")
     table = table.assign(time_us=table.pop("time_ns") / 1e3, kernel="pingpong", run_id=run)
-    parts = table.groupby("session", observed=True)
-    return {int(number): part.drop(columns="session") for number, part in parts}
+    return {
+        (int(number), int(period)): part.drop(columns=["session", "period"])
+        for (number, period), part in table.groupby(["session", "period"], observed=True)
+    }
+
+
+def newest(stores: Sequence[str]) -> list[tuple[Measurements, int]]:
+    """Return the newest session of each store and its period."""
+    sessions = [Store(store).latest(1) for store in stores]
+    starts = [pd.to_datetime(session.runs["start_utc"], utc=True).min() for session in sessions]
+    return [*zip(sessions, periods(starts), strict=True)]
 
 
 def keep(stores: Sequence[str], path: Path) -> None:
     """Write the sweeps of the newest session of each store to a file."""
     parts = []
-    for number, store in enumerate(stores):
-        samples = Store(store).latest(1).samples
-        sweep = samples[samples["kernel"] == "pingpong"][KEPT]
-        parts.append(sweep.assign(session=np.int8(number)))
+    for number, (store, period) in enumerate(newest(stores)):
+        sweep = store.samples[store.samples["kernel"] == "pingpong"][KEPT]
+        parts.append(sweep.assign(session=np.int8(number), period=np.int8(period)))
     whole = pd.concat(parts, ignore_index=True)
     whole["time_ns"] = (whole.pop("time_us") * 1e3).round().astype("int32")
     small = dict.fromkeys(["size_bytes", "iterations"], "int32") | {
@@ -138,21 +160,31 @@ def recurring(one: Session, other: Session) -> Iterator[dict[str, Any]]:
         }
 
 
-def of_sessions(sessions: dict[int, pd.DataFrame]) -> pd.DataFrame:
-    """Return the findings of each session, and of each two together, with each of the others."""
-    searched = {(one,): Session.of(str(one), part) for one, part in sessions.items()}
-    searched |= {
-        both: Session.of(str(both), pd.concat([sessions[one] for one in both], ignore_index=True))
-        for both in itertools.combinations(sessions, 2)
+def of_sessions(recorded: dict[tuple[int, int], pd.DataFrame]) -> pd.DataFrame:
+    """Return the findings of each session, and of each two of a period, with others' findings."""
+    searched = {
+        (number,): Session.of(str(number), period, part)
+        for (number, period), part in recorded.items()
     }
+    for one, other in itertools.combinations(recorded, 2):
+        if one[1] == other[1]:
+            both = pd.concat([recorded[one], recorded[other]], ignore_index=True)
+            searched[one[0], other[0]] = Session.of(f"{one[0]}, {other[0]}", one[1], both)
+    alone = [some for some in searched if len(some) == 1]
     rows = [
-        {"sessions": frozenset([*some, other]), "together": len(some), **row}
+        {"sessions": frozenset([*some, *other]), "together": len(some), **row}
         for some, session in searched.items()
-        for other in sessions
-        if other not in some
-        for row in recurring(session, searched[other,])
+        for other in alone
+        if searched[other] in compared(session, [searched[one] for one in alone])
+        for row in recurring(session, searched[other])
     ]
     return pd.DataFrame(rows)
+
+
+def compared(session: Session, others: Sequence[Session]) -> list[Session]:
+    """Return the sessions of other periods or, if there is one period, all others."""
+    elsewhere = [other for other in others if other.period != session.period]
+    return elsewhere or [other for other in others if other is not session]
 
 
 def of_recording(every: Iterable[Curve]) -> pd.DataFrame:
@@ -239,20 +271,22 @@ def lines_again(sessions: Sequence[Session]) -> str:
 
     In each other session: whether any finding is like it, and whether `detect` shows one.
     """
-    lines = [session.lines() for session in sessions]
+    lines = {session.name: session.lines() for session in sessions}
     rows = [
         "| session | lines | mean confidence | found again | shown again | first shown again |",
         "|---|---|---|---|---|---|",
     ]
-    for number, shown in enumerate(lines):
-        others = [place for place in range(len(sessions)) if place != number]
-        found = [is_there(line, sessions[other]) for line in shown for other in others]
+    for session in sessions:
+        shown, others = lines[session.name], compared(session, sessions)
+        found = [is_there(line, other) for line in shown for other in others]
         again = [
-            any(same_line(line, one) for one in lines[other]) for line in shown for other in others
+            any(same_line(line, one) for one in lines[other.name])
+            for line in shown
+            for other in others
         ]
         sure = [line.confidence for line in shown]
         rows.append(
-            f"| {sessions[number].name} | {len(shown)} | {share(sure)} | {share(found)}"
+            f"| {session.name} | {len(shown)} | {share(sure)} | {share(found)}"
             f" | {share(again)} | {share(again[: len(others)])} |"
         )
     return "\n".join(rows)
@@ -289,8 +323,11 @@ def write(weights: dict[str, float]) -> None:
 
 def show_stores(stores: Sequence[str]) -> None:
     """Print the tables of the newest sessions of stores."""
-    sessions = [Session.of(Path(store).name, Store(store).latest(1)) for store in stores]
-    pairs = itertools.permutations(sessions, 2)
+    sessions = [
+        Session.of(store, period, session)
+        for store, (session, period) in zip(stores, newest(stores), strict=True)
+    ]
+    pairs = [(one, other) for one in sessions for other in compared(one, sessions)]
     table = pd.DataFrame([row for one, other in pairs for row in recurring(one, other)])
     print(f"{len(sessions)} sessions\n\n{reliability(table['confidence'], table['again'])}\n")
     print(lines_again(sessions))
@@ -298,8 +335,8 @@ def show_stores(stores: Sequence[str]) -> None:
 
 def show_recorded(*, update: bool) -> None:
     """Print the tables of what is recorded in this folder."""
-    sessions = recorded_sessions()
-    tables = {"sessions": of_sessions(sessions)}
+    recorded = recorded_sessions()
+    tables = {"sessions": of_sessions(recorded)}
     tables |= {
         "curves.parquet": of_recording(curves()),
         "curves.parquet, one pass": of_recording(curves(passes=1)),
@@ -317,7 +354,10 @@ def show_recorded(*, update: bool) -> None:
     alone = tables["sessions"][tables["sessions"]["together"] == 1]
     print("sessions, by the probability of being real\n")
     print(f"{reliability(alone['before'], alone['again'])}\n")
-    print(lines_again([Session.of(f"{one + 1}", part) for one, part in sessions.items()]))
+    sessions = [
+        Session.of(f"{number + 1}", period, part) for (number, period), part in recorded.items()
+    ]
+    print(lines_again(sessions))
 
 
 def main() -> int:

@@ -178,7 +178,7 @@ def test_each_place_has_a_line_before_any_has_two(table: Path) -> None:
 _STEPS = {
     "Open MPI 4.1.4": (6, 0.2, 2.0, 1),
     "MPICH 4.0.2": (12, 100.0, 50.0, 2),
-    "Intel MPI 2021.9": (16, 1.0, 1.0, 3),
+    "Intel MPI 2021.9": (16, 1.0, 0.7, 3),
 }
 
 
