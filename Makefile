@@ -176,19 +176,24 @@ PYTEST = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u INSTALLED $(BIN)/python -m p
 # judges a time tries again, and no part counts on a core of its own.
 .PHONY: test
 test: kernels-built  ## test everything: kernels, testbed, checks, analysis, report
+	@rm -f build/cluster-tests.log build/one-core-tests.log
 	@echo "== side by side: the kernels' tests, those of the cluster, and those that need one core;" \
 	    "each part is printed when it has ended"
-	@$(MAKE) $(READY) --jobs=3 --keep-going --output-sync=recurse kernels-test cluster-test one-core-test
+	@status=0; $(MAKE) $(READY) --jobs=3 --keep-going --output-sync=recurse \
+	    kernels-test cluster-test one-core-test || status=$$?; \
+	echo "== in short"; tail --quiet --lines=1 build/one-core-tests.log build/cluster-tests.log; exit $$status
 
 .PHONY: cluster-test
 cluster-test: install-test  ## test what needs a cluster or compiles: testbed, checks, benchmarks
+	@mkdir -p build
 	@$(PYTEST) --numprocesses=2 --dist=loadgroup --basetemp=build/pytest-cluster \
-	    -m '($(WHOLE_MACHINE)) and not quiet' --durations=15
+	    -m '($(WHOLE_MACHINE)) and not quiet' --durations=15 | tee build/cluster-tests.log
 
 .PHONY: one-core-test
 one-core-test: install-test  ## test what needs one core: analysis, report, documentation
+	@mkdir -p build
 	@nice $(PYTEST) --quiet --numprocesses=auto --dist=loadgroup \
-	    --basetemp=build/pytest-one-core -m 'not ($(WHOLE_MACHINE))'
+	    --basetemp=build/pytest-one-core -m 'not ($(WHOLE_MACHINE))' | tee build/one-core-tests.log
 
 .PHONY: test-quiet
 test-quiet: install-test  ## test what judges measured times, on a machine on which nothing else runs

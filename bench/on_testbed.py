@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -44,11 +45,14 @@ def kernel(mpi: str, name: str) -> Path:
     folder = Path(mpi).resolve()
     compiler = folder / "bin/mpicc" if folder.is_dir() else f"mpicc.{mpi}"
     tree = ROOT / "build" / "bench" / folder.name
-    for command in (
-        ["cmake", "-S", ROOT / "src", "-B", tree, f"-DMPI_C_COMPILER={compiler}"],
-        ["cmake", "--build", tree, "--parallel", "--target", name],
-    ):
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    tree.mkdir(parents=True, exist_ok=True)
+    with (tree / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two benchmarks may need the same tree
+        for command in (
+            ["cmake", "-S", ROOT / "src", "-B", tree, f"-DMPI_C_COMPILER={compiler}"],
+            ["cmake", "--build", tree, "--parallel", "--target", name],
+        ):
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return tree / "bin" / name
 
 
