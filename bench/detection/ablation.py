@@ -180,7 +180,11 @@ RULES = {
     ),
     "kind-of-launches": Rule(
         "launches share whether the time jumps or lines meet",
-        {"detection.bends.Bend.with_others": lambda self, _: self},
+        {"detection.bends._MOST_OF_ANOTHER": 0.0},
+    ),
+    "kind-limit": Rule(
+        "one other launch changes these odds by a factor of nine at most",
+        {"detection.bends._MOST_OF_ANOTHER": np.inf},
     ),
     "jumps-elsewhere": Rule(
         "where another launch jumps, no size is odd",

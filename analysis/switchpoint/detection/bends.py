@@ -15,6 +15,10 @@ from switchpoint.tables.sweeps import Floats, Indices
 #: nine sizes an octave, so that they tell a jump from a bend. It needs no labels.
 _LOG_ODDS = float(np.log(0.15))
 
+#: What another launch of the curve says of this changes the logarithm of the odds by no more: in
+#: one launch of ten the time may jump where the lines of another one meet.
+_MOST_OF_ANOTHER = float(np.log(9))
+
 
 @dataclass(frozen=True)
 class Bend:
@@ -44,9 +48,10 @@ class Bend:
         """Return the same with the odds that other launches of the curve make likely.
 
         The library and its settings decide whether lines meet or the time jumps, so launches share
-        it. What the data of each launch add to the odds adds up.
+        it. What the data of each launch add to the odds adds up, within limits.
         """
-        added = sum(other.log_odds - _LOG_ODDS for other in others)
+        own = [other.log_odds - _LOG_ODDS for other in others]
+        added = float(np.clip(own, -_MOST_OF_ANOTHER, _MOST_OF_ANOTHER).sum())
         return replace(self, log_odds=self.log_odds + added)
 
 
