@@ -58,7 +58,7 @@ def test_detect_names_the_suspect_to_people(switchpoint: Run) -> None:
 
     assert result.exit_code == 0
     words = " ".join(result.stdout.split())
-    assert "Open MPI 4.1.4 step 52,016 to 65,536 B +36 % 17.6 us 79 % 1 of 1" in words
+    assert "Open MPI 4.1.4 step 52,016 to 65,536 B +36 % 17.6 us 76 % 1 of 1" in words
     assert "pingpong, one_node_network, send" in words
     assert (
         "suspect btl_tcp_eager_limit = 65536 less 56 B header:"
