@@ -178,8 +178,8 @@ PYTEST = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u INSTALLED $(BIN)/python -m p
 test: kernels-built  ## test everything: kernels, testbed, checks, analysis, report
 	@rm -f build/cluster-tests.log build/one-core-tests.log
 	@echo "== side by side: the kernels' tests, those of the cluster, and those that need one core;" \
-	    "each part is printed when it has ended"
-	@status=0; $(MAKE) $(READY) --jobs=3 --keep-going --output-sync=recurse \
+	    "what they print is mixed here, and alone in build/*-tests.log"
+	@status=0; $(MAKE) $(READY) --jobs=3 --keep-going \
 	    kernels-test cluster-test one-core-test || status=$$?; \
 	echo "== in short"; tail --quiet --lines=1 build/one-core-tests.log build/cluster-tests.log; exit $$status
 
