@@ -233,7 +233,7 @@ def _kept(octaves: float) -> float:
 
 
 def _step(score: Floats, first: Floats, octaves: float) -> Floats:
-    """Return the logarithm of each state's probability after a step: kept, or drawn anew."""
+    """Return the logarithm of each state's probability after a step: kept, or drawn again."""
     kept = _kept(octaves)
     drawn = logsumexp(score) + np.log(1 - kept) + first
     return np.asarray(np.logaddexp(score + np.log(kept), drawn))
