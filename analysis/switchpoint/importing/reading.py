@@ -96,7 +96,7 @@ def read_files(
 ) -> Gathered:
     """Read many files and all files below folders. A bad file becomes a failure.
 
-    Runs with the same names that cannot be launches of one curve are distinguished (`tables.unlike`).
+    Runs with the same names that cannot be launches of one curve are separated (`tables.unlike`).
 
     Parameters
     ----------
