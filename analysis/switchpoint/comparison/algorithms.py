@@ -137,15 +137,18 @@ def algorithms(measurements: Measurements) -> pd.DataFrame:
 def _races(measurements: Measurements) -> Iterator[tuple[dict[str, Any], int, _Race]]:
     """Yield the identity of each choice, its number of ranks, and its comparison."""
     samples = measurements.samples
-    modes = samples["mode"].astype(str) if "mode" in samples else pd.Series(dtype=str)
-    of_choice = modes.str.partition(_OF)[0] if len(modes) else modes
-    raced = set(of_choice[modes.str.contains(_OF, regex=False)]) & set(modes)
-    samples = samples[of_choice.isin(raced)]
+    modes = [*samples["mode"].dropna().unique()] if "mode" in samples else []
+    parts = {mode: str(mode).partition(_OF) for mode in modes}
+    raced = {choice for choice, of, _ in parts.values() if of} & {*modes}
+    parts = {mode: part for mode, part in parts.items() if part[0] in raced}
+    samples = samples[samples["mode"].isin(parts)] if parts else samples.iloc[:0]
     if samples.empty:
         return
     names = [name for name in identity_columns(samples) if name != "mode"]
+    mode = samples["mode"].astype(object)
     samples = samples.assign(
-        choice=of_choice[samples.index], algorithm=modes[samples.index].str.partition(_OF)[2]
+        choice=mode.map({mode: choice for mode, (choice, _, _) in parts.items()}),
+        algorithm=mode.map({mode: algorithm for mode, (_, _, algorithm) in parts.items()}),
     )
     visit = [*names, "choice", "algorithm", "size_bytes", "pass"]
     visits = np.log(samples.groupby(visit, observed=True, dropna=False)["time_us"].median())
@@ -176,21 +179,21 @@ def _race(visits: pd.DataFrame) -> _Race | None:
         return None
     slower = times.drop(columns="").rsub(times[""], axis=0)
     of_size = ["run_id", "size_bytes"]
-    median, counts = (getattr(slower.groupby(of_size), name)() for name in ("median", "count"))
-    deviation = slower.sub(median).abs().groupby(of_size).median()
-    sizes = np.sort(visits["size_bytes"].unique())
-    runs = median.index.unique("run_id")
-    cells = pd.MultiIndex.from_product([runs, sizes])
-    shape = (len(runs), len(sizes), median.shape[1])
+    by_size = slower.groupby(of_size)
+    median = by_size.median()
+    runs, sizes = (median.index.unique(level) for level in of_size)
+    cells = pd.MultiIndex.from_product([runs, sizes.sort_values()])
+
+    def cube(table: pd.DataFrame) -> Floats:
+        values = table.reindex(cells).to_numpy(float).reshape(len(runs), len(sizes), -1)
+        return np.swapaxes(values, 1, 2)
+
     # The deviation of few visits is often much too small, so that of all sizes counts as much.
-    scatter = deviation.reindex(cells).to_numpy(float).reshape(shape)
-    usual = np.nanmedian(scatter, axis=1, keepdims=True)
-    visited = np.maximum(counts.reindex(cells).to_numpy(float).reshape(shape), 1)
+    scatter = cube(slower.sub(median).abs().groupby(of_size).median())
+    usual = np.nanmedian(scatter, axis=2, keepdims=True)
+    visited = np.maximum(cube(by_size.count()), 1)
     error = SD_PER_MAD * np.sqrt((scatter**2 + usual**2) / 2) * np.sqrt(np.pi / 2 / visited)
-    slower_by = median.reindex(cells).to_numpy(float).reshape(shape)
-    return _Race(
-        sizes, list(map(str, median.columns)), slower_by.swapaxes(1, 2), error.swapaxes(1, 2)
-    )
+    return _Race(sizes.sort_values().to_numpy(), [*map(str, median.columns)], cube(median), error)
 
 
 def _table(race: _Race) -> pd.DataFrame:
@@ -218,39 +221,27 @@ def _probabilities(race: _Race) -> Floats:
     states = len(evidence)
     first = np.full(states, np.log((1 - _ANOTHER) / (states - 1)))
     first[-1] = np.log(_ANOTHER)
-    octaves = np.diff(np.log2(np.maximum(race.sizes, 1)))
     forward, backward = evidence + first[:, None], np.zeros_like(evidence)
-    for at, octave in enumerate(octaves, start=1):
-        forward[:, at] = evidence[:, at] + _step(forward[:, at - 1], first, octave)
-    for at, octave in reversed(list(enumerate(octaves))):
-        backward[:, at] = _step_back(backward[:, at + 1] + evidence[:, at + 1], first, octave)
+    steps = [_step(first, octaves) for octaves in np.diff(np.log2(np.maximum(race.sizes, 1)))]
+    for at, step in enumerate(steps, start=1):
+        forward[:, at] = evidence[:, at] + logsumexp(forward[:, at - 1, None] + step, axis=0)
+    for at, step in reversed([*enumerate(steps)]):
+        backward[:, at] = logsumexp(step + backward[:, at + 1] + evidence[:, at + 1], axis=1)
     total = forward + backward
     return np.asarray(np.exp(total - logsumexp(total, axis=0)))
 
 
-def _kept(octaves: float) -> float:
-    return float((1 - _CHANGE_AN_OCTAVE) ** octaves)
-
-
-def _step(score: Floats, first: Floats, octaves: float) -> Floats:
-    """Return the logarithm of each state's probability after a step: kept, or drawn again."""
-    kept = _kept(octaves)
-    drawn = logsumexp(score) + np.log(1 - kept) + first
-    return np.asarray(np.logaddexp(score + np.log(kept), drawn))
-
-
-def _step_back(score: Floats, first: Floats, octaves: float) -> Floats:
-    kept = _kept(octaves)
-    drawn = logsumexp(score + first) + np.log(1 - kept)
-    return np.asarray(np.logaddexp(score + np.log(kept), drawn))
+def _step(first: Floats, octaves: float) -> Floats:
+    """Return the logarithm of the probability of each state after each: kept, or drawn again."""
+    kept = (1 - _CHANGE_AN_OCTAVE) ** octaves
+    return np.asarray(np.log(kept * np.eye(len(first)) + (1 - kept) * np.exp(first)))
 
 
 def _fastest(race: _Race) -> dict[str, Any]:
     """Return the algorithm that is surely faster than the choice in every launch, and the loss."""
     z = stats.norm.ppf(1 - 0.025 / len(race.names))
-    error = np.hypot(race.error, 0.0)
-    low = np.nanmin(race.slower - z * error, axis=0)
-    high = np.nanmax(race.slower + z * error, axis=0)
+    low = np.nanmin(race.slower - z * race.error, axis=0)
+    high = np.nanmax(race.slower + z * race.error, axis=0)
     mean, _ = race.together()
     repeated = len(race.slower) >= _FEWEST_LAUNCHES
     sure = np.where((low > _WAY) & repeated, mean, -np.inf)
