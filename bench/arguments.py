@@ -62,3 +62,11 @@ def one_of(noun: str, known: Collection[str]) -> Callable[[str], str]:
         return text
 
     return read
+
+
+def several_of(noun: str, known: Collection[str]) -> Callable[[str], list[str]]:
+    """Return what reads known words with commas between them; `all` stands for each."""
+    one = one_of(noun, known)
+    return lambda text: (
+        [*known] if text == "all" else [one(word) for word in text.split(",") if word]
+    )

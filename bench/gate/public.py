@@ -37,7 +37,7 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import baseline
-from arguments import one_of, parser
+from arguments import parser, several_of
 from peers import FIRST, PEERS, SAME, elsewhere
 
 #: A change that is reported this many sessions later is missed.
@@ -202,10 +202,11 @@ def row(name: str, every: list[Series], told: list[list[Report]]) -> str:
 def main() -> None:
     """Print a table for each folder."""
     options = parser(__doc__)
-    options.add_argument("--peers", default="fixed percentage,Apache Otava")
+    options.add_argument(
+        "--peers", type=several_of("peer", PEERS), default="fixed percentage,Apache Otava"
+    )
     options.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     given = options.parse_args()
-    peers = [one_of("peer", PEERS)(name) for name in given.peers.split(",") if name]
     try:
         every = {folder: read(folder) for folder in given.folders}
     except (OSError, KeyError, TypeError, ValueError) as error:
@@ -218,7 +219,7 @@ def main() -> None:
         print("|---|---|---|---|---|")
         for name in OURS:
             print(row(name, series, of_ours(name, values)), flush=True)
-        for name in peers:
+        for name in given.peers:
             try:
                 told = elsewhere(name, values)
             except RuntimeError as error:

@@ -32,7 +32,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import baseline
-from arguments import count, one_of, parser
+from arguments import count, parser, several_of
 from baseline import Found
 from disturbed import CHANGED, JUDGED, KINDS, History, history
 from rules import RULES, without
@@ -171,23 +171,21 @@ def main() -> None:
     options.add_argument("--held-out", action="store_true")
     options.add_argument("--baseline", action="store_true", help="only the baseline")
     options.add_argument("--processes", type=count, default=os.cpu_count())
-    options.add_argument("--kinds", default=",".join(KINDS))
-    options.add_argument("--without", default="")
+    options.add_argument("--kinds", type=several_of("kind", KINDS), default="all")
+    options.add_argument("--without", type=several_of("rule", RULES), default="")
     options.add_argument("--first", type=int, default=0)
     options.add_argument("seeds", type=count, nargs="?", default=2)
     given = options.parse_args()
     first = given.first + (HELD_OUT if given.held_out else 0)
-    rules = [*RULES] if given.without == "all" else [one for one in given.without.split(",") if one]
-    left_out = [f"gate without {one_of('rule', RULES)(rule)}" for rule in rules]
+    left_out = [f"gate without {rule}" for rule in given.without]
     detectors = ["baseline"] if given.baseline else ["gate", "baseline", *left_out]
-    kinds = [one_of("kind", KINDS)(kind) for kind in given.kinds.split(",")]
     work = [
         (detector, kind, seed)
-        for kind in kinds
+        for kind in given.kinds
         for seed in range(first, first + given.seeds)
         for detector in detectors
     ]
-    scores = {(detector, kind): Score() for detector in detectors for kind in kinds}
+    scores = {(detector, kind): Score() for detector in detectors for kind in given.kinds}
     with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as pool:
         for detector, kind, one in pool.map(score, work, chunksize=len(detectors)):
             scores[detector, kind].add(one)
@@ -197,7 +195,7 @@ def main() -> None:
             " |\n|---|---|---|---|---|---|---|---|"
         )
         total = Score()
-        for kind in kinds:
+        for kind in given.kinds:
             print(_row(kind, scores[detector, kind]))
             total.add(scores[detector, kind])
         print(_row("all", total), flush=True)
