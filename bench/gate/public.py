@@ -119,8 +119,8 @@ def read(folder: Path) -> list[Series]:
 
 def with_gate(every: list[list[float]]) -> set[int]:
     """Judge the last session of series of durations with the gate; return which changed."""
-    from switchpoint.history import values as single
-    from switchpoint.history.policy import Policy
+    from switchpoint.gating import values as single
+    from switchpoint.gating.policy import Policy
 
     policy = Policy()
     nights = min(policy.history_nights + 1, len(every[0]))

@@ -23,7 +23,7 @@ def _all_sizes(search: Any, metric: str) -> Any:
     yield search._metric == metric
 
 
-#: Of each rule: where it is, below `switchpoint.history`, and what takes its place.
+#: Of each rule: where it is, below `switchpoint.gating`, and what takes its place.
 RULES: dict[str, tuple[str, Any]] = {
     "windows": ("baseline._WINDOWS", (1,)),
     "similar series": ("baseline._FEWEST_ALIKE", 10**9),
@@ -58,7 +58,7 @@ def without(rule: str | None) -> Iterator[None]:
         return
     path, instead = RULES[rule]
     module, *names, name = path.split(".")
-    place: Any = importlib.import_module(f"switchpoint.history.{module}")
+    place: Any = importlib.import_module(f"switchpoint.gating.{module}")
     for one in names:
         place = getattr(place, one)
     kept = getattr(place, name)

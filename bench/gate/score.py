@@ -93,7 +93,7 @@ def ours(history: History, effect: float, nights: int) -> list[Report]:
 
 def _ours(history: History, effect: float, nights: int) -> Iterator[Report]:
     from switchpoint import Store, gate
-    from switchpoint.history.policy import MinimumEffect, Policy
+    from switchpoint.gating.policy import MinimumEffect, Policy
 
     least = MinimumEffect(latency=effect / 2, bandwidth=effect / 2, time=effect)
     policy = Policy(minimum_effect=least)
@@ -205,7 +205,7 @@ def _is_true(report: Report, every: list[History]) -> bool:
 
 def overall(name: str, reports: list[Report], every: list[History]) -> str:
     """One line of our findings: how many changes of all kinds they contain, soon and at all."""
-    from switchpoint.history.policy import Policy
+    from switchpoint.gating.policy import Policy
 
     told = []
     for nights in (PATIENCE, Policy().settled_after_nights):

@@ -77,7 +77,7 @@ def _before(kind: str, seed: int) -> tempfile.TemporaryDirectory[str]:
 def ours(made: History, rule: str | None = None) -> Iterator[tuple[int, list[Found]]]:
     """Judge each session with `switchpoint gate`; better does not fail, and does not count."""
     from switchpoint import Store, gate
-    from switchpoint.history.points import texts_of
+    from switchpoint.gating.points import texts_of
 
     number = {
         (one["environ"], one["placement"], one["mode"], one["nodes"]): curve

@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 from conftest import write_record
 from switchpoint import Store, gate, read_files
-from switchpoint.history.confirm import Confirmation, Outcome, applied, confirm
-from switchpoint.history.kept import kept
-from switchpoint.history.nights import select_nights
-from switchpoint.history.suspects import suspects_of
-from switchpoint.history.trials import LABEL, Trial, write_plan
-from switchpoint.history.verdict import Verdict
+from switchpoint.gating.confirm import Confirmation, Outcome, applied, confirm
+from switchpoint.gating.kept import kept
+from switchpoint.gating.nights import select_nights
+from switchpoint.gating.suspects import suspects_of
+from switchpoint.gating.trials import LABEL, Trial, write_plan
+from switchpoint.gating.verdict import Verdict
 
 SIZES = [8, 64, 512, 2048, 8192, 16384, 32768]
 PLACEMENTS = {"one_node": ["a1"], "two_nodes": ["a1", "b1"]}

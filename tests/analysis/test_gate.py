@@ -18,13 +18,13 @@ import pandas as pd
 import pytest
 from conftest import write_record
 from switchpoint import InputError, Measurements, Store, accept, gate, import_files
-from switchpoint.history import by_curve
-from switchpoint.history import kept as keeping
-from switchpoint.history import nights as selection
-from switchpoint.history.gate import judged_last
-from switchpoint.history.policy import Policy
-from switchpoint.history.trends import trends
-from switchpoint.history.verdict import Verdict
+from switchpoint.gating import by_curve
+from switchpoint.gating import kept as keeping
+from switchpoint.gating import nights as selection
+from switchpoint.gating.gate import judged_last
+from switchpoint.gating.policy import Policy
+from switchpoint.gating.trends import trends
+from switchpoint.gating.verdict import Verdict
 from switchpoint.store.compaction import compact
 from synthetic_nights import (
     MODES,
@@ -1052,7 +1052,7 @@ def test_a_finding_can_be_accepted_until_a_day(
     accept(store, found["finding_id"], "maintenance", by="ada", until=today)
     assert not gate(store).fails
     with monkeypatch.context() as later:
-        later.setattr("switchpoint.history.accepted.date", Tomorrow)
+        later.setattr("switchpoint.gating.accepted.date", Tomorrow)
         assert gate(store).fails
     accept(store, found["finding_id"], "maintenance", by="ada", until="2999-01-01")
     assert not gate(store).fails

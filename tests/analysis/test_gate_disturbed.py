@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from switchpoint import InputError, Store, gate, import_files
-from switchpoint.history.accepted import Acceptance, accept_all, identity_text, matching
-from switchpoint.history.policy import Policy
+from switchpoint.gating.accepted import Acceptance, accept_all, identity_text, matching
+from switchpoint.gating.policy import Policy
 from synthetic_nights import Curve, Truth, add_nights
 from test_gate_forms import log
 from typer.testing import Result

@@ -12,8 +12,8 @@ import pytest
 import yaml
 from conftest import write_record
 from switchpoint import InputError, Store, accept, gate, import_files
-from switchpoint.history.gate import judged_last
-from switchpoint.history.policy import Policy
+from switchpoint.gating.gate import judged_last
+from switchpoint.gating.policy import Policy
 from synthetic_nights import FIRST, add_nights, from_night, in_placement
 from typer.testing import Result
 

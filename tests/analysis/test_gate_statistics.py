@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from switchpoint import Store, gate
-from switchpoint.history.baseline import Series, TestResult, compare, deviates
-from switchpoint.history.by_night import LaunchesByNight, launches_by_night
-from switchpoint.history.circumstances import software_changed
-from switchpoint.history.drift import correlation_beside_trend, drift, is_gradual, most_deviates
-from switchpoint.history.factors import Group
-from switchpoint.history.levels import began, levels, normal_nights
-from switchpoint.history.parameters import Parameters
-from switchpoint.history.search import Evidence, Search
+from switchpoint.gating.baseline import Series, TestResult, compare, deviates
+from switchpoint.gating.by_night import LaunchesByNight, launches_by_night
+from switchpoint.gating.circumstances import software_changed
+from switchpoint.gating.drift import correlation_beside_trend, drift, is_gradual, most_deviates
+from switchpoint.gating.factors import Group
+from switchpoint.gating.levels import began, levels, normal_nights
+from switchpoint.gating.parameters import Parameters
+from switchpoint.gating.search import Evidence, Search
 from switchpoint.tables.student import t975
 from synthetic_nights import Curve, Truth, add_nights
 

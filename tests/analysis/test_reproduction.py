@@ -610,7 +610,7 @@ def test_no_argument_of_a_record_names_a_file_or_takes_the_next_one(
 
 def test_the_list_of_options_is_that_of_the_kernels() -> None:
     sources = [ROOT / "src/engine/options.c", *ROOT.glob("src/kernels/*.c"),
-               *ROOT.glob("src/applications/*.c"), ROOT / "src/patterns/reduction.h",
+               *ROOT.glob("src/studies/*.c"), ROOT / "src/patterns/reduction.h",
                ROOT / "src/zoom/zoom.c"]  # fmt: skip
     literals = (re.findall(r'"(--[a-z-]+)"', source.read_text()) for source in sources)
 

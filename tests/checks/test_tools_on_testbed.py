@@ -5,7 +5,7 @@ from switchpoint import read_facts
 
 def test_pvm_joins_the_nodes_of_a_job(reframe):
     chosen = ("-n", "EchoOverPvm.*(one_node|two_hosts)$")
-    session = reframe("-r", "-p", "openmpi", *chosen, checks="checks/tools.py")
+    session = reframe("-r", "-p", "openmpi", *chosen, checks="checks/studies/tools.py")
     assert session.exit_code == 0, session.output
 
     results = {case["placement"]: case["result"] for case in measured(session)}

@@ -20,8 +20,8 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from switchpoint import Store, accept, gate, read_files, report
-from switchpoint.history.kept import kept
-from switchpoint.history.policy import Policy
+from switchpoint.gating.kept import kept
+from switchpoint.gating.policy import Policy
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.history import history
 from switchpoint.reporting.pages.overview import overview

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
-    from switchpoint.history.trials import Trial
-    from switchpoint.history.verdict import Verdict
+    from switchpoint.gating.trials import Trial
+    from switchpoint.gating.verdict import Verdict
     from switchpoint.store.store import Store
 
 _BUDGET = re.compile(r"(?P<number>\d+)(?P<unit>[smh])")
@@ -54,9 +54,9 @@ def measured_again(
     site
         The site that was judged, if only one was.
     """
-    from switchpoint.history.confirm import applied, confirm
-    from switchpoint.history.nights import select_nights
-    from switchpoint.history.suspects import suspects_of
+    from switchpoint.gating.confirm import applied, confirm
+    from switchpoint.gating.nights import select_nights
+    from switchpoint.gating.suspects import suspects_of
 
     if not any(map(len, verdict.findings["curves"])):  # such as single values
         return verdict
@@ -93,7 +93,7 @@ def _settings_of(sites: list[str]) -> Path:
 def _measure(
     plan: Sequence[Trial], left_s: float, settings: Path, folder: Path, session: str
 ) -> tuple[list[Path], list[str]]:
-    from switchpoint.history.trials import write_plan
+    from switchpoint.gating.trials import write_plan
     from switchpoint.reporting.terminal.progress import status
     from switchpoint.sites.session import run_checks
 

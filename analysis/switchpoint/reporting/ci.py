@@ -13,7 +13,7 @@ from switchpoint.reporting.terminal.gate import details, last_line
 if TYPE_CHECKING:
     import pandas as pd
 
-    from switchpoint.history.verdict import Verdict
+    from switchpoint.gating.verdict import Verdict
 
 #: Columns that divide the curves of a session into JUnit's test cases.
 _CASE = ["placement", "mpi", "kernel"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from switchpoint.explanation.entries import Entries
     from switchpoint.explanation.plan import Plan
     from switchpoint.explanation.values import Candidate
-    from switchpoint.history.verdict import Verdict
+    from switchpoint.gating.verdict import Verdict
     from switchpoint.reproduction.differences import Difference
     from switchpoint.reproduction.recipe import Recipe
     from switchpoint.sites.doctor import Fact

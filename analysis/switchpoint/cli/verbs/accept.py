@@ -39,7 +39,7 @@ def command(
 ) -> None:
     """Accept findings of the gate, so that they fail no more. The reason stays in the store."""
     with user_mistakes():
-        from switchpoint.history.accepted import accept_all, words_of
+        from switchpoint.gating.accepted import accept_all, words_of
         from switchpoint.printable import printable
 
         rows = accept_all(store, findings, reason, by=by, until=until)

@@ -16,7 +16,7 @@ from switchpoint.cli.options import Json, Scheduler, Store
 from switchpoint.errors import InputError
 
 if TYPE_CHECKING:
-    from switchpoint.history.verdict import Verdict
+    from switchpoint.gating.verdict import Verdict
     from switchpoint.store.store import Store as Results
 
 
@@ -118,10 +118,10 @@ def command(
     """Compare a session with the nights before it. Exit with 1 if something is worse or missing."""
     with user_mistakes():
         from switchpoint.cli.confirming import measured_again, seconds_of
-        from switchpoint.history.gate import gate
-        from switchpoint.history.kept import kept
-        from switchpoint.history.policy import Policy, load_policy
-        from switchpoint.history.presence import failures_of_report
+        from switchpoint.gating.gate import gate
+        from switchpoint.gating.kept import kept
+        from switchpoint.gating.policy import Policy, load_policy
+        from switchpoint.gating.presence import failures_of_report
         from switchpoint.reporting.terminal.progress import progress
         from switchpoint.store.store import Store
 
@@ -167,8 +167,8 @@ def _policy_file(
     results: Results, session: str | None, site: str | None, settings: Path | None
 ) -> Path | None:
     """Return the policy beside the site's settings; the site is named, or that of the session."""
-    from switchpoint.history.policy import GATE_FILE
-    from switchpoint.history.value_nights import site_of
+    from switchpoint.gating.policy import GATE_FILE
+    from switchpoint.gating.value_nights import site_of
     from switchpoint.sites.settings_path import named_settings
 
     if settings is not None:

@@ -33,8 +33,8 @@ def command(
 ) -> None:
     """Print references for ReFrame, with thresholds that the noise of the history justifies."""
     with user_mistakes():
-        from switchpoint.history.policy import Policy, load_policy
-        from switchpoint.history.references import as_yaml, references
+        from switchpoint.gating.policy import Policy, load_policy
+        from switchpoint.gating.references import as_yaml, references
         from switchpoint.reporting.terminal.imports import warning_lines
 
         found, left_out = references(

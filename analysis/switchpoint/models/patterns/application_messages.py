@@ -1,4 +1,4 @@
-"""The messages of the applications, as in src/applications/collectives.c, and their work.
+"""The messages of the applications, as in src/studies/collectives.c, and their work.
 
 Each function adds steps to the programs of all ranks.
 """

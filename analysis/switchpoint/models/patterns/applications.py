@@ -1,4 +1,4 @@
-"""The applications that divide data over the ranks, as in src/applications (study 004).
+"""The applications that divide data over the ranks, as in src/studies (study 004).
 
 Computing is counted in units of an application's own work, which take `unit_us` each. On one rank
 a pattern computes all of the work, so that a run on one rank shows how long a unit takes. Copies in

@@ -1,4 +1,4 @@
-"""LU factors, inverse and product of matrices, as in src/applications/linear.c (study 004).
+"""LU factors, inverse and product of matrices, as in src/studies/linear.c (study 004).
 
 Computing is counted in multiply-adds, which take `unit_us` each.
 """

@@ -1,4 +1,4 @@
-"""Merge sort over a tree of ranks, as in src/kernels/mergesort.c (study 000)."""
+"""Merge sort over a tree of ranks, as in src/studies/mergesort.c (study 000)."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ from switchpoint.errors import InputError
 from switchpoint.explanation.causes import detect
 from switchpoint.explanation.notes import note
 from switchpoint.explanation.switches import explain
-from switchpoint.history.gate import judged_last
-from switchpoint.history.trends import TREND_COLUMNS, trends
-from switchpoint.history.verdict import Verdict
+from switchpoint.gating.gate import judged_last
+from switchpoint.gating.trends import TREND_COLUMNS, trends
+from switchpoint.gating.verdict import Verdict
 from switchpoint.models.simgrid import LINKS_OF
 from switchpoint.models.simulated import beside_measured
 from switchpoint.reporting.pages.page import address
@@ -59,7 +59,7 @@ class Contents:
     accepted : DataFrame
         The accepted findings of the store, newest first.
     trends : DataFrame
-        As from `history.trends`.
+        As from `gating.trends`.
     """
 
     measurements: Measurements

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from switchpoint.history.verdict import Verdict
+from switchpoint.gating.verdict import Verdict
 from switchpoint.reporting.figures.trend import draw_trend
 from switchpoint.reporting.pages.contents import Contents
 from switchpoint.reporting.pages.page import Cell, Page, Plot, Row, Section, Table, share, word

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from switchpoint.history.kinds import ACCEPTED
+from switchpoint.gating.kinds import ACCEPTED
 from switchpoint.printable import printable
 from switchpoint.reporting.terminal.tables import SafeConsole, show_line
 from switchpoint.reporting.terminal.words import counted
 
 if TYPE_CHECKING:
-    from switchpoint.history.verdict import Verdict
+    from switchpoint.gating.verdict import Verdict
 
 #: The most facts printed below a finding. --json has all of them.
 _FACTS = 3

@@ -1,0 +1,124 @@
+"""What is computed of each curve by itself: shape, moved switches, parameters, and what is left.
+
+Curves are worked on in parts, which needs little memory, and the parts are spread over the cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from switchpoint.cores import workers
+from switchpoint.gating.by_night import LaunchesByNight
+from switchpoint.gating.odd_sizes import slower_by_place, unexplained
+from switchpoint.gating.parameters import Parameters, parameters_of
+from switchpoint.gating.points import Points
+from switchpoint.gating.shapes import Shapes, shapes_of
+from switchpoint.gating.switches import MovedSwitch, moved_switches
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: The number of points that are worked on at once, and the number of parts from which processes
+#: are started.
+_POINTS_AT_ONCE = 500_000
+_WORTH_A_POOL = 3
+
+
+@dataclass(frozen=True)
+class ByCurve:
+    """What is known of each curve by itself.
+
+    Attributes
+    ----------
+    shapes : Shapes
+    moved : list of MovedSwitch
+        Switches that are at another place tonight.
+    parameters : Parameters
+        Latency, time per byte and noise, without the sizes across which a switch moved.
+    slower : array of float
+        How much slower each place of the shapes is tonight than in the history, as a logarithm.
+    rest : LaunchesByNight
+        How much slower each place of the shapes was than its parameters explain, as a logarithm.
+    searched : array of int
+        The curves whose boundaries were searched now.
+    """
+
+    shapes: Shapes
+    moved: list[MovedSwitch]
+    parameters: Parameters
+    slower: Floats
+    rest: LaunchesByNight
+    searched: Indices
+
+
+def by_curve(points: Points, known: Mapping[int, Sequence[int]] | None = None) -> ByCurve:
+    """Compare every curve with its own history.
+
+    Parameters
+    ----------
+    points
+        Of all nights.
+    known : dict, optional
+        The first size of each segment of curves whose boundaries need not be searched.
+    """
+    known = known or {}
+    parts = points.parts(_POINTS_AT_ONCE)
+    with workers(worthwhile=len(parts) >= _WORTH_A_POOL) as apply:
+        return _joined(apply(_by_curve, ((part, _of(part, known)) for part in parts)))
+
+
+def _of(part: Points, known: Mapping[int, Sequence[int]]) -> dict[int, Sequence[int]]:
+    curves = np.unique(part.launches["curve"]).tolist()
+    return {curve: known[curve] for curve in curves if curve in known}
+
+
+def _by_curve(work: tuple[Points, dict[int, Sequence[int]]]) -> ByCurve:
+    points, known = work
+    shapes = shapes_of(points, known)
+    moved = moved_switches(points, shapes)
+    across = np.isin(shapes.place, [place for one in moved for place in one.places])
+    across &= points.night == points.nights - 1
+    parameters = parameters_of(points, shapes, across)
+    slower = slower_by_place(points, shapes, across)
+    rest = unexplained(slower, shapes, parameters)
+    nowhere = np.zeros(0, dtype=np.intp)  # the points themselves are needed no longer
+    searched = np.setdiff1d(shapes.segment_curve, [*known])
+    return ByCurve(
+        replace(shapes, place=nowhere), moved, parameters, slower.nightly[:, -1], rest, searched
+    )
+
+
+def _joined(parts: Iterable[ByCurve]) -> ByCurve:
+    """Join parts, whose segments and places are numbered from 0 in each."""
+    shapes, moved, parameters, slower, rest, searched = [], [], [], [], [], []
+    segments = places = 0
+    for part in parts:
+        own = part.shapes
+        shapes.append(replace(own, segment=own.segment + segments))
+        moved += [
+            replace(
+                one,
+                places=one.places + places,
+                segments=(one.segments[0] + segments, one.segments[1] + segments),
+            )
+            for one in part.moved
+        ]
+        parameters.append(part.parameters.numbered_from(segments))
+        slower.append(part.slower)
+        rest.append(part.rest)
+        searched.append(part.searched)
+        segments += len(own.segment_curve)
+        places += len(own.size)
+    arrays = {
+        field.name: np.concatenate([getattr(one, field.name) for one in shapes])
+        for field in fields(Shapes)
+    }
+    return ByCurve(
+        Shapes(**arrays),
+        moved,
+        Parameters.joined(parameters),
+        np.concatenate(slower),
+        LaunchesByNight.joined(rest),
+        np.concatenate(searched),
+    )

@@ -1,0 +1,223 @@
+"""What changed in numbers: latency, bandwidth, noise, places of switches, and single sizes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.gating.baseline import USUAL_SCATTER, Series, compare
+from switchpoint.gating.by_curve import ByCurve
+from switchpoint.gating.circumstances import software_changed
+from switchpoint.gating.factors import groups_of, strata
+from switchpoint.gating.levels import began, normal_nights
+from switchpoint.gating.night import Draft, Night
+from switchpoint.gating.odd_sizes import odd_sizes
+from switchpoint.gating.parameters import (
+    BANDWIDTH,
+    LATENCY,
+    METRICS,
+    NOISE,
+    Parameters,
+)
+from switchpoint.gating.places import Beside, causes_of, divided, of_sizes, of_switches, words_of
+from switchpoint.gating.policy import Policy
+from switchpoint.gating.search import Change, Evidence, Search
+from switchpoint.gating.switches import ENOUGH_NIGHTS
+from switchpoint.gating.words import counted, effect_text, named, range_words, shared_by
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: Before there is a history: the scatter of noise from night to night, as a logarithm.
+_USUAL_SCATTER_OF_NOISE = 0.5
+
+#: `--power` tells what would be found after so many earlier sessions.
+_POWER_SESSIONS = (1, 2, 3, 5, 10, 20, 30)
+
+#: Where software or a setting changed, a change of times is likelier than on other nights. The
+#: false discovery rate is so many times larger there.
+_WITH_NEW_SOFTWARE = 5
+
+#: With fewer earlier nights, the verdict says how little it can know.
+_ENOUGH_NIGHTS = 5
+
+
+def found(night: Night, curves: ByCurve | None, policy: Policy) -> Iterator[Draft]:
+    """Compare the session's curves with those of the earlier nights; None if there are none."""
+    if curves is None:
+        night.limits.append(
+            "no earlier session measured the same, so nothing was compared; this is the first night"
+        )
+        return
+    parameters = curves.parameters
+    alike = strata(night.curves)
+    every = np.ones(curves.rest.nightly.shape, dtype=bool)
+    sizes = compare(Series(curves.rest, every, alike[curves.shapes.curve]))
+    beside = np.r_[[one.p for one in curves.moved], sizes.p]
+    evidence = _evidence(night, parameters, alike, beside, policy)
+    search = Search(evidence)
+    _say_limits(night, evidence, search.threshold)
+    night.power.extend(
+        row | {"least": abs(relative(row["metric"], row["least"]))}
+        for row in search.power(_POWER_SESSIONS)
+    )
+    for change in search.drifts():
+        yield _draft(night, parameters, change, "slow_drift", [])
+    changes = search.changes()
+    sure = search.beside()
+    moved = [*itertools.compress(curves.moved, sure)]
+    least = math.log1p(policy.minimum_effect.time)
+    odd = odd_sizes(sizes, sure[len(curves.moved) :], curves.slower, curves.shapes, least)
+    if night.nights.tonight < ENOUGH_NIGHTS:  # a switch that moved by one size looks the same
+        odd = [one for one in odd if not one.beside_switch]
+    rest = Beside(moved, odd)
+    for cause in causes_of(changes):
+        own, rest = divided(rest, cause, parameters)
+        yield from _of_parameters(night, cause, evidence, search, words_of(night, own))
+    yield from of_switches(night, curves.shapes, rest.moved)
+    yield from of_sizes(night, rest.odd)
+
+
+def _evidence(
+    night: Night, parameters: Parameters, alike: Indices, beside: Floats, policy: Policy
+) -> Evidence:
+    """Compare the parameters of all curves with their baselines."""
+    metric = parameters.table["metric"].to_numpy()
+    kind = pd.Categorical(metric, categories=METRICS).codes
+    usual = np.where(metric == NOISE, _USUAL_SCATTER_OF_NOISE, USUAL_SCATTER)
+    series = Series(
+        parameters.launches,
+        normal_nights(parameters.nightly, policy.settled_after_nights),
+        alike[parameters.table["curve"]] * len(METRICS) + kind,
+    )
+    rate = policy.false_discovery_rate
+    if software_changed(night.differences):
+        rate *= _WITH_NEW_SOFTWARE
+    return Evidence(
+        parameters,
+        compare(series, usual),
+        series.variance_group,
+        groups_of(night.curves, night.nodes),
+        beside,
+        _least_effects(policy),
+        rate,
+        policy.settled_after_nights,
+    )
+
+
+def _least_effects(policy: Policy) -> dict[str, float]:
+    """Return the smallest effects as logarithms of time."""
+    least = policy.minimum_effect
+    return {
+        LATENCY: math.log1p(least.latency),
+        BANDWIDTH: -math.log1p(-least.bandwidth),
+        NOISE: math.log1p(least.noise),
+    }
+
+
+def _say_limits(night: Night, evidence: Evidence, threshold: float) -> None:
+    """Say how little a short baseline can tell."""
+    if night.nights.tonight >= _ENOUGH_NIGHTS:
+        return
+    metric = evidence.parameters.table["metric"].to_numpy()
+    smallest = evidence.test.least_significant(threshold)
+    for name in (LATENCY, BANDWIDTH):
+        visible = smallest[(metric == name) & np.isfinite(evidence.test.effect)]
+        if len(visible):
+            night.limits.append(
+                f"only {counted(night.nights.tonight, 'earlier night')}: a change of {name} by less"
+                f" than {100 * math.expm1(float(np.median(visible))):.0f} % in one curve is not"
+                " found"
+            )
+    if night.nights.tonight < ENOUGH_NIGHTS:
+        night.limits.append(
+            f"only {counted(night.nights.tonight, 'earlier night')}: a switch that moves by one"
+            " size may be chance, and is not told"
+        )
+
+
+def relative(metric: str, logarithm: float) -> float:
+    """Return the relative change of a metric from the logarithm of the change of time."""
+    return math.expm1(-logarithm if metric == BANDWIDTH else logarithm)
+
+
+def _of_parameters(
+    night: Night, cause: list[Change], evidence: Evidence, search: Search, consequences: list[str]
+) -> Iterator[Draft]:
+    """Yield the finding of changes that are one, with what follows from them."""
+    change, others = cause[0], cause[1:]
+    if change.metric == NOISE:
+        if change.effect > 0:
+            yield _draft(night, evidence.parameters, change, "noisier", [])
+        return
+    for metric in (LATENCY, BANDWIDTH):
+        if metric not in {one.metric for one in cause}:
+            others += filter(None, [search.change_of(change.curves, metric)])
+    clauses = [_other_words(one, change, evidence, night) for one in others]
+    kind = "regression" if change.effect > 0 else "improvement"
+    yield _draft(night, evidence.parameters, change, kind, [*clauses, *consequences])
+
+
+def _draft(
+    night: Night, parameters: Parameters, change: Change, kind: str, clauses: list[str]
+) -> Draft:
+    shared = shared_by(night.curves, change.curves, change.node)
+    bounds = sorted(relative(change.metric, value) for value in (change.low, change.high))
+    first, last, smallest, largest = _sizes(parameters, change)
+    effect = relative(change.metric, change.effect)
+    where = "" if change.metric == NOISE else range_words(first, last, smallest, largest)
+    number = "" if len(change.curves) == 1 else f" ({counted(len(change.curves), 'curve')})"
+    sentence = (
+        f"{change.metric} of {named(night.curves, change.curves, shared)}{where}"
+        f" {effect_text(effect, bounds[0], bounds[1])}{number}"
+    )
+    if kind == "slow_drift":
+        sentence += f", little by little over {counted(len(change.series), 'night')}"
+    return Draft(
+        kind,
+        change.metric,
+        "; ".join([sentence, *clauses]),
+        change.curves,
+        _place(first, last, smallest, largest),
+        shared,
+        first,
+        last,
+        effect,
+        bounds[0],
+        bounds[1],
+        () if kind == "slow_drift" else began(change.series, night.nights.starts_utc),
+    )
+
+
+def _sizes(parameters: Parameters, change: Change) -> tuple[int, int, int, int]:
+    rows = parameters.table.iloc[change.rows]
+    return (
+        int(rows["first_size_bytes"].min()),
+        int(rows["last_size_bytes"].max()),
+        int(rows["smallest_bytes"].min()),
+        int(rows["largest_bytes"].max()),
+    )
+
+
+def _place(first: int, last: int, smallest: int, largest: int) -> tuple[int | str, ...]:
+    return (first if first > smallest else "start", last if last < largest else "end")
+
+
+def _other_words(change: Change, main: Change, evidence: Evidence, night: Night) -> str:
+    """Write what the other metric of the same curves, or of some of them, did."""
+    low, high = change.low, change.high
+    least = evidence.least[change.metric]
+    some = ""
+    if len(change.curves) < len(main.curves):
+        some = f" of {named(night.curves, change.curves, shared_by(night.curves, change.curves))}"
+    if abs(change.effect) >= least and (low > 0 or high < 0):
+        bounds = sorted(relative(change.metric, value) for value in (low, high))
+        where = range_words(*_sizes(evidence.parameters, change))
+        words = effect_text(relative(change.metric, change.effect), *bounds)
+        return f"{change.metric}{some}{where} {words}"
+    known = max(abs(low), abs(high))
+    if known <= 3 * least:
+        return f"{change.metric}{some} unchanged"
+    return f"{change.metric}{some} not known to {100 * math.expm1(min(known, 5.0)):.0f} %"

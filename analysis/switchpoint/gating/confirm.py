@@ -1,0 +1,284 @@
+"""Measures again what the gate suspects, until it is sure or the time is over.
+
+First the suspected curves as they were measured tonight. If a change recurs, then in turn with and
+without what may have caused it: each setting that changed, and each node.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from switchpoint.gating.kinds import CONFIRMED, SUSPECTED
+from switchpoint.gating.laboratory import ROUND, Laboratory, Measure
+from switchpoint.gating.parameters import NOISE
+from switchpoint.gating.relative_times import Difference, difference
+from switchpoint.gating.suspects import Suspect
+from switchpoint.gating.trials import Trial
+from switchpoint.gating.verdict import Verdict
+
+#: Of the effect of tonight, at least this share must be seen again.
+_SHARE = 0.5
+
+#: Whether changes recur may take at most this share of the time, so that some is left for causes.
+_SHARE_OF_BUDGET = 0.5
+
+
+class Outcome(Enum):
+    """Whether a change of tonight was seen again."""
+
+    RECURS = "recurs"
+    GONE = "not seen again"
+    UNSURE = "not sure"
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What measuring again says of a finding.
+
+    Attributes
+    ----------
+    finding_id : str
+    outcome : Outcome or None
+        None if nothing was measured.
+    sentence : str
+        Appended to that of the finding.
+    causes : list of str
+        What the change goes away without.
+    fails : bool
+        Whether the finding still fails, see `_still_fails`.
+    """
+
+    finding_id: str
+    outcome: Outcome | None
+    sentence: str
+    causes: list[str] = field(default_factory=list)
+    fails: bool = True
+
+    @property
+    def state(self) -> str:
+        """The finding's new state."""
+        return CONFIRMED if self.outcome is Outcome.RECURS else SUSPECTED
+
+
+def confirm(
+    suspects: Sequence[Suspect],
+    measure: Measure,
+    budget_s: float,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[Confirmation]:
+    """Measure suspected curves again.
+
+    Parameters
+    ----------
+    suspects
+        As from `suspects_of`.
+    measure
+        Runs a plan.
+    budget_s
+        Seconds for all of it. A plan that will not end in time is not begun.
+    clock
+        Seconds that pass.
+    """
+    lab = Laboratory(measure, budget_s, clock)
+    again = merged(trial for one in suspects for trial in one.trials)
+    lab.run(again, lambda: not any(_is_open(lab, one) for one in suspects), _SHARE_OF_BUDGET)
+    recurring = [_quickest_job(lab, one) for one in suspects if _recurs(lab, one)]
+    causes: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
+    innocent: dict[str, list[str]] = {one.finding_id: [] for one in recurring}
+    for variants_of in (without_settings, with_lock_before, without_nodes):
+        open_ = [one for one in recurring if not causes[one.finding_id]]
+        for finding_id, found in _explained(lab, open_, variants_of).items():
+            causes[finding_id] = found.causes
+            innocent[finding_id] += found.others
+    return [
+        _confirmation(lab, one, causes.get(one.finding_id, []), innocent.get(one.finding_id, []))
+        for one in suspects
+    ]
+
+
+def applied(verdict: Verdict, confirmations: Iterable[Confirmation]) -> Verdict:
+    """Return a verdict of the gate with what measuring again says: what was not seen again passes.
+
+    A finding that could not be measured again fails as before.
+    """
+    findings = verdict.findings.copy()
+    for one in confirmations:
+        row = findings.index[findings["finding_id"] == one.finding_id]
+        findings.loc[row, "sentence"] += f"; {one.sentence}"
+        if one.outcome is not None:
+            findings.loc[row, "state"] = one.state
+            findings.loc[row, "fails"] = one.fails
+    order = findings["fails"].astype(bool).sort_values(ascending=False, kind="stable").index
+    return replace(verdict, findings=findings.loc[order].reset_index(drop=True))
+
+
+def _recurs(lab: Laboratory, suspect: Suspect) -> bool:
+    return _seen(lab, suspect)[0] is Outcome.RECURS
+
+
+def _quickest_job(lab: Laboratory, suspect: Suspect) -> Suspect:
+    """Return a suspect in the quickest of its jobs in which its change recurs.
+
+    One is enough to find its cause, and a node or a setting may slow the others so much that no
+    time is left.
+    """
+    return lab.quickest([one for one in suspect.jobs if _recurs(lab, one)]) or suspect
+
+
+def _is_open(lab: Laboratory, suspect: Suspect) -> bool:
+    return _seen(lab, suspect)[0] in (Outcome.UNSURE, None)
+
+
+def _seen(lab: Laboratory, suspect: Suspect) -> tuple[Outcome, Difference] | tuple[None, None]:
+    """Compare the launches that measured again with the nights before."""
+    again = lab.values(suspect, "")
+    if len(again) < ROUND or not len(suspect.nights):
+        return None, None
+    seen = difference(again, suspect.nights)
+    worse = seen.times(suspect.tonight)
+    wanted = _SHARE * abs(suspect.tonight)
+    if worse.low > 0 and worse.effect >= wanted:
+        return Outcome.RECURS, seen
+    return (Outcome.GONE if worse.high < wanted else Outcome.UNSURE), seen
+
+
+def _still_fails(outcome: Outcome, seen: Difference, suspect: Suspect) -> bool:
+    """Return whether a change that was measured again still fails.
+
+    One that is not sure does unless no change is the better explanation: scatter alone must not
+    fail a loaded machine every night.
+    """
+    if outcome is not Outcome.UNSURE:
+        return outcome is Outcome.RECURS
+    worse = seen.times(suspect.tonight)
+    return worse.low > 0 or worse.effect >= _SHARE * abs(suspect.tonight)
+
+
+@dataclass(frozen=True)
+class _Causes:
+    """Variants without which a change is not there, those without which it is, and others."""
+
+    causes: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    unsure: list[str] = field(default_factory=list)
+
+    @property
+    def sure(self) -> bool:
+        """Whether more launches are not needed."""
+        return bool(self.causes) or not self.unsure
+
+
+def _explained(
+    lab: Laboratory, suspects: Sequence[Suspect], variants_of: Callable[[Suspect], list[Trial]]
+) -> dict[str, _Causes]:
+    """Measure changes in turn with and without what may cause them, until it is sure."""
+    chosen = {one.finding_id: variants_of(one) for one in suspects}
+    variants: list[Trial] = []
+    tried = []
+    for one in suspects:
+        more = merged([*variants, *chosen[one.finding_id]])
+        if lab.has_time_for(more):
+            variants = more
+            tried.append(one)
+
+    def sure() -> bool:
+        return all(_causes(lab, one, chosen[one.finding_id]).sure for one in tried)
+
+    lab.run(variants, sure)
+    return {one.finding_id: _causes(lab, one, chosen[one.finding_id]) for one in suspects}
+
+
+def _causes(lab: Laboratory, suspect: Suspect, variants: Sequence[Trial]) -> _Causes:
+    """Tell the variants without which a change is not there from those without which it is."""
+    found = _Causes()
+    for variant in (trial.variant for trial in variants if trial.variant):
+        without, beside = lab.values(suspect, variant), lab.values(suspect, "", variant)
+        if min(len(without), len(beside)) < ROUND:
+            found.unsure.append(variant)
+            continue
+        better = difference(beside, without).times(suspect.tonight)
+        wanted = _SHARE * abs(suspect.tonight)
+        if better.low > 0 and better.effect >= wanted:
+            where = f" in {suspect.place}" if suspect.place else ""
+            found.causes.append(f"{variant} (without it{where} {difference(without, beside)})")
+        elif better.high < wanted:
+            found.others.append(variant)
+        else:
+            found.unsure.append(variant)
+    return found
+
+
+def _confirmation(
+    lab: Laboratory, suspect: Suspect, causes: list[str], others: list[str]
+) -> Confirmation:
+    outcome, seen = _seen(lab, suspect)
+    if outcome is None or seen is None:
+        why = f": {lab.failures[0]}" if lab.failures else ""
+        return Confirmation(suspect.finding_id, None, f"could not be measured again{why}")
+    fails = _still_fails(outcome, seen, suspect)
+    launches = len(lab.values(suspect, ""))
+    what = "scatter" if suspect.metric == NOISE else "time"
+    sentence = f"{outcome.value} in {launches} more launches: {what} {seen}"
+    if suspect.moved:
+        sentence += " beyond that of the sizes beside them"
+    if outcome is Outcome.UNSURE:
+        sentence += ", so it still fails" if fails else ", too little to fail"
+    if causes:
+        sentence += f"; confirmed cause: {' and '.join(causes)}"
+    elif others:
+        sentence += f"; not caused by {' or '.join(others)}"
+    if suspect.untried and not causes:
+        names = ", ".join(one.name for one in suspect.untried)
+        sentence += f"; not tried, because no record may set it: {names}"
+    return Confirmation(suspect.finding_id, outcome, sentence, causes, fails)
+
+
+def merged(trials: Iterable[Trial]) -> list[Trial]:
+    """Return one trial for each variant of each job on the same nodes, with all modes and sizes."""
+    found: dict[object, Trial] = {}
+    for trial in trials:
+        key = (*trial.where, trial.avoided, trial.variant)
+        known = found.get(key, trial)
+        found[key] = replace(
+            known,
+            modes=tuple(sorted({*known.modes, *trial.modes})),
+            sizes_bytes=tuple(sorted({*known.sizes_bytes, *trial.sizes_bytes})),
+        )
+    return [*found.values()]
+
+
+def without_settings(suspect: Suspect) -> list[Trial]:
+    """Return the first trial of a suspect, and the same with each changed setting as before."""
+    base = suspect.trials[0]
+    undone = [
+        replace(base, variant=str(setting), environment={setting.environment: setting.before})
+        for setting in suspect.settings
+    ]
+    return [base, *undone] if undone else []
+
+
+def with_lock_before(suspect: Suspect) -> list[Trial]:
+    """Return the first trial of a suspect, and the same as Spack built it before."""
+    base = suspect.trials[0]
+    if not suspect.lock_before:
+        return []
+    old = replace(base, variant="Spack's lock", lock=suspect.lock_before, built_before=True)
+    return [base, old]
+
+
+def without_nodes(suspect: Suspect) -> list[Trial]:
+    """Return the first trial of a suspect, and the same with another in place of each node."""
+    base = suspect.trials[0]
+    others = [
+        replace(
+            base,
+            variant=f"node {node}",
+            nodes=tuple(other for other in base.nodes if other != node),
+            avoided=(node,),
+        )
+        for node in base.nodes
+    ]
+    return [base, *others] if others else []

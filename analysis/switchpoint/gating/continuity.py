@@ -1,0 +1,161 @@
+"""What earlier gates reported of the same curves: a change that goes on, one that comes back.
+
+A change keeps its ID, its kind and its date for its run of sessions, by its curves. One that went
+away and is back is reported with the sessions that had it. One that nobody accepted until it became
+the level of the baseline is reported in the session in which it does.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from switchpoint.gating.accepted import NEEDED, identity_text
+from switchpoint.gating.kinds import ACCEPTED, CHANGES
+from switchpoint.gating.words import counted, finding_id
+from switchpoint.store.store import Store
+
+#: Findings are of the same curves if at least this share of those of either is.
+_SAME_CURVES = 0.5
+
+#: A change goes on if it was reported in one of so many sessions before.
+_NEWEST = 2
+
+#: Metrics of which one may be named for the other: a slower link is both at some sizes.
+_TIMES = frozenset({"latency", "bandwidth", "time"})
+
+#: What is read of a finding besides what each of them has.
+_READ = ("time_utc", "metric", "effect", "shared", "state")
+
+#: What a change keeps.
+_KEPT = ("finding_id", "kind", "since_utc", "since_low_utc", "since_high_utc")
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A change that the gate reported in an earlier session.
+
+    Attributes
+    ----------
+    row : dict
+        `GATE_COLUMNS` as the store keeps them.
+    curves : frozenset of str
+        The identities of its curves; of a single value, what identifies it.
+    """
+
+    row: Mapping[str, Any]
+    curves: frozenset[str]
+
+    @property
+    def started(self) -> str:
+        """The start of the session that had it."""
+        return str(self.row["time_utc"])
+
+
+def reported(store: Store, before_utc: str) -> list[Reported]:
+    """Return the changes that gates reported of sessions before a time, newest session first."""
+    table = store.findings()
+    if table.empty or not {*NEEDED, *_READ} <= {*table}:
+        return []
+    table = table[table["kind"].isin(CHANGES)].dropna(subset=[*NEEDED, "time_utc"])
+    table = table[table["time_utc"].astype(str) < before_utc]
+    accepted = {*table.loc[table["state"] == ACCEPTED, "finding_id"]}
+    table = table.drop_duplicates(["finding_id", "session"], keep="last")
+    found = []
+    for row in table.sort_values("time_utc", ascending=False).to_dict("records"):
+        try:
+            curves = _curves(json.loads(row["curves"]), json.loads(row["shared"]))
+            row["effect"] = float(row["effect"])
+        except (AttributeError, TypeError, ValueError):  # any program may add findings
+            continue
+        named = {str(name): value for name, value in row.items()}
+        named["accepted"] = row["finding_id"] in accepted
+        found.append(Reported(named, curves))
+    return found
+
+
+def continued(
+    rows: Iterable[dict[str, Any]], earlier: Sequence[Reported], starts_utc: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return findings, those that go on with their ID, kind and date, those that recur so named.
+
+    Parameters
+    ----------
+    rows
+        Of the current session.
+    earlier
+        As from `reported`.
+    starts_utc
+        The start of each session, the current one last.
+    """
+    newest = {*starts_utc[-1 - _NEWEST : -1]}
+    taken: set[str] = set()
+    found = []
+    for row in rows:
+        own = _curves(row["curves"], row["shared"])
+        same = [one for one in earlier if _is_same(row, own, one)] if row["kind"] in CHANGES else []
+        fresh = [one.row for one in same if one.started in newest]
+        before = next((kept for kept in fresh if kept["finding_id"] not in taken), None)
+        if before is not None:
+            taken.add(str(before["finding_id"]))
+            row = row | {name: before.get(name) for name in _KEPT if before.get(name) is not None}
+        elif same:
+            row = row | {"sentence": f"{row['sentence']}; {_as_before(same)}"}
+        found.append(row)
+    ids: set[str] = set()
+    for row in found:
+        if row["finding_id"] in ids:  # another finding goes on under the ID that it would have
+            row["finding_id"] = finding_id(row["kind"], row["metric"], (row["sentence"],), {})
+        ids.add(row["finding_id"])
+    return found
+
+
+def settled(
+    rows: Iterable[Mapping[str, Any]],
+    earlier: Sequence[Reported],
+    starts_utc: Sequence[str],
+    after: int,
+) -> list[str]:
+    """Say which failures of the session before are the level of the baseline from this one on."""
+    now = {row["finding_id"] for row in rows}
+    found = []
+    for one in earlier:
+        if len(starts_utc) < 2 or one.started != starts_utc[-2]:
+            continue
+        row = one.row
+        since = str(row.get("since_utc") or one.started)
+        lasted = sum(since <= start < starts_utc[-1] for start in starts_utc)
+        fails = bool(row.get("fails")) and not row["accepted"]
+        if fails and row["finding_id"] not in now and lasted >= after:
+            found.append(
+                f"{row['finding_id']} is the new level after {counted(lasted, 'session')}, and"
+                f" fails no more, though nobody accepted it: {row['sentence']}"
+            )
+    return found
+
+
+def _curves(curves: Sequence[Mapping[str, str]], shared: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(map(identity_text, curves or [shared]))
+
+
+def _is_same(row: Mapping[str, Any], own: frozenset[str], one: Reported) -> bool:
+    """Whether an earlier finding has about the same curves, metric and direction."""
+    metrics = {row["metric"], one.row["metric"]}
+    if len(metrics) > 1 and not metrics <= _TIMES:
+        return False
+    effects = [
+        -float(which["effect"]) if which["metric"] == "bandwidth" else float(which["effect"])
+        for which in (row, one.row)
+    ]
+    if any(map(math.isnan, effects)) or (effects[0] > 0) != (effects[1] > 0):
+        return False
+    return len(own & one.curves) >= _SAME_CURVES * max(len(own), len(one.curves))
+
+
+def _as_before(same: Sequence[Reported]) -> str:
+    days = list(dict.fromkeys(one.started[:10] for one in same))
+    more = f" and in {counted(len(days) - 1, 'earlier session')}" if len(days) > 1 else ""
+    return f"as on {days[0]}{more}"

@@ -1,0 +1,230 @@
+"""Compares a session with its history and says what changed: `switchpoint gate`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pandas as pd
+
+from switchpoint.errors import InputError
+from switchpoint.gating import absences, accepted, changes, presence, values
+from switchpoint.gating.by_curve import by_curve
+from switchpoint.gating.circumstances import facts_of_runs
+from switchpoint.gating.continuity import continued, reported, settled
+from switchpoint.gating.kept import (
+    kept,
+    kept_findings,
+    kept_verdicts,
+    known_boundaries,
+    parameters_of_launches,
+)
+from switchpoint.gating.kinds import ABSENCES
+from switchpoint.gating.night import Draft, Night
+from switchpoint.gating.nights import Nights
+from switchpoint.gating.points import (
+    NO_POINTS,
+    POINT_COLUMNS,
+    points_of,
+    since_accepted,
+    without_repaired,
+)
+from switchpoint.gating.policy import Policy, maintenance_at
+from switchpoint.gating.value_nights import calendar
+from switchpoint.gating.verdict import Verdict, in_order
+from switchpoint.store.lost_runs import lost_in_words
+from switchpoint.store.store import Store
+
+#: So many nights are read at once.
+_NIGHTS_AT_ONCE = 8
+
+
+def gate(
+    store: Store | str,
+    session: str | None = None,
+    *,
+    site: str | None = None,
+    policy: Policy | None = None,
+    history: int | None = None,
+    failed_checks: Sequence[tuple[str, str]] = (),
+    keep: bool = False,
+) -> Verdict:
+    """Compare a session with the nights before it.
+
+    Parameters
+    ----------
+    store
+        The store, or its folder or URL.
+    session
+        Label `session` of the runs to judge; by default the session that was stored last.
+    site
+        Judge only runs of this site.
+    policy
+        What matters at this site; see `load_policy`.
+    history
+        Number of earlier nights, by default the policy's.
+    failed_checks
+        Name and reason of each check that failed or was skipped.
+    keep
+        Store the verdict, its findings, and the parameters of the session's launches. If the store
+        cannot be written, a warning says so.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    InputError
+        If there is no such session or store.
+    """
+    store = store if isinstance(store, Store) else Store(store)
+    policy = policy or Policy()
+    single = store.single_values(site=site)
+    most = history or policy.history_nights
+    chosen = calendar(store, single, session, site, most, policy.maintenance)
+    nights = chosen.nights
+    night, not_taken = _read(store, nights, site)
+    known, lost = known_boundaries(
+        store, night.points, night.nights, night.acceptances, policy.settled_after_nights
+    )
+    not_taken += lost
+    curves = None
+    if night.nights.tonight and len(night.curves):
+        curves = by_curve(night.points, {one: known[one].first_sizes for one in known})
+    found = [
+        *absences.found(night, failed_checks),
+        *(changes.found(night, curves, policy) if len(night.curves) else []),
+        *values.found(chosen.values, chosen.starts_utc, policy, night.acceptances),
+    ]
+    rows = _decided(store, night, found, chosen.starts_utc, policy)
+    window = maintenance_at(nights.starts_utc[-1], policy.maintenance)
+    excused = [f"the session ran during maintenance, so nothing fails ({window})"] if window else []
+    verdict = Verdict(
+        night.nights.session,
+        night.nights.starts_utc[-1],
+        night.nights.tonight,
+        night.curves_tonight,
+        in_order([row | {"fails": False} for row in rows] if window else rows),
+        list(
+            dict.fromkeys(
+                [
+                    *excused,
+                    *single.attrs["not_taken"],
+                    *night.nights.warnings,
+                    *not_taken,
+                    *night.limits,
+                ]
+            )
+        ),
+        pd.DataFrame() if curves is None else parameters_of_launches(night, curves, known),
+        policy.maintenance,
+        chosen.site,
+        night.power,
+    )
+    if keep:
+        try:
+            kept(store, verdict)
+        except InputError as error:
+            verdict.warnings.append(f"the findings of this session were not kept: {error}")
+    return verdict
+
+
+def _decided(
+    store: Store, night: Night, found: list[Draft], starts_utc: list[str], policy: Policy
+) -> list[dict[str, Any]]:
+    """Return findings as rows, with what earlier gates reported of the same curves."""
+    earlier = reported(store, night.nights.starts_utc[-1])
+    rows = continued(map(night.described, found), earlier, starts_utc)
+    rows = [night.decided(row, policy) for row in rows]
+    night.limits.extend(settled(rows, earlier, starts_utc, policy.settled_after_nights))
+    return rows
+
+
+def judged_last(store: Store) -> list[Verdict]:
+    """Return what the gate said last of the session that was stored last, of each site.
+
+    That gate may have had another policy, the results of checks, and the launches of `--confirm`.
+    What no gate judged, the session or one of its sites, is judged now, by the defaults. A session
+    that no gate judged may be a few checks that somebody ran by hand, so nothing is missing there.
+
+    Returns
+    -------
+    list of Verdict
+        In the order of the names of their sites. One verdict without a site is of all those that
+        were not judged alone.
+
+    Raises
+    ------
+    InputError
+        If there is no session.
+    """
+    chosen = calendar(store, store.single_values(), None, None, 1)
+    session, sites = chosen.nights.session, chosen.sites
+    known = kept_verdicts(store, session, sites)
+    if not known:
+        verdict = gate(store)
+        earlier = kept_findings(store, session, None)
+        if earlier:
+            return [replace(verdict, findings=in_order(earlier))]
+        present = ~verdict.findings["kind"].isin(ABSENCES)
+        return [replace(verdict, findings=verdict.findings[present])]
+    judged = {verdict.site for verdict in known}
+    others = [site for site in sites if site not in judged] if None not in judged else []
+    known += [gate(store, session, site=site) for site in others]
+    return sorted(known, key=lambda verdict: verdict.site or "")
+
+
+def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[str]]:
+    """Read the points of the session and its history, and the facts of two nights.
+
+    Return also what could not be read, one sentence each.
+    """
+    acceptances, not_taken = accepted.read(store)
+    if nights.runs.empty:
+        return Night(nights, NO_POINTS, nights.runs, {}, acceptances), not_taken
+    not_taken += lost_in_words(store.files, store.without_runs().lost)
+    tables = _tables(store, nights, site, not_taken)
+    points = points_of(tables, nights.runs, nights.tonight + 1)
+    if points.launches.empty:
+        raise InputError(
+            store.url,
+            "the runs of these sessions have no curves; `switchpoint store verify` names the files"
+            " that are missing or damaged",
+        )
+    absent = presence.absent(points)
+    points = since_accepted(points, acceptances, nights.starts_utc)
+    points = without_repaired(points, nights.confirmed, nights.starts_utc)
+    before = nights.runs_of(max(nights.sound(), default=0))
+    facts = _facts(store, before, not_taken)
+    facts |= _facts(store, nights.runs_of(nights.tonight), not_taken)
+    for _, runs in nights.elsewhere.groupby("site", observed=True) if len(nights.elsewhere) else ():
+        facts |= _facts(store, runs, not_taken)
+    return Night(nights, points, before, facts, acceptances, absent), not_taken
+
+
+def _tables(
+    store: Store, nights: Nights, site: str | None, not_taken: list[str]
+) -> Iterator[pd.DataFrame]:
+    """Read the points of some nights at a time, which needs less memory than all at once.
+
+    What could not be read is added to `not_taken`.
+    """
+    edges = [*nights.starts_utc[::_NIGHTS_AT_ONCE], None]
+    for since, until in itertools.pairwise(edges):
+        if since != until:
+            table = store.curves(POINT_COLUMNS, since=since, until=until, site=site)
+            not_taken += table.attrs["not_taken"]
+            yield table
+
+
+def _facts(store: Store, runs: pd.DataFrame, not_taken: list[str]) -> dict[str, Mapping[str, str]]:
+    """Read the facts of a night's runs. What could not be read is added to `not_taken`."""
+    last = datetime.fromisoformat(runs["start_utc"].max().replace("Z", "+00:00"))
+    until = last + timedelta(seconds=1)
+    facts = store.facts(since=runs["start_utc"].min(), until=until)
+    not_taken += facts.attrs["not_taken"]
+    return facts_of_runs(facts[facts["run_id"].isin(runs["run_id"])])

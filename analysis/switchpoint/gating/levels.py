@@ -1,0 +1,199 @@
+"""Which nights of a history are normal: those at its settled level.
+
+A change that is new is not normal yet: its nights must not become what tonight is compared with,
+or a regression would hide itself. After some nights it is what users live with, and counts. A
+change began where the split of a series into two levels fits best.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from switchpoint.gating.by_night import row_medians
+from switchpoint.tables.student import SD_PER_MAD
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: A level needs this many nights.
+_FEWEST_NIGHTS = 2
+
+#: Histories are searched only if the sum of their deviations wanders further than it does by
+#: chance, in units of scatter times the root of the number of nights (Brownian bridge, 99 %), or
+#: if the newest nights are off.
+_WANDERS = 1.63
+_NEWEST = 4
+_OFF = 2.5
+
+#: A further level must save this much cost, in units of the scatter's square times the logarithm of
+#: the nights.
+_PRICE = 9.0
+
+#: A night further from the median of so many nights on either side than this many standard
+#: deviations was disturbed.
+_AROUND = 2
+_DISTURBED = 3.0
+
+#: No scatter is less than this, as a logarithm.
+LEAST_SCATTER = 0.003
+
+#: A date needs this many nights.
+_FEWEST_TO_DATE = 4
+
+#: Splits are possible whose cost is within this of the best, in units of the typical scatter of a
+#: night: 95 % for Laplace-distributed nights.
+_POSSIBLE = 3.0
+
+
+def normal_nights(nightly: Floats, after_nights: int) -> npt.NDArray[np.bool_]:
+    """Choose for each series the nights that tonight is compared with.
+
+    Parameters
+    ----------
+    nightly : array of float, shape (series, nights)
+        NaN where there is no value. The last night is tonight, which is not chosen.
+    after_nights
+        A level is normal after so many nights.
+
+    Returns
+    -------
+    array of bool, shape (series, nights)
+    """
+    past = nightly[:, :-1]
+    chosen = np.ones(nightly.shape, dtype=bool)
+    chosen[:, -1] = False
+    rows = _suspicious(past)
+    for row, edges in zip(rows, levels(past[rows]), strict=True):
+        first, last = _normal_level(edges, after_nights)
+        chosen[row] = False
+        chosen[row, first:last] = True
+    return chosen
+
+
+def _suspicious(past: Floats) -> Indices:
+    """Return the series that may have more than one level."""
+    if past.shape[1] < 2 * _FEWEST_NIGHTS:
+        return np.zeros(0, dtype=np.intp)
+    off = past - row_medians(past)[:, None]
+    newest = row_medians(off[:, -_NEWEST:])
+    scale = _scale(past)[:, None]
+    off = np.clip(np.nan_to_num(off) / scale, -3, 3)
+    sums = np.cumsum(off - off.mean(axis=1)[:, None], axis=1)
+    wanders = np.abs(sums).max(axis=1) / np.sqrt(past.shape[1]) > _WANDERS
+    return np.flatnonzero(wanders | (np.abs(newest) > _OFF * scale[:, 0]))
+
+
+def _normal_level(edges: list[int], after_nights: int) -> tuple[int, int]:
+    """Return the first night of the normal level, and the night after its last."""
+    nights = edges[-1]
+    old = [
+        (first, last)
+        for first, last in itertools.pairwise(edges)
+        if nights - first >= after_nights or first == 0
+    ]
+    # A few disturbed nights make levels that are too short to be normal.
+    long = [(first, last) for first, last in old if last - first > _FEWEST_NIGHTS]
+    return (long or old)[-1]
+
+
+def levels(series: Floats) -> list[list[int]]:
+    """Divide each series into levels: the first night of each, and the number of nights.
+
+    Single disturbed nights are first replaced by the median of the nights around them (Hampel's
+    filter). Then dynamic programming finds the division with the least squares, with a price for
+    each level.
+
+    Parameters
+    ----------
+    series : array of float, shape (series, nights)
+        NaN where there is no value.
+    """
+    count, nights = series.shape
+    values = _without_disturbed(series)
+    there = np.isfinite(values)
+    sums = [
+        np.concatenate([np.zeros((count, 1)), np.cumsum(part, axis=1)], axis=1)
+        for part in (there.astype(float), np.nan_to_num(values), np.nan_to_num(values) ** 2)
+    ]
+    price = _PRICE * _scale(values) ** 2 * np.log(max(nights, 2))
+    best = np.zeros((count, nights + 1))
+    came_from = np.zeros((count, nights + 1), dtype=int)
+    for end in range(1, nights + 1):
+        number, total, squares = (part[:, end, None] - part[:, :end] for part in sums)
+        cost = squares - total**2 / np.maximum(number, 1) + price[:, None]
+        allowed = (number >= _FEWEST_NIGHTS) | (np.arange(end) == 0)
+        options = np.where(allowed, best[:, :end] + cost, np.inf)
+        came_from[:, end] = options.argmin(axis=1)
+        best[:, end] = options.min(axis=1)
+    return [_edges(one) for one in came_from.tolist()]
+
+
+def _edges(came_from: list[int]) -> list[int]:
+    edges = [len(came_from) - 1]
+    while edges[-1] > 0:
+        edges.append(came_from[edges[-1]])
+    return edges[::-1]
+
+
+def _without_disturbed(series: Floats) -> Floats:
+    """Replace nights that are far from the nights around them by their median."""
+    around = np.lib.stride_tricks.sliding_window_view(
+        np.pad(series, ((0, 0), (_AROUND, _AROUND)), constant_values=np.nan),
+        2 * _AROUND + 1,
+        axis=1,
+    )
+    usual = row_medians(around)
+    far = np.abs(series - usual) > _DISTURBED * _scale(series)[:, None]
+    return np.where(far, usual, series)
+
+
+def _scale(series: Floats) -> Floats:
+    """Return the scatter of each series from its steps, which hardly depend on its levels."""
+    scale = SD_PER_MAD * row_medians(np.abs(np.diff(series, axis=1))) / np.sqrt(2)
+    return np.asarray(np.maximum(np.nan_to_num(scale), LEAST_SCATTER))
+
+
+def began(series: Floats, starts_utc: Sequence[str]) -> tuple[str, ...]:
+    """Return when the last night's level began, and the first and last night that are possible.
+
+    Parameters
+    ----------
+    series : array of float, shape (nights,)
+        NaN where there is no value.
+    starts_utc
+        The start of each night.
+
+    Returns
+    -------
+    tuple of str
+        Empty with too few nights.
+    """
+    there = np.flatnonzero(np.isfinite(series))
+    if len(there) < _FEWEST_TO_DATE:
+        return ()
+    values = series[there]
+    cost = costs_before(values)[:-1] + costs_before(values[::-1])[::-1][1:]
+    steps = np.abs(np.diff(values))
+    scale = max(float(np.median(steps)), 1e-3)
+    splits = np.flatnonzero(cost - cost.min() <= _POSSIBLE * scale)
+    best = int(np.argmin(cost))
+    first, last = (int(there[split + 1]) for split in (splits[0], splits[-1]))
+    return starts_utc[int(there[best + 1])], starts_utc[first], starts_utc[last]
+
+
+def costs_before(values: Floats) -> Floats:
+    """Return for each number of first values the sum of their distances from their median.
+
+    The first entry is that of one value. It is a running median, with the sums of the values below
+    and above it.
+    """
+    ordered: list[float] = []
+    found = np.empty(len(values))
+    for number, value in enumerate(values.tolist()):
+        bisect.insort(ordered, value)
+        half = (number + 1) // 2
+        found[number] = sum(ordered[number + 1 - half :]) - sum(ordered[:half])
+    return found

@@ -1,0 +1,165 @@
+"""Single sizes, and runs of them, whose change no change of latency or bandwidth explains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from switchpoint.gating.baseline import TestResult
+from switchpoint.gating.by_night import LaunchesByNight, launches_by_night
+from switchpoint.gating.parameters import BANDWIDTH, LATENCY, Parameters, ratios
+from switchpoint.gating.points import Points
+from switchpoint.gating.shapes import Shapes
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: How much of what is unexplained must be a change of the size itself.
+_SHARE_OF_ITS_OWN = 0.5
+
+
+@dataclass(frozen=True)
+class OddSizes:
+    """Neighbouring sizes of one curve that changed in the same direction.
+
+    Attributes
+    ----------
+    curve : int
+    first_size, last_size : int
+        In bytes.
+    places : array of int
+        The places of these sizes in the shapes.
+    effect, low, high : float
+        The largest change, as a logarithm of time, with its 95 % interval.
+    beside : tuple of int
+        The segments on either side of a switch, if one of the sizes is the last one before it or
+        the first one beyond.
+    """
+
+    curve: int
+    first_size: int
+    last_size: int
+    places: Indices
+    effect: float
+    low: float
+    high: float
+    beside: tuple[int, ...]
+
+    @property
+    def beside_switch(self) -> bool:
+        """Whether it is one size beside a switch, which may have moved by one size."""
+        return len(self.places) == 1 and bool(self.beside)
+
+
+def slower_by_place(
+    points: Points, shapes: Shapes, left_out: npt.NDArray[np.bool_]
+) -> LaunchesByNight:
+    """Return how much slower each place was in each night than in the history.
+
+    Parameters
+    ----------
+    points, shapes
+        Of all nights.
+    left_out : array of bool
+        Of each point: whether a moved switch explains it.
+
+    Returns
+    -------
+    LaunchesByNight
+        As logarithms, a row for each place. The variance between launches is without what all sizes
+        of a launch have in common.
+    """
+    used = (shapes.place >= 0) & ~left_out
+    shape = (len(shapes.size), points.nights)
+    place, night, ratio = shapes.place[used], points.night[used], ratios(points, shapes)[used]
+    return launches_by_night(place, night, ratio, shape, points.launch[used])
+
+
+def unexplained(slower: LaunchesByNight, shapes: Shapes, parameters: Parameters) -> LaunchesByNight:
+    """Return what latency and bandwidth do not explain of `slower_by_place`."""
+    return slower.less(np.clip(slower.nightly, *_explained(shapes, parameters)))
+
+
+def odd_sizes(
+    test: TestResult, sure: npt.NDArray[np.bool_], slower: Floats, shapes: Shapes, least: float
+) -> list[OddSizes]:
+    """Return the sizes that are off, after what latency and bandwidth explain.
+
+    A size that is as before while the others are slower has not improved: it must be faster itself,
+    by the least effect and by half of what it differs from the others.
+
+    Parameters
+    ----------
+    test
+        Of what is `unexplained`.
+    sure : array of bool
+        Of each place: whether chance does not explain it.
+    slower : array of float
+        How much slower each place is now in all, as a logarithm.
+    shapes
+        Of all curves.
+    least
+        The smallest effect that matters, as a logarithm.
+    """
+    odd = sure & (np.abs(np.nan_to_num(test.effect)) >= least)
+    own = np.maximum(_SHARE_OF_ITS_OWN * np.abs(test.effect), least)
+    odd &= np.sign(test.effect) * slower >= own
+    low, high = test.interval()
+    found = []
+    for run in _runs(np.flatnonzero(odd), shapes.curve, test.effect):
+        largest = run[np.argmax(np.abs(test.effect[run]))]
+        found.append(
+            OddSizes(
+                int(shapes.curve[run[0]]),
+                int(shapes.size[run[0]]),
+                int(shapes.size[run[-1]]),
+                run,
+                float(test.effect[largest]),
+                float(low[largest]),
+                float(high[largest]),
+                _segments_beside(run, shapes),
+            )
+        )
+    return found
+
+
+def _explained(shapes: Shapes, parameters: Parameters) -> tuple[Floats, Floats]:
+    """Return between what the parameters of its segment predict for each place and night.
+
+    A segment that tells only one of latency and time per byte does not tell whether the other one
+    changed as much, or not at all.
+    """
+    levels = {}
+    for metric in (LATENCY, BANDWIDTH):
+        rows = parameters.table.index[parameters.table["metric"] == metric]
+        level = np.full((len(shapes.segment_curve), parameters.nightly.shape[1]), np.nan)
+        level[parameters.table["segment"].to_numpy()[rows]] = parameters.nightly[rows]
+        levels[metric] = level[shapes.segment]
+    latency, per_byte = levels[LATENCY], levels[BANDWIDTH]
+    share = shapes.latency_share[:, None]
+    known = np.where(np.isnan(latency), per_byte, latency)
+    own_share = np.where(np.isnan(latency), 1 - share, share)
+    alone = np.log1p(own_share * np.expm1(known))
+    both = share * latency + (1 - share) * per_byte
+    has_both = np.isfinite(both)
+    return (
+        np.where(has_both, both, np.minimum(alone, known)),
+        np.where(has_both, both, np.maximum(alone, known)),
+    )
+
+
+def _segments_beside(run: Indices, shapes: Shapes) -> tuple[int, ...]:
+    """Return the segments of a run of places and of those next to it, if they are several."""
+    around = slice(max(run[0] - 1, 0), run[-1] + 2)
+    own = shapes.segment[around][shapes.curve[around] == shapes.curve[run[0]]]
+    segments = np.unique(own)
+    return tuple(segments.tolist()) if len(segments) > 1 else ()
+
+
+def _runs(places: Indices, curve: Indices, effect: Floats) -> list[Indices]:
+    """Split places into runs of neighbours of one curve with the same direction."""
+    if not len(places):
+        return []
+    apart = (np.diff(places) > 1) | (np.diff(curve[places]) != 0)
+    apart |= np.diff(np.sign(effect[places])) != 0
+    return np.split(places, np.flatnonzero(apart) + 1)

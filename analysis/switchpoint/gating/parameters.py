@@ -1,0 +1,339 @@
+"""Each launch's change of latency and of time per byte, in each segment of its curve.
+
+With the history's line t = a + b m of a segment, a launch whose latency is exp(x) times and whose
+time per byte is exp(y) times the history's has times whose logarithms differ by
+r(m) = log(w(m) exp(x) + (1 - w(m)) exp(y)), with the share w = a / (a + b m) of latency. A robust
+regression of r gives x and y, by Gauss-Newton steps: about given x and y, r is linear in both, with
+w' = w exp(x) / (w exp(x) + (1 - w) exp(y)) and 1 - w'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from switchpoint.gating.by_night import LaunchesByNight, launches_by_night, row_medians
+from switchpoint.gating.points import Points
+from switchpoint.gating.shapes import Shapes
+from switchpoint.tables.curves import median_by
+from switchpoint.tables.student import SD_PER_MAD
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: A parameter is known if its variance is at most this many times that of the segment's level.
+_MOST_INFLATION = 16.0
+
+#: No point is known better than this, relative.
+_LEAST_ERROR = 0.005
+
+
+#: What a parameter is.
+METRICS = LATENCY, BANDWIDTH, NOISE = "latency", "bandwidth", "noise"
+
+#: The regression's weights are those of Tukey's biweight with this many standard deviations
+#: (95 % efficient for normal noise), after so many steps.
+_BIWEIGHT = 4.685
+_STEPS = 5
+
+#: Then levels are fitted where the sizes cannot tell both, unless latency and time per byte differ
+#: by this many standard errors.
+_STEPS_OF_LEVELS = 3
+_SURE = 5.0
+
+#: A line whose share of latency varies less than this, as a standard deviation, is a level.
+_LEAST_SPREAD = 0.02
+
+#: No step changes the logarithm of a parameter by more than this, so that none goes too far.
+_LONGEST_STEP = 1.0
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of curves, one row each, and their values in every launch and night.
+
+    Attributes
+    ----------
+    table : DataFrame
+        `curve`, `metric`, `segment` as in `Shapes`, `first_size_bytes`, `last_size_bytes`, and
+        `smallest_bytes` and `largest_bytes` of the curve's sizes.
+    launches : LaunchesByNight
+        The logarithm of the ratio to the history's shape. More is worse: that of bandwidth is the
+        change of time per byte.
+    tonight : DataFrame
+        One row for each launch of the last night and segment of its curve: `run_id`, `curve`,
+        `first_size_bytes`, `last_size_bytes`, `latency_us`, `time_per_byte_us`, and `noise`, the
+        typical relative scatter of the launch's samples. NaN where it is not known.
+    """
+
+    table: pd.DataFrame
+    launches: LaunchesByNight
+    tonight: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @property
+    def nightly(self) -> Floats:
+        """Medians over the launches of each night, shape (parameters, nights)."""
+        return self.launches.nightly
+
+    def numbered_from(self, segments: int) -> Parameters:
+        """Number the segments from here on; the noise belongs to none."""
+        own = self.table["segment"]
+        return replace(self, table=self.table.assign(segment=own + segments * (own >= 0)))
+
+    @classmethod
+    def joined(cls, parts: list[Parameters]) -> Parameters:
+        """Join several."""
+        return cls(
+            pd.concat([part.table for part in parts], ignore_index=True),
+            LaunchesByNight.joined([part.launches for part in parts]),
+            pd.concat([part.tonight for part in parts], ignore_index=True),
+        )
+
+
+def parameters_of(
+    points: Points, shapes: Shapes, left_out: npt.NDArray[np.bool_] | None = None
+) -> Parameters:
+    """Fit latency and time per byte of each segment, and the noise of each curve.
+
+    Parameters
+    ----------
+    points, shapes
+        Of all nights.
+    left_out : array of bool, optional
+        Of each point: whether it is not used, because a switch moved across its size.
+    """
+    used = shapes.place >= 0 if left_out is None else (shapes.place >= 0) & ~left_out
+    lines = _fit_lines(points, shapes, used)
+    noise, scatter = _noise(points)
+    launch = lines.tonight.pop("launch")
+    lines.tonight["noise"] = scatter[launch]
+    return Parameters.joined([lines, noise])
+
+
+def ratios(points: Points, shapes: Shapes) -> Floats:
+    """Return how much slower each point is than the history, as a logarithm; NaN if not known."""
+    ratio = points.log_time - shapes.log_time[shapes.place] if len(shapes.log_time) else None
+    missing = np.full(len(points.log_time), np.nan)
+    return missing if ratio is None else np.where(shapes.place >= 0, ratio, np.nan)
+
+
+def main_segments(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Return which parameters are of the segment where their metric counts most.
+
+    What adds to the latency of all messages shows most in the first segment of a curve, what adds
+    to the time per byte in the last one.
+    """
+    of_curve = table.groupby(["curve", "metric"], observed=True)
+    first = table["first_size_bytes"] == of_curve["first_size_bytes"].transform("min")
+    last = table["last_size_bytes"] == of_curve["last_size_bytes"].transform("max")
+    return np.asarray(np.where(table["metric"] == BANDWIDTH, last, first), dtype=bool)
+
+
+def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> Parameters:
+    place = shapes.place[used]
+    segment, share = shapes.segment[place], shapes.latency_share[place]
+    known_by, metric_of = _known(shapes)
+    error = np.hypot(points.error[used], _LEAST_ERROR)
+    error = np.hypot(error, SD_PER_MAD * shapes.scatter[place])
+    ratio = ratios(points, shapes)[used]
+    launch = points.launch[used]
+    cells, cell = np.unique(launch * len(shapes.segment_curve) + segment, return_inverse=True)
+    both = (known_by == 2)[segment]
+    latency, per_byte = line_changes(cell, len(cells), ratio, share, 1 / error**2, both)
+    of_launch, of_segment = np.divmod(cells, max(len(shapes.segment_curve), 1))
+    night = points.launches["night"].to_numpy()[of_launch]
+    sizes = _sizes(shapes)
+    parts = []
+    for values, metric, there in (
+        (latency, LATENCY, (known_by == 2) | (metric_of == LATENCY)),
+        (per_byte, BANDWIDTH, (known_by == 2) | (metric_of == BANDWIDTH)),
+    ):
+        chosen = there[of_segment] & np.isfinite(values)
+        segments = np.flatnonzero(there)
+        row = np.searchsorted(segments, of_segment[chosen])
+        table = sizes.iloc[segments].reset_index(drop=True)
+        table.insert(1, "metric", metric)
+        parts.append(_collect(table, row, night[chosen], values[chosen], points.nights))
+    tonight = _tonight(points, shapes, cells, latency, per_byte)
+    return replace(Parameters.joined(parts), tonight=tonight)
+
+
+def _tonight(
+    points: Points, shapes: Shapes, cells: Indices, latency: Floats, per_byte: Floats
+) -> pd.DataFrame:
+    """Return `Parameters.tonight` with the number of the launch, without the noise.
+
+    The changes of latency and of time per byte are those of cells: a launch and a segment each.
+    """
+    of_launch = points.launches["curve"].to_numpy()
+    launches = np.flatnonzero(points.launches["night"].to_numpy() == points.nights - 1)
+    first = np.searchsorted(shapes.segment_curve, of_launch[launches])
+    number = np.searchsorted(shapes.segment_curve, of_launch[launches], side="right") - first
+    launch = np.repeat(launches, number)
+    before = np.repeat(np.cumsum(number) - number, number)
+    segment = np.arange(len(launch)) - before + np.repeat(first, number)
+    key = launch * len(shapes.segment_curve) + segment
+    cell = np.minimum(np.searchsorted(cells, key), max(len(cells) - 1, 0))
+    known = cells[cell] == key if len(cells) else np.zeros(len(key), dtype=bool)
+
+    def values(line: Floats, change: Floats) -> Floats:
+        found = np.full(len(key), np.nan)
+        found[known] = line[segment[known]] * np.exp(change[cell[known]])
+        return found
+
+    names = ["first_size_bytes", "last_size_bytes"]
+    sizes: pd.DataFrame = _sizes(shapes)[names].iloc[segment]
+    return sizes.reset_index(drop=True).assign(
+        launch=launch,
+        run_id=points.launches["run_id"].to_numpy()[launch],
+        curve=of_launch[launch],
+        latency_us=values(shapes.latency_us, latency),
+        time_per_byte_us=values(shapes.per_byte_us, per_byte),
+    )
+
+
+def _known(shapes: Shapes) -> tuple[Indices, npt.NDArray[np.object_]]:
+    """Return how many parameters each segment's sizes can tell, and which one if it is one.
+
+    It depends on how much the share of latency varies within the segment.
+    """
+    count = len(shapes.segment_curve)
+    number = np.bincount(shapes.segment, minlength=count)
+    mean = np.bincount(shapes.segment, shapes.latency_share, minlength=count) / np.maximum(
+        number, 1
+    )
+    off = shapes.latency_share - mean[shapes.segment] if count else shapes.latency_share
+    spread = np.bincount(shapes.segment, off**2, minlength=count) / number
+    with np.errstate(divide="ignore"):
+        inflation = 1 + np.maximum(mean, 1 - mean) ** 2 / spread
+    both = (inflation <= _MOST_INFLATION) & (number >= 3)
+    return np.where(both, 2, 1), np.where(mean >= 0.5, LATENCY, BANDWIDTH).astype(object)
+
+
+def _noise(points: Points) -> tuple[Parameters, Floats]:
+    """Return the typical scatter of each curve's samples, as a logarithm; and of each launch."""
+    repeated = points.spread > 0
+    measured, cell = np.unique(points.launch[repeated], return_inverse=True)
+    launches = points.launches.iloc[measured]
+    values = np.log(median_by(cell, points.spread[repeated])) if len(cell) else np.zeros(0)
+    curves = np.unique(launches["curve"].to_numpy())
+    sizes = pd.DataFrame({"curve": points.curve, "size": points.size}).groupby("curve")["size"]
+    low, high = sizes.min().reindex(curves), sizes.max().reindex(curves)
+    table = pd.DataFrame(
+        {
+            "curve": curves,
+            "metric": NOISE,
+            "segment": -1,
+            "first_size_bytes": low.to_numpy(),
+            "last_size_bytes": high.to_numpy(),
+            "smallest_bytes": low.to_numpy(),
+            "largest_bytes": high.to_numpy(),
+        }
+    )
+    row = np.searchsorted(curves, launches["curve"].to_numpy())
+    found = _collect(table, row, launches["night"].to_numpy(), values, points.nights)
+    past = found.nightly[:, :-1]
+    typical = row_medians(past)
+    scatter = np.full(len(points.launches), np.nan)
+    scatter[measured] = np.exp(values)
+    usual = np.broadcast_to(typical[:, None], found.nightly.shape)
+    return replace(found, launches=found.launches.less(usual)), scatter
+
+
+def _sizes(shapes: Shapes) -> pd.DataFrame:
+    """Return the sizes of each segment, and of its curve."""
+    count = len(shapes.segment_curve)
+    segments = np.arange(count)
+    first = np.searchsorted(shapes.segment, segments)
+    last = np.searchsorted(shapes.segment, segments, side="right") - 1
+    curve_first = np.searchsorted(shapes.curve, shapes.segment_curve)
+    curve_last = np.searchsorted(shapes.curve, shapes.segment_curve, side="right") - 1
+    return pd.DataFrame(
+        {
+            "curve": shapes.segment_curve,
+            "segment": segments,
+            "first_size_bytes": shapes.size[first],
+            "last_size_bytes": shapes.size[last],
+            "smallest_bytes": shapes.size[curve_first],
+            "largest_bytes": shapes.size[curve_last],
+        }
+    )
+
+
+def _collect(
+    table: pd.DataFrame, row: Indices, night: Indices, values: Floats, nights: int
+) -> Parameters:
+    """Arrange the values of launches by night."""
+    return Parameters(table, launches_by_night(row, night, values, (len(table), nights)))
+
+
+def line_changes(
+    cell: Indices,
+    count: int,
+    ratio: Floats,
+    share: Floats,
+    weight: Floats,
+    both: npt.NDArray[np.bool_],
+) -> tuple[Floats, Floats]:
+    """Return the change of latency and of time per byte of each cell, as logarithms.
+
+    Parameters
+    ----------
+    cell : array of int, shape (points,)
+        What the points belong to: a launch and a segment.
+    count : int
+        How many cells there are.
+    ratio, share, weight : array of float, shape (points,)
+        How much slower each is than the history, as a logarithm; w of the history's line; and the
+        inverse of its variance.
+    both : array of bool, shape (points,)
+        Whether the sizes of its segment can tell both. If not, both are the same level, unless the
+        cell shows for sure that they are not: a much higher latency is no lower bandwidth.
+    """
+    total = _Sums(cell, count)
+    level = median_by(cell, ratio) if count else np.zeros(0)
+    latency, per_byte = level, level
+    free = np.ones(count, dtype=bool)
+    for step in range(_STEPS + _STEPS_OF_LEVELS):
+        own = share * np.exp(latency[cell])
+        whole = own + (1 - share) * np.exp(per_byte[cell])
+        own_share = own / whole
+        off = ratio - np.log(whole)
+        linear = off + own_share * latency[cell] + (1 - own_share) * per_byte[cell]
+        deviation = np.abs(off) * np.sqrt(weight)
+        scale = np.maximum(SD_PER_MAD * median_by(cell, deviation), 1.0) if count else level
+        robust = np.clip(1 - (deviation / (_BIWEIGHT * scale[cell])) ** 2, 0, None) ** 2
+        # The first step starts from a median, which an accurate line may be far from at its ends.
+        used = weight * (np.maximum(robust, 0.05) if step == 0 else robust)
+        w = total(used)
+        mean_s, mean_r = total(used * own_share) / w, total(used * linear) / w
+        off_s = own_share - mean_s[cell]
+        spread = total(used * off_s**2)
+        moment = total(used * off_s * linear)
+        tells = spread > _LEAST_SPREAD**2 * w
+        slope = np.where(tells, moment / np.where(tells, spread, 1), 0.0)
+        if step == _STEPS:
+            free = total.any(both) | (np.abs(slope) * np.sqrt(spread) > _SURE * scale)
+        slope = np.where(free, slope, 0.0)
+        to = mean_r + slope * (1 - mean_s), mean_r - slope * mean_s
+        latency, per_byte = (
+            old + np.clip(new - old, -_LONGEST_STEP, _LONGEST_STEP)
+            for old, new in zip((latency, per_byte), to, strict=True)
+        )
+    return latency, per_byte
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Sums of values by cell."""
+
+    cell: Indices
+    count: int
+
+    def __call__(self, values: Floats) -> Floats:
+        return np.asarray(np.bincount(self.cell, values, minlength=self.count), dtype=float)
+
+    def any(self, which: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Return for each cell whether it has such a value."""
+        return np.asarray(self(which.astype(float)) > 0)

@@ -1,0 +1,239 @@
+"""Switches that moved, and sizes that changed by themselves: what follows from a change, or not.
+
+A link at half its speed limits from a smaller size on, so the place where the curve changes its
+slope moves, and sizes near it are further off than two lines say. These are not causes of their
+own: they belong in the finding of the change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from typing import TypeVar
+
+import numpy as np
+
+from switchpoint.gating.factors import alike, first_fit
+from switchpoint.gating.night import Draft, Night
+from switchpoint.gating.odd_sizes import OddSizes
+from switchpoint.gating.parameters import NOISE, Parameters
+from switchpoint.gating.search import Change
+from switchpoint.gating.shapes import Shapes
+from switchpoint.gating.switches import MovedSwitch
+from switchpoint.gating.words import counted, effect_text, named, range_words, shared_by
+from switchpoint.tables.sweeps import Indices
+from switchpoint.tables.units import size_text
+
+#: A sentence that lists more than this many consequences of a change is not read.
+_MOST_CLAUSES = 3
+
+_Found = TypeVar("_Found", MovedSwitch, OddSizes)
+
+
+def words_of(night: Night, beside: Beside) -> list[str]:
+    """Write what follows from a change of latency or bandwidth, a clause each."""
+    moved = (_where_moved(night, same) for same in _moved_together(beside.moved))
+    largest = sorted(_odd_together(beside.odd), key=lambda same: -abs(_typical(same).effect))
+    odd = (
+        f"{_where_odd(night, same)} {100 * math.expm1(_typical(same).effect):+.0f} % beyond that"
+        for same in largest
+    )
+    clauses = [*moved, *odd]
+    if len(clauses) > _MOST_CLAUSES:
+        clauses[_MOST_CLAUSES:] = [counted(len(clauses) - _MOST_CLAUSES, "more consequence")]
+    return clauses
+
+
+def of_switches(night: Night, shapes: Shapes, moved: list[MovedSwitch]) -> Iterator[Draft]:
+    """Yield a finding for all curves whose switch moved from the same place to the same place."""
+    for same in _moved_together(moved):
+        curves = _curves_of(same)
+        typical = _typical(same)
+        number = "" if len(curves) == 1 else f" ({counted(len(curves), 'curve')})"
+        effect = math.expm1(typical.effect)
+        sizes = [int(size) for one in same for size in shapes.size[one.places]]
+        between = range_words(min(sizes), max(sizes), 0, 2 * max(sizes) + 1)
+        yield Draft(
+            "moved_switch",
+            "switch",
+            f"{_where_moved(night, same)}{number}; time{between} {100 * effect:+.0f} %",
+            curves,
+            _from_to(same),
+            shared_by(night.curves, curves),
+            min(sizes),
+            max(sizes),
+            effect,
+            math.expm1(typical.low),
+            math.expm1(typical.high),
+        )
+
+
+def of_sizes(night: Night, odd: list[OddSizes]) -> Iterator[Draft]:
+    """Yield a finding for all curves in which the same sizes changed in the same direction."""
+    for same in _odd_together(odd):
+        curves = _curves_of(same)
+        typical = _typical(same)
+        first, last = _range(same)
+        effect, low, high = (
+            math.expm1(value) for value in (typical.effect, typical.low, typical.high)
+        )
+        number = "" if len(curves) == 1 else f" ({counted(len(curves), 'curve')})"
+        yield Draft(
+            "regression" if effect > 0 else "improvement",
+            "time",
+            f"{_where_odd(night, same)} {effect_text(effect, low, high)}{number},"
+            " beyond what latency and bandwidth explain",
+            curves,
+            (first, last),
+            shared_by(night.curves, curves),
+            first,
+            last,
+            effect,
+            low,
+            high,
+        )
+
+
+def _moved_together(moved: Sequence[MovedSwitch]) -> list[list[MovedSwitch]]:
+    """Group switches that moved from about the same place to about the same place."""
+    return alike(moved, lambda one: (one.first_after, one.new_first_after))
+
+
+def _odd_together(odd: Sequence[OddSizes]) -> list[list[OddSizes]]:
+    """Group about the same sizes that changed in the same direction."""
+    return alike(odd, lambda one: (one.first_size, one.last_size))
+
+
+def _where_moved(night: Night, same: Sequence[MovedSwitch]) -> str:
+    """Write which switch moved from where to where."""
+    curves = _curves_of(same)
+    before, after = _from_to(same)
+    to = f"to {size_text(after)}" if after else "beyond the measured sizes"
+    whose = named(night.curves, curves, shared_by(night.curves, curves))
+    return f"the switch of {whose} moved from {size_text(before)} {to}"
+
+
+def _where_odd(night: Night, same: Sequence[OddSizes]) -> str:
+    """Write the time of which curves and sizes is meant."""
+    curves = _curves_of(same)
+    first, last = _range(same)
+    whose = named(night.curves, curves, shared_by(night.curves, curves))
+    return f"time of {whose}{range_words(first, last, 0, 2 * last + 1)}"
+
+
+def _from_to(same: Sequence[MovedSwitch]) -> tuple[int, int]:
+    """Return the first size after the switch, before and now."""
+    return _most_common([one.first_after for one in same]), _most_common(
+        [one.new_first_after for one in same]
+    )
+
+
+def _range(same: Sequence[OddSizes]) -> tuple[int, int]:
+    return min(one.first_size for one in same), max(one.last_size for one in same)
+
+
+def _curves_of(same: Sequence[MovedSwitch | OddSizes]) -> Indices:
+    return np.unique([one.curve for one in same])
+
+
+def _typical(same: Sequence[_Found]) -> _Found:
+    """Return the one with the median effect."""
+    return sorted(same, key=lambda one: one.effect)[len(same) // 2]
+
+
+def _most_common(values: list[int]) -> int:
+    return max(sorted(set(values)), key=values.count)
+
+
+def causes_of(changes: Iterable[Change]) -> list[list[Change]]:
+    """Group changes of which one explains the others; the one that explains them comes first.
+
+    These are both metrics of the same curves in the same direction. If one metric changed in some
+    curves only, or in some by more than in others, and the other in all of them by more, it is the
+    same change.
+    """
+
+    def belongs(group: list[Change], change: Change) -> bool:
+        return not any(_overlap(one, change) for one in group) and _explains(group[0], change)
+
+    return first_fit(sorted(changes, key=lambda one: (-len(one.curves), one.p)), belongs)
+
+
+def _overlap(one: Change, other: Change) -> bool:
+    """Return whether both are changes of one metric of one curve."""
+    return one.metric == other.metric and bool(np.isin(one.curves, other.curves).any())
+
+
+def _explains(main: Change, change: Change) -> bool:
+    if NOISE in (main.metric, change.metric) or (main.effect > 0) != (change.effect > 0):
+        return False
+    if np.array_equal(main.curves, change.curves):
+        return True
+    larger = abs(main.effect) >= abs(change.effect)
+    return larger and bool(np.isin(change.curves, main.curves).all())
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What changed beside the parameters.
+
+    Attributes
+    ----------
+    moved : list of MovedSwitch
+    odd : list of OddSizes
+    """
+
+    moved: list[MovedSwitch]
+    odd: list[OddSizes]
+
+
+def divided(
+    beside: Beside, cause: Sequence[Change], parameters: Parameters
+) -> tuple[Beside, Beside]:
+    """Return which moved switches and odd sizes follow from a cause, and the others.
+
+    A switch follows if the latency or bandwidth of the curve changed in the segment on either side
+    of it, and the sizes that it moved across changed in the same direction. Odd sizes follow if
+    they are in such a curve, in the same direction, and by no more than the change itself; or it is
+    one size beside a switch, which then moved by one size; or they go on where a segment that
+    changed ends, such as one that a link limits.
+
+    Parameters
+    ----------
+    beside
+        What no other cause explains.
+    cause
+        Changes that are one finding.
+    parameters
+        Of all curves.
+    """
+    if cause[0].metric == NOISE:
+        return Beside([], []), beside
+    slower = cause[0].effect > 0
+    rows = np.concatenate([change.rows for change in cause])
+    changed = np.unique(parameters.table["segment"].to_numpy()[rows])
+    curves = np.unique(np.concatenate([change.curves for change in cause]))
+    largest = max(abs(change.effect) for change in cause)
+    follows = [
+        (one.effect > 0) == slower and bool(np.isin(one.segments, changed).any())
+        for one in beside.moved
+    ]
+    belongs = [
+        (one.effect > 0) == slower
+        and (
+            abs(one.effect) <= largest
+            or one.beside_switch
+            or bool(np.isin(one.beside, changed).any())
+        )
+        and one.curve in curves
+        for one in beside.odd
+    ]
+    return (
+        Beside([*compress(beside.moved, follows)], [*compress(beside.odd, belongs)]),
+        Beside(
+            [*compress(beside.moved, np.logical_not(follows))],
+            [*compress(beside.odd, np.logical_not(belongs))],
+        ),
+    )

@@ -1,0 +1,284 @@
+"""What is missing tonight, or cannot be trusted: silence is no pass."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.errors import InputError
+from switchpoint.gating.circumstances import ALIKE, nodes_of
+from switchpoint.gating.nights import Nights
+from switchpoint.gating.points import Points
+from switchpoint.limits import JSON_BYTES
+from switchpoint.regular_files import read_limited
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: A curve is expected if it was in this share of the nights from its first to its last, and in as
+#: many nights, or in all nights if there are fewer.
+_LEAST_SHARE = 0.5
+_LEAST_NIGHTS = 2
+
+#: Nights that are read to know how many launches and sizes a curve has.
+_RECENT = 5
+
+
+@dataclass(frozen=True)
+class Fewer:
+    """Curves that have fewer launches or sizes tonight.
+
+    Attributes
+    ----------
+    what : str
+        `launches` or `sizes`.
+    curves : array of int
+        Rows of `Points.curves`.
+    now, before : int
+        The numbers of most of these curves.
+    change : float
+        The relative change of the curve that lost most.
+    """
+
+    what: str
+    curves: Indices
+    now: int
+    before: int
+    change: float
+
+
+@dataclass(frozen=True)
+class Absent:
+    """What tonight lacks.
+
+    Attributes
+    ----------
+    missing : array of int
+        The curves that earlier nights measured and tonight lacks.
+    fewer : list of Fewer
+    all_new : bool
+        Whether no curve of tonight was measured on an earlier night.
+    """
+
+    missing: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    fewer: list[Fewer] = field(default_factory=list)
+    all_new: bool = False
+
+
+def absent(points: Points) -> Absent:
+    """Compare what tonight measured with what the earlier nights did.
+
+    Nights count whatever was accepted of their times since.
+    """
+    there = _presence(points.launches["curve"].to_numpy(), points)
+    before, now = there[:, :-1].any(axis=1), there[:, -1] > 0
+    return Absent(_missing(there), [*_fewer_of(points)], not (before & now).any())
+
+
+def _presence(row: Indices, points: Points) -> Floats:
+    there = np.zeros((len(points.curves), points.nights))
+    there[row, points.launches["night"].to_numpy()] = 1
+    return there
+
+
+def _missing(there: Floats) -> Indices:
+    """Return the rows that are expected in the last column and not there."""
+    past = there[:, :-1]
+    nights = past.shape[1]
+    if not nights:
+        return np.zeros(0, dtype=np.intp)
+    number = past.sum(axis=1)
+    first = np.argmax(past > 0, axis=1)
+    last = nights - 1 - np.argmax(past[:, ::-1] > 0, axis=1)
+    often = number >= _LEAST_SHARE * (last - first + 1)
+    expected = often & (number >= min(_LEAST_NIGHTS, nights))
+    return np.flatnonzero(expected & (there[:, -1] == 0))
+
+
+def missing_values(series: Indices, night: Indices, nights: int) -> Indices:
+    """Return the series of single values that earlier nights had and the last one lacks."""
+    there = np.zeros((int(series.max(initial=-1)) + 1, nights))
+    there[series, night] = 1
+    return _missing(there)
+
+
+def _fewer_of(points: Points) -> Iterator[Fewer]:
+    """Yield what tonight has less of: launches, or sizes."""
+    first = max(points.nights - 1 - _RECENT, 0)
+    launches = points.launches[points.launches["night"] >= first]
+    yield from _fewer("launches", _counts(launches, first, points.nights))
+    recent = points.night >= first
+    sizes = pd.DataFrame(
+        {
+            "curve": points.curve[recent],
+            "night": points.night[recent],
+            "size": points.size[recent],
+        }
+    ).drop_duplicates()
+    yield from _fewer("sizes", _counts(sizes, first, points.nights))
+
+
+def _counts(rows: pd.DataFrame, first: int, nights: int) -> pd.DataFrame:
+    """Count rows by curve and night; NaN without any."""
+    counts = rows.pivot_table(index="curve", columns="night", aggfunc="size")
+    return counts.reindex(columns=range(first, nights))
+
+
+def _fewer(what: str, number: pd.DataFrame) -> Iterator[Fewer]:
+    if number.iloc[:, :-1].empty:
+        return
+    # Of an even number of nights, as many as half of them had: not less than usual.
+    before = number.iloc[:, :-1].quantile(0.5, axis=1, interpolation="lower")
+    now = number.iloc[:, -1]
+    less = (now < before) & now.notna()
+    if less.any():
+        (had, has), _ = Counter(zip(before[less], now[less], strict=True)).most_common(1)[0]
+        change = float((now / before - 1)[less].min())
+        yield Fewer(what, number.index[less].to_numpy(), int(has), int(had), change)
+
+
+def truncated(nights: Nights) -> pd.DataFrame:
+    """Return tonight's runs whose records are truncated."""
+    own = nights.runs_of(nights.tonight)
+    return own[~own["complete"].astype(bool)]
+
+
+def misplaced(
+    nights: Nights, facts: Mapping[str, Mapping[str, str]], before: pd.DataFrame
+) -> dict[str, list[str]]:
+    """Compare where tonight's ranks were with earlier runs of the same placement.
+
+    Parameters
+    ----------
+    nights
+        The judged session.
+    facts
+        As from `facts_of_runs`, of tonight's runs and of those in `before`.
+    before
+        Runs of an earlier night.
+
+    Returns
+    -------
+    dict
+        Sentences about the contradiction, with the IDs of the runs.
+    """
+    usual: dict[tuple[Any, ...], Counter[tuple[str, ...]]] = {}
+    for run in before.to_dict("records"):
+        if placed := _placed(facts.get(run["run_id"])):
+            key = tuple(run.get(name) for name in ALIKE)
+            usual.setdefault(key, Counter())[placed] += 1
+    found: dict[str, list[str]] = {}
+    for run in nights.runs_of(nights.tonight).to_dict("records"):
+        key = tuple(run.get(name) for name in ALIKE)
+        if key not in usual or not run["complete"]:
+            continue
+        own = _placed(facts.get(run["run_id"]))
+        if own in usual[key]:
+            continue
+        expected = _in_words(usual[key].most_common(1)[0][0])
+        words = f"ran {_in_words(own)}" if own else "has no record that proves where it ran"
+        sentence = f"`{run['placement']}` {words}; before, it ran {expected}"
+        found.setdefault(sentence, []).append(str(run["run_id"]))
+    return found
+
+
+def _placed(facts: Mapping[str, str] | None) -> tuple[str, ...] | None:
+    if facts is None or "path" not in facts:
+        return None
+    return facts["path"], str(len(nodes_of(facts)))
+
+
+def _in_words(placed: tuple[str, ...]) -> str:
+    path, nodes = placed
+    return f"on {nodes} node{'' if nodes == '1' else 's'} over {path}"
+
+
+def other_machine(
+    nights: Nights, facts: Mapping[str, Mapping[str, str]], before: pd.DataFrame
+) -> tuple[str, str] | None:
+    """Return earlier and tonight's machine if they have neither host nor processor in common."""
+    own = nights.runs_of(nights.tonight)["run_id"]
+    hosts, models = _machine(facts, own)
+    old_hosts, old_models = _machine(facts, before["run_id"])
+    if not hosts or not old_hosts or hosts & old_hosts or models & old_models:
+        return None
+    return _named(old_hosts, old_models), _named(hosts, models)
+
+
+def same_machine(nights: Nights, facts: Mapping[str, Mapping[str, str]]) -> tuple[str, str] | None:
+    """Return the other site whose hosts a new site has, and what they have in common."""
+    own = nights.runs_of(nights.tonight)["run_id"]
+    hosts, models = _machine(facts, own)
+    others = nights.elsewhere
+    for site, runs in others.groupby("site", observed=True) if len(others) else ():
+        other_hosts, other_models = _machine(facts, runs["run_id"])
+        if (shared := hosts & other_hosts) and models == other_models:
+            return str(site), _named(shared, models)
+    return None
+
+
+def _machine(
+    facts: Mapping[str, Mapping[str, str]], runs: pd.Series[str]
+) -> tuple[set[str], set[str]]:
+    own = [facts[run] for run in runs if run in facts]
+    hosts = {node for one in own for node in nodes_of(one)}
+    return hosts, {one["CPU model"] for one in own if one.get("CPU model")}
+
+
+def _named(hosts: set[str], models: set[str]) -> str:
+    more = f" and {len(hosts) - 3} more" if len(hosts) > 3 else ""
+    return f"{', '.join(sorted(hosts)[:3])}{more} ({', '.join(sorted(models))})"
+
+
+def failures_of_report(path: Path) -> list[tuple[str, str]]:
+    """Return name and reason of each test in a ReFrame run report that did not pass.
+
+    The name contains the system, partition and environment: a test that fails in one of them may
+    pass in another.
+
+    Raises
+    ------
+    InputError
+        If it is not a run report.
+    """
+    try:
+        report = json.loads(read_limited(path, JSON_BYTES))
+        cases = [case for run in report["runs"] for case in run["testcases"]]
+        return [
+            (_name(case), _reason(case))
+            for case in cases
+            if case["result"] not in ("pass", "xfail")
+        ]
+    except OSError as error:
+        raise InputError(path, f"cannot be read: {error.strerror}; check the path") from None
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            path, f"is not a run report of ReFrame ({error}); give its --report-file"
+        ) from None
+
+
+def _name(case: Mapping[str, Any]) -> str:
+    """Return the name of a test case as the check `Gate` writes it, so that their IDs are equal.
+
+    >>> _name({"name": "T", "system": "alpha", "partition": "batch", "environ": "gnu"})
+    'T @alpha:batch+gnu'
+    >>> _name({"name": "T", "display_name": "T %size=8 @alpha:batch+gnu"})
+    'T %size=8 @alpha:batch+gnu'
+    """
+    name = str(case.get("display_name") or case["name"])
+    where = ":".join(str(case[part]) for part in ("system", "partition") if case.get(part))
+    environ = f"+{case['environ']}" if case.get("environ") else ""
+    return f"{name} @{where}{environ}" if where or environ else name
+
+
+def _reason(case: Mapping[str, Any]) -> str:
+    phase = f" in the phase {case['fail_phase']}" if case.get("fail_phase") else ""
+    reason = str(case.get("fail_reason") or "").strip().splitlines()
+    verb = {"fail": "failed", "skip": "was skipped", "abort": "was aborted"}
+    words = verb.get(str(case["result"]), f"ended as {case['result']}")
+    return f"{words}{phase}{': ' + reason[0] if reason else ''}"

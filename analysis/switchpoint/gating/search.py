@@ -1,0 +1,454 @@
+"""The fewest explanations of what changed: one loop over one family of tests.
+
+A slow link moves hundreds of curves together. Testing what they share is more powerful than testing
+each, and one finding says more than hundreds. So the loop takes the change of the group that
+explains most, subtracts it, and goes on with the rest, down to single curves. Groups, single
+parameters, drifts, switches that moved and single sizes are one family of tests, with one false
+discovery rate (Benjamini and Hochberg 1995).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from switchpoint.gating.baseline import Series, TestResult, compare, visible
+from switchpoint.gating.by_night import LaunchesByNight
+from switchpoint.gating.drift import correlation_beside_trend, drift, is_gradual, most_deviates
+from switchpoint.gating.factors import NODE, Group, first_fit, within_an_octave
+from switchpoint.gating.levels import normal_nights
+from switchpoint.gating.parameters import BANDWIDTH, LATENCY, Parameters, main_segments
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: Of the curves that may have changed together, at least this share did.
+_LEAST_SHARE = 0.6
+
+#: Changes count at most this much when they are compared, as a logarithm, or twice what matters: a
+#: slow node makes one mode twice as slow, and another twenty times, and both changed together.
+_LARGE = 0.4
+
+#: A curve changed like a group if its change is at least this share of the group's.
+_ALIKE = 0.5
+
+#: A member of a group counts at most this much for or against it, as a logarithm of likelihoods.
+_MOST_EVIDENCE = 8.0
+
+#: Members that scatter independently scatter less together. Before there is a baseline, it is
+#: assumed that they scatter together by this share of what one does.
+_TOGETHER = 0.7
+
+#: More groups are not looked for.
+_MOST_GROUPS = 36
+
+#: A drift is tested from this normal deviate on, as if sessions were independent.
+_LIKELY_DRIFT = 3.0
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of one metric that some curves have in common.
+
+    Attributes
+    ----------
+    metric : str
+    curves : array of int
+        The curves that changed.
+    rows : array of int
+        Their parameters.
+    effect, low, high : float
+        The logarithm of the ratio to the baseline, with its 95 % interval. More is worse.
+    p : float
+        The probability of the effect by chance.
+    series : array of float
+        The same ratio in each session.
+    shared : dict
+        What the curves of its group share, by factor.
+    scatter : float
+        Standard deviation of the series from session to session.
+    """
+
+    metric: str
+    curves: Indices
+    rows: Indices
+    effect: float
+    low: float
+    high: float
+    p: float
+    series: Floats = field(repr=False)
+    shared: Mapping[str, str] = field(default_factory=dict)
+    scatter: float = np.nan
+
+    @property
+    def node(self) -> str | None:
+        """The node that all of its group share and others do not."""
+        return self.shared.get(NODE)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is tested, and what counts as a change.
+
+    Attributes
+    ----------
+    parameters, test
+        Latency, bandwidth and noise of curves, and how each compares with its baseline.
+    variance_group : array of int
+        Parameters with the same number scatter alike.
+    groups : sequence of Group
+        The curves that may have changed together.
+    beside : array of float
+        The p-values of what else is tested: switches that moved, and single sizes.
+    least : dict
+        The smallest effect that matters by metric, as a logarithm.
+    rate : float
+        The false discovery rate.
+    settled_after : int
+        A level is normal after so many sessions.
+    """
+
+    parameters: Parameters
+    test: TestResult
+    variance_group: Indices
+    groups: Sequence[Group]
+    beside: Floats
+    least: Mapping[str, float]
+    rate: float
+    settled_after: int
+
+
+class Search:
+    """What no change explains yet, and the groups that may explain it."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._given = evidence
+        self._test, self._parameters = evidence.test, evidence.parameters
+        table = evidence.parameters.table
+        self._metric, self._curve = table["metric"].to_numpy(), table["curve"].to_numpy()
+        self._free = np.isfinite(evidence.test.effect)
+        self._main = main_segments(table)
+        self._scopes = {metric: [*self._scopes_of(metric)] for metric in evidence.least}
+        self._known: dict[tuple[str, bytes], Change] = {}
+        self._rises: dict[int, float] = {}
+        self._low, self._high = evidence.test.interval()
+        self._left: bytes | None = None
+        self._candidates_left: list[Change] = []
+        candidates = self._candidates()
+        self._drifts, others = self._drifts_of(candidates)
+        self._drift_p = np.r_[[one.p for one in self._drifts], np.ones(others)]
+        #: The probability by chance below which a change counts, in the first round.
+        self.threshold = self._threshold(candidates)
+
+    def changes(self) -> list[Change]:
+        """Return the changes of groups, those that explain most first, then of single curves."""
+        found: list[Change] = []
+        while len(found) < _MOST_GROUPS and (best := self._best_group()):
+            self._free[self.rows(best.curves, best.metric, best.rows)] = False
+            found.append(best)
+        return self._with_singles(found)
+
+    def drifts(self) -> list[Change]:
+        """Return what became worse session by session, which a line explains better than a level.
+
+        The effect is the rise from the first session to the last. Groups come first, the largest
+        before the others; each curve is in one of them. They are subtracted.
+        """
+        p = self._adjusted()[2]
+        found: list[Change] = []
+        order = sorted(range(len(self._drifts)), key=lambda one: -len(self._drifts[one].curves))
+        for number in order:
+            one = self._drifts[number]
+            matters = p[number] <= self._given.rate and one.low > 0
+            matters &= one.effect >= self._given.least[one.metric]
+            if matters and self._free[one.rows].all():
+                self._free[self.rows(one.curves, one.metric)] = False
+                found.append(one)
+        return found
+
+    def beside(self) -> npt.NDArray[np.bool_]:
+        """Return which of the switches and single sizes count."""
+        return self._adjusted()[3] <= self._given.rate
+
+    def power(self, sessions: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """Yield the smallest changes that are found after so many earlier sessions.
+
+        Of one curve that scatters as half of them do, and of all curves of a placement. They are
+        for a change by itself: of several the threshold is lower.
+        """
+        tests = len(self._known) + len(self._every(self._free))
+        p = self._given.rate / max(tests, 1)
+        for metric in (LATENCY, BANDWIDTH):
+            own = (self._metric == metric) & np.isfinite(self._test.effect)
+            of_groups = [
+                one.scatter
+                for (name, _), one in self._known.items()
+                if name == metric and {*one.shared} == {"placement"}
+            ]
+            for what, scatters in (("curve", self._test.scatter[own]), ("placement", of_groups)):
+                for number in sessions if len(scatters) else ():
+                    least = visible(float(np.median(scatters)), number, p)
+                    least = max(least, self._given.least[metric])
+                    yield {"metric": metric, "of": what, "sessions": number, "least": least}
+
+    def change_of(self, curves: Indices, metric: str) -> Change | None:
+        """Measure how much a metric of some curves changed together, significant or not."""
+        rows = self.rows(curves, metric)
+        return self._together(metric, [rows], [{}])[0] if len(rows) else None
+
+    def rows(self, curves: Indices, metric: str, among: Indices | None = None) -> Indices:
+        """Return the parameters of some curves that no change explains yet.
+
+        If a change was found in some segments only, those in others are explained by it too if
+        they are off in the same direction.
+        """
+        inside = np.zeros(int(max(self._curve.max(initial=0), curves.max(initial=0))) + 1, bool)
+        inside[curves] = True
+        rows = np.flatnonzero(self._free & (self._metric == metric) & inside[self._curve])
+        if among is None:
+            return rows
+        way = np.sign(np.median(self._test.effect[among]))
+        same_way = np.sign(self._test.effect[rows]) == way
+        return np.asarray(rows[np.isin(rows, among) | same_way])
+
+    def _threshold(self, candidates: Sequence[Change]) -> float:
+        """Return the largest p that counts, or the one that a single change must have."""
+        p = np.r_[[one.p for one in candidates], self._every(self._free)]
+        adjusted = stats.false_discovery_control(p) if len(p) else p
+        sure = p[adjusted <= self._given.rate]
+        return float(max(sure.max(initial=0.0), self._given.rate / max(len(p), 1)))
+
+    def _every(self, free: npt.NDArray[np.bool_]) -> Floats:
+        return np.asarray(
+            np.r_[np.where(free, self._test.p, 1.0), self._drift_p, self._given.beside]
+        )
+
+    def _adjusted(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the adjusted p of groups, of single parameters, of drifts, and of the others."""
+        of_groups = np.array([one.p for one in self._candidates()])
+        p = np.r_[of_groups, self._every(self._free)]
+        found = stats.false_discovery_control(p) if len(p) else p
+        edges = np.cumsum([len(of_groups), len(self._free), len(self._drift_p)])
+        groups, single, drifts, beside = np.split(found, edges)
+        return groups, single, drifts, beside
+
+    def _best_group(self) -> Change | None:
+        """Return the change of the group that explains most, if it is significant."""
+        candidates = self._candidates()
+        adjusted, *_ = self._adjusted()
+        price = np.log(max(len(candidates), 1))
+        best, most = None, 0.0
+        for one, p in zip(candidates, adjusted, strict=True):
+            if p <= self._given.rate and abs(one.effect) >= self._given.least[one.metric]:
+                gain = self._gain(one) - price
+                if gain > most:
+                    best, most = one, gain
+        return best
+
+    def _gain(self, change: Change) -> float:
+        """Return how much likelier it is that all of a group changed than that none did."""
+        own, error = self._test.effect[change.rows], self._test.error[change.rows]
+        large = max(_LARGE, 2 * self._given.least[change.metric])
+        effect = np.clip(change.effect, -large, large)
+        own = np.clip(own, -large, large)
+        ratio = (own**2 - (own - effect) ** 2) / (2 * error**2)
+        if np.mean(ratio > 0) < _LEAST_SHARE:
+            return 0.0
+        return float(np.clip(ratio, -_MOST_EVIDENCE, _MOST_EVIDENCE).sum())
+
+    def _candidates(self) -> list[Change]:
+        """Return how each group changed, as far as no change explains its curves yet.
+
+        Once in each scope: all segments of its curves, the main ones, and those of about the same
+        sizes.
+        """
+        left = self._free.tobytes()
+        if self._left != left:
+            self._left, self._candidates_left = left, self._candidates_of_the_rest()
+        return self._candidates_left
+
+    def _candidates_of_the_rest(self) -> list[Change]:
+        wanted: dict[tuple[str, bytes], tuple[Indices, Mapping[str, str]]] = {}
+        for metric, scopes in self._scopes.items():
+            for group in self._given.groups:
+                rows = self.rows(group.curves, metric)
+                for scope in scopes:
+                    some = rows[scope[rows]]
+                    key = (metric, some.tobytes())
+                    if key not in wanted and len(np.unique(self._curve[some])) > 1:
+                        wanted[key] = some, group.shared
+        for metric in self._scopes:
+            new = [key for key in wanted if key not in self._known and key[0] == metric]
+            if new:
+                alike = [wanted[key] for key in new]
+                together = self._together(
+                    metric, [one[0] for one in alike], [one[1] for one in alike]
+                )
+                self._known |= zip(new, together, strict=True)
+        return [self._known[key] for key in wanted]
+
+    def _scopes_of(self, metric: str) -> Iterator[npt.NDArray[np.bool_]]:
+        """Yield which parameters of a metric are compared together."""
+        own = self._metric == metric
+        yield own
+        yield own & self._main
+        first, last = (
+            self._parameters.table[name].to_numpy()
+            for name in ("first_size_bytes", "last_size_bytes")
+        )
+        others = np.unique(np.c_[first, last][own & ~self._main], axis=0).tolist()
+
+        def belongs(known: list[list[int]], one: list[int]) -> bool:
+            return bool(within_an_octave(np.array(one), np.array(known[0])).all())
+
+        for sizes in first_fit(others, belongs):
+            alike = [(first == one) & (last == two) for one, two in sizes]
+            yield own & ~self._main & np.logical_or.reduce(alike)
+
+    def _with_singles(self, found: list[Change]) -> list[Change]:
+        """Add what single curves changed, to a group that they changed like, or by themselves."""
+        _, adjusted, *_ = self._adjusted()
+        least = np.array([self._given.least[metric] for metric in self._metric])
+        sure = self._free & (adjusted <= self._given.rate)
+        sure &= np.abs(np.nan_to_num(self._test.effect)) >= least
+        pairs = dict.fromkeys(zip(self._metric[sure], self._curve[sure], strict=True))
+        singles: list[Change] = []
+        for metric, curve in pairs:
+            rows = np.flatnonzero(sure & (self._metric == metric) & (self._curve == curve))
+            one = self._single(metric, rows)
+            number = next((n for n, group in enumerate(found) if self._is_like(one, group)), None)
+            if number is None:
+                singles.append(one)
+            else:
+                found[number] = self._joined(found[number], one)
+        return [*found, *singles]
+
+    def _is_like(self, one: Change, group: Change) -> bool:
+        """Whether a curve shares something with a group and changed like it."""
+        if one.metric != group.metric or not one.effect / group.effect >= _ALIKE:
+            return False
+        return any(True for _ in self._parents(group, one.curves))
+
+    def _parents(self, change: Change, curves: Indices) -> Iterator[Group]:
+        """Yield the larger groups with these curves that share one of what a group shares."""
+        for group in self._given.groups:
+            shares = len(group.shared) == 1 and group.shared.items() <= change.shared.items()
+            if shares and np.isin(curves, group.curves).all():
+                yield group
+
+    def _joined(self, group: Change, one: Change) -> Change:
+        every = np.union1d(group.curves, one.curves)
+        kept: dict[str, str] = {}
+        for parent in self._parents(group, one.curves):
+            kept |= parent.shared
+        return replace(group, rows=np.union1d(group.rows, one.rows), curves=every, shared=kept)
+
+    def _single(self, metric: str, rows: Indices) -> Change:
+        """Return the change of one curve, by its most significant parameter."""
+        row = rows[np.argmin(self._test.p[rows])]
+        return Change(
+            metric,
+            np.unique(self._curve[rows]),
+            rows,
+            float(self._test.effect[row]),
+            float(self._low[row]),
+            float(self._high[row]),
+            float(self._test.p[row]),
+            self._mean(np.array([row])),
+        )
+
+    def _drifts_of(self, candidates: Sequence[Change]) -> tuple[list[Change], int]:
+        """Return how groups, and single curves in their main segments, rise session by session.
+
+        Return also how many did not: they are tests too.
+        """
+        rows = np.flatnonzero(self._free & self._main & np.isin(self._metric, [LATENCY, BANDWIDTH]))
+        groups = [one for one in candidates if one.metric in (LATENCY, BANDWIDTH)]
+        if not len(rows):
+            return [], 0
+        kinds = _kinds([one.shared for one in groups])
+        kinds = np.r_[kinds, kinds.max(initial=-1) + 1 + self._given.variance_group[rows]]
+        alone = self._parameters.nightly[rows] - self._test.centre[rows, None]
+        series = np.concatenate([*(one.series[None] for one in groups), alone])
+        alike = correlation_beside_trend(series, kinds)
+        found = []
+        for number in np.flatnonzero(most_deviates(series) > _LIKELY_DRIFT):
+            if not is_gradual(series[number]):
+                continue
+            rise, low, high, z = drift(series[number], alike[number])
+            if number < len(groups):
+                one = groups[number]
+                if not self._all_rise(one, rise):
+                    continue
+            else:
+                row = rows[[number - len(groups)]]
+                one = self._single(str(self._metric[row[0]]), row)
+            p = float(stats.norm.sf(z))  # only a rise counts
+            found.append(replace(one, effect=rise, low=low, high=high, p=p))
+        return found, len(series) - len(found)
+
+    def _all_rise(self, change: Change, rise: float) -> bool:
+        """Whether most parameters of a group rise at least half as much as the group."""
+        for row in change.rows.tolist():
+            if row not in self._rises:
+                self._rises[row] = drift(self._mean(np.array([row])))[0]
+        own = np.array([self._rises[row] for row in change.rows.tolist()])
+        return bool(np.mean(own >= rise / 2) >= _LEAST_SHARE)
+
+    def _together(
+        self, metric: str, rows: Sequence[Indices], shared: Sequence[Mapping[str, str]]
+    ) -> list[Change]:
+        """Compare groups of parameters, each as one, with their baseline.
+
+        Groups that share values of the same factors are alike.
+        """
+        series = np.stack([self._mean(some) for some in rows])
+        # The sessions of a group are compared with each other, so what its curves have in common
+        # from session to session is part of its scatter.
+        usual = np.array([_TOGETHER * np.median(self._test.scatter[some]) for some in rows])
+        normal = normal_nights(series, self._given.settled_after)
+        launches = LaunchesByNight.single(series)
+        launches = replace(launches, each=np.stack([self._mean_launches(some) for some in rows]))
+        alone = np.arange(len(series))
+        test = compare(Series(launches, normal, alone, _kinds(shared)), usual)
+        low, high = test.interval()
+        return [
+            Change(
+                metric,
+                np.unique(self._curve[some]),
+                some,
+                float(test.effect[number]),
+                float(low[number]),
+                float(high[number]),
+                float(test.p[number]),
+                series[number],
+                shared[number],
+                float(test.scatter[number]),
+            )
+            for number, some in enumerate(rows)
+        ]
+
+    def _mean(self, rows: Indices) -> Floats:
+        """Return the weighted mean of some parameters in each session, relative to the levels."""
+        return self._weighted(self._parameters.nightly, rows)
+
+    def _mean_launches(self, rows: Indices) -> Floats:
+        """Return the same mean of the first launches of all curves, the second, and so on."""
+        return self._weighted(self._parameters.launches.each, rows)
+
+    def _weighted(self, values: npt.NDArray[np.floating[Any]], rows: Indices) -> Floats:
+        one_each = (-1, *[1] * (values.ndim - 1))
+        off = values[rows] - self._test.centre[rows].reshape(one_each)
+        there = np.isfinite(off)
+        weight = np.where(there, (1 / self._test.error[rows] ** 2).reshape(one_each), 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((np.where(there, off, 0.0) * weight).sum(axis=0) / weight.sum(axis=0))
+
+
+def _kinds(shared: Sequence[Mapping[str, str]]) -> Indices:
+    """Number groups by the factors whose values they share."""
+    kinds: dict[frozenset[str], int] = {}
+    return np.array([kinds.setdefault(frozenset(one), len(kinds)) for one in shared], dtype=int)

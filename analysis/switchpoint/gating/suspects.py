@@ -1,0 +1,415 @@
+"""What the gate suspects, with all that is needed to measure it again."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from switchpoint.gating.accepted import identity_text
+from switchpoint.gating.baseline import DISTURBED, USUAL_SCATTER
+from switchpoint.gating.kinds import CHANGES, SUSPECTED
+from switchpoint.gating.nights import Nights
+from switchpoint.gating.points import POINT_COLUMNS
+from switchpoint.gating.relative_times import Job, job_of, levels, usual_levels, values
+from switchpoint.gating.switches import BESIDE
+from switchpoint.gating.trials import Trial, trial_of
+from switchpoint.importing.lock import unpack
+from switchpoint.records.mpi_environment import mpi_settings
+from switchpoint.store.store import Store
+from switchpoint.store.wanted import Query
+from switchpoint.tables.mpi_names import mpi_name
+from switchpoint.tables.student import SD_PER_MAD
+from switchpoint.tables.sweeps import Floats, Indices
+from switchpoint.untrusted.settings import may_be_set
+
+#: So many jobs stand for all curves of a finding, and so many sizes for all of its sizes.
+_MOST_JOBS, _MOST_SIZES = 2, 12
+
+#: So many sizes of the whole curve are measured with them: what was sent before a message changes
+#: its time. On TCP, messages just above one segment are twice as slow if no other size is sent.
+_MOST_COMPANIONS = 48
+
+#: So many nights before the change say what is usual. Of fewer than so many, the launches tell how
+#: much that scatters.
+_NIGHTS = 10
+_FEW_NIGHTS = 3
+
+#: Settings that are taken back one at a time.
+_MOST_SETTINGS = 4
+
+_VARIABLE = re.compile(r"[A-Za-z_]\w*")
+
+#: Open MPI takes each control variable from an environment variable with this prefix. MPICH's
+#: control variables have the name of theirs.
+_OPEN_MPI = "OMPI_MCA_"
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A finding to measure again.
+
+    Attributes
+    ----------
+    finding_id, metric : str
+        Of the finding.
+    trials : list of Trial
+        Jobs that measure it as tonight; they stand for all of its curves.
+    usual : Series
+        The usual level of each job, mode and size, see `usual_levels`.
+    nights : array of float
+        How slow each night before was, see `values`; of few nights, how slow each launch was.
+    tonight : float
+        How slow tonight was.
+    settings : list of Setting
+        What was set otherwise before.
+    untried : list of Setting
+        The same of settings that may not be set because a record says so.
+    lock_before : str
+        The Spack lock of the nights before, if tonight has another; otherwise empty.
+    moved : tuple of int or None
+        The sizes across which a switch moved, see `values`.
+    jobs : list of Suspect
+        The same of each of its jobs alone, if there are several.
+    place : str
+        Of one of several jobs: what it measures.
+    """
+
+    finding_id: str
+    metric: str
+    trials: list[Trial]
+    usual: pd.Series[float]
+    nights: Floats
+    tonight: float
+    settings: list[Setting] = field(default_factory=list)
+    untried: list[Setting] = field(default_factory=list)
+    lock_before: str = ""
+    moved: tuple[int, int] | None = None
+    jobs: list[Suspect] = field(default_factory=list)
+    place: str = ""
+
+
+def suspects_of(findings: pd.DataFrame, store: Store, nights: Nights) -> list[Suspect]:
+    """Return the findings that measuring again may refute or explain.
+
+    These are suspected changes that fail the gate, of curves of our own kernels.
+
+    Parameters
+    ----------
+    findings
+        `GATE_COLUMNS`.
+    store, nights
+        What the gate compared.
+    """
+    rows = findings[
+        findings["fails"].astype(bool)
+        & (findings["state"] == SUSPECTED)
+        & findings["kind"].isin(CHANGES)
+    ]
+    found = (_suspect(row, store, nights) for row in rows.to_dict("records"))
+    return [suspect for suspect in found if suspect is not None]
+
+
+def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspect | None:
+    curves = _parsed(finding["curves"])
+    sizes = [finding[name] for name in ("first_size_bytes", "last_size_bytes")]
+    if not curves or any(pd.isna(size) for size in sizes):
+        return None
+    chosen = _representatives(curves)
+    points = _points(store, nights, chosen, str(finding["metric"]))
+    sound = nights.sound(map(identity_text, curves))
+    before = _nights_before(nights, sound, finding.get("since_utc"))
+    found = _suspect_of(finding, store, nights, before, chosen, points)
+    if found is None or len(chosen) == 1:
+        return found
+    alone = (
+        _suspect_of(finding, store, nights, before, {job: modes}, points[points["job"] == job])
+        for job, modes in chosen.items()
+    )
+    jobs = [replace(one, place=_words_of(one.trials[0])) for one in alone if one is not None]
+    return replace(found, jobs=jobs)
+
+
+def _words_of(trial: Trial) -> str:
+    return " ".join(f"`{word}`" for word in (trial.placement, *trial.modes))
+
+
+def _suspect_of(
+    finding: Mapping[Any, Any],
+    store: Store,
+    nights: Nights,
+    before: Sequence[int],
+    chosen: Mapping[Job, Sequence[str]],
+    whole: pd.DataFrame,
+) -> Suspect | None:
+    """Return what some jobs tell of a finding, from their points in all nights."""
+    metric = str(finding["metric"])
+    first, last = int(finding["first_size_bytes"]), int(finding["last_size_bytes"])
+    moved = (first, last) if metric == "switch" else None
+    judged = _judged(np.unique(whole["size_bytes"]), first, last, moved)
+    table = whole[whole["size_bytes"].isin(judged)]
+    night_of = dict(zip(nights.runs["run_id"], nights.runs["night"], strict=True))
+    usual = usual_levels(table[table["run_id"].map(night_of).isin(before)], night_of)
+    by_night = values(table, usual, night_of.get, moved)
+    tonight = by_night.get(nights.tonight)
+    if tonight is None or not tonight:
+        return None
+    of_tonight = whole[whole["run_id"].map(night_of) == nights.tonight]
+    trials, now = _trials(store, of_tonight, chosen, usual, tonight, moved)
+    if not trials:
+        return None
+    past = _undisturbed(by_night[by_night.index.isin(before)])
+    if len(past) < _FEW_NIGHTS:
+        rounds = _rounds(table[table["run_id"].map(night_of).isin(past.index)], night_of)
+        past = values(table, usual, rounds.get, moved)
+    runs_before = table.loc[table["run_id"].map(night_of).isin(before[-2:]), "run_id"].unique()
+    then = recorded(store, runs_before)
+    changed = changed_settings([*then.headers.values()], [*now.headers.values()])
+    return Suspect(
+        str(finding["finding_id"]),
+        metric,
+        trials,
+        usual,
+        np.asarray(past, dtype=np.float64),
+        float(tonight),
+        [one for one in changed if _may_be_taken_back(one)][:_MOST_SETTINGS],
+        [one for one in changed if not _may_be_taken_back(one)],
+        "" if then.locks & now.locks or not trials[0].lock else then.lock,
+        moved,
+    )
+
+
+def _may_be_taken_back(setting: Setting) -> bool:
+    """Return whether a setting may be made as the records before say: nobody reads them first."""
+    return may_be_set(setting.environment, setting.before)
+
+
+def _undisturbed(past: pd.Series[float]) -> pd.Series[float]:
+    """Leave out nights that are far from the others: they do not tell what is usual."""
+    off = (past - past.median()).abs()
+    scale = max(SD_PER_MAD * float(off.median()), USUAL_SCATTER)
+    usual: pd.Series[float] = past[off <= DISTURBED * scale]
+    return usual
+
+
+def _judged(there: Indices, first: int, last: int, moved: tuple[int, int] | None) -> Indices:
+    """Return the sizes of a finding, with some on either side if a switch moved across them."""
+    inside = np.flatnonzero((there >= first) & (there <= last))
+    if moved is None or not len(inside):
+        return there[inside]
+    return there[max(inside[0] - BESIDE, 0) : inside[-1] + 1 + BESIDE]
+
+
+def _rounds(table: pd.DataFrame, night_of: Mapping[str, int]) -> dict[str, int]:
+    """Number the launches of each job; return the numbers by run ID, newest nights last."""
+    runs = table[["job", "run_id"]].drop_duplicates()
+    runs = runs.assign(night=runs["run_id"].map(night_of)).sort_values("night", kind="stable")
+    return dict(zip(runs["run_id"], runs.groupby("job").cumcount(), strict=True))
+
+
+def _trials(
+    store: Store,
+    tonight: pd.DataFrame,
+    chosen: Mapping[Job, Sequence[str]],
+    usual: pd.Series[float],
+    slower: float,
+    moved: tuple[int, int] | None,
+) -> tuple[list[Trial], Recorded]:
+    """Return a trial for each job that repeats the worst of its launches, and their records."""
+    trials, records = [], Recorded()
+    for job in chosen:
+        part = tonight[tonight["job"] == job]
+        own = recorded(store, part["run_id"].unique())
+        known = usual.index[usual.index.get_level_values("job") == job]
+        modes = [mode for mode in chosen[job] if mode in known.get_level_values("mode")]
+        there = np.unique(known.get_level_values("size_bytes"))
+        measured = np.unique(part.loc[part["mode"].isin(modes), "size_bytes"])
+        if own.headers and modes and len(there):
+            records.headers.update(own.headers)
+            records.locks.update(own.locks)
+            worst = _worst(part, usual, slower, own.headers, moved)
+            sizes = {*_thinned(there, _MOST_SIZES), *_thinned(measured, _MOST_COMPANIONS)}
+            trials.append(trial_of(own.headers[worst], modes, sorted(sizes), own.lock))
+    return trials, records
+
+
+def _parsed(value: Any) -> list[dict[str, Any]]:
+    return list(json.loads(value) if isinstance(value, str) else value)
+
+
+def _representatives(curves: Sequence[Mapping[str, Any]]) -> dict[Job, list[str]]:
+    """Return a few jobs with their modes, far from each other in the order of their names."""
+    modes: dict[Job, list[str]] = {}
+    for curve in curves:
+        modes.setdefault(job_of(curve), []).append(str(curve.get("mode")))
+    jobs = sorted(modes, key=sorted)
+    ends = np.unique(np.linspace(0, len(jobs) - 1, _MOST_JOBS).round().astype(int))
+    return {jobs[place]: modes[jobs[place]] for place in ends}
+
+
+def _points(
+    store: Store, nights: Nights, chosen: Mapping[Job, Sequence[str]], metric: str
+) -> pd.DataFrame:
+    """Return the levels of some curves in all nights."""
+    parts = []
+    for job, modes in chosen.items():
+        known = dict(job)
+        wanted: dict[str, Query] = {
+            name: known[name]
+            for name in ("site", "environ", "kernel", "placement")
+            if name in known
+        }
+        points = store.curves(POINT_COLUMNS, since=nights.starts_utc[0], **wanted)
+        points = points[points["run_id"].astype(str).isin(nights.runs["run_id"])]
+        table = levels(points.assign(run_id=points["run_id"].astype(str)), metric)
+        parts.append(table[(table["job"] == job) & table["mode"].isin(modes)])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _nights_before(nights: Nights, sound: list[int], since_utc: object) -> list[int]:
+    """Return the newest of some nights that are before the change."""
+    before = [
+        night
+        for night in sound
+        if not isinstance(since_utc, str) or nights.starts_utc[night] < since_utc
+    ]
+    return (before or sound)[-_NIGHTS:]
+
+
+def _worst(
+    table: pd.DataFrame,
+    usual: pd.Series[float],
+    tonight: float,
+    headers: Mapping[str, Any],
+    moved: tuple[int, int] | None,
+) -> str:
+    """Return the run in which the change is largest: others may have run on other nodes."""
+    of_runs = values(table, usual, lambda run: run if run in headers else None, moved)
+    change = of_runs * np.sign(tonight)
+    return str(change.idxmax()) if len(change) else [*headers][-1]
+
+
+def _thinned(sizes: Indices, most: int) -> list[int]:
+    """Return some of many sizes, with the first and the last."""
+    places = np.unique(np.linspace(0, len(sizes) - 1, most).round().astype(int))
+    return [int(sizes[place]) for place in places]
+
+
+@dataclass
+class Recorded:
+    """Headers and locks of some runs.
+
+    Attributes
+    ----------
+    headers : dict
+        Of run records, by run ID.
+    locks : set of str
+        The texts of the Spack locks that were imported with them.
+    """
+
+    headers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    locks: set[str] = field(default_factory=set)
+
+    @property
+    def lock(self) -> str:
+        """Their common lock; empty if there is none or several."""
+        return min(self.locks) if len(self.locks) == 1 else ""
+
+
+def recorded(store: Store, run_ids: Iterable[str]) -> Recorded:
+    """Return what is known of the runs with these IDs."""
+    found = Recorded()
+    for run_id in run_ids:
+        for run in store.facts(run_id=str(run_id)).to_dict("records"):
+            if isinstance(run["header"], str):
+                found.headers[str(run_id)] = json.loads(run["header"])
+            if isinstance(run["lock"], str) and (lock := unpack(run["lock"])) is not None:
+                found.locks.add(lock)
+    return found
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting that changed between earlier nights and tonight.
+
+    Attributes
+    ----------
+    name : str
+        Of a control variable, or of an environment variable.
+    environment : str
+        The environment variable that sets it.
+    before, tonight : str or None
+        Its values; None if it was not set.
+    """
+
+    name: str
+    environment: str
+    before: str | None
+    tonight: str | None
+
+    def __str__(self) -> str:
+        return f"{self.name} = {_shown(self.tonight)}, before {_shown(self.before)}"
+
+
+def changed_settings(
+    before: Sequence[dict[str, Any]], tonight: Sequence[dict[str, Any]]
+) -> list[Setting]:
+    """Return the settings with one value in all runs before and another in all runs of tonight.
+
+    A value that differs between the runs of one night, such as a job's number, was not set by
+    anybody.
+
+    Parameters
+    ----------
+    before, tonight
+        Headers of run records.
+    """
+    variables = list(_control_variables(before, tonight))
+    known = {setting.environment for setting in variables}
+    own = (
+        Setting(name, name, *values)
+        for name, values in _changed(
+            [mpi_settings(header["mpi"].get("environment", {})) for header in before],
+            [mpi_settings(header["mpi"].get("environment", {})) for header in tonight],
+        )
+    )
+    return [*variables, *(setting for setting in own if setting.environment not in known)]
+
+
+def _control_variables(
+    before: Sequence[dict[str, Any]], tonight: Sequence[dict[str, Any]]
+) -> Iterator[Setting]:
+    libraries = {mpi_name(header["mpi"].get("library", "")) for header in [*before, *tonight]}
+    if len(libraries) != 1:  # another library has other defaults, which nobody set
+        return
+    prefix = _OPEN_MPI if libraries.pop().startswith("Open MPI") else ""
+    for name, (old, new) in _changed(
+        [header["mpi"].get("cvars") or {} for header in before],
+        [header["mpi"].get("cvars") or {} for header in tonight],
+    ):
+        if old is not None and new is not None:
+            yield Setting(name, prefix + name, old, new)
+
+
+def _changed(
+    before: Sequence[dict[str, Any]], tonight: Sequence[dict[str, Any]]
+) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
+    """Yield name and both values of each entry that is constant on either side and differs."""
+    names = dict.fromkeys(name for one in [*before, *tonight] for name in one)
+    for name in filter(_VARIABLE.fullmatch, names):
+        old, new = ({_text(one.get(name)) for one in side} for side in (before, tonight))
+        if len(old) == len(new) == 1 and old != new:
+            yield name, (old.pop(), new.pop())
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _shown(value: str | None) -> str:
+    return "not set" if value is None else value or "empty"

@@ -1,0 +1,334 @@
+"""Switches that moved: the sizes between two places, compared with those beside them.
+
+If a limit falls from 64 KiB to 32 KiB, the sizes in between take the times that the segment above
+the limit would have there, and those on either side take the times that they took. So each launch
+gives one number: how much slower the sizes in between are than those beside them explain, whether
+these are slower by a share, by a time, or by a time for each byte. A session that is slow as a
+whole, a higher latency or a lower bandwidth leave it at 0. It is compared with its own baseline,
+like everything else.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from switchpoint.gating.baseline import Series, compare
+from switchpoint.gating.by_night import by_night, launches_by_night
+from switchpoint.gating.parameters import ratios
+from switchpoint.gating.points import Points
+from switchpoint.gating.shapes import Shapes
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: Smaller jumps are not followed, as a logarithm of time.
+_SMALLEST_JUMP = 0.05
+
+#: The jump is between this share of what the line of the other side says and one over it: an
+#: extrapolated line is not exact. Where no size is left beyond the new place, the line must agree
+#: better, and the jump be large.
+_AGREES, _AGREES_AT_END = 0.4, 0.75
+_LARGE_JUMP = 0.2
+
+#: At least this share of the jump is no change of the sizes beside it too.
+_OF_ITS_OWN = 0.25
+
+#: The sizes of a segment whose line may be far off at others.
+_FEW_SIZES = 2
+
+#: Of the sizes between the places, at least this share moved by at least half of the jump.
+_LEAST_MOVED = 2 / 3
+
+#: How many sizes beside them, on either side, are compared with them.
+BESIDE = 2
+
+#: Before there is a baseline: how much sizes beside each other scatter, relative.
+_USUAL_SCATTER = 0.01
+
+#: The sizes that a switch moved across are no change of latency or bandwidth if chance is less
+#: probable than this.
+_LEFT_OUT = 1e-3
+
+#: With fewer earlier sessions nobody knows from which size to which a switch moves by itself, so a
+#: move across a single size of the grid is not reported.
+ENOUGH_NIGHTS = 2
+
+
+@dataclass(frozen=True)
+class MovedSwitch:
+    """A switch that is at another place than in the baseline.
+
+    Attributes
+    ----------
+    curve : int
+    last_before, first_after : int
+        The sizes beside its place in the baseline, in bytes.
+    new_last_before, new_first_after : int
+        The sizes beside its place in the current session.
+    effect, low, high : float
+        How much slower the sizes in between are, as a logarithm, with its 95 % interval.
+    p : float
+        The probability that chance shows it, of all places to which the switch could have moved.
+    places : array of int
+        The places in between.
+    segments : tuple of int
+        The segments before and after the switch in the baseline.
+    """
+
+    curve: int
+    last_before: int
+    first_after: int
+    new_last_before: int
+    new_first_after: int
+    effect: float
+    low: float
+    high: float
+    p: float
+    places: Indices
+    segments: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class _Move:
+    """A place of a curve to which a switch may have moved, all as rows of the curve's places."""
+
+    start: int
+    places: Indices
+    lower: Indices
+    upper: Indices
+    gain: float = 0.0
+
+    @property
+    def new(self) -> int:
+        """The first place after the switch."""
+        down = self.places[-1] < self.start
+        return int(self.places[0]) if down else int(self.places[-1]) + 1
+
+
+def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
+    """Find the switches that are at another place in the current session."""
+    ratio = ratios(points, shapes)
+    current = (points.night == points.nights - 1) & np.isfinite(ratio)
+    if not current.any() or not len(shapes.size):
+        return []
+    place = shapes.place[current]
+    level = by_night(place, np.zeros_like(place), ratio[current], (len(shapes.size), 1))[:, 0]
+    curves = np.unique(shapes.curve[np.abs(np.nan_to_num(level)) > _SMALLEST_JUMP])
+    moves: list[tuple[_Curve, _Move, int]] = []
+    for curve in curves:
+        first, last = np.searchsorted(shapes.curve, [curve, curve + 1])
+        own = _Curve.of(points, ratio, shapes, int(first), int(last))
+        moves += [(own, move, number) for move, number in own.moves()]
+    if not moves:
+        return []
+    rows = [own.contrast(own.ratio, move) for own, move, _ in moves]
+    launches = launches_by_night(
+        np.repeat(np.arange(len(moves)), [len(one) for one in rows]),
+        np.concatenate([own.night for own, *_ in moves]),
+        np.concatenate(rows),
+        (len(moves), points.nights),
+    )
+    normal = np.ones(launches.nightly.shape, dtype=bool)
+    alike = np.zeros(len(moves), dtype=np.intp)
+    test = compare(Series(launches, normal, alike), _USUAL_SCATTER)
+    p = np.minimum(test.p * [number for *_, number in moves], 1.0)
+    low, high = test.interval()
+    found: list[MovedSwitch] = []
+    for number in np.argsort(p, kind="stable"):
+        own, move, _ = moves[number]
+        few = points.nights - 1 < ENOUGH_NIGHTS and len(move.places) < 2
+        taken = [one.places for one in found if one.curve == own.curve]
+        places = own.first + move.places
+        if p[number] > _LEFT_OUT or few or any(np.isin(places, one).any() for one in taken):
+            continue
+        effect = float(np.nanmedian(own.level[move.places]))
+        half = float(high[number] - low[number]) / 2
+        found.append(own.described(move, effect, half, float(p[number])))
+    return found
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """One curve's places.
+
+    Attributes
+    ----------
+    shapes, first, last
+        Of all curves, and the first place of this one and the one after its last.
+    ratio : array of float, shape (launches, places)
+        How much slower each launch is than the baseline, as a logarithm; NaN without a point.
+    night : array of int, shape (launches,)
+    level : array of float, shape (places,)
+        The median of the current launches.
+    """
+
+    shapes: Shapes
+    first: int
+    last: int
+    ratio: Floats
+    night: Indices
+    level: Floats
+
+    @classmethod
+    def of(cls, points: Points, ratio: Floats, shapes: Shapes, first: int, last: int) -> _Curve:
+        """Return the curve with these places."""
+        here = (shapes.place >= first) & (shapes.place < last) & np.isfinite(ratio)
+        launches, row = np.unique(points.launch[here], return_inverse=True)
+        matrix = np.full((len(launches), last - first), np.nan)
+        matrix[row, shapes.place[here] - first] = ratio[here]
+        night = points.launches["night"].to_numpy()[launches]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of sizes that are missing now
+            level = np.nanmedian(matrix[night == points.nights - 1], axis=0)
+        return cls(shapes, first, last, matrix, night, level)
+
+    @property
+    def curve(self) -> int:
+        """The number of the curve."""
+        return int(self.shapes.curve[self.first])
+
+    @property
+    def segment(self) -> Indices:
+        """The segment of each place."""
+        return self.shapes.segment[self.first : self.last]
+
+    def moves(self) -> Iterator[tuple[_Move, int]]:
+        """Yield for each switch the move that explains most, and from how many it was chosen."""
+        for start in np.flatnonzero(np.diff(self.segment)) + 1:
+            moves = [*self._moves_of(int(start))]
+            likely = [
+                _Move(one.start, one.places, one.lower, one.upper, gain)
+                for one in moves
+                if (gain := self._gain(one)) > 0
+            ]
+            if likely:
+                yield max(likely, key=lambda one: one.gain), len(moves)
+
+    def _moves_of(self, start: int) -> Iterator[_Move]:
+        """Yield to where a switch can move: down, down from one size later, and up."""
+        count = len(self.level)
+        for end in (start, start + 1):
+            for new in range(start) if end < count else ():
+                yield self._move(start, new, end)
+        for new in range(start + 1, count + 1):
+            yield self._move(start, start, new)
+
+    def _move(self, start: int, first: int, end: int) -> _Move:
+        lower = np.arange(max(first - BESIDE, 0), first)
+        upper = np.arange(end, min(end + BESIDE, len(self.level)))
+        places = np.arange(first, end)
+        # The history may show a switch one size too early, and that size moves with it.
+        old = end if first < start else start
+        return _Move(old, places, lower, upper)
+
+    def _gain(self, move: _Move) -> float:
+        """Return how much better a move explains the current session than none; 0 if it cannot."""
+        inside = self.level[move.places]
+        known = np.isfinite(inside)
+        down = move.places[-1] < move.start
+        beyond = move.lower if down else move.upper
+        if not known.any() or not len(move.lower) + len(move.upper):
+            return 0.0
+        if not abs(float(np.mean(inside[known]))) > _SMALLEST_JUMP:
+            return 0.0
+        jump = float(self.contrast(self.level[None], move)[0])
+        if not abs(jump) > _SMALLEST_JUMP:
+            return 0.0
+        low, high = self._jumps(move)
+        way = 1.0 if jump > 0 else -1.0
+        low, high = sorted((way * low, way * high))
+        agrees = _AGREES if len(beyond) else _AGREES_AT_END
+        level = way * (float(np.mean(inside[known])) if len(beyond) else jump)
+        if not max(low, 0.0) * agrees <= level <= high / agrees:
+            return 0.0
+        if way * jump < _OF_ITS_OWN * low:
+            return 0.0
+        if not len(beyond) and abs(jump) < _LARGE_JUMP:
+            return 0.0
+        moved = way * (inside[known] - np.median(inside[known]) + jump) >= abs(jump) / 2
+        moved &= way * inside[known] >= abs(jump) / 2
+        if np.mean(moved) < _LEAST_MOVED or not moved[[0, -1]].all():
+            return 0.0
+        return float(known.sum() * jump**2)
+
+    def contrast(self, ratio: Floats, move: _Move) -> Floats:
+        """Return how much slower the sizes in between are in each launch than others explain.
+
+        Parameters
+        ----------
+        ratio : array of float, shape (launches, places)
+        move
+        """
+        size = self.shapes.size[self.first : self.last].astype(float)
+        time = np.exp(self.shapes.log_time[self.first : self.last])
+        added = time * np.expm1(ratio)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of launches without these sizes
+            inside = np.nanmean(ratio[:, move.places], axis=1)
+        own = time[move.places].mean()
+        explained = []
+        for place in (*move.lower, *move.upper):
+            larger = size[move.places].mean() / max(size[place], 1.0)
+            by_time = added[:, place] / own
+            explained += [ratio[:, place], np.log1p(np.maximum(larger * by_time, -0.9))]
+            if place in move.lower or not len(move.lower):  # a higher latency adds as much below
+                explained.append(np.log1p(np.maximum(by_time, -0.9)))
+        rest = inside - np.stack(explained)
+        nearest = np.abs(np.where(np.isfinite(rest), rest, np.inf)).argmin(axis=0)
+        least = np.take_along_axis(rest, nearest[None], axis=0)[0]
+        return np.asarray(np.where(np.sign(least) == np.sign(inside), least, 0.0 * inside))
+
+    def _jumps(self, move: _Move) -> tuple[float, float]:
+        """Return the least and the largest jump that the line of the other side predicts.
+
+        Lines have a latency and a time per byte of at least 0. Of a segment of few sizes nothing
+        more is known: its time at another size is between the same and one in proportion. A link
+        that limits the larger sizes hides what the others cost beyond a switch: then those in
+        between take the time of the largest of them.
+        """
+        down = move.places[-1] < move.start
+        start = move.start if move.start < len(self.level) else move.start - 1
+        segment = self.segment[start] if down else self.segment[move.start - 1]
+        places = move.places
+        size = self.shapes.size[self.first + places].astype(float)
+        own = self.shapes.log_time[self.first + places]
+        first, end = np.searchsorted(self.shapes.segment, [segment, segment + 1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            jumps = [np.log(self.shapes.lines(segment, size)) - own]
+            if end - first <= _FEW_SIZES:
+                nearest = self.shapes.size[first if down else end - 1]
+                same = np.log(self.shapes.lines(segment, nearest)) - own
+                jumps += [same, same + np.log(size / nearest)]
+        inside = places[0] > 0 and self.segment[places[0] - 1] == self.segment[places[0]]
+        if down and inside:  # if all of a segment changed, its latency did
+            before = self.shapes.log_time[self.first : self.last] + self.level
+            beside = before[move.start - 1 : move.start + 1]
+            if np.isfinite(beside).any():
+                jumps.append(np.fmin.reduce(beside) - own)
+        means = [float(np.mean(one)) for one in jumps if np.isfinite(one).all()]
+        return (min(means), max(means)) if means else (0.0, 0.0)
+
+    def described(self, move: _Move, effect: float, half: float, p: float) -> MovedSwitch:
+        """Return a move as people read it."""
+        size = [0, *self.shapes.size[self.first : self.last].tolist(), 0]
+        pairs = [*itertools.pairwise(size)]
+        return MovedSwitch(
+            self.curve,
+            *pairs[move.start],
+            *pairs[move.new],
+            effect,
+            effect - half,
+            effect + half,
+            p,
+            self.first + move.places,
+            self._sides(move),
+        )
+
+    def _sides(self, move: _Move) -> tuple[int, int]:
+        """Return the segments before and after a switch."""
+        edges = np.flatnonzero(np.diff(self.segment)) + 1
+        start = edges[np.abs(edges - move.start).argmin()]
+        return int(self.segment[start - 1]), int(self.segment[start])

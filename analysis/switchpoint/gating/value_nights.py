@@ -1,0 +1,360 @@
+"""The nights of single values: the sessions of runs that they are near, and nights of their own.
+
+A value has a time, and no session. It belongs to the nearest session of runs. Values that are near
+none, such as those of a site without runs, are divided into nights by the pauses between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from switchpoint.errors import InputError
+from switchpoint.gating.nights import Nights, NoSession, no_session, of_the_future, select_nights
+from switchpoint.gating.policy import Maintenance, maintenance_at
+from switchpoint.store.ledger import now_utc
+from switchpoint.store.store import Store
+from switchpoint.tables.sweeps import Floats, Indices
+
+#: A value belongs to no session that is further away, and after such a pause a new night begins.
+#: Half a day: so what people start by day belongs to the night that is nearer.
+PAUSE_H = 12.0
+
+#: A night without a pause ends after a day, less what rounding costs: tests that run all day.
+LONGEST_H = 24.0 - 1e-6
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """The nights of runs, and those of single values.
+
+    Attributes
+    ----------
+    nights : Nights
+        The judged session and its history. Without runs, they are the nights of the values.
+    values : DataFrame
+        Single values (`VALUE_COLUMNS`), oldest first, with `night` and `excused`: whether the value
+        is of a day of maintenance, and its night is not.
+    starts_utc : list of str
+        The start of each night of the values, oldest first; the last is judged.
+    """
+
+    nights: Nights
+    values: pd.DataFrame
+    starts_utc: list[str]
+
+    @property
+    def sites(self) -> list[str]:
+        """The names of the sites of what is judged."""
+        runs = self.nights.runs_of(self.nights.tonight)
+        tonight = self.values["night"] == len(self.starts_utc) - 1
+        sites = (runs if len(runs) else self.values[tonight])["site"].dropna()
+        return sorted(map(str, sites.unique()))
+
+    @property
+    def site(self) -> str | None:
+        """The site of what is judged; None if it has none, or several."""
+        return self.sites[0] if len(self.sites) == 1 else None
+
+
+def calendar(
+    store: Store,
+    single: pd.DataFrame,
+    session: str | None,
+    site: str | None,
+    history: int,
+    maintenance: Sequence[Maintenance] = (),
+) -> Calendar:
+    """Choose the session to judge, and the nights before it: by the runs, or by the values.
+
+    Parameters
+    ----------
+    store
+        Where the runs are.
+    single
+        As from `Store.single_values`.
+    session, site, history, maintenance
+        As for `select_nights`. A night of values without runs is named by its first day in UTC.
+
+    Raises
+    ------
+    InputError
+        If there is no such session.
+    """
+    values = dated(single)
+    nights = _nights_of_runs(store, values, session, site, history, maintenance)
+    if nights is None:
+        return _without_runs(store, values, session, history, maintenance)
+    own = values["site"].isin(nights.runs["site"]) | values["site"].isna()
+    own &= ~values["test"].astype(str).str.split(" ").str[0].isin(nights.other_checks)
+    alone = _not_judged({*values.loc[~own, "site"]} - nights.sites)
+    values = values[own].reset_index(drop=True)
+    after = hours_of(values) > _end(nights, values)
+    ahead = after & (hours_of(values) > now_h())
+    if session is None and nights.until_utc is None and (after & ~ahead).any():
+        told = (
+            f"the newest runs, of the session {nights.session}, are older than the newest single"
+            f" values: only these are judged; judge the runs with --session {nights.session}"
+        )
+        found = _without_runs(store, values, None, history, maintenance)
+        more = [told, *found.nights.warnings]
+    else:
+        found = _with_runs(nights, values, history, maintenance)
+        _, names, starts = own_nights(values[ahead])
+        more = of_the_future(pd.Series(starts, names, dtype="str"))
+    warned = replace(found.nights, warnings=[*nights.warnings, *alone, *more])
+    return replace(found, nights=warned)
+
+
+def site_of(store: Store, session: str | None) -> str | None:
+    """Return the site of the session to judge; None if it has none, or several.
+
+    Raises
+    ------
+    InputError
+        If there is no such session.
+    """
+    return calendar(store, store.single_values(), session, None, 1).site
+
+
+def _nights_of_runs(
+    store: Store,
+    values: pd.DataFrame,
+    session: str | None,
+    site: str | None,
+    history: int,
+    maintenance: Sequence[Maintenance],
+) -> Nights | None:
+    """Return the nights of the runs; None if only single values are of that site or session."""
+    if len(values) and not store.files.below("runs"):
+        return None
+    try:
+        return select_nights(store, session, site, history, maintenance)
+    except NoSession as error:
+        names = [name for own in _by_site(values).values() for name in own_nights(own)[1]]
+        others = error.source == "--session" and session not in names
+        if values.empty or others:  # runs have other sessions
+            raise
+    return None
+
+
+def _not_judged(sites: Iterable[str]) -> list[str]:
+    """Name the sites whose values are left out, one sentence each."""
+    return [
+        f"the single values of the site '{one}' are not judged with those of other sites; judge"
+        f" them with --site {one}"
+        for one in sorted(sites)
+    ]
+
+
+def _usual(starts: Sequence[str], maintenance: Sequence[Maintenance]) -> npt.NDArray[np.bool_]:
+    """Return which nights or days did not begin in a maintenance window."""
+    return np.array([maintenance_at(start, maintenance) is None for start in starts], dtype=bool)
+
+
+def _by_site(values: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the values of each site, with those that have none."""
+    whose = values["site"]
+    sites = sorted(map(str, whose.dropna().unique()))
+    found = {site: values[whose.isna() | (whose == site)] for site in sites}
+    return found or {"": values}
+
+
+def _site_to_judge(store: Store, values: pd.DataFrame, session: str | None) -> str:
+    """Return the site that has a night of this name, by default that of the newest value."""
+    if session is None:
+        begun = values[hours_of(values) <= now_h()]
+        sites = (begun if len(begun) else values)["site"].dropna()
+        return str(sites.iloc[-1]) if len(sites) else next(iter(_by_site(values)))
+    names = {site: own_nights(own)[1] for site, own in _by_site(values).items()}
+    named = [site for site, own in names.items() if session in own]
+    if not named:
+        raise no_session(store, session, sorted({name for own in names.values() for name in own}))
+    if len(named) > 1:
+        problem = f"the sites {', '.join(named)} have a night '{session}'; name one with --site"
+        raise InputError("--session", problem)
+    return named[0]
+
+
+def _without_runs(
+    store: Store,
+    values: pd.DataFrame,
+    session: str | None,
+    history: int,
+    maintenance: Sequence[Maintenance],
+) -> Calendar:
+    """Return the nights of the values by themselves: of one site, since each has its own."""
+    site, by_site = _site_to_judge(store, values, session), _by_site(values)
+    others = _not_judged({*by_site} - {site}) if session is None else []
+    values, now = by_site[site], now_utc()
+    begins, names, starts = own_nights(values)
+    begun = sum(start <= now for start in starts) or len(starts)
+    last = begun - 1 if session is None else names.index(session)
+    earlier = np.flatnonzero(_usual(starts[:last], maintenance))
+    chosen = [*earlier[max(len(earlier) - history, 0) :].tolist(), last]
+    number = np.full(len(starts), -1)
+    number[chosen] = np.arange(len(chosen))
+    night = number[np.searchsorted(begins, np.arange(len(values)), side="right") - 1]
+    later = pd.Series(starts[last + 1 :], names[last + 1 :], dtype="str")
+    nights = Nights(
+        pd.DataFrame(columns=["run_id", "night", "session", "complete"]),
+        [names[one] for one in chosen],
+        [starts[one] for one in chosen],
+        [],
+        [*others, *of_the_future(later[later > now])],
+        until_utc=next(iter(later[later <= now]), None),
+    )
+    told = _numbered(values, night, nights.starts_utc, maintenance)
+    return Calendar(nights, told, nights.starts_utc)
+
+
+def _with_runs(
+    nights: Nights, values: pd.DataFrame, history: int, maintenance: Sequence[Maintenance]
+) -> Calendar:
+    """Return the nights of the runs, and between them those of values that are near no run."""
+    hours, tonight = hours_of(values), nights.tonight
+    first, last, whose = _sessions(nights, values)
+    nearest = _nearest(hours, first, last)
+    night = np.append(whose, -1)[nearest]
+    first = first[whose >= 0]
+    apart = np.flatnonzero((nearest < 0) & (hours < first[tonight]))
+    begins = begins_of(hours[apart])
+    usual = _usual(texts_of_times(values, apart[begins]), maintenance)
+    own = np.searchsorted(begins, np.arange(len(apart)), side="right") - 1
+    number = np.where(usual, tonight + np.cumsum(usual), -1)
+    night[apart] = number[own] if len(apart) else -1
+    begins = begins[usual]
+    # Both kinds of nights are numbered in the order of time; tonight is the last.
+    order = np.argsort(np.append(first, hours[apart[begins]]), kind="stable")
+    number = np.argsort(order) - max(len(order) - 1 - history, 0)
+    texts = [*nights.starts_utc, *texts_of_times(values, apart[begins])]
+    starts = [texts[one] for one in order][-1 - history :]
+    night = np.append(number, -1)[night]
+    return Calendar(nights, _numbered(values, night, starts, maintenance), starts)
+
+
+def _numbered(
+    values: pd.DataFrame, night: Indices, starts_utc: list[str], maintenance: Sequence[Maintenance]
+) -> pd.DataFrame:
+    """Return the values that have a night, as `Calendar.values`."""
+    values, night = values[night >= 0], night[night >= 0]
+    days, which = days_of(hours_of(values))
+    excused = ~_usual(days, maintenance)[which] & _usual(starts_utc, maintenance)[night]
+    found = values.assign(night=night, excused=excused)
+    return found.drop(columns="time").reset_index(drop=True)
+
+
+def _sessions(nights: Nights, values: pd.DataFrame) -> tuple[Floats, Floats, Indices]:
+    """Return begin and end of all sessions of runs in their order, and the number of each night.
+
+    The number of a session that does not count, because of maintenance or as a later one, is -1.
+    """
+    tonight, later = nights.tonight, [nights.until_utc] if nights.until_utc else []
+    newest = [*nights.runs.groupby("night")["start_utc"].max()]
+    first = [*nights.starts_utc]
+    if len(nights.left_out):
+        left_out = nights.left_out.groupby("session")["start_utc"]
+        first, newest = [*first, *left_out.min()], [*newest, *left_out.max()]
+    begins = in_hours([*first, *later])
+    ends = _ends([*newest, *later])
+    ends[tonight] = _end(nights, values)
+    number = np.where(np.arange(len(begins)) <= tonight, np.arange(len(begins)), -1)
+    order = np.argsort(begins, kind="stable")
+    return begins[order], ends[order], number[order]
+
+
+def _ends(newest: list[str]) -> Floats:
+    """Return when sessions ended, in hours, from the newest start of the runs of each."""
+    of_a_day = np.array([len(one) == len("2026-11-20") for one in newest])  # any time of that day
+    return in_hours(newest) + LONGEST_H * of_a_day
+
+
+def _end(nights: Nights, values: pd.DataFrame) -> float:
+    """Return when the judged session ended: values may go on for a day, without a pause."""
+    last = float(_ends([nights.runs_of(nights.tonight)["start_utc"].max()])[0])
+    if nights.until_utc is not None:
+        return last
+    hours = hours_of(values)
+    chain = np.append(last, hours[(hours > last) & (hours < last + LONGEST_H)])
+    pauses = np.flatnonzero(np.diff(chain) > PAUSE_H)
+    return float(chain[pauses[0]] if len(pauses) else chain[-1])
+
+
+def _nearest(hours: Floats, first: Floats, last: Floats) -> Indices:
+    """Return the nearest session of each time; -1 if none is near."""
+    before = np.searchsorted(first, hours, side="right") - 1
+    since = np.maximum(hours - np.append(last, -np.inf)[before], 0.0)
+    until = np.append(first, np.inf)[before + 1] - hours
+    nearest = np.where(since <= until, before, before + 1)
+    return np.where(np.minimum(since, until) <= PAUSE_H, nearest, -1)
+
+
+def dated(single: pd.DataFrame) -> pd.DataFrame:
+    """Return the values with a time, in its order, with the column `time`."""
+    times = _parsed(single["time_utc"])
+    found = single.assign(time=times)[times.notna()]
+    return found.sort_values("time", kind="stable", ignore_index=True)
+
+
+def hours_of(values: pd.DataFrame) -> Floats:
+    """Return the time of each value in hours since 1970."""
+    return _in_hours(values["time"])
+
+
+def in_hours(texts: list[str]) -> Floats:
+    """Return times (ISO 8601, UTC) in hours since 1970."""
+    return _in_hours(_parsed(pd.Series(texts, dtype="str")))
+
+
+def now_h() -> float:
+    """Return the time of now in hours since 1970."""
+    return float(in_hours([now_utc()])[0])
+
+
+def days_of(hours: Floats) -> tuple[list[str], Indices]:
+    """Return the different days (UTC) of some times, and which of these each is."""
+    days, which = np.unique(hours // 24, return_inverse=True)
+    texts = np.datetime_as_string(days.astype(np.int64).astype("datetime64[D]"))
+    return texts.tolist(), which
+
+
+def begins_of(hours: Floats) -> Indices:
+    """Return which of some ordered times begin a night."""
+    pauses = np.append(np.flatnonzero(np.diff(hours) >= PAUSE_H) + 1, len(hours))
+    begins = []
+    at = 0
+    while at < len(hours):
+        begins.append(at)
+        longest = int(np.searchsorted(hours, hours[at] + LONGEST_H))
+        at = min(int(pauses[np.searchsorted(pauses, at, side="right")]), longest)
+    return np.array(begins, dtype=np.intp)
+
+
+def own_nights(values: pd.DataFrame) -> tuple[Indices, list[str], list[str]]:
+    """Return which values begin a night, and the names and starts of these nights."""
+    begins = begins_of(hours_of(values))
+    starts = texts_of_times(values, begins)
+    names = [
+        start[:16] if start[:10] == before[:10] else start[:10]
+        for before, start in zip(["", *starts], starts, strict=False)
+    ]
+    return begins, names, starts
+
+
+def texts_of_times(values: pd.DataFrame, rows: Indices) -> list[str]:
+    """Return the times of some values as the store writes them."""
+    times = values["time"].to_numpy("datetime64[us]")[rows]
+    return [f"{time}Z" for time in np.datetime_as_string(times, unit="us")]
+
+
+def _parsed(texts: pd.Series[str]) -> pd.Series[pd.Timestamp]:
+    times = pd.to_datetime(texts, format="ISO8601", utc=True, errors="coerce")
+    return times.dt.tz_localize(None)
+
+
+def _in_hours(times: pd.Series[pd.Timestamp]) -> Floats:
+    return times.to_numpy("datetime64[us]").astype(np.int64) / 3.6e9

@@ -1,0 +1,216 @@
+"""Single values of other projects' tests, compared with their own history."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from switchpoint.gating.accepted import Acceptance
+from switchpoint.gating.baseline import Series, TestResult, compare
+from switchpoint.gating.by_night import LaunchesByNight, by_night
+from switchpoint.gating.drift import drift, is_gradual
+from switchpoint.gating.levels import began, normal_nights
+from switchpoint.gating.night import Draft
+from switchpoint.gating.policy import Policy
+from switchpoint.gating.presence import missing_values
+from switchpoint.gating.words import effect_text, finding_id
+from switchpoint.tables.columns import VALUE_SERIES
+from switchpoint.tables.sweeps import Floats
+
+#: More variables of a test are not named.
+_MOST_LISTED = 3
+
+#: Units of which less is better, in lower case; of all others with a `/s` more is.
+_TIMES = frozenset("s sec seconds ms us usec ns min minutes h hours".split())  # noqa: SIM905
+
+
+def found(
+    values: pd.DataFrame,
+    starts_utc: list[str],
+    policy: Policy,
+    acceptances: Iterable[Acceptance] = (),
+) -> Iterator[Draft]:
+    """Compare tonight's values with those of earlier nights.
+
+    Parameters
+    ----------
+    values
+        `Calendar.values`.
+    starts_utc
+        The start of each night, oldest first.
+    policy
+        What matters.
+    acceptances
+        What was before an accepted change is not compared.
+    """
+    if values.empty:
+        return
+    night = values["night"].to_numpy()
+    grouped = values.groupby(VALUE_SERIES, dropna=False)
+    series = grouped.ngroup().to_numpy()
+    rows = values.groupby(series).last().to_dict("records")
+    nights = len(starts_utc)
+    excused = values["excused"].to_numpy()
+    yield from _failed(values[(night == nights - 1) & ~excused])
+    if nights < 2:
+        return
+    usable = (values["value"] > 0).to_numpy() & ~excused
+    # Some series are 0 or less on any night; of the others it means that nothing was measured.
+    usual = np.isin(series, series[~usable & ~excused & (night < nights - 1)])
+    there = np.where(excused, night == nights - 1, usable | usual)  # excused is not missing
+    missing = missing_values(series[there], night[there], nights)
+    not_positive = np.isin(missing, series[night == nights - 1])
+    yield from _missing([rows[one] for one in missing[~not_positive]], "")
+    yield from _missing([rows[one] for one in missing[not_positive]], ": {} 0 or less")
+    logs = np.log(values["value"].to_numpy(dtype=float), where=usable, out=np.zeros(len(values)))
+    shape = (len(rows), nights)
+    nightly = by_night(series[usable], night[usable], logs[usable], shape)
+    begins = _accepted(rows, acceptances, starts_utc[-1])
+    nightly[np.array(starts_utc) < np.array(begins)[:, None]] = np.nan
+    yield from _compared(rows, nightly, starts_utc, policy)
+
+
+def _compared(
+    rows: list[dict[Any, Any]], nightly: Floats, starts_utc: list[str], policy: Policy
+) -> Iterator[Draft]:
+    """Yield the series that changed, or become worse session by session."""
+    normal = normal_nights(nightly, policy.settled_after_nights)
+    of_test = pd.factorize(pd.Series([str(row["test"]) for row in rows]))[0]
+    test = compare(Series(LaunchesByNight.single(nightly), normal, of_test))
+    least = math.log1p(policy.minimum_effect.value)
+    ways = np.array([-1.0 if direction(row, policy) == "higher" else 1.0 for row in rows])
+    drifts = [_drift(way * own) for way, own in zip(ways, nightly, strict=True)]
+    p = np.r_[test.p, [one[3] for one in drifts]]
+    sure = stats.false_discovery_control(p) <= policy.false_discovery_rate
+    changed = sure[: len(rows)] & (np.abs(np.nan_to_num(test.effect)) >= least)
+    for one in np.flatnonzero(changed):
+        yield _changed(rows[one], nightly[one], test, int(one), starts_utc, policy)
+    for one in np.flatnonzero(sure[len(rows) :] & ~changed):
+        rise, low, high, _ = drifts[one]
+        if rise >= least and low > 0 and direction(rows[one], policy):
+            effect, *bounds = (math.expm1(ways[one] * value) for value in (rise, low, high))
+            low, high = min(bounds), max(bounds)
+            yield _drifted(rows[one], (effect, low, high), len(starts_utc))
+
+
+def _missing(rows: list[dict[Any, Any]], why: str) -> Iterator[Draft]:
+    """Yield one finding for all values that are missing of a test."""
+    names = [name for name in VALUE_SERIES if name not in ("variable", "unit")]
+    by_test: dict[str, list[dict[Any, Any]]] = {}
+    for row in rows:
+        by_test.setdefault(json.dumps([str(row[name]) for name in names]), []).append(row)
+    for same in by_test.values():
+        test, number = same[0]["test"], len(same)
+        if number == 1:
+            words = f"the value {same[0]['variable']} of `{test}` is missing{why.format('it is')}"
+            yield _draft("missing_value", words, same[0])
+            continue
+        variables = sorted(str(row["variable"]) for row in same)
+        listed = ", ".join(variables[:_MOST_LISTED])
+        more = f" and {number - _MOST_LISTED} more" if number > _MOST_LISTED else ""
+        shared = {name: same[0][name] for name in names if isinstance(same[0][name], str)}
+        yield Draft(
+            "missing_value",
+            "",
+            f"{number} values of `{test}` are missing{why.format('they are')} ({listed}{more})",
+            place=(json.dumps([shared, variables], sort_keys=True),),
+            shared=shared,
+        )
+
+
+def _drift(values: Floats) -> tuple[float, float, float, float]:
+    """Return by how much a series became worse, with its interval, and how probable by chance."""
+    if not is_gradual(values):
+        return math.nan, math.nan, math.nan, 1.0
+    rise, low, high, z = drift(values)
+    return rise, low, high, float(stats.norm.sf(z))
+
+
+def _drifted(row: Mapping[Any, Any], change: tuple[float, float, float], sessions: int) -> Draft:
+    effect, low, high = change
+    words = f"{row['variable']} of `{row['test']}` {effect_text(effect, low, high)}"
+    words += f", little by little over {sessions} sessions"
+    return _draft("slow_drift", words, row, effect=effect, low=low, high=high)
+
+
+def _accepted(
+    rows: list[dict[Any, Any]], acceptances: Iterable[Acceptance], tonight_utc: str
+) -> list[str]:
+    """Return when the accepted change of each series began; empty without one."""
+    begins = {
+        one.finding_id: one.night_utc
+        for one in reversed([*acceptances])  # of several, the newest counts
+        if one.is_new_normal and one.session_utc < tonight_utc
+    }
+
+    def began(row: Mapping[Any, Any]) -> str:
+        drafts = (_draft(kind, "", row) for kind in ("regression", "improvement", "slow_drift"))
+        ids = (finding_id(one.kind, one.metric, one.place, one.shared) for one in drafts)
+        return max(begins.get(one, "") for one in ids)
+
+    return [began(row) for row in rows] if begins else [""] * len(rows)
+
+
+def _failed(values: pd.DataFrame) -> Iterator[Draft]:
+    """Yield the values that failed by their test's own reference."""
+    for row in values[values["result"] == "fail"].to_dict("records"):
+        words = (
+            f"{row['variable']} of `{row['test']}` is {row['value']:g} {row['unit']}, which fails"
+            f" its own reference {row['reference']:g}"
+        )
+        yield _draft("failed_check", words, row)
+
+
+def _changed(
+    row: Mapping[Any, Any],
+    nightly: Floats,
+    test: TestResult,
+    number: int,
+    starts_utc: list[str],
+    policy: Policy,
+) -> Draft:
+    low, high = (float(bound[number]) for bound in test.interval())
+    effect = float(test.effect[number])
+    better = direction(row, policy)
+    worse = better is None or (effect < 0) == (better == "higher")
+    relative = [math.expm1(value) for value in (effect, low, high)]
+    words = f"{row['variable']} of `{row['test']}` {effect_text(*relative)}"
+    if better is None:
+        words += "; which direction is better is not known, see `better` in gate.yaml"
+    return _draft(
+        "regression" if worse else "improvement",
+        words,
+        row,
+        effect=relative[0],
+        low=relative[1],
+        high=relative[2],
+        since=began(nightly, starts_utc),
+    )
+
+
+def direction(row: Mapping[Any, Any], policy: Policy) -> str | None:
+    """Return whether `higher` or `lower` values of a series are better; None if not known."""
+    unit = str(row["unit"])
+    for name in (str(row["variable"]), unit):
+        if name in policy.better:
+            return policy.better[name]
+    if unit.lower() in _TIMES:
+        return "lower"
+    if unit.lower().endswith(("/s", "/sec", "flops", "ops", "bps")):
+        return "higher"
+    has_lower, has_upper = pd.notna(row["lower"]), pd.notna(row["upper"])
+    if has_lower != has_upper:
+        return "higher" if has_lower else "lower"
+    return None
+
+
+def _draft(kind: str, words: str, row: Mapping[Any, Any], **more: Any) -> Draft:
+    shared = {name: row[name] for name in VALUE_SERIES if isinstance(row[name], str)}
+    place = (json.dumps(shared, sort_keys=True),)
+    return Draft(kind, str(row["variable"]), words, place=place, shared=shared, **more)

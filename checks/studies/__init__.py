@@ -1,0 +1,1 @@
+"""ReFrame checks of what only the published studies measured: merge sort, applications, echo."""
