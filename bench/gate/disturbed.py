@@ -24,7 +24,7 @@ START = datetime(2026, 1, 1, 2, tzinfo=timezone.utc)
 
 #: The session from which a permanent change lasts, and the sessions that are judged.
 CHANGED = 32
-JUDGED = range(30, 36)
+JUDGED = range(CHANGED - 1, CHANGED + 3)
 
 #: Each curve's place: MPI, placement, mode, pair of nodes.
 MPIS = ["MPICH", "Open MPI"]
@@ -49,6 +49,12 @@ KINDS = {
     "switch": "the limit of one MPI between nodes falls from 64 to 32 KiB",
     "masked change": "+40 % for good on one pair of nodes, sixteen sessions after one bad session",
     "masked switch": "the same switch, after a session that was 40 % slower as a whole",
+    "small change": "+6 % of the time of one curve",
+    "drift": "one placement takes 0.4 % longer with every session from the ninth on",
+    "slow link": "a pair's time is at least as long as a third of its bandwidth allows",
+    "settled level": "+10 % latency of a sixth, 20 sessions after +12 % of a placement",
+    "few sessions": "+12 % latency of one placement, with three earlier sessions",
+    "one launch": "one launch in place of three, of one MPI, and nothing else",
 }
 
 
@@ -64,6 +70,10 @@ class History:
         Logarithm of the median time of each launch, in microseconds.
     truth : list of (session, metric, curves, effect)
         What is so in each session: the curves that a finding may name.
+    before : int
+        How many earlier sessions each is compared with.
+    fewer : frozenset of int
+        The curves that have one launch only, from the change on.
     """
 
     kind: str
@@ -71,6 +81,8 @@ class History:
     curves: pd.DataFrame
     log_time: Floats
     truth: list[tuple[int, str, frozenset[int], float]] = field(default_factory=list)
+    before: int = 30
+    fewer: frozenset[int] = frozenset()
 
     def true(self, session: int) -> list[tuple[str, frozenset[int], float]]:
         """Return what is so in a session."""
@@ -82,7 +94,11 @@ class History:
         rng = np.random.default_rng([self.seed, 99, sessions.start])
         times = np.exp(self.log_time[:, sessions, :, None, :] + rng.normal(0, SAMPLE, shape))
         runs, labels = [], []
-        for curve, session, launch in itertools.product(range(shape[0]), sessions, range(LAUNCHES)):
+        there = np.ones(shape[:3], dtype=bool)
+        late = np.flatnonzero(np.array(sessions) >= CHANGED)
+        there[np.ix_(sorted(self.fewer), late, range(1, LAUNCHES))] = False
+        for curve, number, launch in np.argwhere(there).tolist():
+            session = sessions[number]
             told = self.curves.iloc[curve].to_dict()
             start = START + timedelta(days=session, minutes=40 * launch, seconds=curve)
             own = {
@@ -106,7 +122,7 @@ class History:
         samples = pd.DataFrame(
             columns
             | {"size_bytes": SIZES[place], "pass": turn, "sample": np.zeros_like(turn),
-               "iterations": np.ones_like(turn), "time_us": times.ravel()},
+               "iterations": np.ones_like(turn), "time_us": times[there].ravel()},
             copy=False,
         )  # fmt: skip
         return Measurements(samples, pd.DataFrame(runs, columns=RUN_COLUMNS))
@@ -125,23 +141,26 @@ def history(kind: str, seed: int) -> History:
     code = curves["placement"].map([*PLACEMENTS].index).to_numpy()
     noise += places[code][:, :, None]
     made = History(kind, seed, curves, np.zeros((*shape, len(SIZES))))
-    latency, per_byte, limit = _faults(made, rng, noise, shape)
+    latency, per_byte, limit, least = _faults(made, rng, noise, shape)
     line = latency[..., None] + per_byte[..., None] * SIZES
     line = line + np.where(limit[..., None] <= SIZES, 0.8 * latency[..., None], 0.0)
+    line = np.maximum(line, least[..., None] * SIZES)
     made.log_time[:] = np.log(line)[:, :, None, :] + noise[..., None]
     made.log_time[:] += rng.normal(0, SAMPLE / 2, made.log_time.shape)
+    for curve in made.fewer:  # for detectors that take as many launches of every session
+        made.log_time[curve, CHANGED:] = made.log_time[curve, CHANGED:, :1]
     return made
 
 
 def _faults(
     made: History, rng: np.random.Generator, noise: Floats, shape: tuple[int, int, int]
-) -> tuple[Floats, Floats, Floats]:
+) -> tuple[Floats, Floats, Floats, Floats]:
     """Put the faults of a kind into the lines and the noise; tell them in the history's truth."""
     curves, kind = made.curves, made.kind
     bases = np.array([PLACEMENTS[one] for one in curves["placement"]])
     bases = bases * np.exp(rng.normal(0, 0.05, bases.shape))
     latency, per_byte = (np.repeat(bases[:, [one]], SESSIONS, axis=1) for one in (0, 1))
-    limit = np.full(shape[:2], 65536.0)
+    limit, least = np.full(shape[:2], 65536.0), np.zeros(shape[:2])  # bytes, and us for a byte
     pair = str(rng.choice(PAIRS))
     on_pair = (curves["nodes"] == pair).to_numpy()
     mpi, placement = str(rng.choice(MPIS)), str(rng.choice([*PLACEMENTS]))
@@ -194,4 +213,25 @@ def _faults(
         noise[:, bad] += np.log(1.4)
         limit[between, CHANGED:] = 32768
         tell(lasting, "switch", between, np.nan)
-    return latency, per_byte, limit
+    elif kind == "small change":
+        one = np.arange(len(curves)) == rng.integers(len(curves))
+        noise[one, CHANGED:] += np.log(1.06)
+        tell(lasting, "time", one, 0.06)
+    elif kind == "drift":
+        noise[on_placement] += 0.004 * np.maximum(np.arange(SESSIONS) - 7, 0)[:, None]
+        tell(range(8, SESSIONS), "time", on_placement, np.nan)
+    elif kind == "slow link":
+        slow = on_pair & (curves["placement"] != "one_node").to_numpy()
+        least[slow, CHANGED:] = 3 * per_byte[slow, CHANGED:]
+        tell(lasting, "bandwidth", slow, np.nan)
+    elif kind == "settled level":
+        noise[on_placement, CHANGED - 20 :] += np.log(1.12)
+        latency[sixth, CHANGED:] *= 1.1
+        tell(lasting, "latency", sixth, 0.1)
+    elif kind == "few sessions":
+        made.before = 3
+        latency[on_placement, CHANGED:] *= 1.12
+        tell(lasting, "latency", on_placement, 0.12)
+    elif kind == "one launch":
+        made.fewer = frozenset(np.flatnonzero(curves["mpi"] == mpi).tolist())
+    return latency, per_byte, limit, least

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,12 +43,50 @@ RULES: dict[str, tuple[str, Any]] = {
     "beyond the end": ("switches._AGREES_AT_END", 2.0),
     "few sizes": ("switches._FEW_SIZES", 0),
     "own change": ("odd_sizes._SHARE_OF_ITS_OWN", 0.0),
+    "often disturbed": ("baseline._OFTEN_DISTURBED", 1.0),
+    "disturbed": ("baseline.DISTURBED", np.inf),
+    "launches show it": ("baseline._LAUNCHES_BELOW", 1.0),
+    "large effects": ("search._LARGE", np.inf),
+    "most evidence": ("search._MOST_EVIDENCE", np.inf),
+    "most of a group": ("search._LEAST_SHARE", 0.0),
+    "scatter together": ("search._TOGETHER", 1.0),
+    "smallest jump": ("switches._SMALLEST_JUMP", 0.0),
+    "jump of its own": ("switches._OF_ITS_OWN", 0.0),
+    "most sizes moved": ("switches._LEAST_MOVED", 0.0),
+    "agrees": ("switches._AGREES", 0.0),
+    "disturbed in levels": ("levels._DISTURBED", np.inf),
     "causes": ("changes.causes_of", lambda changes: [[one] for one in changes]),
     "consequences": (
         "changes.divided",
         lambda beside, *_: (type(beside)([], []), beside),
     ),
 }
+
+
+class ReadOnce:
+    """Lets the gate read each session once, however often it judges it."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], Any] = {}
+
+    def __enter__(self) -> None:
+        self._gate = importlib.import_module("switchpoint.gating.gate")
+        self._kept = {name: getattr(self._gate, name) for name in ("calendar", "_read")}
+        self._gate.calendar = lambda *given: self._once("calendar", given[2], given)
+        self._gate._read = lambda *given: self._copied(self._once("_read", given[1].session, given))
+
+    def __exit__(self, *_: object) -> None:
+        for name, value in self._kept.items():
+            setattr(self._gate, name, value)
+
+    def _once(self, name: str, session: str, given: Any) -> Any:
+        if (name, session) not in self._known:
+            self._known[name, session] = self._kept[name](*given)
+        return self._known[name, session]
+
+    def _copied(self, read: Any) -> Any:
+        session, not_taken = read
+        return replace(session, limits=[], power=[]), [*not_taken]
 
 
 @contextlib.contextmanager

@@ -4,11 +4,12 @@ Usage: .venv/bin/python bench/gate/yardstick.py [--held-out] [--baseline] [--pro
            [--kinds KIND,...] [--without RULE,...] [--first SEED] [SEEDS]
            (default: both, one process for each core, all kinds of `disturbed.KINDS`, 2 seeds of
            each from seed 0 on; with --held-out from seed 1000 on, which nobody looks at while
-           tuning; with --without also the gate without each of these of `rules.RULES`, or `all`)
+           tuning; with --without only the gate, whole and without each of these of `rules.RULES`,
+           or `all`: by how many points the others are worse)
 
-A history has 60 curves and 38 sessions; six sessions are judged in turn, with a change in the third
-of them. `first` is the share of the changed curves that a failing finding names in the
-first session that has the change, `second` in the first two, `metric` how many of them with the
+A history has 60 curves and 38 sessions; four sessions are judged in turn, with a change from the
+second of them on. `first` is the share of the changed curves that a failing finding names in the
+first session that has the change, `third` in the first three, `metric` how many of them with the
 right metric, `findings` how many fail in that session (the aim is one). `false` counts curves in
 failing findings that name no curve which is off in that session, in 1,000 curve-sessions. `covers`
 is the share of failing findings whose 95 % interval holds the true effect.
@@ -16,6 +17,7 @@ is the share of failing findings whose 95 % interval holds the true effect.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sys
@@ -23,9 +25,10 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,7 +38,11 @@ import baseline
 from arguments import count, parser, several_of
 from baseline import Found
 from disturbed import CHANGED, JUDGED, KINDS, History, history
-from rules import RULES, without
+from rules import RULES, ReadOnce, without
+
+if TYPE_CHECKING:
+    from switchpoint import Store
+    from switchpoint.gating.verdict import Verdict
 
 #: Seeds from here on are held out.
 HELD_OUT = 1000
@@ -49,7 +56,7 @@ class Score:
     """What a detector says of a history."""
 
     first: list[float] = field(default_factory=list)
-    second: list[float] = field(default_factory=list)
+    third: list[float] = field(default_factory=list)
     right: list[float] = field(default_factory=list)
     findings: list[int] = field(default_factory=list)
     covers: list[bool] = field(default_factory=list)
@@ -74,40 +81,69 @@ def _before(kind: str, seed: int) -> tempfile.TemporaryDirectory[str]:
     return folder
 
 
-def ours(made: History, rule: str | None = None) -> Iterator[tuple[int, list[Found]]]:
+def ours(made: History) -> Iterator[tuple[int, list[Found]]]:
     """Judge each session with `switchpoint gate`; better does not fail, and does not count."""
     from switchpoint import Store, gate
+
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(_before(made.kind, made.seed).name, folder, dirs_exist_ok=True)
+        store = Store(f"{folder}/store")
+        for session in JUDGED:
+            store.add(made.measurements(range(session, session + 1)))
+            verdict = gate(store, session=f"s{session:03}", history=made.before, keep=True)
+            yield session, _failing(made, verdict)
+
+
+def leaving_out(made: History, rule: str | None) -> Iterator[tuple[int, list[Found]]]:
+    """Judge each session without a rule; what all rules have in common is computed once."""
+    from switchpoint import gate
+
+    store, whole = _whole(made.kind, made.seed)
+    with whole, without(rule):
+        for session in JUDGED:
+            verdict = gate(store, session=f"s{session:03}", history=made.before)
+            yield session, _failing(made, verdict)
+
+
+@lru_cache(1)
+def _whole(kind: str, seed: int) -> tuple[Store, ReadOnce]:
+    """Return a store of all sessions, and what reads each session once."""
+    from switchpoint import Store
+
+    store = Store(f"{tempfile.mkdtemp()}/store")
+    atexit.register(shutil.rmtree, Path(store.url).parent)
+    store.add(history(kind, seed).measurements(range(JUDGED.stop)))
+    return store, ReadOnce()
+
+
+def _failing(made: History, verdict: Verdict) -> list[Found]:
+    """Return the failing findings of what was measured."""
+    from switchpoint.gating.kinds import CHANGES
     from switchpoint.gating.points import texts_of
 
     number = {
         (one["environ"], one["placement"], one["mode"], one["nodes"]): curve
         for curve, one in enumerate(texts_of(made.curves.assign(environ=made.curves["mpi"])))
     }
-    with tempfile.TemporaryDirectory() as folder, without(rule):
-        shutil.copytree(_before(made.kind, made.seed).name, folder, dirs_exist_ok=True)
-        store = Store(f"{folder}/store")
-        for session in JUDGED:
-            store.add(made.measurements(range(session, session + 1)))
-            verdict = gate(store, session=f"s{session:03}", keep=True)
-            rows = verdict.findings[verdict.findings["fails"]].to_dict("records")
-            yield session, [
-                Found(
-                    row["metric"],
-                    frozenset(
-                        number[one["environ"], one["placement"], one["mode"], one["nodes"]]
-                        for one in row["curves"]
-                    ),
-                    *(np.log1p(row[name]) * (-1) ** (row["metric"] == "bandwidth")
-                      for name in ("effect", "low", "high")),
-                )
-                for row in rows
-            ]  # fmt: skip
+    failing = verdict.findings[verdict.findings["fails"] & verdict.findings["kind"].isin(CHANGES)]
+    return [
+        Found(
+            row["metric"],
+            frozenset(
+                number[one["environ"], one["placement"], one["mode"], one["nodes"]]
+                for one in row["curves"]
+            ),
+            *(np.log1p(row[name]) * (-1) ** (row["metric"] == "bandwidth")
+              for name in ("effect", "low", "high")),
+        )
+        for row in failing.to_dict("records")
+    ]  # fmt: skip
 
 
 def simple(made: History) -> Iterator[tuple[int, list[Found]]]:
     """Judge each session with the baseline; only what is slower fails."""
     for session in JUDGED:
-        first = max(session - 30, 0)
+        first = max(session - made.before, 0)
         found = baseline.findings(made.curves, made.log_time[:, first : session + 1])
         yield session, [one for one in found if not one.effect < 0]
 
@@ -115,7 +151,8 @@ def simple(made: History) -> Iterator[tuple[int, list[Found]]]:
 DETECTORS = {
     "gate": ours,
     "baseline": simple,
-    **{f"gate without {rule}": partial(ours, rule=rule) for rule in RULES},
+    "all rules": partial(leaving_out, rule=None),
+    **{rule: partial(leaving_out, rule=rule) for rule in RULES},
 }
 
 
@@ -140,10 +177,10 @@ def score(work: tuple[str, str, int]) -> tuple[str, str, Score]:
                     low, high = sorted((one.low, one.high))
                     total.covers.append(bool(low <= real <= high))
     for metric, curves, _ in made.true(CHANGED):
-        hit = [_named(named[one]) & curves for one in (CHANGED, CHANGED + 1)]
+        hit = [_named(named[one]) & curves for one in range(CHANGED, CHANGED + 3)]
         right = [one for one in named[CHANGED] if one.metric in RIGHT.get(metric, {metric})]
         total.first.append(len(hit[0]) / len(curves))
-        total.second.append(len(hit[0] | hit[1]) / len(curves))
+        total.third.append(len(frozenset().union(*hit)) / len(curves))
         total.right.append(len(_named(right) & curves) / len(curves))
         total.findings.append(len(named[CHANGED]))
     return detector, kind, total
@@ -160,7 +197,7 @@ def _row(name: str, of: Score) -> str:
     findings = f"{np.mean(of.findings):.1f}" if of.findings else "-"
     false = f"{1000 * of.false / of.curve_sessions:.2f}"
     return (
-        f"| {name} | {share(of.first)} | {share(of.second)} | {share(of.right)} | {findings}"
+        f"| {name} | {share(of.first)} | {share(of.third)} | {share(of.right)} | {findings}"
         f" | {of.false_sessions} of {of.sessions} | {false} | {share(of.covers)} |"
     )
 
@@ -177,8 +214,9 @@ def main() -> None:
     options.add_argument("seeds", type=count, nargs="?", default=2)
     given = options.parse_args()
     first = given.first + (HELD_OUT if given.held_out else 0)
-    left_out = [f"gate without {rule}" for rule in given.without]
-    detectors = ["baseline"] if given.baseline else ["gate", "baseline", *left_out]
+    detectors = ["baseline"] if given.baseline else ["gate", "baseline"]
+    if given.without:
+        detectors = ["all rules", *given.without]
     work = [
         (detector, kind, seed)
         for kind in given.kinds
@@ -189,9 +227,12 @@ def main() -> None:
     with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as pool:
         for detector, kind, one in pool.map(score, work, chunksize=len(detectors)):
             scores[detector, kind].add(one)
+    if given.without:
+        _print_losses({kind: scores["all rules", kind] for kind in given.kinds}, scores)
+        return
     for detector in detectors:
         print(
-            f"\n| {detector} | first | second | metric | findings | false sessions | false | covers"
+            f"\n| {detector} | first | third | metric | findings | false sessions | false | covers"
             " |\n|---|---|---|---|---|---|---|---|"
         )
         total = Score()
@@ -199,6 +240,37 @@ def main() -> None:
             print(_row(kind, scores[detector, kind]))
             total.add(scores[detector, kind])
         print(_row("all", total), flush=True)
+
+
+def _print_losses(whole: dict[str, Score], scores: dict[tuple[str, str], Score]) -> None:
+    """Print what each rule buys: in all kinds, and where leaving it out changes most."""
+    print("| without | first | third | metric | findings | false | most in |\n" + "|---" * 7 + "|")
+    for rule in dict.fromkeys(rule for rule, _ in scores):
+        total, worst = Score(), []
+        for kind, one in whole.items():
+            own = scores[rule, kind]
+            total.add(own)
+            lost = [a - b for a, b in zip(_numbers(one), _numbers(own), strict=True)]
+            if any(abs(value) >= 0.05 for value in lost):
+                changed = ", ".join(
+                    f"{name} {-value:+.1f}"
+                    for name, value in zip(_NUMBERS, lost, strict=True)
+                    if abs(value) >= 0.05
+                )
+                worst.append((max(map(abs, lost)), f"{kind}: {changed}"))
+        most = "; ".join(words for _, words in sorted(worst, reverse=True)[:3])
+        cells = " | ".join(f"{value:.1f}" for value in _numbers(total))
+        print(f"| {rule} | {cells} | {most} |", flush=True)
+
+
+_NUMBERS = ("first", "third", "metric", "findings", "false")
+
+
+def _numbers(of: Score) -> list[float]:
+    """Return shares in percent, findings, and false ones in 1,000 curve-sessions."""
+    shares = [100 * float(np.mean(one or [np.nan])) for one in (of.first, of.third, of.right)]
+    findings = float(np.mean(of.findings or [np.nan]))
+    return [*shares, findings, 1000 * of.false / max(of.curve_sessions, 1)]
 
 
 if __name__ == "__main__":
