@@ -123,10 +123,12 @@ def with_gate(every: list[list[float]]) -> set[int]:
     from switchpoint.gating.policy import Policy
 
     policy = Policy()
-    nights = min(policy.history_nights + 1, len(every[0]))
+    nights = min(policy.baseline_sessions + 1, len(every[0]))
     newest = np.array([one[-nights:] for one in every])
     test, night = (axis.ravel() for axis in np.indices(newest.shape))
-    table = pd.DataFrame({"value": newest.ravel(), "night": night, "test": test.astype(str)})
+    table = pd.DataFrame(
+        {"value": newest.ravel(), "session_number": night, "test": test.astype(str)}
+    )
     table = table.assign(
         site="public", partition="cpu", environ="gnu", variable="t", unit="s", result="pass",
         lower=np.nan, upper=np.nan, reference=0.0, excused=False,

@@ -35,7 +35,7 @@ RULES: dict[str, tuple[str, Any]] = {
         "baseline._of_slow_launches",
         lambda _, __, ___, rows: np.zeros(len(rows)),
     ),
-    "levels": ("changes.normal_nights", _all_normal),
+    "levels": ("changes.normal_sessions", _all_normal),
     "scopes": ("search.Search._scopes_of", _all_sizes),
     "groups": ("search._MOST_GROUPS", 0),
     "joining": ("search.Search._is_like", lambda *_: False),

@@ -208,7 +208,7 @@ def overall(name: str, reports: list[Report], every: list[History]) -> str:
     from switchpoint.gating.policy import Policy
 
     told = []
-    for nights in (PATIENCE, Policy().settled_after_nights):
+    for nights in (PATIENCE, Policy().settled_after_sessions):
         hits = [hit for one in every for hit in _hits(one, reports, one.curves(), nights)]
         found = sum(hit.delay is not None for hit in hits)
         told.append(f"{found} within {nights} nights ({found / len(hits):.1%})")

@@ -21,7 +21,7 @@ from conftest import write_record
 from switchpoint import Store, gate, read_files
 from switchpoint.gating.confirm import Confirmation, Outcome, applied, confirm
 from switchpoint.gating.kept import kept
-from switchpoint.gating.nights import select_nights
+from switchpoint.gating.sessions import select_sessions
 from switchpoint.gating.suspects import suspects_of
 from switchpoint.gating.trials import LABEL, Trial, write_plan
 from switchpoint.gating.verdict import Verdict
@@ -228,7 +228,7 @@ def judged_session(
     """Judge a session, and confirm on a cluster that nothing else disturbs."""
     verdict = gate(store, session)
     cluster.disturbed = 1.0
-    nights = select_nights(store, session, None, 30)
+    nights = select_sessions(store, session, None, 30)
     suspects = suspects_of(verdict.findings, store, nights)
     confirmations = confirm(suspects, cluster.measure, budget_s, lambda: cluster.seconds)
     return Judged(verdict, confirmations, applied(verdict, confirmations))
@@ -288,7 +288,7 @@ def test_a_curve_that_is_slower_as_a_whole_has_not_moved_its_switch(
     for name, value in again.items():
         setattr(cluster, name, value)
 
-    suspects = suspects_of(findings, store, select_nights(store, "night-7", None, 30))
+    suspects = suspects_of(findings, store, select_sessions(store, "night-7", None, 30))
     confirmed = confirm(suspects, cluster.measure, 1800.0, lambda: cluster.seconds)
 
     assert {*findings["kind"]} == {"moved_switch"}
@@ -426,7 +426,7 @@ def test_two_findings_of_one_job_are_each_measured_on_their_own_nodes(cluster: C
     cluster.nights(store, *range(1, 7))
     cluster.slow_nodes = {"b1": 1.3}
     cluster.nights(store, 7)
-    nights = select_nights(store, "night-7", None, 30)
+    nights = select_sessions(store, "night-7", None, 30)
     [on_b1] = suspects_of(gate(store, "night-7").findings, store, nights)
     [trial] = on_b1.trials
     on_b2 = replace(on_b1, finding_id="other", trials=[replace(trial, nodes=("a1", "b2"))])
@@ -467,7 +467,7 @@ def test_a_cause_is_sought_where_it_can_be_found_in_time(cluster: Cluster) -> No
     cluster.nights(store, *range(1, 7))
     cluster.slow_nodes = {"b1": 1.3}
     cluster.nights(store, 7)
-    nights = select_nights(store, "night-7", None, 30)
+    nights = select_sessions(store, "night-7", None, 30)
     [quick] = suspects_of(gate(store, "night-7").findings, store, nights)
     [trial] = quick.trials
     labels = {"ranks": "4"}
@@ -487,7 +487,7 @@ def test_a_cause_is_sought_in_the_job_that_takes_least_time(cluster: Cluster) ->
     cluster.nights(store, *range(1, 7))
     cluster.slow_nodes = {"b1": 1.3}
     cluster.nights(store, 7)
-    nights = select_nights(store, "night-7", None, 30)
+    nights = select_sessions(store, "night-7", None, 30)
     [quick] = suspects_of(gate(store, "night-7").findings, store, nights)
     [trial] = quick.trials
     long = replace(trial, ranks=4, labels={"ranks": "4"})

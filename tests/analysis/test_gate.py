@@ -20,7 +20,7 @@ from conftest import write_record
 from switchpoint import InputError, Measurements, Store, accept, gate, import_files
 from switchpoint.gating import by_curve
 from switchpoint.gating import kept as keeping
-from switchpoint.gating import nights as selection
+from switchpoint.gating import sessions as selection
 from switchpoint.gating.gate import judged_last
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.trends import trends
@@ -96,7 +96,7 @@ def test_nothing_is_found_where_nothing_changed(tmp_path: Path) -> None:
 
     assert verdict.findings.empty and not verdict.fails
     assert [*verdict.findings[verdict.findings["fails"]]] == [*verdict.findings]  # its columns
-    assert (verdict.session, verdict.nights, len(verdict.curves)) == ("night-010", LAST, 12)
+    assert (verdict.session, verdict.sessions, len(verdict.curves)) == ("night-010", LAST, 12)
     assert verdict.warnings == []
 
 
@@ -613,7 +613,7 @@ def test_a_switch_that_moves_by_one_size_is_told_from_the_third_night_on(
     verdict = gate(store_of(tmp_path, change, nights=earlier_nights))
 
     assert verdict.findings["kind"].tolist() == kinds
-    told = "a switch that moves by one size may be chance, and is not told"
+    told = "a switch that moves by one size may be chance, and is not reported"
     assert any(told in one for one in verdict.warnings) == (earlier_nights == 1)
 
 
@@ -759,7 +759,7 @@ def test_a_night_in_the_future_costs_one_warning(tmp_path: Path) -> None:
 
     verdict = gate(store)
 
-    assert (verdict.session, verdict.nights) == ("night-004", 4)
+    assert (verdict.session, verdict.sessions) == ("night-004", 4)
     assert verdict.findings.empty
     [told] = [one for one in verdict.warnings if "in the future" in one]
     assert "`night-400000`" in told
@@ -851,7 +851,7 @@ def test_a_night_whose_runs_are_gone_costs_one_warning(tmp_path: Path) -> None:
 
     verdict = gate(store)
 
-    assert verdict.nights == 2
+    assert verdict.sessions == 2
     assert f"{lost}: is missing; import its runs again" in verdict.warnings
 
 
@@ -870,7 +870,7 @@ def test_two_nights_are_enough_to_start(tmp_path: Path) -> None:
     quiet = gate(store_of(tmp_path / "quiet", nights=1))
     assert quiet.findings.empty
     assert any(
-        re.search(r"only 1 earlier night: .* by less than \d+ %", one) for one in quiet.warnings
+        re.search(r"only 1 baseline session: .* by less than \d+ %", one) for one in quiet.warnings
     )
 
     change = from_night(1, in_placement("two_nodes_two_hosts", latency_us=2.0))
@@ -882,7 +882,7 @@ def test_the_first_night_passes_and_says_so(tmp_path: Path) -> None:
     verdict = gate(store_of(tmp_path, nights=0))
 
     assert not verdict.fails
-    assert "this is the first night" in verdict.warnings[0]
+    assert "this is the first one" in verdict.warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -896,7 +896,7 @@ def test_a_night_whose_curves_all_have_new_names_is_no_first_night(
 
     verdict = gate(store)
 
-    assert verdict.fails and verdict.nights == 4
+    assert verdict.fails and verdict.sessions == 4
     assert {*verdict.findings["kind"]} == {"missing_curve"}
     assert sum(map(len, verdict.findings["curves"])) == 12
     assert "a placement or a label may have a new name" in verdict.findings["sentence"].iloc[0]
@@ -917,7 +917,7 @@ def test_the_first_night_of_another_site_passes_on_hosts_of_its_own(
 
     verdict = gate(store, site=site)
 
-    assert verdict.nights == 0 and [*verdict.findings["kind"]] == kinds
+    assert verdict.sessions == 0 and [*verdict.findings["kind"]] == kinds
     assert verdict.fails == bool(kinds)
     store.add(renamed(night_of(tmp_path, 5, facts=facts), "site", "there"))
     assert not gate(store, site=site).fails
@@ -1084,12 +1084,14 @@ def test_the_command_exits_as_the_verdict_says(switchpoint: Run, tmp_path: Path)
 
     quiet = switchpoint("gate", "--store", store.url, "--session", "night-009")
     assert quiet.exit_code == 0
-    assert quiet.stdout == "session night-009: 12 curves compared with 9 earlier nights: passes\n"
+    assert (
+        quiet.stdout == "session night-009: 12 curves compared with 9 baseline sessions: passes\n"
+    )
 
     loud = switchpoint("gate", "--store", store.url)
     assert loud.exit_code == 1
     assert "latency of `two_nodes_two_hosts`" in loud.stdout
-    assert loud.stdout.endswith("10 earlier nights: fails with 1 finding\n")
+    assert loud.stdout.endswith("10 baseline sessions: fails with 1 finding\n")
 
     as_json = json.loads(switchpoint("gate", "--store", store.url, "--json").stdout)
     assert as_json["fails"] and as_json["findings"][0]["metric"] == "latency"
@@ -1116,18 +1118,21 @@ def test_the_command_accepts(switchpoint: Run, tmp_path: Path) -> None:
     ("text", "problem"),
     [
         ("minimum_effect: {latency: true}", "line 1: minimum_effect.latency: must be a number"),
-        ("history_nights: 3.0", "line 1: history_nights: must be a whole number"),
+        ("baseline_sessions: 3.0", "line 1: baseline_sessions: must be a whole number"),
         ("minimum_effect: {latency: fast}", "line 1: minimum_effect.latency: must be a number"),
         ("minimal: 3", "minimal: does not exist; the fields are minimum_effect"),
         ("mini.mal: 3", "mini.mal: does not exist; the fields are minimum_effect"),
         ("minimum_effect: {speed: 0.1}", "the fields are latency, bandwidth"),
         ("fails: [slowness]", "'slowness' is not a kind; use some of regression"),
         ("fails: regression", "line 1: fails: must be a list: [a, b]"),
-        ("\nhistory_nights: 0", "line 2: history_nights: must be greater than or equal to 1"),
-        ("history_nights: 3\nhistory_nights: 9", "line 2: is not YAML: 'history_nights' is also"),
-        ("history_nights: [", "is not YAML"),
-        (f"history_nights: {'9' * 5000}", "is not YAML: a value in it is impossible"),
-        ("history_nights: 2026-02-30", "is not YAML: a value in it is impossible"),
+        ("\nbaseline_sessions: 0", "line 2: baseline_sessions: must be greater than or equal to 1"),
+        (
+            "baseline_sessions: 3\nbaseline_sessions: 9",
+            "line 2: is not YAML: 'baseline_sessions' is also",
+        ),
+        ("baseline_sessions: [", "is not YAML"),
+        (f"baseline_sessions: {'9' * 5000}", "is not YAML: a value in it is impossible"),
+        ("baseline_sessions: 2026-02-30", "is not YAML: a value in it is impossible"),
         (
             "maintenance: [{from: soon}]",
             "line 1: maintenance.0.from: must be a date, such as",
@@ -1192,7 +1197,7 @@ def test_no_night_is_compared_with_those_of_maintenance(tmp_path: Path) -> None:
     verdict = gate(store, policy=MAINTENANCE)
 
     assert gate(store).fails
-    assert verdict.findings.empty and verdict.nights == 7
+    assert verdict.findings.empty and verdict.sessions == 7
 
 
 def test_trends_leave_out_the_nights_of_maintenance(tmp_path: Path) -> None:
@@ -1206,7 +1211,7 @@ def test_trends_leave_out_the_nights_of_maintenance(tmp_path: Path) -> None:
 
     assert only(verdict)["kind"] == "regression"
     for one in (verdict, *judged_last(store)):
-        days = trends(store, one)["night_utc"].str[:10]
+        days = trends(store, one)["session_utc"].str[:10]
         assert [*days] == [*(f"2026-11-{day:02}" for day in range(1, 8)), "2026-11-10"]
 
 
@@ -1238,7 +1243,7 @@ def test_a_line_that_is_no_verdict_is_left_out(tmp_path: Path, wrong: dict[str, 
 
     [shown] = judged_last(store)
 
-    assert (shown.session, shown.nights) == ("night-002", 2)
+    assert (shown.session, shown.sessions) == ("night-002", 2)
 
 
 def test_nothing_is_missing_in_checks_that_were_run_by_hand(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_bad_session_is_a_finding_and_recurs_by_name(tmp_path: Path) -> None:
 
 
 def test_a_failure_that_becomes_the_level_is_reported_once(tmp_path: Path) -> None:
-    policy = Policy(settled_after_nights=3)
+    policy = Policy(settled_after_sessions=3)
     store = seconds(tmp_path, [*CALM[:10], 140.0, 141.0, 139.0, 140.5, 140.0])
     days = sorted(store.single_values()["time_utc"].astype(str).str[:10])
     failed = [gate(store, day, policy=policy, keep=True) for day in days[10:]]

@@ -232,7 +232,7 @@ def test_one_dated_run_does_not_hide_the_values_of_all_nights(tmp_path: Path) ->
 
     verdict = gate(store)
 
-    assert (verdict.session, verdict.nights) == ("2024-03-15", len(STEADY))
+    assert (verdict.session, verdict.sessions) == ("2024-03-15", len(STEADY))
     assert [*verdict.findings["kind"]] == ["regression"]
     [told] = verdict.warnings
     assert "are older than the newest single values" in told
@@ -264,7 +264,7 @@ def test_a_verdict_on_values_alone_is_shown_as_it_was(tmp_path: Path) -> None:
     gate(store, policy=lenient, keep=True)
 
     [shown] = judged_last(store)
-    assert (shown.session, shown.site, shown.nights) == ("2024-03-15", "alpha", len(STEADY))
+    assert (shown.session, shown.site, shown.sessions) == ("2024-03-15", "alpha", len(STEADY))
     assert shown.findings.empty
 
 
@@ -303,7 +303,7 @@ def test_a_night_of_values_is_of_one_site(two_sites: Store, runs: bool) -> None:
 
     named = gate(two_sites, "2026-11-01")
 
-    assert (named.session, named.nights) == ("2026-11-01", len(STEADY))
+    assert (named.session, named.sessions) == ("2026-11-01", len(STEADY))
     assert [*named.findings["kind"]] == ["regression"]
     with pytest.raises(InputError, match="alpha, beta have a night '2026-10-27'; name one with"):
         gate(two_sites, "2026-10-27")
@@ -370,7 +370,7 @@ def test_what_another_check_measured_is_no_session_before(tmp_path: Path, also: 
         add_nights(store, [night], launches=2, check="Nightly")
         verdict = gate(store)
         assert verdict.findings.empty, [*verdict.findings["sentence"]]
-        assert verdict.nights == night - 3
+        assert verdict.sessions == night - 3
 
 
 def test_values_between_sessions_of_runs_have_nights_of_their_own(tmp_path: Path) -> None:
@@ -407,7 +407,7 @@ def test_tests_that_run_all_day_have_a_night_for_each_day(tmp_path: Path) -> Non
 
     verdict = gate(store)
 
-    assert (verdict.nights, verdict.fails) == (len(STEADY), True)
+    assert (verdict.sessions, verdict.fails) == (len(STEADY), True)
 
 
 def test_a_day_of_maintenance_does_not_divide_other_days_anew(tmp_path: Path) -> None:
@@ -421,7 +421,7 @@ def test_a_day_of_maintenance_does_not_divide_other_days_anew(tmp_path: Path) ->
 
     verdict = gate(store, policy=Policy.model_validate({"maintenance": [window]}))
 
-    assert (verdict.session, verdict.nights) == (gate(store).session, len(STEADY) - 1)
+    assert (verdict.session, verdict.sessions) == (gate(store).session, len(STEADY) - 1)
     assert [*verdict.findings["kind"]] == ["regression"]
 
 
@@ -470,7 +470,7 @@ def test_values_of_maintenance_are_not_compared(tmp_path: Path) -> None:
 
     assert gate(store, str(day)).fails and not slow.fails
     assert [*slow.findings["kind"]] == ["regression"]
-    assert after.findings.empty and after.nights == len(STEADY)
+    assert after.findings.empty and after.sessions == len(STEADY)
 
 
 def maintenance(*days: int) -> Policy:

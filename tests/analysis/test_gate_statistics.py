@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from switchpoint import Store, gate
 from switchpoint.gating.baseline import Series, TestResult, compare, deviates
-from switchpoint.gating.by_night import LaunchesByNight, launches_by_night
+from switchpoint.gating.by_session import LaunchesBySession, launches_by_session
 from switchpoint.gating.circumstances import software_changed
 from switchpoint.gating.drift import correlation_beside_trend, drift, is_gradual, most_deviates
 from switchpoint.gating.factors import Group
-from switchpoint.gating.levels import began, levels, normal_nights
+from switchpoint.gating.levels import began, levels, normal_sessions
 from switchpoint.gating.parameters import Parameters
 from switchpoint.gating.search import Evidence, Search
 from switchpoint.tables.student import t975
@@ -35,14 +35,16 @@ def judge(series: np.ndarray) -> TestResult:
     """Compare the last night of series that scatter alike."""
     series = np.atleast_2d(series)
     every = np.ones(series.shape, dtype=bool)
-    return compare(Series(LaunchesByNight.single(series), every, np.zeros(len(series), dtype=int)))
+    return compare(
+        Series(LaunchesBySession.single(series), every, np.zeros(len(series), dtype=int))
+    )
 
 
 def judge_launches(each: np.ndarray) -> TestResult:
     """Compare the last night of similar series; one value for each series, night and launch."""
     series, night = (index.ravel() for index in np.indices(each.shape)[:2])
     shape = each.shape[:2]
-    launches = launches_by_night(series, night, each.ravel(), shape)
+    launches = launches_by_session(series, night, each.ravel(), shape)
     return compare(Series(launches, np.ones(shape, dtype=bool), np.zeros(len(each), dtype=int)))
 
 
@@ -153,7 +155,7 @@ def test_a_night_with_one_launch_far_off_is_near_the_others() -> None:
     each[0, -1] = [0.0, 0.01, 0.8]
 
     series, night = (index.ravel() for index in np.indices(each.shape)[:2])
-    nightly = launches_by_night(series, night, each.ravel(), each.shape[:2]).nightly
+    nightly = launches_by_session(series, night, each.ravel(), each.shape[:2]).per_session
 
     assert abs(nightly[0, -1]) < 0.02
 
@@ -170,7 +172,7 @@ def test_a_change_of_the_small_messages_of_a_group_is_seen_in_them() -> None:
     )  # fmt: skip
     series = np.stack([nights(30, seed) for seed in range(len(table))])
     series[:, -1] = np.where(table["first_size_bytes"] == 1, 0.05, 0.0)
-    launches = LaunchesByNight.single(series)
+    launches = LaunchesBySession.single(series)
     judged = judge(series)
     group = Group({"placement": "one_node"}, np.arange(curves))
     evidence = Evidence(
@@ -222,8 +224,8 @@ def test_quiet_nights_have_one_level() -> None:
 def test_nights_of_a_new_level_are_normal_after_a_while() -> None:
     series = nights(31, 4)[None]
     series[:, 24:] += 0.15
-    assert normal_nights(series, 14)[0].tolist() == [True] * 24 + [False] * 7
-    assert normal_nights(series, 5)[0].tolist() == [False] * 24 + [True] * 6 + [False]
+    assert normal_sessions(series, 14)[0].tolist() == [True] * 24 + [False] * 7
+    assert normal_sessions(series, 5)[0].tolist() == [False] * 24 + [True] * 6 + [False]
 
 
 def test_the_date_of_a_change_comes_with_an_interval() -> None:
@@ -263,7 +265,7 @@ def test_a_slow_drift_is_one_finding(tmp_path: Path) -> None:
 
     assert (found["kind"], found["metric"]) == ("slow_drift", "latency")
     assert found["shared"]["placement"] == "two_nodes_one_host" and found["fails"]
-    assert "little by little over 20 nights" in found["sentence"]
+    assert "little by little over 20 sessions" in found["sentence"]
 
 
 def test_a_slow_drift_of_one_curve_is_found_soon(tmp_path: Path) -> None:
@@ -324,7 +326,7 @@ def test_an_interval_is_not_that_of_sessions_before_the_change(since: int) -> No
     nightly = rng.normal(0, 0.01, (300, 30 + since))
     nightly[:, 30:] += 0.1
     every = np.ones(nightly.shape, dtype=bool)
-    test = compare(Series(LaunchesByNight.single(nightly), every, np.arange(300) // 20))
+    test = compare(Series(LaunchesBySession.single(nightly), every, np.arange(300) // 20))
 
     low, high = test.interval()
 
@@ -340,6 +342,6 @@ def test_what_a_series_often_does_is_how_it_scatters() -> None:
     nightly[:, -1] = 0.3
     every = np.ones(nightly.shape, dtype=bool)
 
-    rare, often = compare(Series(LaunchesByNight.single(nightly), every, np.arange(2))).p
+    rare, often = compare(Series(LaunchesBySession.single(nightly), every, np.arange(2))).p
 
     assert rare < 1e-6 and often > 1e-3

@@ -70,7 +70,7 @@ TENFOLD = "\n".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in r
         (f"a0: &a0 [1, 2]\n{TENFOLD}", "more than 200,000 values"),
         ("fails: &a [*a]", "*a contains itself"),
         ("? {a: b}\n: 1", "unhashable key"),
-        (f"history_nights: 0x{'f' * 100_000}", "a number of 100,002 characters"),
+        (f"baseline_sessions: 0x{'f' * 100_000}", "a number of 100,002 characters"),
         ("fails: !!timestamp x", "impossible"),
         ("fails: !!bool x", "impossible"),
         ('fails: !!int ""', "impossible"),

@@ -36,8 +36,8 @@ _POLICY = """\
 minimum_effect: {latency: 0.05, bandwidth: 0.05, time: 0.1, noise: 1.0, value: 0.05}
 fails: [regression, missing_curve]
 false_discovery_rate: 0.01
-history_nights: 30
-settled_after_nights: 14
+baseline_sessions: 30
+settled_after_sessions: 14
 better: {triad: higher}
 """
 

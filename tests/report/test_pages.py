@@ -437,7 +437,7 @@ def test_the_history_shows_what_changed_and_what_was_accepted(
     assert browser.get_log("browser") == []
     page = opened_page(browser, first)
     sentence = page.find_elements(By.CLASS_NAME, "answer")[1].text
-    assert sentence == "Compared with 5 earlier nights, nothing became worse."
+    assert sentence == "Compared with 5 baseline sessions, nothing became worse."
 
 
 def test_the_history_shows_what_the_gate_said_and_does_not_judge_again(tmp_path: Path) -> None:
@@ -484,8 +484,8 @@ def test_the_history_shows_the_verdict_on_each_site(tmp_path: Path) -> None:
 
     assert page is not None
     assert page.answer == [
-        "Session night-005 at alpha after 5 earlier nights: 0 findings, 0 failing.",
-        "Session night-005 at beta after 5 earlier nights: 1 finding, 1 failing.",
+        "Session night-005 at alpha after 5 baseline sessions: 0 findings, 0 failing.",
+        "Session night-005 at beta after 5 baseline sessions: 1 finding, 1 failing.",
     ]
     changes = page.sections[0]
     [row] = changes.tables[0].rows

@@ -55,17 +55,17 @@ def measured_again(
         The site that was judged, if only one was.
     """
     from switchpoint.gating.confirm import applied, confirm
-    from switchpoint.gating.nights import select_nights
+    from switchpoint.gating.sessions import select_sessions
     from switchpoint.gating.suspects import suspects_of
 
     if not any(map(len, verdict.findings["curves"])):  # such as single values
         return verdict
-    most = max(verdict.nights, 1)
-    nights = select_nights(store, verdict.session, site, most, verdict.maintenance)
-    suspects = suspects_of(verdict.findings, store, nights)
+    most = max(verdict.sessions, 1)
+    sessions = select_sessions(store, verdict.session, site, most, verdict.maintenance)
+    suspects = suspects_of(verdict.findings, store, sessions)
     if not suspects:
         return verdict
-    chosen = settings or _settings_of(nights.runs["site"].dropna().unique().tolist())
+    chosen = settings or _settings_of(sessions.runs["site"].dropna().unique().tolist())
     folder = FOLDER / _as_folder(verdict.session)
 
     def measure(plan: Sequence[Trial], left_s: float) -> tuple[list[Path], list[str]]:

@@ -1,4 +1,4 @@
-"""The gate: a session compared with the nights before it.
+"""The gate: a session compared with the sessions before it.
 
 It imports measurements, detection and records, and knows nothing of this machine.
 """

@@ -1,4 +1,4 @@
-"""Findings about what is missing tonight, or cannot be trusted."""
+"""Findings about what is missing in the current session, or cannot be trusted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.gating import presence
+from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.factors import groups_of
-from switchpoint.gating.night import Draft, Night
 from switchpoint.gating.words import counted, named, shared_by
 from switchpoint.tables.sweeps import Indices
 
@@ -17,76 +17,76 @@ from switchpoint.tables.sweeps import Indices
 _OF_TEST = ["site", "partition", "environ", "mpi", "kernel"]
 
 
-def found(night: Night, failed_checks: Sequence[tuple[str, str]] = ()) -> Iterator[Draft]:
+def found(current: Current, failed_checks: Sequence[tuple[str, str]] = ()) -> Iterator[Draft]:
     """Yield what is missing, failed, incomplete, elsewhere, or at the wrong time.
 
     Parameters
     ----------
-    night
-        The judged session.
+    current
+        The current session.
     failed_checks
         Name and reason of each check that failed or was skipped.
     """
-    yield from _clock(night)
-    yield from _machine(night)
-    yield from _failed(night, failed_checks)
-    yield from _missing(night)
-    yield from _incomplete(night)
-    yield from _misplaced(night)
+    yield from _clock(current)
+    yield from _machine(current)
+    yield from _failed(current, failed_checks)
+    yield from _missing(current)
+    yield from _incomplete(current)
+    yield from _misplaced(current)
 
 
-def _clock(night: Night) -> Iterator[Draft]:
-    if back := night.nights.clock_back:
+def _clock(current: Current) -> Iterator[Draft]:
+    if back := current.sessions.clock_back:
         yield Draft(
             "clock_went_back",
             "",
-            f"session `{night.nights.session}` starts before `{back[-1]}`, which was stored"
+            f"session `{current.sessions.session}` starts before `{back[-1]}`, which was stored"
             " earlier: the clock went back, or old results were imported (then name the session to"
             " judge with --session)",
-            place=(back[-1],),  # the same for all nights before it
-            shared=_site(night),
+            place=(back[-1],),  # the same for all sessions before it
+            shared=_site(current),
         )
 
 
-def _machine(night: Night) -> Iterator[Draft]:
-    if other := presence.other_machine(night.nights, night.facts, night.before):
+def _machine(current: Current) -> Iterator[Draft]:
+    if other := presence.other_machine(current.sessions, current.facts, current.before):
         before, now = other
         yield Draft(
             "wrong_site",
             "",
-            f"ran on {now}, but earlier nights of this site on {before}; no host is the same",
+            f"ran on {now}, but baseline sessions of this site on {before}; no host is the same",
             place=(now,),
-            shared=_site(night),
+            shared=_site(current),
             facts=({"fact": "machine", "before": before, "now": now},),
         )
-    if same := presence.same_machine(night.nights, night.facts):
+    if same := presence.same_machine(current.sessions, current.facts):
         site, machine = same
         yield Draft(
             "wrong_site",
             "",
-            f"ran on {machine} as earlier nights of the site `{site}` did, and the site of this"
-            " session has no earlier night: it may have a new name",
+            f"ran on {machine} as baseline sessions of the site `{site}` did, and the site of this"
+            " session has no baseline session: it may have a new name",
             place=(site,),
-            shared=_site(night),
+            shared=_site(current),
         )
 
 
-def _failed(night: Night, failed_checks: Sequence[tuple[str, str]]) -> Iterator[Draft]:
+def _failed(current: Current, failed_checks: Sequence[tuple[str, str]]) -> Iterator[Draft]:
     for name, reason in failed_checks:
         yield Draft("failed_check", "", f"check `{name}` {reason}", place=(name,))
 
 
-def _missing(night: Night) -> Iterator[Draft]:
+def _missing(current: Current) -> Iterator[Draft]:
     """Yield a finding for each group of curves that are missing together."""
     why = ""
-    if night.absent.all_new:
+    if current.absent.all_new:
         why = (
             "; no curve of this session was measured before, so a partition, an environment, a"
             " placement or a label may have a new name"
         )
-    for curves in _covered(night.curves, night.absent.missing):
-        shared = shared_by(night.curves, curves)
-        words = named(night.curves, curves, shared)
+    for curves in _covered(current.curves, current.absent.missing):
+        shared = shared_by(current.curves, curves)
+        words = named(current.curves, curves, shared)
         is_are = "is" if len(curves) == 1 else "are"
         yield Draft(
             "missing_curve",
@@ -113,24 +113,24 @@ def _covered(curves: pd.DataFrame, missing: Indices) -> Iterator[Indices]:
         yield own.index.to_numpy()
 
 
-def _incomplete(night: Night) -> Iterator[Draft]:
-    if not night.nights.tonight:
+def _incomplete(current: Current) -> Iterator[Draft]:
+    if not current.sessions.current:
         return
-    session = night.nights.session
-    cut = presence.truncated(night.nights)
+    session = current.sessions.session
+    cut = presence.truncated(current.sessions)
     for site, runs in cut.groupby("site", dropna=False, observed=True) if len(cut) else ():
         number = counted(len(runs), "run")
         yield Draft(
             "incomplete_session",
             "runs",
             f"{number} of `{session}` ended early: the records are truncated",
-            # The runs have no curves to tell them by, and those of another night are others.
+            # The runs have no curves to tell them by, and those of another session are others.
             place=("truncated", session, number),
             shared={} if pd.isna(site) else {"site": str(site)},
         )
-    for one in night.absent.fewer:
-        shared = shared_by(night.curves, one.curves)
-        name = named(night.curves, one.curves, shared)
+    for one in current.absent.fewer:
+        shared = shared_by(current.curves, one.curves)
+        name = named(current.curves, one.curves, shared)
         yield Draft(
             "incomplete_session",
             one.what,
@@ -142,18 +142,18 @@ def _incomplete(night: Night) -> Iterator[Draft]:
         )
 
 
-def _site(night: Night) -> dict[str, str]:
+def _site(current: Current) -> dict[str, str]:
     """Return the site of the session as what a finding's runs share; empty without one site."""
-    runs = night.nights.runs_of(night.nights.tonight)
+    runs = current.sessions.runs_of(current.sessions.current)
     sites = runs["site"].dropna().unique().tolist() if len(runs) else []
     return {"site": str(sites[0])} if len(sites) == 1 else {}
 
 
-def _misplaced(night: Night) -> Iterator[Draft]:
-    if not night.nights.tonight:
+def _misplaced(current: Current) -> Iterator[Draft]:
+    if not current.sessions.current:
         return
-    placed = presence.misplaced(night.nights, night.facts, night.before)
-    launches = night.launches_tonight
+    placed = presence.misplaced(current.sessions, current.facts, current.before)
+    launches = current.current_launches
     for sentence, runs in placed.items():
         curves = np.unique(launches.loc[launches["run_id"].isin(runs), "curve"])
         yield Draft("placement_unproved", "", sentence, curves, place=(sentence,))

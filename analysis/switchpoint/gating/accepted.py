@@ -35,7 +35,7 @@ class Acceptance:
     ----------
     finding_id, kind, metric, session, session_utc : str
         The finding, and the session that showed it with its start.
-    night_utc : str
+    began_utc : str
         When the change began, at the latest that start. An accepted change is
         normal from then on.
     curves : frozenset of str
@@ -54,7 +54,7 @@ class Acceptance:
     metric: str
     session: str
     session_utc: str
-    night_utc: str
+    began_utc: str
     curves: frozenset[str]
     effect: float
     by: str
@@ -71,7 +71,7 @@ class Acceptance:
 
     @property
     def is_new_normal(self) -> bool:
-        """Whether the values since then are what later nights are compared with."""
+        """Whether the values since then are what later sessions are compared with."""
         return self.kind in CHANGES and not self.until
 
     def covers(self, row: Mapping[str, Any]) -> bool:
@@ -137,7 +137,7 @@ def accept(
         Who; by default the user.
     until
         The last day on which it counts, by default for ever. An accepted change without a last day
-        is what later nights are compared with.
+        is what later sessions are compared with.
 
     Returns
     -------

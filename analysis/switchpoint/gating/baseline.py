@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from switchpoint.gating.by_night import LaunchesByNight, row_medians, row_midmeans
+from switchpoint.gating.by_session import LaunchesBySession, row_medians, row_midmeans
 from switchpoint.gating.levels import LEAST_SCATTER
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
@@ -137,7 +137,7 @@ class Series:
 
     Attributes
     ----------
-    launches : LaunchesByNight
+    launches : LaunchesBySession
         The values of a series' launches, a row each.
     normal : array of bool, shape (series, sessions)
         Whether a session is one that the newest are compared with.
@@ -148,7 +148,7 @@ class Series:
         much like the one before; by default the variance group.
     """
 
-    launches: LaunchesByNight
+    launches: LaunchesBySession
     normal: npt.NDArray[np.bool_]
     variance_group: Indices
     correlation_group: Indices | None = None
@@ -156,7 +156,7 @@ class Series:
     @property
     def values(self) -> Floats:
         """The value of each session, shape (series, sessions); NaN where there is none."""
-        return self.launches.nightly
+        return self.launches.per_session
 
     @property
     def similar(self) -> Indices:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from switchpoint.cores import workers
-from switchpoint.gating.by_night import LaunchesByNight
+from switchpoint.gating.by_session import LaunchesBySession
 from switchpoint.gating.odd_sizes import slower_by_place, unexplained
 from switchpoint.gating.parameters import Parameters, parameters_of
 from switchpoint.gating.points import Points
@@ -33,12 +33,13 @@ class ByCurve:
     ----------
     shapes : Shapes
     moved : list of MovedSwitch
-        Switches that are at another place tonight.
+        Switches that are at another place in the current session.
     parameters : Parameters
         Latency, time per byte and noise, without the sizes across which a switch moved.
     slower : array of float
-        How much slower each place of the shapes is tonight than in the history, as a logarithm.
-    rest : LaunchesByNight
+        How much slower each place of the shapes is in the current session than in the baseline, as
+        a logarithm.
+    rest : LaunchesBySession
         How much slower each place of the shapes was than its parameters explain, as a logarithm.
     searched : array of int
         The curves whose boundaries were searched now.
@@ -48,17 +49,17 @@ class ByCurve:
     moved: list[MovedSwitch]
     parameters: Parameters
     slower: Floats
-    rest: LaunchesByNight
+    rest: LaunchesBySession
     searched: Indices
 
 
 def by_curve(points: Points, known: Mapping[int, Sequence[int]] | None = None) -> ByCurve:
-    """Compare every curve with its own history.
+    """Compare every curve with its own baseline.
 
     Parameters
     ----------
     points
-        Of all nights.
+        Of all sessions.
     known : dict, optional
         The first size of each segment of curves whose boundaries need not be searched.
     """
@@ -78,14 +79,14 @@ def _by_curve(work: tuple[Points, dict[int, Sequence[int]]]) -> ByCurve:
     shapes = shapes_of(points, known)
     moved = moved_switches(points, shapes)
     across = np.isin(shapes.place, [place for one in moved for place in one.places])
-    across &= points.night == points.nights - 1
+    across &= points.session == points.sessions - 1
     parameters = parameters_of(points, shapes, across)
     slower = slower_by_place(points, shapes, across)
     rest = unexplained(slower, shapes, parameters)
     nowhere = np.zeros(0, dtype=np.intp)  # the points themselves are needed no longer
     searched = np.setdiff1d(shapes.segment_curve, [*known])
     return ByCurve(
-        replace(shapes, place=nowhere), moved, parameters, slower.nightly[:, -1], rest, searched
+        replace(shapes, place=nowhere), moved, parameters, slower.per_session[:, -1], rest, searched
     )
 
 
@@ -119,6 +120,6 @@ def _joined(parts: Iterable[ByCurve]) -> ByCurve:
         moved,
         Parameters.joined(parameters),
         np.concatenate(slower),
-        LaunchesByNight.joined(rest),
+        LaunchesBySession.joined(rest),
         np.concatenate(searched),
     )

@@ -12,9 +12,9 @@ import pandas as pd
 from switchpoint.gating.baseline import USUAL_SCATTER, Series, compare
 from switchpoint.gating.by_curve import ByCurve
 from switchpoint.gating.circumstances import software_changed
+from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.factors import groups_of, strata
-from switchpoint.gating.levels import began, normal_nights
-from switchpoint.gating.night import Draft, Night
+from switchpoint.gating.levels import began, normal_sessions
 from switchpoint.gating.odd_sizes import odd_sizes
 from switchpoint.gating.parameters import (
     BANDWIDTH,
@@ -26,62 +26,62 @@ from switchpoint.gating.parameters import (
 from switchpoint.gating.places import Beside, causes_of, divided, of_sizes, of_switches, words_of
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.search import Change, Evidence, Search
-from switchpoint.gating.switches import ENOUGH_NIGHTS
+from switchpoint.gating.switches import ENOUGH_SESSIONS
 from switchpoint.gating.words import counted, effect_text, named, range_words, shared_by
 from switchpoint.tables.sweeps import Floats, Indices
 
-#: Before there is a history: the scatter of noise from night to night, as a logarithm.
+#: Before there is a baseline: the scatter of noise from session to session, as a logarithm.
 _USUAL_SCATTER_OF_NOISE = 0.5
 
 #: `--power` tells what would be found after so many earlier sessions.
 _POWER_SESSIONS = (1, 2, 3, 5, 10, 20, 30)
 
-#: Where software or a setting changed, a change of times is likelier than on other nights. The
+#: Where software or a setting changed, a change of times is likelier than in other sessions. The
 #: false discovery rate is so many times larger there.
 _WITH_NEW_SOFTWARE = 5
 
-#: With fewer earlier nights, the verdict says how little it can know.
-_ENOUGH_NIGHTS = 5
+#: With fewer baseline sessions, the verdict says how little it can know.
+_ENOUGH_SESSIONS = 5
 
 
-def found(night: Night, curves: ByCurve | None, policy: Policy) -> Iterator[Draft]:
-    """Compare the session's curves with those of the earlier nights; None if there are none."""
+def found(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[Draft]:
+    """Compare the session's curves with those of the baseline sessions; None if there are none."""
     if curves is None:
-        night.limits.append(
-            "no earlier session measured the same, so nothing was compared; this is the first night"
+        current.limits.append(
+            "no earlier session measured the same, so nothing was compared; this is the first one"
         )
         return
     parameters = curves.parameters
-    alike = strata(night.curves)
-    every = np.ones(curves.rest.nightly.shape, dtype=bool)
+    alike = strata(current.curves)
+    every = np.ones(curves.rest.per_session.shape, dtype=bool)
     sizes = compare(Series(curves.rest, every, alike[curves.shapes.curve]))
     beside = np.r_[[one.p for one in curves.moved], sizes.p]
-    evidence = _evidence(night, parameters, alike, beside, policy)
+    evidence = _evidence(current, parameters, alike, beside, policy)
     search = Search(evidence)
-    _say_limits(night, evidence, search.threshold)
-    night.power.extend(
+    _say_limits(current, evidence, search.threshold)
+    current.power.extend(
         row | {"least": abs(relative(row["metric"], row["least"]))}
         for row in search.power(_POWER_SESSIONS)
     )
     for change in search.drifts():
-        yield _draft(night, parameters, change, "slow_drift", [])
+        yield _draft(current, parameters, change, "slow_drift", [])
     changes = search.changes()
     sure = search.beside()
     moved = [*itertools.compress(curves.moved, sure)]
     least = math.log1p(policy.minimum_effect.time)
     odd = odd_sizes(sizes, sure[len(curves.moved) :], curves.slower, curves.shapes, least)
-    if night.nights.tonight < ENOUGH_NIGHTS:  # a switch that moved by one size looks the same
+    if current.sessions.current < ENOUGH_SESSIONS:  # a switch that moved by one size looks the same
         odd = [one for one in odd if not one.beside_switch]
     rest = Beside(moved, odd)
     for cause in causes_of(changes):
         own, rest = divided(rest, cause, parameters)
-        yield from _of_parameters(night, cause, evidence, search, words_of(night, own))
-    yield from of_switches(night, curves.shapes, rest.moved)
-    yield from of_sizes(night, rest.odd)
+        yield from _of_parameters(current, cause, evidence, search, words_of(current, own))
+    yield from of_switches(current, curves.shapes, rest.moved)
+    yield from of_sizes(current, rest.odd)
 
 
 def _evidence(
-    night: Night, parameters: Parameters, alike: Indices, beside: Floats, policy: Policy
+    current: Current, parameters: Parameters, alike: Indices, beside: Floats, policy: Policy
 ) -> Evidence:
     """Compare the parameters of all curves with their baselines."""
     metric = parameters.table["metric"].to_numpy()
@@ -89,21 +89,21 @@ def _evidence(
     usual = np.where(metric == NOISE, _USUAL_SCATTER_OF_NOISE, USUAL_SCATTER)
     series = Series(
         parameters.launches,
-        normal_nights(parameters.nightly, policy.settled_after_nights),
+        normal_sessions(parameters.per_session, policy.settled_after_sessions),
         alike[parameters.table["curve"]] * len(METRICS) + kind,
     )
     rate = policy.false_discovery_rate
-    if software_changed(night.differences):
+    if software_changed(current.differences):
         rate *= _WITH_NEW_SOFTWARE
     return Evidence(
         parameters,
         compare(series, usual),
         series.variance_group,
-        groups_of(night.curves, night.nodes),
+        groups_of(current.curves, current.nodes),
         beside,
         _least_effects(policy),
         rate,
-        policy.settled_after_nights,
+        policy.settled_after_sessions,
     )
 
 
@@ -117,24 +117,24 @@ def _least_effects(policy: Policy) -> dict[str, float]:
     }
 
 
-def _say_limits(night: Night, evidence: Evidence, threshold: float) -> None:
+def _say_limits(current: Current, evidence: Evidence, threshold: float) -> None:
     """Say how little a short baseline can tell."""
-    if night.nights.tonight >= _ENOUGH_NIGHTS:
+    if current.sessions.current >= _ENOUGH_SESSIONS:
         return
+    number = counted(current.sessions.current, "baseline session")
     metric = evidence.parameters.table["metric"].to_numpy()
     smallest = evidence.test.least_significant(threshold)
     for name in (LATENCY, BANDWIDTH):
         visible = smallest[(metric == name) & np.isfinite(evidence.test.effect)]
         if len(visible):
-            night.limits.append(
-                f"only {counted(night.nights.tonight, 'earlier night')}: a change of {name} by less"
-                f" than {100 * math.expm1(float(np.median(visible))):.0f} % in one curve is not"
+            least = 100 * math.expm1(float(np.median(visible)))
+            current.limits.append(
+                f"only {number}: a change of {name} by less than {least:.0f} % in one curve is not"
                 " found"
             )
-    if night.nights.tonight < ENOUGH_NIGHTS:
-        night.limits.append(
-            f"only {counted(night.nights.tonight, 'earlier night')}: a switch that moves by one"
-            " size may be chance, and is not told"
+    if current.sessions.current < ENOUGH_SESSIONS:
+        current.limits.append(
+            f"only {number}: a switch that moves by one size may be chance, and is not reported"
         )
 
 
@@ -144,37 +144,41 @@ def relative(metric: str, logarithm: float) -> float:
 
 
 def _of_parameters(
-    night: Night, cause: list[Change], evidence: Evidence, search: Search, consequences: list[str]
+    current: Current,
+    cause: list[Change],
+    evidence: Evidence,
+    search: Search,
+    consequences: list[str],
 ) -> Iterator[Draft]:
     """Yield the finding of changes that are one, with what follows from them."""
     change, others = cause[0], cause[1:]
     if change.metric == NOISE:
         if change.effect > 0:
-            yield _draft(night, evidence.parameters, change, "noisier", [])
+            yield _draft(current, evidence.parameters, change, "noisier", [])
         return
     for metric in (LATENCY, BANDWIDTH):
         if metric not in {one.metric for one in cause}:
             others += filter(None, [search.change_of(change.curves, metric)])
-    clauses = [_other_words(one, change, evidence, night) for one in others]
+    clauses = [_other_words(one, change, evidence, current) for one in others]
     kind = "regression" if change.effect > 0 else "improvement"
-    yield _draft(night, evidence.parameters, change, kind, [*clauses, *consequences])
+    yield _draft(current, evidence.parameters, change, kind, [*clauses, *consequences])
 
 
 def _draft(
-    night: Night, parameters: Parameters, change: Change, kind: str, clauses: list[str]
+    current: Current, parameters: Parameters, change: Change, kind: str, clauses: list[str]
 ) -> Draft:
-    shared = shared_by(night.curves, change.curves, change.node)
+    shared = shared_by(current.curves, change.curves, change.node)
     bounds = sorted(relative(change.metric, value) for value in (change.low, change.high))
     first, last, smallest, largest = _sizes(parameters, change)
     effect = relative(change.metric, change.effect)
     where = "" if change.metric == NOISE else range_words(first, last, smallest, largest)
     number = "" if len(change.curves) == 1 else f" ({counted(len(change.curves), 'curve')})"
     sentence = (
-        f"{change.metric} of {named(night.curves, change.curves, shared)}{where}"
+        f"{change.metric} of {named(current.curves, change.curves, shared)}{where}"
         f" {effect_text(effect, bounds[0], bounds[1])}{number}"
     )
     if kind == "slow_drift":
-        sentence += f", little by little over {counted(len(change.series), 'night')}"
+        sentence += f", little by little over {counted(len(change.series), 'session')}"
     return Draft(
         kind,
         change.metric,
@@ -187,7 +191,7 @@ def _draft(
         effect,
         bounds[0],
         bounds[1],
-        () if kind == "slow_drift" else began(change.series, night.nights.starts_utc),
+        () if kind == "slow_drift" else began(change.series, current.sessions.starts_utc),
     )
 
 
@@ -205,13 +209,15 @@ def _place(first: int, last: int, smallest: int, largest: int) -> tuple[int | st
     return (first if first > smallest else "start", last if last < largest else "end")
 
 
-def _other_words(change: Change, main: Change, evidence: Evidence, night: Night) -> str:
+def _other_words(change: Change, main: Change, evidence: Evidence, current: Current) -> str:
     """Write what the other metric of the same curves, or of some of them, did."""
     low, high = change.low, change.high
     least = evidence.least[change.metric]
     some = ""
     if len(change.curves) < len(main.curves):
-        some = f" of {named(night.curves, change.curves, shared_by(night.curves, change.curves))}"
+        some = (
+            f" of {named(current.curves, change.curves, shared_by(current.curves, change.curves))}"
+        )
     if abs(change.effect) >= least and (low > 0 or high < 0):
         bounds = sorted(relative(change.metric, value) for value in (low, high))
         where = range_words(*_sizes(evidence.parameters, change))

@@ -1,4 +1,4 @@
-"""What else changed between two nights: versions, settings, hosts, links, builds.
+"""What else changed between two sessions: versions, settings, hosts, links, builds.
 
 Facts are read from the headers and footers of run records, and compared run by run of one curve.
 """
@@ -45,7 +45,7 @@ def facts_of_runs(runs: pd.DataFrame) -> dict[str, Mapping[str, str]]:
         As from `Store.facts`. Runs without a record have no facts.
     """
     found: dict[str, Mapping[str, str]] = {}
-    # Most runs of a night have the same facts, hundreds of control variables. They are kept once.
+    # Most runs of a session have the same facts, hundreds of control variables. They are kept once.
     variables: dict[str, dict[str, str]] = {}
     once: dict[tuple[Any, ...], Mapping[str, str]] = {}
     for run_id, text, end in zip(runs["run_id"], runs["header"], runs["footer"], strict=True):
@@ -71,14 +71,15 @@ def nodes_of(facts: Mapping[str, str]) -> frozenset[str]:
 
 
 def differences(
-    tonight: pd.DataFrame, before: pd.DataFrame, facts: Mapping[str, Mapping[str, str]]
+    current: pd.DataFrame, before: pd.DataFrame, facts: Mapping[str, Mapping[str, str]]
 ) -> dict[str, dict[str, tuple[str, str]]]:
-    """Compare each of tonight's runs with those of an earlier night that measured the same.
+    """Compare each current run with those of a baseline session that measured the same.
 
     Returns
     -------
     dict
-        By run ID of tonight: each fact that no earlier run has, with its value before and now.
+        By run ID of the current session: each fact that no earlier run has, with its value before
+        and now.
     """
     earlier: dict[tuple[Any, ...], list[Mapping[str, str]]] = {}
     for run in before.to_dict("records"):
@@ -86,7 +87,7 @@ def differences(
             earlier.setdefault(_measured(run), []).append(facts[run["run_id"]])
     found = {}
     compared: dict[tuple[int, ...], dict[str, tuple[str, str]]] = {}
-    for run in tonight.to_dict("records"):
+    for run in current.to_dict("records"):
         own, others = facts.get(run["run_id"]), earlier.get(_measured(run))
         if own is not None and others:
             # Runs with the same facts are one object, see `facts_of_runs`.

@@ -1,7 +1,7 @@
 """Measures again what the gate suspects, until it is sure or the time is over.
 
-First the suspected curves as they were measured tonight. If a change recurs, then in turn with and
-without what may have caused it: each setting that changed, and each node.
+First the suspected curves as the current session measured them. If a change recurs, then in turn
+with and without what may have caused it: each setting that changed, and each node.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from switchpoint.gating.suspects import Suspect
 from switchpoint.gating.trials import Trial
 from switchpoint.gating.verdict import Verdict
 
-#: Of the effect of tonight, at least this share must be seen again.
+#: Of the effect of the current session, at least this share must be seen again.
 _SHARE = 0.5
 
 #: Whether changes recur may take at most this share of the time, so that some is left for causes.
@@ -27,7 +27,7 @@ _SHARE_OF_BUDGET = 0.5
 
 
 class Outcome(Enum):
-    """Whether a change of tonight was seen again."""
+    """Whether a change of the current session was seen again."""
 
     RECURS = "recurs"
     GONE = "not seen again"
@@ -133,13 +133,13 @@ def _is_open(lab: Laboratory, suspect: Suspect) -> bool:
 
 
 def _seen(lab: Laboratory, suspect: Suspect) -> tuple[Outcome, Difference] | tuple[None, None]:
-    """Compare the launches that measured again with the nights before."""
+    """Compare the launches that measured again with the sessions before."""
     again = lab.values(suspect, "")
-    if len(again) < ROUND or not len(suspect.nights):
+    if len(again) < ROUND or not len(suspect.sessions):
         return None, None
-    seen = difference(again, suspect.nights)
-    worse = seen.times(suspect.tonight)
-    wanted = _SHARE * abs(suspect.tonight)
+    seen = difference(again, suspect.sessions)
+    worse = seen.times(suspect.current)
+    wanted = _SHARE * abs(suspect.current)
     if worse.low > 0 and worse.effect >= wanted:
         return Outcome.RECURS, seen
     return (Outcome.GONE if worse.high < wanted else Outcome.UNSURE), seen
@@ -149,12 +149,12 @@ def _still_fails(outcome: Outcome, seen: Difference, suspect: Suspect) -> bool:
     """Return whether a change that was measured again still fails.
 
     One that is not sure does unless no change is the better explanation: scatter alone must not
-    fail a loaded machine every night.
+    fail a loaded machine in every session.
     """
     if outcome is not Outcome.UNSURE:
         return outcome is Outcome.RECURS
-    worse = seen.times(suspect.tonight)
-    return worse.low > 0 or worse.effect >= _SHARE * abs(suspect.tonight)
+    worse = seen.times(suspect.current)
+    return worse.low > 0 or worse.effect >= _SHARE * abs(suspect.current)
 
 
 @dataclass(frozen=True)
@@ -199,8 +199,8 @@ def _causes(lab: Laboratory, suspect: Suspect, variants: Sequence[Trial]) -> _Ca
         if min(len(without), len(beside)) < ROUND:
             found.unsure.append(variant)
             continue
-        better = difference(beside, without).times(suspect.tonight)
-        wanted = _SHARE * abs(suspect.tonight)
+        better = difference(beside, without).times(suspect.current)
+        wanted = _SHARE * abs(suspect.current)
         if better.low > 0 and better.effect >= wanted:
             where = f" in {suspect.place}" if suspect.place else ""
             found.causes.append(f"{variant} (without it{where} {difference(without, beside)})")

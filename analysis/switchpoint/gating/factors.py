@@ -41,7 +41,7 @@ def groups_of(curves: pd.DataFrame, nodes: Sequence[frozenset[str]]) -> list[Gro
     curves
         The identity of each curve.
     nodes
-        For each curve: the nodes that every launch of tonight used.
+        For each curve: the nodes that every launch of the current session used.
     """
     factors: dict[tuple[str, str], npt.NDArray[np.bool_]] = {}
     for name in curves:

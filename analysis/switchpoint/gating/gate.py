@@ -1,4 +1,4 @@
-"""Compares a session with its history and says what changed: `switchpoint gate`."""
+"""Compares a session with its baseline sessions and says what changed: `switchpoint gate`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from switchpoint.gating import absences, accepted, changes, presence, values
 from switchpoint.gating.by_curve import by_curve
 from switchpoint.gating.circumstances import facts_of_runs
 from switchpoint.gating.continuity import continued, reported, settled
+from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.kept import (
     kept,
     kept_findings,
@@ -23,8 +24,6 @@ from switchpoint.gating.kept import (
     parameters_of_launches,
 )
 from switchpoint.gating.kinds import ABSENCES
-from switchpoint.gating.night import Draft, Night
-from switchpoint.gating.nights import Nights
 from switchpoint.gating.points import (
     NO_POINTS,
     POINT_COLUMNS,
@@ -33,13 +32,14 @@ from switchpoint.gating.points import (
     without_repaired,
 )
 from switchpoint.gating.policy import Policy, maintenance_at
-from switchpoint.gating.value_nights import calendar
+from switchpoint.gating.sessions import Sessions
+from switchpoint.gating.value_sessions import calendar
 from switchpoint.gating.verdict import Verdict, in_order
 from switchpoint.store.lost_runs import lost_in_words
 from switchpoint.store.store import Store
 
-#: So many nights are read at once.
-_NIGHTS_AT_ONCE = 8
+#: So many sessions are read at once.
+_SESSIONS_AT_ONCE = 8
 
 
 def gate(
@@ -52,7 +52,7 @@ def gate(
     failed_checks: Sequence[tuple[str, str]] = (),
     keep: bool = False,
 ) -> Verdict:
-    """Compare a session with the nights before it.
+    """Compare a session with the sessions before it.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def gate(
     policy
         What matters at this site; see `load_policy`.
     history
-        Number of earlier nights, by default the policy's.
+        Number of baseline sessions, by default the policy's.
     failed_checks
         Name and reason of each check that failed or was skipped.
     keep
@@ -84,46 +84,46 @@ def gate(
     store = store if isinstance(store, Store) else Store(store)
     policy = policy or Policy()
     single = store.single_values(site=site)
-    most = history or policy.history_nights
+    most = history or policy.baseline_sessions
     chosen = calendar(store, single, session, site, most, policy.maintenance)
-    nights = chosen.nights
-    night, not_taken = _read(store, nights, site)
+    sessions = chosen.sessions
+    current, not_taken = _read(store, sessions, site)
     known, lost = known_boundaries(
-        store, night.points, night.nights, night.acceptances, policy.settled_after_nights
+        store, current.points, current.sessions, current.acceptances, policy.settled_after_sessions
     )
     not_taken += lost
     curves = None
-    if night.nights.tonight and len(night.curves):
-        curves = by_curve(night.points, {one: known[one].first_sizes for one in known})
+    if current.sessions.current and len(current.curves):
+        curves = by_curve(current.points, {one: known[one].first_sizes for one in known})
     found = [
-        *absences.found(night, failed_checks),
-        *(changes.found(night, curves, policy) if len(night.curves) else []),
-        *values.found(chosen.values, chosen.starts_utc, policy, night.acceptances),
+        *absences.found(current, failed_checks),
+        *(changes.found(current, curves, policy) if len(current.curves) else []),
+        *values.found(chosen.values, chosen.starts_utc, policy, current.acceptances),
     ]
-    rows = _decided(store, night, found, chosen.starts_utc, policy)
-    window = maintenance_at(nights.starts_utc[-1], policy.maintenance)
+    rows = _decided(store, current, found, chosen.starts_utc, policy)
+    window = maintenance_at(sessions.starts_utc[-1], policy.maintenance)
     excused = [f"the session ran during maintenance, so nothing fails ({window})"] if window else []
     verdict = Verdict(
-        night.nights.session,
-        night.nights.starts_utc[-1],
-        night.nights.tonight,
-        night.curves_tonight,
+        current.sessions.session,
+        current.sessions.starts_utc[-1],
+        current.sessions.current,
+        current.current_curves,
         in_order([row | {"fails": False} for row in rows] if window else rows),
         list(
             dict.fromkeys(
                 [
                     *excused,
                     *single.attrs["not_taken"],
-                    *night.nights.warnings,
+                    *current.sessions.warnings,
                     *not_taken,
-                    *night.limits,
+                    *current.limits,
                 ]
             )
         ),
-        pd.DataFrame() if curves is None else parameters_of_launches(night, curves, known),
+        pd.DataFrame() if curves is None else parameters_of_launches(current, curves, known),
         policy.maintenance,
         chosen.site,
-        night.power,
+        current.power,
     )
     if keep:
         try:
@@ -134,13 +134,13 @@ def gate(
 
 
 def _decided(
-    store: Store, night: Night, found: list[Draft], starts_utc: list[str], policy: Policy
+    store: Store, current: Current, found: list[Draft], starts_utc: list[str], policy: Policy
 ) -> list[dict[str, Any]]:
     """Return findings as rows, with what earlier gates reported of the same curves."""
-    earlier = reported(store, night.nights.starts_utc[-1])
-    rows = continued(map(night.described, found), earlier, starts_utc)
-    rows = [night.decided(row, policy) for row in rows]
-    night.limits.extend(settled(rows, earlier, starts_utc, policy.settled_after_nights))
+    earlier = reported(store, current.sessions.starts_utc[-1])
+    rows = continued(map(current.described, found), earlier, starts_utc)
+    rows = [current.decided(row, policy) for row in rows]
+    current.limits.extend(settled(rows, earlier, starts_utc, policy.settled_after_sessions))
     return rows
 
 
@@ -163,7 +163,7 @@ def judged_last(store: Store) -> list[Verdict]:
         If there is no session.
     """
     chosen = calendar(store, store.single_values(), None, None, 1)
-    session, sites = chosen.nights.session, chosen.sites
+    session, sites = chosen.sessions.session, chosen.sites
     known = kept_verdicts(store, session, sites)
     if not known:
         verdict = gate(store)
@@ -178,17 +178,17 @@ def judged_last(store: Store) -> list[Verdict]:
     return sorted(known, key=lambda verdict: verdict.site or "")
 
 
-def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[str]]:
-    """Read the points of the session and its history, and the facts of two nights.
+def _read(store: Store, sessions: Sessions, site: str | None) -> tuple[Current, list[str]]:
+    """Read the points of the session and its baseline sessions, and the facts of two sessions.
 
     Return also what could not be read, one sentence each.
     """
     acceptances, not_taken = accepted.read(store)
-    if nights.runs.empty:
-        return Night(nights, NO_POINTS, nights.runs, {}, acceptances), not_taken
+    if sessions.runs.empty:
+        return Current(sessions, NO_POINTS, sessions.runs, {}, acceptances), not_taken
     not_taken += lost_in_words(store.files, store.without_runs().lost)
-    tables = _tables(store, nights, site, not_taken)
-    points = points_of(tables, nights.runs, nights.tonight + 1)
+    tables = _tables(store, sessions, site, not_taken)
+    points = points_of(tables, sessions.runs, sessions.current + 1)
     if points.launches.empty:
         raise InputError(
             store.url,
@@ -196,24 +196,26 @@ def _read(store: Store, nights: Nights, site: str | None) -> tuple[Night, list[s
             " that are missing or damaged",
         )
     absent = presence.absent(points)
-    points = since_accepted(points, acceptances, nights.starts_utc)
-    points = without_repaired(points, nights.confirmed, nights.starts_utc)
-    before = nights.runs_of(max(nights.sound(), default=0))
+    points = since_accepted(points, acceptances, sessions.starts_utc)
+    points = without_repaired(points, sessions.confirmed, sessions.starts_utc)
+    before = sessions.runs_of(max(sessions.sound(), default=0))
     facts = _facts(store, before, not_taken)
-    facts |= _facts(store, nights.runs_of(nights.tonight), not_taken)
-    for _, runs in nights.elsewhere.groupby("site", observed=True) if len(nights.elsewhere) else ():
+    facts |= _facts(store, sessions.runs_of(sessions.current), not_taken)
+    for _, runs in (
+        sessions.elsewhere.groupby("site", observed=True) if len(sessions.elsewhere) else ()
+    ):
         facts |= _facts(store, runs, not_taken)
-    return Night(nights, points, before, facts, acceptances, absent), not_taken
+    return Current(sessions, points, before, facts, acceptances, absent), not_taken
 
 
 def _tables(
-    store: Store, nights: Nights, site: str | None, not_taken: list[str]
+    store: Store, sessions: Sessions, site: str | None, not_taken: list[str]
 ) -> Iterator[pd.DataFrame]:
-    """Read the points of some nights at a time, which needs less memory than all at once.
+    """Read the points of some sessions at a time, which needs less memory than all at once.
 
     What could not be read is added to `not_taken`.
     """
-    edges = [*nights.starts_utc[::_NIGHTS_AT_ONCE], None]
+    edges = [*sessions.starts_utc[::_SESSIONS_AT_ONCE], None]
     for since, until in itertools.pairwise(edges):
         if since != until:
             table = store.curves(POINT_COLUMNS, since=since, until=until, site=site)
@@ -222,7 +224,7 @@ def _tables(
 
 
 def _facts(store: Store, runs: pd.DataFrame, not_taken: list[str]) -> dict[str, Mapping[str, str]]:
-    """Read the facts of a night's runs. What could not be read is added to `not_taken`."""
+    """Read the facts of a session's runs. What could not be read is added to `not_taken`."""
     last = datetime.fromisoformat(runs["start_utc"].max().replace("Z", "+00:00"))
     until = last + timedelta(seconds=1)
     facts = store.facts(since=runs["start_utc"].min(), until=until)

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, Json, ValidationError
+from pydantic import BaseModel, Field, Json, ValidationError
 
 from switchpoint.errors import InputError
 from switchpoint.gating.accepted import NEEDED, Acceptance, identity_text
 from switchpoint.gating.by_curve import ByCurve
 from switchpoint.gating.circumstances import nodes_of
+from switchpoint.gating.current import Current
 from switchpoint.gating.kinds import GATE_COLUMNS
-from switchpoint.gating.night import Night
-from switchpoint.gating.nights import Nights
 from switchpoint.gating.points import Points, texts_of
 from switchpoint.gating.policy import Maintenance
+from switchpoint.gating.sessions import Sessions
 from switchpoint.gating.verdict import Verdict, in_order
 from switchpoint.limits import COUNT
 from switchpoint.store.ledger import now_utc
@@ -36,8 +36,8 @@ _NESTED = ["shared", "curves", "what_changed"]
 #: What each fact that changed has.
 _FACT = {"fact", "before", "now"}
 
-#: Boundaries that were found in a history of some nights are used in at most so many times longer
-#: ones.
+#: Boundaries that were found in a baseline of some sessions are used in at most so many times
+#: longer ones.
 _MOST_GROWTH = 1.5
 
 
@@ -48,7 +48,7 @@ class _Line(BaseModel):
     time_utc: str
     judged_utc: str
     site: str | None = None
-    nights: int
+    sessions: int = Field(alias="nights")
     warnings: Json[list[str]]
     maintenance: Json[tuple[Maintenance, ...]]
 
@@ -73,7 +73,7 @@ def kept(store: Store, verdict: Verdict) -> None:
         "site": verdict.site,
         "time_utc": verdict.start_utc,
         "judged_utc": judged_utc,
-        "nights": verdict.nights,
+        "nights": verdict.sessions,
         "fails": verdict.fails,
         "warnings": json.dumps(verdict.warnings),
         "maintenance": json.dumps(windows),
@@ -125,7 +125,7 @@ def _verdict(line: _Line, rows: list[dict[str, Any]]) -> Verdict:
     return Verdict(
         line.session,
         line.time_utc,
-        line.nights,
+        line.sessions,
         pd.DataFrame(),
         in_order(rows),
         line.warnings,
@@ -201,21 +201,21 @@ class Boundaries:
         The first size of each segment, in bytes.
     searched_utc : str
         The start of the session for which they were searched.
-    nights : int
-        The number of nights before it.
+    sessions : int
+        The number of sessions before it.
     """
 
     first_sizes: list[int]
     searched_utc: str
-    nights: int
+    sessions: int = Field(alias="nights")
 
 
 def known_boundaries(
     store: Store,
     points: Points,
-    nights: Nights,
+    sessions: Sessions,
     acceptances: Iterable[Acceptance],
-    for_nights: int,
+    for_sessions: int,
 ) -> tuple[dict[int, Boundaries], list[str]]:
     """Return the boundaries of curves that an earlier gate stored and that still count.
 
@@ -224,23 +224,23 @@ def known_boundaries(
     Parameters
     ----------
     store
-        Its parameters of the newest earlier night are read.
-    points, nights
-        Of all nights.
+        Its parameters of the newest baseline session are read.
+    points, sessions
+        Of all sessions.
     acceptances
         What was accepted. A change that was accepted later may have moved boundaries.
-    for_nights
-        After so many nights, boundaries are searched again.
+    for_sessions
+        After so many sessions, boundaries are searched again.
     """
-    if not nights.tonight:
+    if not sessions.current:
         return {}, []
     columns = ["curve", "first_size_bytes", "searched_utc", "searched_nights"]
-    table = store.parameters(columns, since=nights.starts_utc[-2], until=nights.starts_utc[-1])
+    table = store.parameters(columns, since=sessions.starts_utc[-2], until=sessions.starts_utc[-1])
     not_taken: list[str] = table.attrs["not_taken"]
     if table.empty or not {*columns} <= {*table}:
         return {}, not_taken
     table = _sound(table)
-    oldest = nights.starts_utc[max(nights.tonight - for_nights, 0)]
+    oldest = sessions.starts_utc[max(sessions.current - for_sessions, 0)]
     accepted: dict[str, str] = {}
     for one in acceptances:
         for curve in one.curves if one.is_new_normal else ():
@@ -250,7 +250,7 @@ def known_boundaries(
     names = ["curve", "searched_utc", "searched_nights"]
     for _, part in table.groupby(names, observed=True):
         curve, searched, count = (part[name].iloc[0] for name in names)
-        still = searched > oldest and nights.tonight <= count * _MOST_GROWTH
+        still = searched > oldest and sessions.current <= count * _MOST_GROWTH
         if still and curve in number and accepted.get(curve, "") < searched:
             sizes = sorted({*part["first_size_bytes"].astype(int).tolist()})
             known[number[curve]] = Boundaries(sizes, searched, int(count))
@@ -269,34 +269,38 @@ def _sound(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def parameters_of_launches(
-    night: Night, curves: ByCurve, known: Mapping[int, Boundaries]
+    current: Current, curves: ByCurve, known: Mapping[int, Boundaries]
 ) -> pd.DataFrame:
-    """Return the parameters of tonight's launches as the store keeps them.
+    """Return the parameters of the current session's launches as the store keeps them.
 
     Parameters
     ----------
-    night
-        The judged session.
+    current
+        The current session.
     curves
         As from `by_curve`.
     known
-        Boundaries that were not searched tonight.
+        Boundaries that were not searched in the current session.
     """
-    now = Boundaries([], night.nights.starts_utc[-1], night.nights.tonight)
-    whose = [known.get(curve, now) for curve in range(len(night.curves))]
-    identity = night.curves.assign(
-        curve=[identity_text(text) for text in texts_of(night.curves)],
+    now = Boundaries([], current.sessions.starts_utc[-1], current.sessions.current)
+    whose = [known.get(curve, now) for curve in range(len(current.curves))]
+    identity = current.curves.assign(
+        curve=[identity_text(text) for text in texts_of(current.curves)],
         searched_utc=[one.searched_utc for one in whose],
-        searched_nights=[one.nights for one in whose],
+        searched_sessions=[one.sessions for one in whose],
     ).astype({"curve": "category", "searched_utc": "category"})
-    runs = night.nights.runs_of(night.nights.tonight).drop_duplicates("run_id").set_index("run_id")
-    facts = [night.facts.get(run, {}) for run in runs.index]
+    runs = (
+        current.sessions.runs_of(current.sessions.current)
+        .drop_duplicates("run_id")
+        .set_index("run_id")
+    )
+    facts = [current.facts.get(run, {}) for run in runs.index]
     proved = {
         "proved_nodes": [", ".join(sorted(nodes_of(one))) or None for one in facts],
         "proved_path": [one.get("path") for one in facts],
     }
     told = runs[["start_utc", "session"]].join(pd.DataFrame(proved, runs.index, dtype=object))
-    own = curves.parameters.tonight
+    own = curves.parameters.current
     parts = [
         identity.iloc[own["curve"]].reset_index(drop=True),
         told.reindex(own["run_id"]).reset_index(),

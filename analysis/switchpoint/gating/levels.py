@@ -1,8 +1,8 @@
-"""Which nights of a history are normal: those at its settled level.
+"""Which sessions of a baseline are normal: those at its settled level.
 
-A change that is new is not normal yet: its nights must not become what tonight is compared with,
-or a regression would hide itself. After some nights it is what users live with, and counts. A
-change began where the split of a series into two levels fits best.
+A change that is new is not normal yet: its sessions must not become what the current session is
+compared with, or a regression would hide itself. After some sessions it is what users live with,
+and counts. A change began where the split of a series into two levels fits best.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from switchpoint.gating.by_night import row_medians
+from switchpoint.gating.by_session import row_medians
 from switchpoint.tables.student import SD_PER_MAD
 from switchpoint.tables.sweeps import Floats, Indices
 
-#: A level needs this many nights.
-_FEWEST_NIGHTS = 2
+#: A level needs this many sessions.
+_FEWEST_SESSIONS = 2
 
 #: Histories are searched only if the sum of their deviations wanders further than it does by
-#: chance, in units of scatter times the root of the number of nights (Brownian bridge, 99 %), or
-#: if the newest nights are off.
+#: chance, in units of scatter times the root of the number of sessions (Brownian bridge, 99 %), or
+#: if the newest sessions are off.
 _WANDERS = 1.63
 _NEWEST = 4
 _OFF = 2.5
 
 #: A further level must save this much cost, in units of the scatter's square times the logarithm of
-#: the nights.
+#: the sessions.
 _PRICE = 9.0
 
-#: A night further from the median of so many nights on either side than this many standard
+#: A session further from the median of so many sessions on either side than this many standard
 #: deviations was disturbed.
 _AROUND = 2
 _DISTURBED = 3.0
@@ -40,34 +40,34 @@ _DISTURBED = 3.0
 #: No scatter is less than this, as a logarithm.
 LEAST_SCATTER = 0.003
 
-#: A date needs this many nights.
+#: A date needs this many sessions.
 _FEWEST_TO_DATE = 4
 
 #: Splits are possible whose cost is within this of the best, in units of the typical scatter of a
-#: night: 95 % for Laplace-distributed nights.
+#: session: 95 % for Laplace-distributed sessions.
 _POSSIBLE = 3.0
 
 
-def normal_nights(nightly: Floats, after_nights: int) -> npt.NDArray[np.bool_]:
-    """Choose for each series the nights that tonight is compared with.
+def normal_sessions(per_session: Floats, after_sessions: int) -> npt.NDArray[np.bool_]:
+    """Choose for each series the sessions that the current session is compared with.
 
     Parameters
     ----------
-    nightly : array of float, shape (series, nights)
-        NaN where there is no value. The last night is tonight, which is not chosen.
-    after_nights
-        A level is normal after so many nights.
+    per_session : array of float, shape (series, sessions)
+        NaN where there is no value. The last session is the current session, which is not chosen.
+    after_sessions
+        A level is normal after so many sessions.
 
     Returns
     -------
-    array of bool, shape (series, nights)
+    array of bool, shape (series, sessions)
     """
-    past = nightly[:, :-1]
-    chosen = np.ones(nightly.shape, dtype=bool)
+    past = per_session[:, :-1]
+    chosen = np.ones(per_session.shape, dtype=bool)
     chosen[:, -1] = False
     rows = _suspicious(past)
     for row, edges in zip(rows, levels(past[rows]), strict=True):
-        first, last = _normal_level(edges, after_nights)
+        first, last = _normal_level(edges, after_sessions)
         chosen[row] = False
         chosen[row, first:last] = True
     return chosen
@@ -75,7 +75,7 @@ def normal_nights(nightly: Floats, after_nights: int) -> npt.NDArray[np.bool_]:
 
 def _suspicious(past: Floats) -> Indices:
     """Return the series that may have more than one level."""
-    if past.shape[1] < 2 * _FEWEST_NIGHTS:
+    if past.shape[1] < 2 * _FEWEST_SESSIONS:
         return np.zeros(0, dtype=np.intp)
     off = past - row_medians(past)[:, None]
     newest = row_medians(off[:, -_NEWEST:])
@@ -86,45 +86,45 @@ def _suspicious(past: Floats) -> Indices:
     return np.flatnonzero(wanders | (np.abs(newest) > _OFF * scale[:, 0]))
 
 
-def _normal_level(edges: list[int], after_nights: int) -> tuple[int, int]:
-    """Return the first night of the normal level, and the night after its last."""
-    nights = edges[-1]
+def _normal_level(edges: list[int], after_sessions: int) -> tuple[int, int]:
+    """Return the first session of the normal level, and the session after its last."""
+    sessions = edges[-1]
     old = [
         (first, last)
         for first, last in itertools.pairwise(edges)
-        if nights - first >= after_nights or first == 0
+        if sessions - first >= after_sessions or first == 0
     ]
-    # A few disturbed nights make levels that are too short to be normal.
-    long = [(first, last) for first, last in old if last - first > _FEWEST_NIGHTS]
+    # A few disturbed sessions make levels that are too short to be normal.
+    long = [(first, last) for first, last in old if last - first > _FEWEST_SESSIONS]
     return (long or old)[-1]
 
 
 def levels(series: Floats) -> list[list[int]]:
-    """Divide each series into levels: the first night of each, and the number of nights.
+    """Divide each series into levels: the first session of each, and the number of sessions.
 
-    Single disturbed nights are first replaced by the median of the nights around them (Hampel's
+    Single disturbed sessions are first replaced by the median of the sessions around them (Hampel's
     filter). Then dynamic programming finds the division with the least squares, with a price for
     each level.
 
     Parameters
     ----------
-    series : array of float, shape (series, nights)
+    series : array of float, shape (series, sessions)
         NaN where there is no value.
     """
-    count, nights = series.shape
+    count, sessions = series.shape
     values = _without_disturbed(series)
     there = np.isfinite(values)
     sums = [
         np.concatenate([np.zeros((count, 1)), np.cumsum(part, axis=1)], axis=1)
         for part in (there.astype(float), np.nan_to_num(values), np.nan_to_num(values) ** 2)
     ]
-    price = _PRICE * _scale(values) ** 2 * np.log(max(nights, 2))
-    best = np.zeros((count, nights + 1))
-    came_from = np.zeros((count, nights + 1), dtype=int)
-    for end in range(1, nights + 1):
+    price = _PRICE * _scale(values) ** 2 * np.log(max(sessions, 2))
+    best = np.zeros((count, sessions + 1))
+    came_from = np.zeros((count, sessions + 1), dtype=int)
+    for end in range(1, sessions + 1):
         number, total, squares = (part[:, end, None] - part[:, :end] for part in sums)
         cost = squares - total**2 / np.maximum(number, 1) + price[:, None]
-        allowed = (number >= _FEWEST_NIGHTS) | (np.arange(end) == 0)
+        allowed = (number >= _FEWEST_SESSIONS) | (np.arange(end) == 0)
         options = np.where(allowed, best[:, :end] + cost, np.inf)
         came_from[:, end] = options.argmin(axis=1)
         best[:, end] = options.min(axis=1)
@@ -139,7 +139,7 @@ def _edges(came_from: list[int]) -> list[int]:
 
 
 def _without_disturbed(series: Floats) -> Floats:
-    """Replace nights that are far from the nights around them by their median."""
+    """Replace sessions that are far from the sessions around them by their median."""
     around = np.lib.stride_tricks.sliding_window_view(
         np.pad(series, ((0, 0), (_AROUND, _AROUND)), constant_values=np.nan),
         2 * _AROUND + 1,
@@ -157,19 +157,19 @@ def _scale(series: Floats) -> Floats:
 
 
 def began(series: Floats, starts_utc: Sequence[str]) -> tuple[str, ...]:
-    """Return when the last night's level began, and the first and last night that are possible.
+    """Return when the last session's level began, and the first and last session that are possible.
 
     Parameters
     ----------
-    series : array of float, shape (nights,)
+    series : array of float, shape (sessions,)
         NaN where there is no value.
     starts_utc
-        The start of each night.
+        The start of each session.
 
     Returns
     -------
     tuple of str
-        Empty with too few nights.
+        Empty with too few sessions.
     """
     there = np.flatnonzero(np.isfinite(series))
     if len(there) < _FEWEST_TO_DATE:

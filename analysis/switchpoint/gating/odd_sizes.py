@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from switchpoint.gating.baseline import TestResult
-from switchpoint.gating.by_night import LaunchesByNight, launches_by_night
+from switchpoint.gating.by_session import LaunchesBySession, launches_by_session
 from switchpoint.gating.parameters import BANDWIDTH, LATENCY, Parameters, ratios
 from switchpoint.gating.points import Points
 from switchpoint.gating.shapes import Shapes
@@ -53,31 +53,33 @@ class OddSizes:
 
 def slower_by_place(
     points: Points, shapes: Shapes, left_out: npt.NDArray[np.bool_]
-) -> LaunchesByNight:
-    """Return how much slower each place was in each night than in the history.
+) -> LaunchesBySession:
+    """Return how much slower each place was in each session than in the baseline.
 
     Parameters
     ----------
     points, shapes
-        Of all nights.
+        Of all sessions.
     left_out : array of bool
         Of each point: whether a moved switch explains it.
 
     Returns
     -------
-    LaunchesByNight
+    LaunchesBySession
         As logarithms, a row for each place. The variance between launches is without what all sizes
         of a launch have in common.
     """
     used = (shapes.place >= 0) & ~left_out
-    shape = (len(shapes.size), points.nights)
-    place, night, ratio = shapes.place[used], points.night[used], ratios(points, shapes)[used]
-    return launches_by_night(place, night, ratio, shape, points.launch[used])
+    shape = (len(shapes.size), points.sessions)
+    place, session, ratio = shapes.place[used], points.session[used], ratios(points, shapes)[used]
+    return launches_by_session(place, session, ratio, shape, points.launch[used])
 
 
-def unexplained(slower: LaunchesByNight, shapes: Shapes, parameters: Parameters) -> LaunchesByNight:
+def unexplained(
+    slower: LaunchesBySession, shapes: Shapes, parameters: Parameters
+) -> LaunchesBySession:
     """Return what latency and bandwidth do not explain of `slower_by_place`."""
-    return slower.less(np.clip(slower.nightly, *_explained(shapes, parameters)))
+    return slower.less(np.clip(slower.per_session, *_explained(shapes, parameters)))
 
 
 def odd_sizes(
@@ -124,7 +126,7 @@ def odd_sizes(
 
 
 def _explained(shapes: Shapes, parameters: Parameters) -> tuple[Floats, Floats]:
-    """Return between what the parameters of its segment predict for each place and night.
+    """Return between what the parameters of its segment predict for each place and session.
 
     A segment that tells only one of latency and time per byte does not tell whether the other one
     changed as much, or not at all.
@@ -132,8 +134,8 @@ def _explained(shapes: Shapes, parameters: Parameters) -> tuple[Floats, Floats]:
     levels = {}
     for metric in (LATENCY, BANDWIDTH):
         rows = parameters.table.index[parameters.table["metric"] == metric]
-        level = np.full((len(shapes.segment_curve), parameters.nightly.shape[1]), np.nan)
-        level[parameters.table["segment"].to_numpy()[rows]] = parameters.nightly[rows]
+        level = np.full((len(shapes.segment_curve), parameters.per_session.shape[1]), np.nan)
+        level[parameters.table["segment"].to_numpy()[rows]] = parameters.per_session[rows]
         levels[metric] = level[shapes.segment]
     latency, per_byte = levels[LATENCY], levels[BANDWIDTH]
     share = shapes.latency_share[:, None]

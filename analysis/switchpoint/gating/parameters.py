@@ -1,7 +1,7 @@
 """Each launch's change of latency and of time per byte, in each segment of its curve.
 
-With the history's line t = a + b m of a segment, a launch whose latency is exp(x) times and whose
-time per byte is exp(y) times the history's has times whose logarithms differ by
+With the baseline's line t = a + b m of a segment, a launch whose latency is exp(x) times and whose
+time per byte is exp(y) times the baseline's has times whose logarithms differ by
 r(m) = log(w(m) exp(x) + (1 - w(m)) exp(y)), with the share w = a / (a + b m) of latency. A robust
 regression of r gives x and y, by Gauss-Newton steps: about given x and y, r is linear in both, with
 w' = w exp(x) / (w exp(x) + (1 - w) exp(y)) and 1 - w'.
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from switchpoint.gating.by_night import LaunchesByNight, launches_by_night, row_medians
+from switchpoint.gating.by_session import LaunchesBySession, launches_by_session, row_medians
 from switchpoint.gating.points import Points
 from switchpoint.gating.shapes import Shapes
 from switchpoint.tables.curves import median_by
@@ -51,30 +51,30 @@ _LONGEST_STEP = 1.0
 
 @dataclass(frozen=True)
 class Parameters:
-    """Parameters of curves, one row each, and their values in every launch and night.
+    """Parameters of curves, one row each, and their values in every launch and session.
 
     Attributes
     ----------
     table : DataFrame
         `curve`, `metric`, `segment` as in `Shapes`, `first_size_bytes`, `last_size_bytes`, and
         `smallest_bytes` and `largest_bytes` of the curve's sizes.
-    launches : LaunchesByNight
-        The logarithm of the ratio to the history's shape. More is worse: that of bandwidth is the
+    launches : LaunchesBySession
+        The logarithm of the ratio to the baseline's shape. More is worse: that of bandwidth is the
         change of time per byte.
-    tonight : DataFrame
-        One row for each launch of the last night and segment of its curve: `run_id`, `curve`,
+    current : DataFrame
+        One row for each launch of the last session and segment of its curve: `run_id`, `curve`,
         `first_size_bytes`, `last_size_bytes`, `latency_us`, `time_per_byte_us`, and `noise`, the
         typical relative scatter of the launch's samples. NaN where it is not known.
     """
 
     table: pd.DataFrame
-    launches: LaunchesByNight
-    tonight: pd.DataFrame = field(default_factory=pd.DataFrame)
+    launches: LaunchesBySession
+    current: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
-    def nightly(self) -> Floats:
-        """Medians over the launches of each night, shape (parameters, nights)."""
-        return self.launches.nightly
+    def per_session(self) -> Floats:
+        """Medians over the launches of each session, shape (parameters, sessions)."""
+        return self.launches.per_session
 
     def numbered_from(self, segments: int) -> Parameters:
         """Number the segments from here on; the noise belongs to none."""
@@ -86,8 +86,8 @@ class Parameters:
         """Join several."""
         return cls(
             pd.concat([part.table for part in parts], ignore_index=True),
-            LaunchesByNight.joined([part.launches for part in parts]),
-            pd.concat([part.tonight for part in parts], ignore_index=True),
+            LaunchesBySession.joined([part.launches for part in parts]),
+            pd.concat([part.current for part in parts], ignore_index=True),
         )
 
 
@@ -99,20 +99,20 @@ def parameters_of(
     Parameters
     ----------
     points, shapes
-        Of all nights.
+        Of all sessions.
     left_out : array of bool, optional
         Of each point: whether it is not used, because a switch moved across its size.
     """
     used = shapes.place >= 0 if left_out is None else (shapes.place >= 0) & ~left_out
     lines = _fit_lines(points, shapes, used)
     noise, scatter = _noise(points)
-    launch = lines.tonight.pop("launch")
-    lines.tonight["noise"] = scatter[launch]
+    launch = lines.current.pop("launch")
+    lines.current["noise"] = scatter[launch]
     return Parameters.joined([lines, noise])
 
 
 def ratios(points: Points, shapes: Shapes) -> Floats:
-    """Return how much slower each point is than the history, as a logarithm; NaN if not known."""
+    """Return how much slower each point is than the baseline, as a logarithm; NaN if not known."""
     ratio = points.log_time - shapes.log_time[shapes.place] if len(shapes.log_time) else None
     missing = np.full(len(points.log_time), np.nan)
     return missing if ratio is None else np.where(shapes.place >= 0, ratio, np.nan)
@@ -142,7 +142,7 @@ def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> P
     both = (known_by == 2)[segment]
     latency, per_byte = line_changes(cell, len(cells), ratio, share, 1 / error**2, both)
     of_launch, of_segment = np.divmod(cells, max(len(shapes.segment_curve), 1))
-    night = points.launches["night"].to_numpy()[of_launch]
+    session = points.launches["session_number"].to_numpy()[of_launch]
     sizes = _sizes(shapes)
     parts = []
     for values, metric, there in (
@@ -154,20 +154,20 @@ def _fit_lines(points: Points, shapes: Shapes, used: npt.NDArray[np.bool_]) -> P
         row = np.searchsorted(segments, of_segment[chosen])
         table = sizes.iloc[segments].reset_index(drop=True)
         table.insert(1, "metric", metric)
-        parts.append(_collect(table, row, night[chosen], values[chosen], points.nights))
-    tonight = _tonight(points, shapes, cells, latency, per_byte)
-    return replace(Parameters.joined(parts), tonight=tonight)
+        parts.append(_collect(table, row, session[chosen], values[chosen], points.sessions))
+    current = _current(points, shapes, cells, latency, per_byte)
+    return replace(Parameters.joined(parts), current=current)
 
 
-def _tonight(
+def _current(
     points: Points, shapes: Shapes, cells: Indices, latency: Floats, per_byte: Floats
 ) -> pd.DataFrame:
-    """Return `Parameters.tonight` with the number of the launch, without the noise.
+    """Return `Parameters.current` with the number of the launch, without the noise.
 
     The changes of latency and of time per byte are those of cells: a launch and a segment each.
     """
     of_launch = points.launches["curve"].to_numpy()
-    launches = np.flatnonzero(points.launches["night"].to_numpy() == points.nights - 1)
+    launches = np.flatnonzero(points.launches["session_number"].to_numpy() == points.sessions - 1)
     first = np.searchsorted(shapes.segment_curve, of_launch[launches])
     number = np.searchsorted(shapes.segment_curve, of_launch[launches], side="right") - first
     launch = np.repeat(launches, number)
@@ -232,12 +232,12 @@ def _noise(points: Points) -> tuple[Parameters, Floats]:
         }
     )
     row = np.searchsorted(curves, launches["curve"].to_numpy())
-    found = _collect(table, row, launches["night"].to_numpy(), values, points.nights)
-    past = found.nightly[:, :-1]
+    found = _collect(table, row, launches["session_number"].to_numpy(), values, points.sessions)
+    past = found.per_session[:, :-1]
     typical = row_medians(past)
     scatter = np.full(len(points.launches), np.nan)
     scatter[measured] = np.exp(values)
-    usual = np.broadcast_to(typical[:, None], found.nightly.shape)
+    usual = np.broadcast_to(typical[:, None], found.per_session.shape)
     return replace(found, launches=found.launches.less(usual)), scatter
 
 
@@ -262,10 +262,10 @@ def _sizes(shapes: Shapes) -> pd.DataFrame:
 
 
 def _collect(
-    table: pd.DataFrame, row: Indices, night: Indices, values: Floats, nights: int
+    table: pd.DataFrame, row: Indices, session: Indices, values: Floats, sessions: int
 ) -> Parameters:
-    """Arrange the values of launches by night."""
-    return Parameters(table, launches_by_night(row, night, values, (len(table), nights)))
+    """Arrange the values of launches by session."""
+    return Parameters(table, launches_by_session(row, session, values, (len(table), sessions)))
 
 
 def line_changes(
@@ -285,7 +285,7 @@ def line_changes(
     count : int
         How many cells there are.
     ratio, share, weight : array of float, shape (points,)
-        How much slower each is than the history, as a logarithm; w of the history's line; and the
+        How much slower each is than the baseline, as a logarithm; w of the baseline's line; and the
         inverse of its variance.
     both : array of bool, shape (points,)
         Whether the sizes of its segment can tell both. If not, both are the same level, unless the

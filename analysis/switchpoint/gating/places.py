@@ -15,8 +15,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.factors import alike, first_fit
-from switchpoint.gating.night import Draft, Night
 from switchpoint.gating.odd_sizes import OddSizes
 from switchpoint.gating.parameters import NOISE, Parameters
 from switchpoint.gating.search import Change
@@ -32,12 +32,12 @@ _MOST_CLAUSES = 3
 _Found = TypeVar("_Found", MovedSwitch, OddSizes)
 
 
-def words_of(night: Night, beside: Beside) -> list[str]:
+def words_of(current: Current, beside: Beside) -> list[str]:
     """Write what follows from a change of latency or bandwidth, a clause each."""
-    moved = (_where_moved(night, same) for same in _moved_together(beside.moved))
+    moved = (_where_moved(current, same) for same in _moved_together(beside.moved))
     largest = sorted(_odd_together(beside.odd), key=lambda same: -abs(_typical(same).effect))
     odd = (
-        f"{_where_odd(night, same)} {100 * math.expm1(_typical(same).effect):+.0f} % beyond that"
+        f"{_where_odd(current, same)} {100 * math.expm1(_typical(same).effect):+.0f} % beyond that"
         for same in largest
     )
     clauses = [*moved, *odd]
@@ -46,7 +46,7 @@ def words_of(night: Night, beside: Beside) -> list[str]:
     return clauses
 
 
-def of_switches(night: Night, shapes: Shapes, moved: list[MovedSwitch]) -> Iterator[Draft]:
+def of_switches(current: Current, shapes: Shapes, moved: list[MovedSwitch]) -> Iterator[Draft]:
     """Yield a finding for all curves whose switch moved from the same place to the same place."""
     for same in _moved_together(moved):
         curves = _curves_of(same)
@@ -58,10 +58,10 @@ def of_switches(night: Night, shapes: Shapes, moved: list[MovedSwitch]) -> Itera
         yield Draft(
             "moved_switch",
             "switch",
-            f"{_where_moved(night, same)}{number}; time{between} {100 * effect:+.0f} %",
+            f"{_where_moved(current, same)}{number}; time{between} {100 * effect:+.0f} %",
             curves,
             _from_to(same),
-            shared_by(night.curves, curves),
+            shared_by(current.curves, curves),
             min(sizes),
             max(sizes),
             effect,
@@ -70,7 +70,7 @@ def of_switches(night: Night, shapes: Shapes, moved: list[MovedSwitch]) -> Itera
         )
 
 
-def of_sizes(night: Night, odd: list[OddSizes]) -> Iterator[Draft]:
+def of_sizes(current: Current, odd: list[OddSizes]) -> Iterator[Draft]:
     """Yield a finding for all curves in which the same sizes changed in the same direction."""
     for same in _odd_together(odd):
         curves = _curves_of(same)
@@ -83,11 +83,11 @@ def of_sizes(night: Night, odd: list[OddSizes]) -> Iterator[Draft]:
         yield Draft(
             "regression" if effect > 0 else "improvement",
             "time",
-            f"{_where_odd(night, same)} {effect_text(effect, low, high)}{number},"
+            f"{_where_odd(current, same)} {effect_text(effect, low, high)}{number},"
             " beyond what latency and bandwidth explain",
             curves,
             (first, last),
-            shared_by(night.curves, curves),
+            shared_by(current.curves, curves),
             first,
             last,
             effect,
@@ -106,20 +106,20 @@ def _odd_together(odd: Sequence[OddSizes]) -> list[list[OddSizes]]:
     return alike(odd, lambda one: (one.first_size, one.last_size))
 
 
-def _where_moved(night: Night, same: Sequence[MovedSwitch]) -> str:
+def _where_moved(current: Current, same: Sequence[MovedSwitch]) -> str:
     """Write which switch moved from where to where."""
     curves = _curves_of(same)
     before, after = _from_to(same)
     to = f"to {size_text(after)}" if after else "beyond the measured sizes"
-    whose = named(night.curves, curves, shared_by(night.curves, curves))
+    whose = named(current.curves, curves, shared_by(current.curves, curves))
     return f"the switch of {whose} moved from {size_text(before)} {to}"
 
 
-def _where_odd(night: Night, same: Sequence[OddSizes]) -> str:
+def _where_odd(current: Current, same: Sequence[OddSizes]) -> str:
     """Write the time of which curves and sizes is meant."""
     curves = _curves_of(same)
     first, last = _range(same)
-    whose = named(night.curves, curves, shared_by(night.curves, curves))
+    whose = named(current.curves, curves, shared_by(current.curves, curves))
     return f"time of {whose}{range_words(first, last, 0, 2 * last + 1)}"
 
 

@@ -1,7 +1,7 @@
-"""The points of all nights' curves as flat arrays: a curve, a launch, a night and a size each.
+"""The points of all sessions' curves as flat arrays: a curve, a launch, a session and a size each.
 
-A curve of the gate is the same curve in every night: its identity without the run, and without the
-version of an MPI library that its environment names.
+A curve of the gate is the same curve in every session: its identity without the run, and without
+the version of an MPI library that its environment names.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Points:
     curves : DataFrame
         The identity of each curve, one row each.
     launches : DataFrame
-        One row for each launch of each curve: `curve`, `run_id`, `night`. Ordered by curve.
-    nights : int
-        Number of nights, the judged one included, which is the last.
+        One row for each launch of each curve: `curve`, `run_id`, `session`. Ordered by curve.
+    sessions : int
+        Number of sessions, the judged one included, which is the last.
     launch, size : array of int
         Of each point: its row in `launches`, in this order, and its message size in bytes.
     log_time, error, spread : array of float
@@ -47,7 +47,7 @@ class Points:
 
     curves: pd.DataFrame
     launches: pd.DataFrame
-    nights: int
+    sessions: int
     launch: Indices
     size: Indices
     log_time: Floats
@@ -70,7 +70,7 @@ class Points:
             Points(
                 self.curves,
                 self.launches.iloc[first:last].reset_index(drop=True),
-                self.nights,
+                self.sessions,
                 self.launch[one:two] - first,
                 self.size[one:two],
                 self.log_time[one:two],
@@ -88,22 +88,22 @@ class Points:
         return np.asarray(self.launches["curve"].to_numpy()[self.launch])
 
     @property
-    def night(self) -> Indices:
-        """The night of each point."""
-        return np.asarray(self.launches["night"].to_numpy()[self.launch])
+    def session(self) -> Indices:
+        """The session of each point."""
+        return np.asarray(self.launches["session_number"].to_numpy()[self.launch])
 
 
 #: No curve at all.
 NO_POINTS = Points(
     pd.DataFrame(index=range(0)),
-    pd.DataFrame({"curve": [], "run_id": [], "night": []}, dtype=int),
+    pd.DataFrame({"curve": [], "run_id": [], "session_number": []}, dtype=int),
     1,
     *np.zeros((2, 0), dtype=int),
     *np.zeros((3, 0)),
 )
 
 
-def points_of(tables: Iterable[pd.DataFrame], runs: pd.DataFrame, nights: int) -> Points:
+def points_of(tables: Iterable[pd.DataFrame], runs: pd.DataFrame, sessions: int) -> Points:
     """Sort the points of curves by curve and launch.
 
     Parameters
@@ -112,15 +112,15 @@ def points_of(tables: Iterable[pd.DataFrame], runs: pd.DataFrame, nights: int) -
         As from `Store.curves`, such as one for each of some spans of time. Each is needed only
         until the next one is taken.
     runs
-        With `run_id` and `night`; points of other runs are left out.
-    nights
-        Number of nights.
+        With `run_id` and `session`; points of other runs are left out.
+    sessions
+        Number of sessions.
     """
-    night = runs.drop_duplicates("run_id").set_index("run_id")["night"]
+    session = runs.drop_duplicates("run_id").set_index("run_id")["session_number"]
     parts, identities = [], []
     number = 0
     for table in tables:
-        usable = table["run_id"].isin(night.index) & (table["time_us"] > 0)
+        usable = table["run_id"].isin(session.index) & (table["time_us"] > 0)
         launch, identity = _numbered(table.loc[usable, identity_columns(table)])
         size, time, error, spread = (table.loc[usable, name].to_numpy() for name in POINT_COLUMNS)
         parts.append(
@@ -135,12 +135,14 @@ def points_of(tables: Iterable[pd.DataFrame], runs: pd.DataFrame, nights: int) -
         identities.append(identity)
         number += len(identity)
     if not number:
-        return replace(NO_POINTS, nights=nights)
+        return replace(NO_POINTS, sessions=sessions)
     identity = pd.concat(identities, ignore_index=True)
     curve, curves = _curves(identity)
     run_id = identity["run_id"]
     in_order = np.lexsort((pd.factorize(run_id, sort=True)[0], curve))
-    launches = pd.DataFrame({"curve": curve, "run_id": run_id, "night": run_id.map(night)})
+    launches = pd.DataFrame(
+        {"curve": curve, "run_id": run_id, "session_number": run_id.map(session)}
+    )
     place = np.empty(number, dtype=np.int32)
     place[in_order] = np.arange(number)
     launch = place[np.concatenate([part[0] for part in parts])]
@@ -149,53 +151,53 @@ def points_of(tables: Iterable[pd.DataFrame], runs: pd.DataFrame, nights: int) -
         np.concatenate([part[which] for part in parts])[order] for which in range(1, 5)
     )
     launches = launches.iloc[in_order].reset_index(drop=True)
-    return Points(curves, launches, nights, launch[order], size, log_time, error, spread)
+    return Points(curves, launches, sessions, launch[order], size, log_time, error, spread)
 
 
 def since_accepted(
     points: Points, acceptances: Iterable[Acceptance], starts_utc: Sequence[str]
 ) -> Points:
-    """Leave out what curves were before a change that someone accepted on an earlier night."""
+    """Leave out what curves were before a change that someone accepted in a baseline session."""
     first: dict[str, str] = {}
     for one in acceptances:
         if one.is_new_normal and one.session_utc < starts_utc[-1]:
             for curve in one.curves:  # of several changes, the latest counts
-                first[curve] = max(first.get(curve, ""), one.night_utc)
+                first[curve] = max(first.get(curve, ""), one.began_utc)
     if not first:
         return points
     begins = [first.get(identity_text(curve), "") for curve in texts_of(points.curves)]
-    starts = np.array(starts_utc)[points.launches["night"]]
+    starts = np.array(starts_utc)[points.launches["session_number"]]
     return _only(points, starts >= np.array(begins)[points.launches["curve"]])
 
 
 def without_repaired(
     points: Points, confirmed: Mapping[str, Iterable[str]], starts_utc: Sequence[str]
 ) -> Points:
-    """Leave out nights whose change was confirmed and went away again.
+    """Leave out sessions whose change was confirmed and went away again.
 
-    They do not tell how a curve usually is, and the change is a surprise if it comes back. Nights
-    just before tonight stay: their change may last.
+    They do not tell how a curve usually is, and the change is a surprise if it comes back. Sessions
+    just before the current session stay: their change may last.
 
     Parameters
     ----------
     points
-        Of all nights.
+        Of all sessions.
     confirmed
         As from `accepted.confirmed`.
     starts_utc
-        The start of each night.
+        The start of each session.
     """
-    number = {start: night for night, start in enumerate(starts_utc)}
-    changed = np.zeros((len(points.curves), points.nights), dtype=bool)
+    number = {start: session for session, start in enumerate(starts_utc)}
+    changed = np.zeros((len(points.curves), points.sessions), dtype=bool)
     for curve, text in enumerate(texts_of(points.curves) if confirmed else ()):
-        nights = [number[one] for one in confirmed.get(identity_text(text), ()) if one in number]
-        changed[curve, nights] = True
+        sessions = [number[one] for one in confirmed.get(identity_text(text), ()) if one in number]
+        changed[curve, sessions] = True
     past = changed[:, :-1]
     lasting = np.logical_and.accumulate(past[:, ::-1], axis=1)[:, ::-1]
     left_out = np.c_[past & ~lasting, np.zeros(len(changed), dtype=bool)]
     if not left_out.any():
         return points
-    return _only(points, ~left_out[points.launches["curve"], points.launches["night"]])
+    return _only(points, ~left_out[points.launches["curve"], points.launches["session_number"]])
 
 
 def _only(points: Points, kept: npt.NDArray[np.bool_]) -> Points:
@@ -205,7 +207,7 @@ def _only(points: Points, kept: npt.NDArray[np.bool_]) -> Points:
     return Points(
         points.curves,
         points.launches[kept].reset_index(drop=True),
-        points.nights,
+        points.sessions,
         number[points.launch[used]],
         points.size[used],
         points.log_time[used],
@@ -223,7 +225,7 @@ def texts_of(curves: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def _curves(identity: pd.DataFrame) -> tuple[Indices, pd.DataFrame]:
-    """Number the curves of launches; also return what identifies the same curve in every night.
+    """Number the curves of launches; also return what identifies the same curve in every session.
 
     These are texts, null where there is none.
     """

@@ -71,16 +71,16 @@ class Policy(_Part):
     minimum_effect: MinimumEffect = MinimumEffect()
     #: Kinds of findings that fail the gate.
     fails: frozenset[str] = FAILING
-    #: The share of false findings among those of a night; without any change, the probability of
+    #: The share of false findings among those of a session; without any change, the probability of
     #: one false finding.
     false_discovery_rate: float = Field(default=0.01, gt=0, lt=0.5, strict=True)
-    #: Earlier nights that are compared.
-    history_nights: int = Field(default=30, ge=1, strict=True)
-    #: A change that nobody accepted becomes the new normal after so many nights.
-    settled_after_nights: int = Field(default=14, ge=2, strict=True)
+    #: Earlier sessions that are compared.
+    baseline_sessions: int = Field(default=30, ge=1, strict=True)
+    #: A change that nobody accepted becomes the new normal after so many sessions.
+    settled_after_sessions: int = Field(default=14, ge=2, strict=True)
     #: Which values are better, by variable or by unit; for those whose unit does not say it.
     better: dict[str, Literal["higher", "lower"]] = {}
-    #: Nights that begin on these days do not fail, and no night is compared with them.
+    #: Sessions that begin on these days do not fail, and no session is compared with them.
     maintenance: tuple[Maintenance, ...] = ()
 
     def model_post_init(self, _context: Any) -> None:

@@ -1,4 +1,4 @@
-"""What is missing tonight, or cannot be trusted: silence is no pass."""
+"""What is missing in the current session, or cannot be trusted: silence is no pass."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ import pandas as pd
 
 from switchpoint.errors import InputError
 from switchpoint.gating.circumstances import ALIKE, nodes_of
-from switchpoint.gating.nights import Nights
 from switchpoint.gating.points import Points
+from switchpoint.gating.sessions import Sessions
 from switchpoint.limits import JSON_BYTES
 from switchpoint.regular_files import read_limited
 from switchpoint.tables.sweeps import Floats, Indices
 
-#: A curve is expected if it was in this share of the nights from its first to its last, and in as
-#: many nights, or in all nights if there are fewer.
+#: A curve is expected if it was in this share of the sessions from its first to its last, and in as
+#: many sessions, or in all sessions if there are fewer.
 _LEAST_SHARE = 0.5
-_LEAST_NIGHTS = 2
+_LEAST_SESSIONS = 2
 
-#: Nights that are read to know how many launches and sizes a curve has.
+#: Sessions that are read to know how many launches and sizes a curve has.
 _RECENT = 5
 
 
 @dataclass(frozen=True)
 class Fewer:
-    """Curves that have fewer launches or sizes tonight.
+    """Curves that have fewer launches or sizes in the current session.
 
     Attributes
     ----------
@@ -54,15 +54,15 @@ class Fewer:
 
 @dataclass(frozen=True)
 class Absent:
-    """What tonight lacks.
+    """What the current session lacks.
 
     Attributes
     ----------
     missing : array of int
-        The curves that earlier nights measured and tonight lacks.
+        The curves that baseline sessions measured and the current session lacks.
     fewer : list of Fewer
     all_new : bool
-        Whether no curve of tonight was measured on an earlier night.
+        Whether no curve of the current session was measured in a baseline session.
     """
 
     missing: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
@@ -71,9 +71,9 @@ class Absent:
 
 
 def absent(points: Points) -> Absent:
-    """Compare what tonight measured with what the earlier nights did.
+    """Compare what the current session measured with what the baseline sessions did.
 
-    Nights count whatever was accepted of their times since.
+    Sessions count whatever was accepted of their times since.
     """
     there = _presence(points.launches["curve"].to_numpy(), points)
     before, now = there[:, :-1].any(axis=1), there[:, -1] > 0
@@ -81,58 +81,58 @@ def absent(points: Points) -> Absent:
 
 
 def _presence(row: Indices, points: Points) -> Floats:
-    there = np.zeros((len(points.curves), points.nights))
-    there[row, points.launches["night"].to_numpy()] = 1
+    there = np.zeros((len(points.curves), points.sessions))
+    there[row, points.launches["session_number"].to_numpy()] = 1
     return there
 
 
 def _missing(there: Floats) -> Indices:
     """Return the rows that are expected in the last column and not there."""
     past = there[:, :-1]
-    nights = past.shape[1]
-    if not nights:
+    sessions = past.shape[1]
+    if not sessions:
         return np.zeros(0, dtype=np.intp)
     number = past.sum(axis=1)
     first = np.argmax(past > 0, axis=1)
-    last = nights - 1 - np.argmax(past[:, ::-1] > 0, axis=1)
+    last = sessions - 1 - np.argmax(past[:, ::-1] > 0, axis=1)
     often = number >= _LEAST_SHARE * (last - first + 1)
-    expected = often & (number >= min(_LEAST_NIGHTS, nights))
+    expected = often & (number >= min(_LEAST_SESSIONS, sessions))
     return np.flatnonzero(expected & (there[:, -1] == 0))
 
 
-def missing_values(series: Indices, night: Indices, nights: int) -> Indices:
-    """Return the series of single values that earlier nights had and the last one lacks."""
-    there = np.zeros((int(series.max(initial=-1)) + 1, nights))
-    there[series, night] = 1
+def missing_values(series: Indices, session: Indices, sessions: int) -> Indices:
+    """Return the series of single values that baseline sessions had and the last one lacks."""
+    there = np.zeros((int(series.max(initial=-1)) + 1, sessions))
+    there[series, session] = 1
     return _missing(there)
 
 
 def _fewer_of(points: Points) -> Iterator[Fewer]:
-    """Yield what tonight has less of: launches, or sizes."""
-    first = max(points.nights - 1 - _RECENT, 0)
-    launches = points.launches[points.launches["night"] >= first]
-    yield from _fewer("launches", _counts(launches, first, points.nights))
-    recent = points.night >= first
+    """Yield what the current session has less of: launches, or sizes."""
+    first = max(points.sessions - 1 - _RECENT, 0)
+    launches = points.launches[points.launches["session_number"] >= first]
+    yield from _fewer("launches", _counts(launches, first, points.sessions))
+    recent = points.session >= first
     sizes = pd.DataFrame(
         {
             "curve": points.curve[recent],
-            "night": points.night[recent],
+            "session_number": points.session[recent],
             "size": points.size[recent],
         }
     ).drop_duplicates()
-    yield from _fewer("sizes", _counts(sizes, first, points.nights))
+    yield from _fewer("sizes", _counts(sizes, first, points.sessions))
 
 
-def _counts(rows: pd.DataFrame, first: int, nights: int) -> pd.DataFrame:
-    """Count rows by curve and night; NaN without any."""
-    counts = rows.pivot_table(index="curve", columns="night", aggfunc="size")
-    return counts.reindex(columns=range(first, nights))
+def _counts(rows: pd.DataFrame, first: int, sessions: int) -> pd.DataFrame:
+    """Count rows by curve and session; NaN without any."""
+    counts = rows.pivot_table(index="curve", columns="session_number", aggfunc="size")
+    return counts.reindex(columns=range(first, sessions))
 
 
 def _fewer(what: str, number: pd.DataFrame) -> Iterator[Fewer]:
     if number.iloc[:, :-1].empty:
         return
-    # Of an even number of nights, as many as half of them had: not less than usual.
+    # Of an even number of sessions, as many as half of them had: not less than usual.
     before = number.iloc[:, :-1].quantile(0.5, axis=1, interpolation="lower")
     now = number.iloc[:, -1]
     less = (now < before) & now.notna()
@@ -142,25 +142,25 @@ def _fewer(what: str, number: pd.DataFrame) -> Iterator[Fewer]:
         yield Fewer(what, number.index[less].to_numpy(), int(has), int(had), change)
 
 
-def truncated(nights: Nights) -> pd.DataFrame:
-    """Return tonight's runs whose records are truncated."""
-    own = nights.runs_of(nights.tonight)
+def truncated(sessions: Sessions) -> pd.DataFrame:
+    """Return the current session's runs whose records are truncated."""
+    own = sessions.runs_of(sessions.current)
     return own[~own["complete"].astype(bool)]
 
 
 def misplaced(
-    nights: Nights, facts: Mapping[str, Mapping[str, str]], before: pd.DataFrame
+    sessions: Sessions, facts: Mapping[str, Mapping[str, str]], before: pd.DataFrame
 ) -> dict[str, list[str]]:
-    """Compare where tonight's ranks were with earlier runs of the same placement.
+    """Compare where the current session's ranks were with earlier runs of the same placement.
 
     Parameters
     ----------
-    nights
-        The judged session.
+    sessions
+        The current session.
     facts
-        As from `facts_of_runs`, of tonight's runs and of those in `before`.
+        As from `facts_of_runs`, of the current session's runs and of those in `before`.
     before
-        Runs of an earlier night.
+        Runs of a baseline session.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def misplaced(
             key = tuple(run.get(name) for name in ALIKE)
             usual.setdefault(key, Counter())[placed] += 1
     found: dict[str, list[str]] = {}
-    for run in nights.runs_of(nights.tonight).to_dict("records"):
+    for run in sessions.runs_of(sessions.current).to_dict("records"):
         key = tuple(run.get(name) for name in ALIKE)
         if key not in usual or not run["complete"]:
             continue
@@ -199,10 +199,10 @@ def _in_words(placed: tuple[str, ...]) -> str:
 
 
 def other_machine(
-    nights: Nights, facts: Mapping[str, Mapping[str, str]], before: pd.DataFrame
+    sessions: Sessions, facts: Mapping[str, Mapping[str, str]], before: pd.DataFrame
 ) -> tuple[str, str] | None:
-    """Return earlier and tonight's machine if they have neither host nor processor in common."""
-    own = nights.runs_of(nights.tonight)["run_id"]
+    """Return the machines before and now if they have neither host nor processor in common."""
+    own = sessions.runs_of(sessions.current)["run_id"]
     hosts, models = _machine(facts, own)
     old_hosts, old_models = _machine(facts, before["run_id"])
     if not hosts or not old_hosts or hosts & old_hosts or models & old_models:
@@ -210,11 +210,13 @@ def other_machine(
     return _named(old_hosts, old_models), _named(hosts, models)
 
 
-def same_machine(nights: Nights, facts: Mapping[str, Mapping[str, str]]) -> tuple[str, str] | None:
+def same_machine(
+    sessions: Sessions, facts: Mapping[str, Mapping[str, str]]
+) -> tuple[str, str] | None:
     """Return the other site whose hosts a new site has, and what they have in common."""
-    own = nights.runs_of(nights.tonight)["run_id"]
+    own = sessions.runs_of(sessions.current)["run_id"]
     hosts, models = _machine(facts, own)
-    others = nights.elsewhere
+    others = sessions.elsewhere
     for site, runs in others.groupby("site", observed=True) if len(others) else ():
         other_hosts, other_models = _machine(facts, runs["run_id"])
         if (shared := hosts & other_hosts) and models == other_models:

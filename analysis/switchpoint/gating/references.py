@@ -1,4 +1,4 @@
-"""References for ReFrame's performance tests, with thresholds from the noise of the history."""
+"""References for ReFrame's performance tests, with thresholds from the noise of the baseline."""
 
 from __future__ import annotations
 

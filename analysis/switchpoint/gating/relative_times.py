@@ -1,4 +1,4 @@
-"""How slow a launch is over the sizes of a finding, as one number relative to earlier nights.
+"""How slow a launch is over the sizes of a finding, as one number relative to baseline sessions.
 
 Launches are compared by the mean over sizes of the logarithm of the time relative to what is usual
 for that size. So a launch that measures only some sizes can be compared with complete ones.
@@ -68,11 +68,13 @@ def levels(points: pd.DataFrame, metric: str) -> pd.DataFrame:
     return known.reset_index(drop=True)
 
 
-def usual_levels(table: pd.DataFrame, night: Mapping[str, int]) -> pd.Series[float]:
-    """Return the usual level of each job, mode and size: the median over nights."""
-    nightly = table.assign(night=table["run_id"].map(night))
-    by_night = nightly.groupby(["job", "mode", "size_bytes", "night"])["level"].median()
-    usual: pd.Series[float] = by_night.groupby(["job", "mode", "size_bytes"]).median()
+def usual_levels(table: pd.DataFrame, session: Mapping[str, int]) -> pd.Series[float]:
+    """Return the usual level of each job, mode and size: the median over sessions."""
+    per_session = table.assign(session_number=table["run_id"].map(session))
+    by_session = per_session.groupby(["job", "mode", "size_bytes", "session_number"])[
+        "level"
+    ].median()
+    usual: pd.Series[float] = by_session.groupby(["job", "mode", "size_bytes"]).median()
     return usual
 
 

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from scipy import stats
 
 from switchpoint.gating.baseline import Series, TestResult, compare, visible
-from switchpoint.gating.by_night import LaunchesByNight
+from switchpoint.gating.by_session import LaunchesBySession
 from switchpoint.gating.drift import correlation_beside_trend, drift, is_gradual, most_deviates
 from switchpoint.gating.factors import NODE, Group, first_fit, within_an_octave
-from switchpoint.gating.levels import normal_nights
+from switchpoint.gating.levels import normal_sessions
 from switchpoint.gating.parameters import BANDWIDTH, LATENCY, Parameters, main_segments
 from switchpoint.tables.sweeps import Floats, Indices
 
@@ -371,7 +371,7 @@ class Search:
             return [], 0
         kinds = _kinds([one.shared for one in groups])
         kinds = np.r_[kinds, kinds.max(initial=-1) + 1 + self._given.variance_group[rows]]
-        alone = self._parameters.nightly[rows] - self._test.centre[rows, None]
+        alone = self._parameters.per_session[rows] - self._test.centre[rows, None]
         series = np.concatenate([*(one.series[None] for one in groups), alone])
         alike = correlation_beside_trend(series, kinds)
         found = []
@@ -409,8 +409,8 @@ class Search:
         # The sessions of a group are compared with each other, so what its curves have in common
         # from session to session is part of its scatter.
         usual = np.array([_TOGETHER * np.median(self._test.scatter[some]) for some in rows])
-        normal = normal_nights(series, self._given.settled_after)
-        launches = LaunchesByNight.single(series)
+        normal = normal_sessions(series, self._given.settled_after)
+        launches = LaunchesBySession.single(series)
         launches = replace(launches, each=np.stack([self._mean_launches(some) for some in rows]))
         alone = np.arange(len(series))
         test = compare(Series(launches, normal, alone, _kinds(shared)), usual)
@@ -433,7 +433,7 @@ class Search:
 
     def _mean(self, rows: Indices) -> Floats:
         """Return the weighted mean of some parameters in each session, relative to the levels."""
-        return self._weighted(self._parameters.nightly, rows)
+        return self._weighted(self._parameters.per_session, rows)
 
     def _mean_launches(self, rows: Indices) -> Floats:
         """Return the same mean of the first launches of all curves, the second, and so on."""

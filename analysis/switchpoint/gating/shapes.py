@@ -1,4 +1,4 @@
-"""The shape of each curve in its history: its segments, and how much of a time is latency.
+"""The baseline's shape of each curve: its segments, and how much of a time is latency.
 
 Each segment is a line, time = latency + bytes * time per byte. Changes are measured relative to it.
 """
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from switchpoint.detection.launches import detect_launches
-from switchpoint.gating.by_night import by_night, row_medians
+from switchpoint.gating.by_session import by_session, row_medians
 from switchpoint.gating.points import Points
 from switchpoint.tables.curves import median_by
 from switchpoint.tables.findings import BOUNDARIES
@@ -36,17 +36,17 @@ class Shapes:
         Of each size of each curve, called a place: its curve, bytes, and its segment, numbered over
         all curves. Ordered by curve and size.
     log_time : array of float
-        Median over the nights of the history of the logarithm of the time in microseconds.
+        Median over the baseline sessions of the logarithm of the time in microseconds.
     latency_share : array of float
         Which part of that time is latency, by the line of the segment.
     scatter : array of float
-        Median absolute deviation of `log_time` over the nights; 0 with fewer than three.
+        Median absolute deviation of `log_time` over the sessions; 0 with fewer than three.
     segment_curve : array of int
         The curve of each segment.
     latency_us, per_byte_us : array of float
         The line of each segment.
     place : array of int
-        Of each point: its place, or -1 if the history has no such size.
+        Of each point: its place, or -1 if the baseline has no such size.
     """
 
     curve: Indices
@@ -66,27 +66,30 @@ class Shapes:
 
 
 def shapes_of(points: Points, segments: Mapping[int, Sequence[int]] | None = None) -> Shapes:
-    """Pool the nights before the last one, and divide each curve into segments.
+    """Pool the sessions before the last one, and divide each curve into segments.
 
     Parameters
     ----------
     points
-        Of all nights.
+        Of all sessions.
     segments : dict, optional
         The first size of each segment of some curves. The others are searched.
     """
-    curve, night = points.curve, points.night
-    past = night < points.nights - 1
+    curve, session = points.curve, points.session
+    past = session < points.sessions - 1
     code, sizes = pd.factorize(points.size, sort=True)  # products of sizes could overflow
     count = max(len(sizes), 1)
     key = curve * count + code
     known, place_of_past = np.unique(key[past], return_inverse=True)
     place = np.searchsorted(known, key)
     place = np.where(np.isin(key, known), place, -1)
-    nightly = by_night(
-        place_of_past, night[past], points.log_time[past], (len(known), max(points.nights - 1, 1))
+    per_session = by_session(
+        place_of_past,
+        session[past],
+        points.log_time[past],
+        (len(known), max(points.sessions - 1, 1)),
     )
-    log_time, scatter = _centre(nightly)
+    log_time, scatter = _centre(per_session)
     of_curve, size = known // count, sizes[known % count]
     error = median_by(place_of_past, points.error[past]) if len(known) else np.zeros(0)
     segment, segment_curve = _segments(of_curve, size, log_time, error, segments or {})
@@ -106,11 +109,11 @@ def shapes_of(points: Points, segments: Mapping[int, Sequence[int]] | None = Non
     )
 
 
-def _centre(nightly: Floats) -> tuple[Floats, Floats]:
+def _centre(per_session: Floats) -> tuple[Floats, Floats]:
     """Return median and median absolute deviation of each row; every row has a value."""
-    centre = row_medians(nightly)
-    scatter = row_medians(np.abs(nightly - centre[:, None]))
-    few = np.isfinite(nightly).sum(axis=1) < 3
+    centre = row_medians(per_session)
+    scatter = row_medians(np.abs(per_session - centre[:, None]))
+    few = np.isfinite(per_session).sum(axis=1) < 3
     return centre, np.where(few, 0.0, scatter)
 
 

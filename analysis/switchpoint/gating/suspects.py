@@ -14,9 +14,9 @@ import pandas as pd
 from switchpoint.gating.accepted import identity_text
 from switchpoint.gating.baseline import DISTURBED, USUAL_SCATTER
 from switchpoint.gating.kinds import CHANGES, SUSPECTED
-from switchpoint.gating.nights import Nights
 from switchpoint.gating.points import POINT_COLUMNS
 from switchpoint.gating.relative_times import Job, job_of, levels, usual_levels, values
+from switchpoint.gating.sessions import Sessions
 from switchpoint.gating.switches import BESIDE
 from switchpoint.gating.trials import Trial, trial_of
 from switchpoint.importing.lock import unpack
@@ -35,10 +35,10 @@ _MOST_JOBS, _MOST_SIZES = 2, 12
 #: its time. On TCP, messages just above one segment are twice as slow if no other size is sent.
 _MOST_COMPANIONS = 48
 
-#: So many nights before the change say what is usual. Of fewer than so many, the launches tell how
-#: much that scatters.
-_NIGHTS = 10
-_FEW_NIGHTS = 3
+#: So many sessions before the change say what is usual. Of fewer than so many, the launches tell
+#: how much that scatters.
+_SESSIONS = 10
+_FEW_SESSIONS = 3
 
 #: Settings that are taken back one at a time.
 _MOST_SETTINGS = 4
@@ -59,19 +59,19 @@ class Suspect:
     finding_id, metric : str
         Of the finding.
     trials : list of Trial
-        Jobs that measure it as tonight; they stand for all of its curves.
+        Jobs that measure it as the current session; they stand for all of its curves.
     usual : Series
         The usual level of each job, mode and size, see `usual_levels`.
-    nights : array of float
-        How slow each night before was, see `values`; of few nights, how slow each launch was.
-    tonight : float
-        How slow tonight was.
+    sessions : array of float
+        How slow each session before was, see `values`; of few sessions, how slow each launch was.
+    current : float
+        How slow the current session was.
     settings : list of Setting
         What was set otherwise before.
     untried : list of Setting
         The same of settings that may not be set because a record says so.
     lock_before : str
-        The Spack lock of the nights before, if tonight has another; otherwise empty.
+        The Spack lock of the sessions before, if the current session has another; otherwise empty.
     moved : tuple of int or None
         The sizes across which a switch moved, see `values`.
     jobs : list of Suspect
@@ -84,8 +84,8 @@ class Suspect:
     metric: str
     trials: list[Trial]
     usual: pd.Series[float]
-    nights: Floats
-    tonight: float
+    sessions: Floats
+    current: float
     settings: list[Setting] = field(default_factory=list)
     untried: list[Setting] = field(default_factory=list)
     lock_before: str = ""
@@ -94,7 +94,7 @@ class Suspect:
     place: str = ""
 
 
-def suspects_of(findings: pd.DataFrame, store: Store, nights: Nights) -> list[Suspect]:
+def suspects_of(findings: pd.DataFrame, store: Store, sessions: Sessions) -> list[Suspect]:
     """Return the findings that measuring again may refute or explain.
 
     These are suspected changes that fail the gate, of curves of our own kernels.
@@ -103,7 +103,7 @@ def suspects_of(findings: pd.DataFrame, store: Store, nights: Nights) -> list[Su
     ----------
     findings
         `GATE_COLUMNS`.
-    store, nights
+    store, sessions
         What the gate compared.
     """
     rows = findings[
@@ -111,24 +111,24 @@ def suspects_of(findings: pd.DataFrame, store: Store, nights: Nights) -> list[Su
         & (findings["state"] == SUSPECTED)
         & findings["kind"].isin(CHANGES)
     ]
-    found = (_suspect(row, store, nights) for row in rows.to_dict("records"))
+    found = (_suspect(row, store, sessions) for row in rows.to_dict("records"))
     return [suspect for suspect in found if suspect is not None]
 
 
-def _suspect(finding: Mapping[Any, Any], store: Store, nights: Nights) -> Suspect | None:
+def _suspect(finding: Mapping[Any, Any], store: Store, sessions: Sessions) -> Suspect | None:
     curves = _parsed(finding["curves"])
     sizes = [finding[name] for name in ("first_size_bytes", "last_size_bytes")]
     if not curves or any(pd.isna(size) for size in sizes):
         return None
     chosen = _representatives(curves)
-    points = _points(store, nights, chosen, str(finding["metric"]))
-    sound = nights.sound(map(identity_text, curves))
-    before = _nights_before(nights, sound, finding.get("since_utc"))
-    found = _suspect_of(finding, store, nights, before, chosen, points)
+    points = _points(store, sessions, chosen, str(finding["metric"]))
+    sound = sessions.sound(map(identity_text, curves))
+    before = _sessions_before(sessions, sound, finding.get("since_utc"))
+    found = _suspect_of(finding, store, sessions, before, chosen, points)
     if found is None or len(chosen) == 1:
         return found
     alone = (
-        _suspect_of(finding, store, nights, before, {job: modes}, points[points["job"] == job])
+        _suspect_of(finding, store, sessions, before, {job: modes}, points[points["job"] == job])
         for job, modes in chosen.items()
     )
     jobs = [replace(one, place=_words_of(one.trials[0])) for one in alone if one is not None]
@@ -142,32 +142,32 @@ def _words_of(trial: Trial) -> str:
 def _suspect_of(
     finding: Mapping[Any, Any],
     store: Store,
-    nights: Nights,
+    sessions: Sessions,
     before: Sequence[int],
     chosen: Mapping[Job, Sequence[str]],
     whole: pd.DataFrame,
 ) -> Suspect | None:
-    """Return what some jobs tell of a finding, from their points in all nights."""
+    """Return what some jobs tell of a finding, from their points in all sessions."""
     metric = str(finding["metric"])
     first, last = int(finding["first_size_bytes"]), int(finding["last_size_bytes"])
     moved = (first, last) if metric == "switch" else None
     judged = _judged(np.unique(whole["size_bytes"]), first, last, moved)
     table = whole[whole["size_bytes"].isin(judged)]
-    night_of = dict(zip(nights.runs["run_id"], nights.runs["night"], strict=True))
-    usual = usual_levels(table[table["run_id"].map(night_of).isin(before)], night_of)
-    by_night = values(table, usual, night_of.get, moved)
-    tonight = by_night.get(nights.tonight)
-    if tonight is None or not tonight:
+    session_of = dict(zip(sessions.runs["run_id"], sessions.runs["session_number"], strict=True))
+    usual = usual_levels(table[table["run_id"].map(session_of).isin(before)], session_of)
+    by_session = values(table, usual, session_of.get, moved)
+    current = by_session.get(sessions.current)
+    if current is None or not current:
         return None
-    of_tonight = whole[whole["run_id"].map(night_of) == nights.tonight]
-    trials, now = _trials(store, of_tonight, chosen, usual, tonight, moved)
+    of_current = whole[whole["run_id"].map(session_of) == sessions.current]
+    trials, now = _trials(store, of_current, chosen, usual, current, moved)
     if not trials:
         return None
-    past = _undisturbed(by_night[by_night.index.isin(before)])
-    if len(past) < _FEW_NIGHTS:
-        rounds = _rounds(table[table["run_id"].map(night_of).isin(past.index)], night_of)
+    past = _undisturbed(by_session[by_session.index.isin(before)])
+    if len(past) < _FEW_SESSIONS:
+        rounds = _rounds(table[table["run_id"].map(session_of).isin(past.index)], session_of)
         past = values(table, usual, rounds.get, moved)
-    runs_before = table.loc[table["run_id"].map(night_of).isin(before[-2:]), "run_id"].unique()
+    runs_before = table.loc[table["run_id"].map(session_of).isin(before[-2:]), "run_id"].unique()
     then = recorded(store, runs_before)
     changed = changed_settings([*then.headers.values()], [*now.headers.values()])
     return Suspect(
@@ -176,7 +176,7 @@ def _suspect_of(
         trials,
         usual,
         np.asarray(past, dtype=np.float64),
-        float(tonight),
+        float(current),
         [one for one in changed if _may_be_taken_back(one)][:_MOST_SETTINGS],
         [one for one in changed if not _may_be_taken_back(one)],
         "" if then.locks & now.locks or not trials[0].lock else then.lock,
@@ -190,7 +190,7 @@ def _may_be_taken_back(setting: Setting) -> bool:
 
 
 def _undisturbed(past: pd.Series[float]) -> pd.Series[float]:
-    """Leave out nights that are far from the others: they do not tell what is usual."""
+    """Leave out sessions that are far from the others: they do not tell what is usual."""
     off = (past - past.median()).abs()
     scale = max(SD_PER_MAD * float(off.median()), USUAL_SCATTER)
     usual: pd.Series[float] = past[off <= DISTURBED * scale]
@@ -205,16 +205,18 @@ def _judged(there: Indices, first: int, last: int, moved: tuple[int, int] | None
     return there[max(inside[0] - BESIDE, 0) : inside[-1] + 1 + BESIDE]
 
 
-def _rounds(table: pd.DataFrame, night_of: Mapping[str, int]) -> dict[str, int]:
-    """Number the launches of each job; return the numbers by run ID, newest nights last."""
+def _rounds(table: pd.DataFrame, session_of: Mapping[str, int]) -> dict[str, int]:
+    """Number the launches of each job; return the numbers by run ID, newest sessions last."""
     runs = table[["job", "run_id"]].drop_duplicates()
-    runs = runs.assign(night=runs["run_id"].map(night_of)).sort_values("night", kind="stable")
+    runs = runs.assign(session_number=runs["run_id"].map(session_of)).sort_values(
+        "session_number", kind="stable"
+    )
     return dict(zip(runs["run_id"], runs.groupby("job").cumcount(), strict=True))
 
 
 def _trials(
     store: Store,
-    tonight: pd.DataFrame,
+    current: pd.DataFrame,
     chosen: Mapping[Job, Sequence[str]],
     usual: pd.Series[float],
     slower: float,
@@ -223,7 +225,7 @@ def _trials(
     """Return a trial for each job that repeats the worst of its launches, and their records."""
     trials, records = [], Recorded()
     for job in chosen:
-        part = tonight[tonight["job"] == job]
+        part = current[current["job"] == job]
         own = recorded(store, part["run_id"].unique())
         known = usual.index[usual.index.get_level_values("job") == job]
         modes = [mode for mode in chosen[job] if mode in known.get_level_values("mode")]
@@ -253,9 +255,9 @@ def _representatives(curves: Sequence[Mapping[str, Any]]) -> dict[Job, list[str]
 
 
 def _points(
-    store: Store, nights: Nights, chosen: Mapping[Job, Sequence[str]], metric: str
+    store: Store, sessions: Sessions, chosen: Mapping[Job, Sequence[str]], metric: str
 ) -> pd.DataFrame:
-    """Return the levels of some curves in all nights."""
+    """Return the levels of some curves in all sessions."""
     parts = []
     for job, modes in chosen.items():
         known = dict(job)
@@ -264,33 +266,33 @@ def _points(
             for name in ("site", "environ", "kernel", "placement")
             if name in known
         }
-        points = store.curves(POINT_COLUMNS, since=nights.starts_utc[0], **wanted)
-        points = points[points["run_id"].astype(str).isin(nights.runs["run_id"])]
+        points = store.curves(POINT_COLUMNS, since=sessions.starts_utc[0], **wanted)
+        points = points[points["run_id"].astype(str).isin(sessions.runs["run_id"])]
         table = levels(points.assign(run_id=points["run_id"].astype(str)), metric)
         parts.append(table[(table["job"] == job) & table["mode"].isin(modes)])
     return pd.concat(parts, ignore_index=True)
 
 
-def _nights_before(nights: Nights, sound: list[int], since_utc: object) -> list[int]:
-    """Return the newest of some nights that are before the change."""
+def _sessions_before(sessions: Sessions, sound: list[int], since_utc: object) -> list[int]:
+    """Return the newest of some sessions that are before the change."""
     before = [
-        night
-        for night in sound
-        if not isinstance(since_utc, str) or nights.starts_utc[night] < since_utc
+        session
+        for session in sound
+        if not isinstance(since_utc, str) or sessions.starts_utc[session] < since_utc
     ]
-    return (before or sound)[-_NIGHTS:]
+    return (before or sound)[-_SESSIONS:]
 
 
 def _worst(
     table: pd.DataFrame,
     usual: pd.Series[float],
-    tonight: float,
+    current: float,
     headers: Mapping[str, Any],
     moved: tuple[int, int] | None,
 ) -> str:
     """Return the run in which the change is largest: others may have run on other nodes."""
     of_runs = values(table, usual, lambda run: run if run in headers else None, moved)
-    change = of_runs * np.sign(tonight)
+    change = of_runs * np.sign(current)
     return str(change.idxmax()) if len(change) else [*headers][-1]
 
 
@@ -335,7 +337,7 @@ def recorded(store: Store, run_ids: Iterable[str]) -> Recorded:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting that changed between earlier nights and tonight.
+    """A setting that changed between baseline sessions and the current session.
 
     Attributes
     ----------
@@ -343,66 +345,66 @@ class Setting:
         Of a control variable, or of an environment variable.
     environment : str
         The environment variable that sets it.
-    before, tonight : str or None
+    before, current : str or None
         Its values; None if it was not set.
     """
 
     name: str
     environment: str
     before: str | None
-    tonight: str | None
+    current: str | None
 
     def __str__(self) -> str:
-        return f"{self.name} = {_shown(self.tonight)}, before {_shown(self.before)}"
+        return f"{self.name} = {_shown(self.current)}, before {_shown(self.before)}"
 
 
 def changed_settings(
-    before: Sequence[dict[str, Any]], tonight: Sequence[dict[str, Any]]
+    before: Sequence[dict[str, Any]], current: Sequence[dict[str, Any]]
 ) -> list[Setting]:
-    """Return the settings with one value in all runs before and another in all runs of tonight.
+    """Return the settings with one value in all runs before and another in all current runs.
 
-    A value that differs between the runs of one night, such as a job's number, was not set by
+    A value that differs between the runs of one session, such as a job's number, was not set by
     anybody.
 
     Parameters
     ----------
-    before, tonight
+    before, current
         Headers of run records.
     """
-    variables = list(_control_variables(before, tonight))
+    variables = list(_control_variables(before, current))
     known = {setting.environment for setting in variables}
     own = (
         Setting(name, name, *values)
         for name, values in _changed(
             [mpi_settings(header["mpi"].get("environment", {})) for header in before],
-            [mpi_settings(header["mpi"].get("environment", {})) for header in tonight],
+            [mpi_settings(header["mpi"].get("environment", {})) for header in current],
         )
     )
     return [*variables, *(setting for setting in own if setting.environment not in known)]
 
 
 def _control_variables(
-    before: Sequence[dict[str, Any]], tonight: Sequence[dict[str, Any]]
+    before: Sequence[dict[str, Any]], current: Sequence[dict[str, Any]]
 ) -> Iterator[Setting]:
-    libraries = {mpi_name(header["mpi"].get("library", "")) for header in [*before, *tonight]}
+    libraries = {mpi_name(header["mpi"].get("library", "")) for header in [*before, *current]}
     if len(libraries) != 1:  # another library has other defaults, which nobody set
         return
     prefix = _OPEN_MPI if libraries.pop().startswith("Open MPI") else ""
     for name, (old, new) in _changed(
         [header["mpi"].get("cvars") or {} for header in before],
-        [header["mpi"].get("cvars") or {} for header in tonight],
+        [header["mpi"].get("cvars") or {} for header in current],
     ):
         if old is not None and new is not None:
             yield Setting(name, prefix + name, old, new)
 
 
 def _changed(
-    before: Sequence[dict[str, Any]], tonight: Sequence[dict[str, Any]]
+    before: Sequence[dict[str, Any]], current: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
     """Yield name and both values of each entry that is constant on either side and differs."""
-    names = dict.fromkeys(name for one in [*before, *tonight] for name in one)
+    names = dict.fromkeys(name for one in [*before, *current] for name in one)
     for name in filter(_VARIABLE.fullmatch, names):
-        old, new = ({_text(one.get(name)) for one in side} for side in (before, tonight))
+        old, new = ({_text(one.get(name)) for one in side} for side in (before, current))
         if len(old) == len(new) == 1 and old != new:
             yield name, (old.pop(), new.pop())
 

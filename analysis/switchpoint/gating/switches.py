@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from switchpoint.gating.baseline import Series, compare
-from switchpoint.gating.by_night import by_night, launches_by_night
+from switchpoint.gating.by_session import by_session, launches_by_session
 from switchpoint.gating.parameters import ratios
 from switchpoint.gating.points import Points
 from switchpoint.gating.shapes import Shapes
@@ -54,7 +54,7 @@ _LEFT_OUT = 1e-3
 
 #: With fewer earlier sessions nobody knows from which size to which a switch moves by itself, so a
 #: move across a single size of the grid is not reported.
-ENOUGH_NIGHTS = 2
+ENOUGH_SESSIONS = 2
 
 
 @dataclass(frozen=True)
@@ -111,11 +111,11 @@ class _Move:
 def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
     """Find the switches that are at another place in the current session."""
     ratio = ratios(points, shapes)
-    current = (points.night == points.nights - 1) & np.isfinite(ratio)
+    current = (points.session == points.sessions - 1) & np.isfinite(ratio)
     if not current.any() or not len(shapes.size):
         return []
     place = shapes.place[current]
-    level = by_night(place, np.zeros_like(place), ratio[current], (len(shapes.size), 1))[:, 0]
+    level = by_session(place, np.zeros_like(place), ratio[current], (len(shapes.size), 1))[:, 0]
     curves = np.unique(shapes.curve[np.abs(np.nan_to_num(level)) > _SMALLEST_JUMP])
     moves: list[tuple[_Curve, _Move, int]] = []
     for curve in curves:
@@ -125,13 +125,13 @@ def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
     if not moves:
         return []
     rows = [own.contrast(own.ratio, move) for own, move, _ in moves]
-    launches = launches_by_night(
+    launches = launches_by_session(
         np.repeat(np.arange(len(moves)), [len(one) for one in rows]),
-        np.concatenate([own.night for own, *_ in moves]),
+        np.concatenate([own.session for own, *_ in moves]),
         np.concatenate(rows),
-        (len(moves), points.nights),
+        (len(moves), points.sessions),
     )
-    normal = np.ones(launches.nightly.shape, dtype=bool)
+    normal = np.ones(launches.per_session.shape, dtype=bool)
     alike = np.zeros(len(moves), dtype=np.intp)
     test = compare(Series(launches, normal, alike), _USUAL_SCATTER)
     p = np.minimum(test.p * [number for *_, number in moves], 1.0)
@@ -139,7 +139,7 @@ def moved_switches(points: Points, shapes: Shapes) -> list[MovedSwitch]:
     found: list[MovedSwitch] = []
     for number in np.argsort(p, kind="stable"):
         own, move, _ = moves[number]
-        few = points.nights - 1 < ENOUGH_NIGHTS and len(move.places) < 2
+        few = points.sessions - 1 < ENOUGH_SESSIONS and len(move.places) < 2
         taken = [one.places for one in found if one.curve == own.curve]
         places = own.first + move.places
         if p[number] > _LEFT_OUT or few or any(np.isin(places, one).any() for one in taken):
@@ -160,7 +160,7 @@ class _Curve:
         Of all curves, and the first place of this one and the one after its last.
     ratio : array of float, shape (launches, places)
         How much slower each launch is than the baseline, as a logarithm; NaN without a point.
-    night : array of int, shape (launches,)
+    session : array of int, shape (launches,)
     level : array of float, shape (places,)
         The median of the current launches.
     """
@@ -169,7 +169,7 @@ class _Curve:
     first: int
     last: int
     ratio: Floats
-    night: Indices
+    session: Indices
     level: Floats
 
     @classmethod
@@ -179,11 +179,11 @@ class _Curve:
         launches, row = np.unique(points.launch[here], return_inverse=True)
         matrix = np.full((len(launches), last - first), np.nan)
         matrix[row, shapes.place[here] - first] = ratio[here]
-        night = points.launches["night"].to_numpy()[launches]
+        session = points.launches["session_number"].to_numpy()[launches]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of sizes that are missing now
-            level = np.nanmedian(matrix[night == points.nights - 1], axis=0)
-        return cls(shapes, first, last, matrix, night, level)
+            level = np.nanmedian(matrix[session == points.sessions - 1], axis=0)
+        return cls(shapes, first, last, matrix, session, level)
 
     @property
     def curve(self) -> int:
@@ -220,7 +220,7 @@ class _Curve:
         lower = np.arange(max(first - BESIDE, 0), first)
         upper = np.arange(end, min(end + BESIDE, len(self.level)))
         places = np.arange(first, end)
-        # The history may show a switch one size too early, and that size moves with it.
+        # The baseline may show a switch one size too early, and that size moves with it.
         old = end if first < start else start
         return _Move(old, places, lower, upper)
 

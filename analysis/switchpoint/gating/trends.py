@@ -1,4 +1,4 @@
-"""Follows what changed over the nights: the typical time of a finding's curves in each of them."""
+"""Follows what changed: the typical time of a finding's curves in each session."""
 
 from __future__ import annotations
 
@@ -7,45 +7,45 @@ import pandas as pd
 
 from switchpoint.gating.accepted import identity_text
 from switchpoint.gating.kinds import CHANGES
-from switchpoint.gating.nights import select_nights
 from switchpoint.gating.points import Points, points_of, texts_of
+from switchpoint.gating.sessions import select_sessions
 from switchpoint.gating.verdict import Verdict
 from switchpoint.store.store import Store
 from switchpoint.tables.sweeps import Floats
 
 #: Columns of a trend.
-TREND_COLUMNS = ["finding_id", "night_utc", "relative_time"]
+TREND_COLUMNS = ["finding_id", "session_utc", "relative_time"]
 
 
 def trends(store: Store, verdict: Verdict, most: int = 6) -> pd.DataFrame:
-    """Follow the first findings that changed, night by night.
+    """Follow the first findings that changed, session by session.
 
     Parameters
     ----------
     store
         The store that the verdict judged.
     verdict
-        As from `gate`, or `judged_last`. The nights are those that it compared.
+        As from `gate`, or `judged_last`. The sessions are those that it compared.
     most
         The most findings that are followed.
 
     Returns
     -------
     DataFrame
-        `finding_id`; `night_utc`, the start of the night; `relative_time`, the geometric mean over
-        the finding's curves and sizes of the time, divided by that of all nights. Nights that
-        measured none of them are left out.
+        `finding_id`; `session_utc`, the start of the session; `relative_time`, the geometric mean
+        over the finding's curves and sizes of the time, divided by that of all sessions. Sessions
+        that measured none of them are left out.
     """
     changed = verdict.findings[verdict.findings["kind"].isin(CHANGES)]
     followed = changed[changed["curves"].map(len) > 0].head(most)
     rows: list[dict[str, object]] = []
     if len(followed):
-        most_nights = max(verdict.nights, 1)
-        nights = select_nights(
-            store, verdict.session, verdict.site, most_nights, verdict.maintenance
+        most_sessions = max(verdict.sessions, 1)
+        sessions = select_sessions(
+            store, verdict.session, verdict.site, most_sessions, verdict.maintenance
         )
-        table = store.curves(since=nights.starts_utc[0])
-        points = points_of([table], nights.runs, nights.tonight + 1)
+        table = store.curves(since=sessions.starts_utc[0])
+        points = points_of([table], sessions.runs, sessions.current + 1)
         names = [identity_text(curve) for curve in texts_of(points.curves)]
         for finding in followed.to_dict("records"):
             wanted = {identity_text(curve) for curve in finding["curves"]}
@@ -56,19 +56,19 @@ def trends(store: Store, verdict: Verdict, most: int = 6) -> pd.DataFrame:
             rows += [
                 {
                     "finding_id": finding["finding_id"],
-                    "night_utc": nights.starts_utc[night],
+                    "session_utc": sessions.starts_utc[session],
                     "relative_time": float(np.exp(value)),
                 }
-                for night, value in enumerate(_by_night(points, own))
+                for session, value in enumerate(_by_session(points, own))
                 if not np.isnan(value)
             ]
     return pd.DataFrame(rows, columns=TREND_COLUMNS)
 
 
-def _by_night(points: Points, own: np.ndarray) -> Floats:
-    """Return the mean logarithm of some points in each night, relative to each point's own mean."""
+def _by_session(points: Points, own: np.ndarray) -> Floats:
+    """Return the mean logarithm of some points in each session, relative to each point's mean."""
     cell = pd.Series(points.log_time[own]).groupby([points.curve[own], points.size[own]])
     relative = points.log_time[own] - cell.transform("mean").to_numpy()
-    by_night = pd.Series(relative).groupby(points.night[own]).mean()
-    values: Floats = by_night.reindex(range(points.nights)).to_numpy(dtype=float)
+    by_session = pd.Series(relative).groupby(points.session[own]).mean()
+    values: Floats = by_session.reindex(range(points.sessions)).to_numpy(dtype=float)
     return values

@@ -51,9 +51,9 @@ class Trial:
     lock : str
         The text of the Spack lock that it is built from; empty for a build without Spack.
     built_before : bool
-        Whether this is the lock of the nights before, and not tonight's.
+        Whether this is the lock of the sessions before, and not the current session's.
     variant : str
-        What is different from tonight; empty for nothing.
+        What is different from the current session; empty for nothing.
     number : int
         Of the launch.
     """

@@ -1,4 +1,4 @@
-"""Single values of other projects' tests, compared with their own history."""
+"""Single values of other projects' tests, compared with their own baseline."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from scipy import stats
 
 from switchpoint.gating.accepted import Acceptance
 from switchpoint.gating.baseline import Series, TestResult, compare
-from switchpoint.gating.by_night import LaunchesByNight, by_night
+from switchpoint.gating.by_session import LaunchesBySession, by_session
+from switchpoint.gating.current import Draft
 from switchpoint.gating.drift import drift, is_gradual
-from switchpoint.gating.levels import began, normal_nights
-from switchpoint.gating.night import Draft
+from switchpoint.gating.levels import began, normal_sessions
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.presence import missing_values
 from switchpoint.gating.words import effect_text, finding_id
@@ -36,14 +36,14 @@ def found(
     policy: Policy,
     acceptances: Iterable[Acceptance] = (),
 ) -> Iterator[Draft]:
-    """Compare tonight's values with those of earlier nights.
+    """Compare the current session's values with those of baseline sessions.
 
     Parameters
     ----------
     values
         `Calendar.values`.
     starts_utc
-        The start of each night, oldest first.
+        The start of each session, oldest first.
     policy
         What matters.
     acceptances
@@ -51,46 +51,46 @@ def found(
     """
     if values.empty:
         return
-    night = values["night"].to_numpy()
+    session = values["session_number"].to_numpy()
     grouped = values.groupby(VALUE_SERIES, dropna=False)
     series = grouped.ngroup().to_numpy()
     rows = values.groupby(series).last().to_dict("records")
-    nights = len(starts_utc)
+    sessions = len(starts_utc)
     excused = values["excused"].to_numpy()
-    yield from _failed(values[(night == nights - 1) & ~excused])
-    if nights < 2:
+    yield from _failed(values[(session == sessions - 1) & ~excused])
+    if sessions < 2:
         return
     usable = (values["value"] > 0).to_numpy() & ~excused
-    # Some series are 0 or less on any night; of the others it means that nothing was measured.
-    usual = np.isin(series, series[~usable & ~excused & (night < nights - 1)])
-    there = np.where(excused, night == nights - 1, usable | usual)  # excused is not missing
-    missing = missing_values(series[there], night[there], nights)
-    not_positive = np.isin(missing, series[night == nights - 1])
+    # Some series are 0 or less in any session; of the others it means that nothing was measured.
+    usual = np.isin(series, series[~usable & ~excused & (session < sessions - 1)])
+    there = np.where(excused, session == sessions - 1, usable | usual)  # excused is not missing
+    missing = missing_values(series[there], session[there], sessions)
+    not_positive = np.isin(missing, series[session == sessions - 1])
     yield from _missing([rows[one] for one in missing[~not_positive]], "")
     yield from _missing([rows[one] for one in missing[not_positive]], ": {} 0 or less")
     logs = np.log(values["value"].to_numpy(dtype=float), where=usable, out=np.zeros(len(values)))
-    shape = (len(rows), nights)
-    nightly = by_night(series[usable], night[usable], logs[usable], shape)
+    shape = (len(rows), sessions)
+    per_session = by_session(series[usable], session[usable], logs[usable], shape)
     begins = _accepted(rows, acceptances, starts_utc[-1])
-    nightly[np.array(starts_utc) < np.array(begins)[:, None]] = np.nan
-    yield from _compared(rows, nightly, starts_utc, policy)
+    per_session[np.array(starts_utc) < np.array(begins)[:, None]] = np.nan
+    yield from _compared(rows, per_session, starts_utc, policy)
 
 
 def _compared(
-    rows: list[dict[Any, Any]], nightly: Floats, starts_utc: list[str], policy: Policy
+    rows: list[dict[Any, Any]], per_session: Floats, starts_utc: list[str], policy: Policy
 ) -> Iterator[Draft]:
     """Yield the series that changed, or become worse session by session."""
-    normal = normal_nights(nightly, policy.settled_after_nights)
+    normal = normal_sessions(per_session, policy.settled_after_sessions)
     of_test = pd.factorize(pd.Series([str(row["test"]) for row in rows]))[0]
-    test = compare(Series(LaunchesByNight.single(nightly), normal, of_test))
+    test = compare(Series(LaunchesBySession.single(per_session), normal, of_test))
     least = math.log1p(policy.minimum_effect.value)
     ways = np.array([-1.0 if direction(row, policy) == "higher" else 1.0 for row in rows])
-    drifts = [_drift(way * own) for way, own in zip(ways, nightly, strict=True)]
+    drifts = [_drift(way * own) for way, own in zip(ways, per_session, strict=True)]
     p = np.r_[test.p, [one[3] for one in drifts]]
     sure = stats.false_discovery_control(p) <= policy.false_discovery_rate
     changed = sure[: len(rows)] & (np.abs(np.nan_to_num(test.effect)) >= least)
     for one in np.flatnonzero(changed):
-        yield _changed(rows[one], nightly[one], test, int(one), starts_utc, policy)
+        yield _changed(rows[one], per_session[one], test, int(one), starts_utc, policy)
     for one in np.flatnonzero(sure[len(rows) :] & ~changed):
         rise, low, high, _ = drifts[one]
         if rise >= least and low > 0 and direction(rows[one], policy):
@@ -140,13 +140,13 @@ def _drifted(row: Mapping[Any, Any], change: tuple[float, float, float], session
 
 
 def _accepted(
-    rows: list[dict[Any, Any]], acceptances: Iterable[Acceptance], tonight_utc: str
+    rows: list[dict[Any, Any]], acceptances: Iterable[Acceptance], current_utc: str
 ) -> list[str]:
     """Return when the accepted change of each series began; empty without one."""
     begins = {
-        one.finding_id: one.night_utc
+        one.finding_id: one.began_utc
         for one in reversed([*acceptances])  # of several, the newest counts
-        if one.is_new_normal and one.session_utc < tonight_utc
+        if one.is_new_normal and one.session_utc < current_utc
     }
 
     def began(row: Mapping[Any, Any]) -> str:
@@ -169,7 +169,7 @@ def _failed(values: pd.DataFrame) -> Iterator[Draft]:
 
 def _changed(
     row: Mapping[Any, Any],
-    nightly: Floats,
+    per_session: Floats,
     test: TestResult,
     number: int,
     starts_utc: list[str],
@@ -190,7 +190,7 @@ def _changed(
         effect=relative[0],
         low=relative[1],
         high=relative[2],
-        since=began(nightly, starts_utc),
+        since=began(per_session, starts_utc),
     )
 
 

@@ -20,9 +20,9 @@ class Verdict:
     Attributes
     ----------
     session, start_utc : str
-        The judged session, and the start of its first run.
-    nights : int
-        The earlier nights that it was compared with.
+        The current session, and the start of its first run.
+    sessions : int
+        The baseline sessions that it was compared with.
     curves : DataFrame
         The identity of each curve of the session; empty if the verdict was read from the store.
     findings : DataFrame
@@ -31,9 +31,9 @@ class Verdict:
         What limits the verdict.
     parameters : DataFrame
         Latency, time per byte and noise of each launch in each segment of its curve, as the store
-        keeps them; empty for the first night, and if the verdict was read from the store.
+        keeps them; empty for the first session, and if the verdict was read from the store.
     maintenance : sequence of Maintenance
-        The windows whose nights were left out.
+        The windows whose sessions were left out.
     site : str or None
         The site of the session; None if it has none, or several.
     power : list of dict
@@ -43,7 +43,7 @@ class Verdict:
 
     session: str
     start_utc: str
-    nights: int
+    sessions: int
     curves: pd.DataFrame
     findings: pd.DataFrame
     warnings: list[str] = field(default_factory=list)

@@ -93,7 +93,7 @@ def range_words(first: int, last: int, smallest: int, largest: int) -> str:
 def finding_id(
     kind: str, metric: str, place: Sequence[int | str], shared: Mapping[str, str]
 ) -> str:
-    """Return an ID that the same finding has every night.
+    """Return an ID that the same finding has in every session.
 
     Sizes count to the nearest octave, because the segments of a curve may differ by a grid step.
     """

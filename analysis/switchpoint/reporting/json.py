@@ -161,7 +161,7 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
     return {
         "session": verdict.session,
         "start_utc": verdict.start_utc,
-        "nights": verdict.nights,
+        "baseline_sessions": verdict.sessions,
         "curves": len(verdict.curves),
         "fails": verdict.fails,
         "findings": none_for_nulls(verdict.findings).to_dict("records"),

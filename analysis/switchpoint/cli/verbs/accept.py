@@ -26,7 +26,7 @@ def command(
             "--until",
             metavar="DATE",
             help="The last day on which it is accepted, such as 2026-12-31. Default: for ever, and"
-            " later nights are compared with the new values.",
+            " later sessions are compared with the new values.",
             show_default=False,
         ),
     ] = None,

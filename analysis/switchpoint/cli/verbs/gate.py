@@ -39,7 +39,7 @@ def command(
         int | None,
         typer.Option(
             "--history",
-            metavar="NIGHTS",
+            metavar="SESSIONS",
             min=1,
             help="Compare with so many earlier sessions. Default: 30, or what gate.yaml says.",
             show_default=False,
@@ -115,7 +115,7 @@ def command(
     scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
-    """Compare a session with the nights before it. Exit with 1 if something is worse or missing."""
+    """Compare a session with those before it. Exit with 1 if something is worse or missing."""
     with user_mistakes():
         from switchpoint.cli.confirming import measured_again, seconds_of
         from switchpoint.gating.gate import gate
@@ -168,7 +168,7 @@ def _policy_file(
 ) -> Path | None:
     """Return the policy beside the site's settings; the site is named, or that of the session."""
     from switchpoint.gating.policy import GATE_FILE
-    from switchpoint.gating.value_nights import site_of
+    from switchpoint.gating.value_sessions import site_of
     from switchpoint.sites.settings_path import named_settings
 
     if settings is not None:

@@ -1,4 +1,4 @@
-"""Draws how a value changed over the nights, with when it changed and what was accepted."""
+"""Draws how a value changed over the sessions, with when it changed and what was accepted."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from switchpoint.reporting.figures.figure import COLOURS, INK, Figure, axis, pla
 def draw_trend(
     name: str, title: str, trend: pd.DataFrame, since_utc: str | None, accepted_utc: str | None
 ) -> Figure:
-    """Draw the relative time of each night, and mark the change and its acceptance.
+    """Draw the relative time of each session, and mark the change and its acceptance.
 
     Parameters
     ----------
     name, title
         Of the figure.
     trend
-        `night_utc` and `relative_time`, one row per night.
+        `session_utc` and `relative_time`, one row per session.
     since_utc, accepted_utc
         When the change began and when it was accepted, if that is known.
     """
@@ -27,7 +27,7 @@ def draw_trend(
     known = [(when, word, dash) for when, word, dash in marks if when]
     line = {
         "type": "scatter", "mode": "lines+markers", "name": "relative time",
-        "x": trend["night_utc"].tolist(),
+        "x": trend["session_utc"].tolist(),
         "y": [float(f"{value:.5g}") for value in trend["relative_time"]],
         "line": {"color": COLOURS[0]}, "marker": {"size": 7}, "showlegend": False,
         "hovertemplate": "%{x|%Y-%m-%d %H:%M}: %{y:.3f}<extra></extra>",
@@ -36,7 +36,7 @@ def draw_trend(
         "height": 300,
         "margin": {"l": 70, "r": 15, "t": 30, "b": 50},
         "xaxis": axis() | {"type": "date"},
-        "yaxis": axis() | {"title": {"text": "Time relative to all nights"}},
+        "yaxis": axis() | {"title": {"text": "Time relative to all sessions"}},
         "shapes": [
             {
                 "type": "line", "x0": when, "x1": when, "yref": "paper", "y0": 0, "y1": 1,

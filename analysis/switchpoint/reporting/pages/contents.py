@@ -210,7 +210,7 @@ def _history(store: Store) -> dict[str, Any]:
         verdicts = judged_last(store)
     except InputError:
         return {}
-    if not any(verdict.nights for verdict in verdicts):
+    if not any(verdict.sessions for verdict in verdicts):
         verdicts = []
     found: dict[str, Any] = {"verdicts": verdicts}
     followed = [own for verdict in verdicts if len(own := trends(store, verdict))]

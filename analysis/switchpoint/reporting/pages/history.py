@@ -12,8 +12,8 @@ from switchpoint.reporting.pages.page import Cell, Page, Plot, Row, Section, Tab
 from switchpoint.tables.columns import none_for_nulls
 
 _WORDS = (
-    "Each plot shows the time of a finding's curves and sizes in each night, divided by that of all"
-    " nights. A dashed line is when the change began, a dotted line when it was accepted."
+    "Each plot shows the time of a finding's curves and sizes in each session, divided by that of"
+    " all sessions. A dashed line is when the change began, a dotted line when it was accepted."
 )
 
 
@@ -45,7 +45,7 @@ def _said(verdict: Verdict, contents: Contents) -> str:
     counted = "1 finding" if len(verdict.findings) == 1 else f"{len(verdict.findings):,} findings"
     where = f" at {verdict.site or 'all other sites'}" if len(contents.verdicts) > 1 else ""
     return (
-        f"Session {verdict.session}{where} after {verdict.nights:,} earlier nights:"
+        f"Session {verdict.session}{where} after {verdict.sessions:,} baseline sessions:"
         f" {counted}, {failing:,} failing."
     )
 
@@ -61,7 +61,7 @@ def _findings(contents: Contents) -> Iterator[tuple[Verdict, dict[Any, Any]]]:
 
 
 def _plots(contents: Contents) -> list[Plot]:
-    """Draw what changed over the nights."""
+    """Draw what changed over the sessions."""
     accepted = contents.accepted
     days = (
         dict(zip(accepted["finding_id"], accepted["accepted_utc"], strict=True))

@@ -72,8 +72,8 @@ def _changes(contents: Contents) -> str:
     verdicts = contents.verdicts
     if not verdicts:
         return "There is no earlier session of the same curves to compare with."
-    nights = max(verdict.nights for verdict in verdicts)
-    since = f"Compared with {_counted(nights, 'earlier night')}"
+    sessions = max(verdict.sessions for verdict in verdicts)
+    since = f"Compared with {_counted(sessions, 'baseline session')}"
     failing = [
         (verdict.site, str(sentence).replace("`", ""))
         for verdict in verdicts

@@ -49,7 +49,7 @@ def last_line(verdict: Verdict) -> str:
     """Return the verdict in one sentence."""
     what = (
         f"session {verdict.session}: {counted(len(verdict.curves), 'curve')} compared with"
-        f" {counted(verdict.nights, 'earlier night')}"
+        f" {counted(verdict.sessions, 'baseline session')}"
     )
     failing = int(verdict.findings["fails"].sum())
     others = len(verdict.findings) - failing

@@ -1,7 +1,7 @@
-"""The nights of single values: the sessions of runs that they are near, and nights of their own.
+"""The sessions of single values: those of runs that they are near, and sessions of their own.
 
 A value has a time, and no session. It belongs to the nearest session of runs. Values that are near
-none, such as those of a site without runs, are divided into nights by the pauses between them.
+none, such as those of a site without runs, are divided into sessions by the pauses between them.
 """
 
 from __future__ import annotations
@@ -14,45 +14,52 @@ import numpy.typing as npt
 import pandas as pd
 
 from switchpoint.errors import InputError
-from switchpoint.gating.nights import Nights, NoSession, no_session, of_the_future, select_nights
 from switchpoint.gating.policy import Maintenance, maintenance_at
+from switchpoint.gating.sessions import (
+    NoSession,
+    Sessions,
+    no_session,
+    of_the_future,
+    select_sessions,
+)
 from switchpoint.store.ledger import now_utc
 from switchpoint.store.store import Store
 from switchpoint.tables.sweeps import Floats, Indices
 
-#: A value belongs to no session that is further away, and after such a pause a new night begins.
-#: Half a day: so what people start by day belongs to the night that is nearer.
+#: A value belongs to no session that is further away, and after such a pause a new session begins.
+#: Half a day: so what people start by day belongs to the session that is nearer.
 PAUSE_H = 12.0
 
-#: A night without a pause ends after a day, less what rounding costs: tests that run all day.
+#: A session without a pause ends after a day, less what rounding costs: tests that run all day.
 LONGEST_H = 24.0 - 1e-6
 
 
 @dataclass(frozen=True)
 class Calendar:
-    """The nights of runs, and those of single values.
+    """The sessions of runs, and those of single values.
 
     Attributes
     ----------
-    nights : Nights
-        The judged session and its history. Without runs, they are the nights of the values.
+    sessions : Sessions
+        The current session and its baseline sessions. Without runs, they are the sessions of the
+        values.
     values : DataFrame
-        Single values (`VALUE_COLUMNS`), oldest first, with `night` and `excused`: whether the value
-        is of a day of maintenance, and its night is not.
+        Single values (`VALUE_COLUMNS`), oldest first, with `session` and `excused`: whether the
+        value is of a day of maintenance, and its session is not.
     starts_utc : list of str
-        The start of each night of the values, oldest first; the last is judged.
+        The start of each session of the values, oldest first; the last is judged.
     """
 
-    nights: Nights
+    sessions: Sessions
     values: pd.DataFrame
     starts_utc: list[str]
 
     @property
     def sites(self) -> list[str]:
         """The names of the sites of what is judged."""
-        runs = self.nights.runs_of(self.nights.tonight)
-        tonight = self.values["night"] == len(self.starts_utc) - 1
-        sites = (runs if len(runs) else self.values[tonight])["site"].dropna()
+        runs = self.sessions.runs_of(self.sessions.current)
+        current = self.values["session_number"] == len(self.starts_utc) - 1
+        sites = (runs if len(runs) else self.values[current])["site"].dropna()
         return sorted(map(str, sites.unique()))
 
     @property
@@ -69,7 +76,7 @@ def calendar(
     history: int,
     maintenance: Sequence[Maintenance] = (),
 ) -> Calendar:
-    """Choose the session to judge, and the nights before it: by the runs, or by the values.
+    """Choose the session to judge, and the sessions before it: by the runs, or by the values.
 
     Parameters
     ----------
@@ -78,7 +85,7 @@ def calendar(
     single
         As from `Store.single_values`.
     session, site, history, maintenance
-        As for `select_nights`. A night of values without runs is named by its first day in UTC.
+        As for `select_sessions`. A session of values without runs is named by its first day in UTC.
 
     Raises
     ------
@@ -86,28 +93,28 @@ def calendar(
         If there is no such session.
     """
     values = dated(single)
-    nights = _nights_of_runs(store, values, session, site, history, maintenance)
-    if nights is None:
+    sessions = _sessions_of_runs(store, values, session, site, history, maintenance)
+    if sessions is None:
         return _without_runs(store, values, session, history, maintenance)
-    own = values["site"].isin(nights.runs["site"]) | values["site"].isna()
-    own &= ~values["test"].astype(str).str.split(" ").str[0].isin(nights.other_checks)
-    alone = _not_judged({*values.loc[~own, "site"]} - nights.sites)
+    own = values["site"].isin(sessions.runs["site"]) | values["site"].isna()
+    own &= ~values["test"].astype(str).str.split(" ").str[0].isin(sessions.other_checks)
+    alone = _not_judged({*values.loc[~own, "site"]} - sessions.sites)
     values = values[own].reset_index(drop=True)
-    after = hours_of(values) > _end(nights, values)
+    after = hours_of(values) > _end(sessions, values)
     ahead = after & (hours_of(values) > now_h())
-    if session is None and nights.until_utc is None and (after & ~ahead).any():
+    if session is None and sessions.until_utc is None and (after & ~ahead).any():
         told = (
-            f"the newest runs, of the session {nights.session}, are older than the newest single"
-            f" values: only these are judged; judge the runs with --session {nights.session}"
+            f"the newest runs, of the session {sessions.session}, are older than the newest single"
+            f" values: only these are judged; judge the runs with --session {sessions.session}"
         )
         found = _without_runs(store, values, None, history, maintenance)
-        more = [told, *found.nights.warnings]
+        more = [told, *found.sessions.warnings]
     else:
-        found = _with_runs(nights, values, history, maintenance)
-        _, names, starts = own_nights(values[ahead])
+        found = _with_runs(sessions, values, history, maintenance)
+        _, names, starts = own_sessions(values[ahead])
         more = of_the_future(pd.Series(starts, names, dtype="str"))
-    warned = replace(found.nights, warnings=[*nights.warnings, *alone, *more])
-    return replace(found, nights=warned)
+    warned = replace(found.sessions, warnings=[*sessions.warnings, *alone, *more])
+    return replace(found, sessions=warned)
 
 
 def site_of(store: Store, session: str | None) -> str | None:
@@ -121,21 +128,21 @@ def site_of(store: Store, session: str | None) -> str | None:
     return calendar(store, store.single_values(), session, None, 1).site
 
 
-def _nights_of_runs(
+def _sessions_of_runs(
     store: Store,
     values: pd.DataFrame,
     session: str | None,
     site: str | None,
     history: int,
     maintenance: Sequence[Maintenance],
-) -> Nights | None:
-    """Return the nights of the runs; None if only single values are of that site or session."""
+) -> Sessions | None:
+    """Return the sessions of the runs; None if only single values are of that site or session."""
     if len(values) and not store.files.below("runs"):
         return None
     try:
-        return select_nights(store, session, site, history, maintenance)
+        return select_sessions(store, session, site, history, maintenance)
     except NoSession as error:
-        names = [name for own in _by_site(values).values() for name in own_nights(own)[1]]
+        names = [name for own in _by_site(values).values() for name in own_sessions(own)[1]]
         others = error.source == "--session" and session not in names
         if values.empty or others:  # runs have other sessions
             raise
@@ -152,7 +159,7 @@ def _not_judged(sites: Iterable[str]) -> list[str]:
 
 
 def _usual(starts: Sequence[str], maintenance: Sequence[Maintenance]) -> npt.NDArray[np.bool_]:
-    """Return which nights or days did not begin in a maintenance window."""
+    """Return which sessions or days did not begin in a maintenance window."""
     return np.array([maintenance_at(start, maintenance) is None for start in starts], dtype=bool)
 
 
@@ -165,17 +172,17 @@ def _by_site(values: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _site_to_judge(store: Store, values: pd.DataFrame, session: str | None) -> str:
-    """Return the site that has a night of this name, by default that of the newest value."""
+    """Return the site that has a session of this name, by default that of the newest value."""
     if session is None:
         begun = values[hours_of(values) <= now_h()]
         sites = (begun if len(begun) else values)["site"].dropna()
         return str(sites.iloc[-1]) if len(sites) else next(iter(_by_site(values)))
-    names = {site: own_nights(own)[1] for site, own in _by_site(values).items()}
+    names = {site: own_sessions(own)[1] for site, own in _by_site(values).items()}
     named = [site for site, own in names.items() if session in own]
     if not named:
         raise no_session(store, session, sorted({name for own in names.values() for name in own}))
     if len(named) > 1:
-        problem = f"the sites {', '.join(named)} have a night '{session}'; name one with --site"
+        problem = f"the sites {', '.join(named)} have a session '{session}'; name one with --site"
         raise InputError("--session", problem)
     return named[0]
 
@@ -187,82 +194,85 @@ def _without_runs(
     history: int,
     maintenance: Sequence[Maintenance],
 ) -> Calendar:
-    """Return the nights of the values by themselves: of one site, since each has its own."""
+    """Return the sessions of the values by themselves: of one site, since each has its own."""
     site, by_site = _site_to_judge(store, values, session), _by_site(values)
     others = _not_judged({*by_site} - {site}) if session is None else []
     values, now = by_site[site], now_utc()
-    begins, names, starts = own_nights(values)
+    begins, names, starts = own_sessions(values)
     begun = sum(start <= now for start in starts) or len(starts)
     last = begun - 1 if session is None else names.index(session)
     earlier = np.flatnonzero(_usual(starts[:last], maintenance))
     chosen = [*earlier[max(len(earlier) - history, 0) :].tolist(), last]
     number = np.full(len(starts), -1)
     number[chosen] = np.arange(len(chosen))
-    night = number[np.searchsorted(begins, np.arange(len(values)), side="right") - 1]
+    session_number = number[np.searchsorted(begins, np.arange(len(values)), side="right") - 1]
     later = pd.Series(starts[last + 1 :], names[last + 1 :], dtype="str")
-    nights = Nights(
-        pd.DataFrame(columns=["run_id", "night", "session", "complete"]),
+    sessions = Sessions(
+        pd.DataFrame(columns=["run_id", "session_number", "session", "complete"]),
         [names[one] for one in chosen],
         [starts[one] for one in chosen],
         [],
         [*others, *of_the_future(later[later > now])],
         until_utc=next(iter(later[later <= now]), None),
     )
-    told = _numbered(values, night, nights.starts_utc, maintenance)
-    return Calendar(nights, told, nights.starts_utc)
+    told = _numbered(values, session_number, sessions.starts_utc, maintenance)
+    return Calendar(sessions, told, sessions.starts_utc)
 
 
 def _with_runs(
-    nights: Nights, values: pd.DataFrame, history: int, maintenance: Sequence[Maintenance]
+    sessions: Sessions, values: pd.DataFrame, history: int, maintenance: Sequence[Maintenance]
 ) -> Calendar:
-    """Return the nights of the runs, and between them those of values that are near no run."""
-    hours, tonight = hours_of(values), nights.tonight
-    first, last, whose = _sessions(nights, values)
+    """Return the sessions of the runs, and between them those of values that are near no run."""
+    hours, current = hours_of(values), sessions.current
+    first, last, whose = _sessions(sessions, values)
     nearest = _nearest(hours, first, last)
-    night = np.append(whose, -1)[nearest]
+    session_number = np.append(whose, -1)[nearest]
     first = first[whose >= 0]
-    apart = np.flatnonzero((nearest < 0) & (hours < first[tonight]))
+    apart = np.flatnonzero((nearest < 0) & (hours < first[current]))
     begins = begins_of(hours[apart])
     usual = _usual(texts_of_times(values, apart[begins]), maintenance)
     own = np.searchsorted(begins, np.arange(len(apart)), side="right") - 1
-    number = np.where(usual, tonight + np.cumsum(usual), -1)
-    night[apart] = number[own] if len(apart) else -1
+    number = np.where(usual, current + np.cumsum(usual), -1)
+    session_number[apart] = number[own] if len(apart) else -1
     begins = begins[usual]
-    # Both kinds of nights are numbered in the order of time; tonight is the last.
+    # Both kinds of sessions are numbered in the order of time; the current session is the last.
     order = np.argsort(np.append(first, hours[apart[begins]]), kind="stable")
     number = np.argsort(order) - max(len(order) - 1 - history, 0)
-    texts = [*nights.starts_utc, *texts_of_times(values, apart[begins])]
+    texts = [*sessions.starts_utc, *texts_of_times(values, apart[begins])]
     starts = [texts[one] for one in order][-1 - history :]
-    night = np.append(number, -1)[night]
-    return Calendar(nights, _numbered(values, night, starts, maintenance), starts)
+    session_number = np.append(number, -1)[session_number]
+    return Calendar(sessions, _numbered(values, session_number, starts, maintenance), starts)
 
 
 def _numbered(
-    values: pd.DataFrame, night: Indices, starts_utc: list[str], maintenance: Sequence[Maintenance]
+    values: pd.DataFrame,
+    session_number: Indices,
+    starts_utc: list[str],
+    maintenance: Sequence[Maintenance],
 ) -> pd.DataFrame:
-    """Return the values that have a night, as `Calendar.values`."""
-    values, night = values[night >= 0], night[night >= 0]
+    """Return the values that have a session, as `Calendar.values`."""
+    values, session_number = values[session_number >= 0], session_number[session_number >= 0]
     days, which = days_of(hours_of(values))
-    excused = ~_usual(days, maintenance)[which] & _usual(starts_utc, maintenance)[night]
-    found = values.assign(night=night, excused=excused)
+    excused = ~_usual(days, maintenance)[which] & _usual(starts_utc, maintenance)[session_number]
+    found = values.assign(session_number=session_number, excused=excused)
     return found.drop(columns="time").reset_index(drop=True)
 
 
-def _sessions(nights: Nights, values: pd.DataFrame) -> tuple[Floats, Floats, Indices]:
-    """Return begin and end of all sessions of runs in their order, and the number of each night.
+def _sessions(sessions: Sessions, values: pd.DataFrame) -> tuple[Floats, Floats, Indices]:
+    """Return begin and end of all sessions of runs in their order, and the number of each session.
 
     The number of a session that does not count, because of maintenance or as a later one, is -1.
     """
-    tonight, later = nights.tonight, [nights.until_utc] if nights.until_utc else []
-    newest = [*nights.runs.groupby("night")["start_utc"].max()]
-    first = [*nights.starts_utc]
-    if len(nights.left_out):
-        left_out = nights.left_out.groupby("session")["start_utc"]
+    current, later = sessions.current, [sessions.until_utc] if sessions.until_utc else []
+    newest = [*sessions.runs.groupby("session_number")["start_utc"].max()]
+    first = [*sessions.starts_utc]
+    if len(sessions.left_out):
+        left_out = sessions.left_out.groupby("session")["start_utc"]
         first, newest = [*first, *left_out.min()], [*newest, *left_out.max()]
     begins = in_hours([*first, *later])
     ends = _ends([*newest, *later])
-    ends[tonight] = _end(nights, values)
-    number = np.where(np.arange(len(begins)) <= tonight, np.arange(len(begins)), -1)
+    ends[current] = _end(sessions, values)
+    number = np.where(np.arange(len(begins)) <= current, np.arange(len(begins)), -1)
     order = np.argsort(begins, kind="stable")
     return begins[order], ends[order], number[order]
 
@@ -273,10 +283,10 @@ def _ends(newest: list[str]) -> Floats:
     return in_hours(newest) + LONGEST_H * of_a_day
 
 
-def _end(nights: Nights, values: pd.DataFrame) -> float:
-    """Return when the judged session ended: values may go on for a day, without a pause."""
-    last = float(_ends([nights.runs_of(nights.tonight)["start_utc"].max()])[0])
-    if nights.until_utc is not None:
+def _end(sessions: Sessions, values: pd.DataFrame) -> float:
+    """Return when the current session ended: values may go on for a day, without a pause."""
+    last = float(_ends([sessions.runs_of(sessions.current)["start_utc"].max()])[0])
+    if sessions.until_utc is not None:
         return last
     hours = hours_of(values)
     chain = np.append(last, hours[(hours > last) & (hours < last + LONGEST_H)])
@@ -323,7 +333,7 @@ def days_of(hours: Floats) -> tuple[list[str], Indices]:
 
 
 def begins_of(hours: Floats) -> Indices:
-    """Return which of some ordered times begin a night."""
+    """Return which of some ordered times begin a session."""
     pauses = np.append(np.flatnonzero(np.diff(hours) >= PAUSE_H) + 1, len(hours))
     begins = []
     at = 0
@@ -334,8 +344,8 @@ def begins_of(hours: Floats) -> Indices:
     return np.array(begins, dtype=np.intp)
 
 
-def own_nights(values: pd.DataFrame) -> tuple[Indices, list[str], list[str]]:
-    """Return which values begin a night, and the names and starts of these nights."""
+def own_sessions(values: pd.DataFrame) -> tuple[Indices, list[str], list[str]]:
+    """Return which values begin a session, and the names and starts of these sessions."""
     begins = begins_of(hours_of(values))
     starts = texts_of_times(values, begins)
     names = [

@@ -1,4 +1,4 @@
-"""The judged session with its history, which the parts of the gate share."""
+"""The current session with its baseline sessions, which the parts of the gate share."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pandas as pd
 from switchpoint.gating.accepted import Acceptance, matching
 from switchpoint.gating.circumstances import differences, nodes_of, ranked
 from switchpoint.gating.kinds import ACCEPTED, CHANGES, SUSPECTED
-from switchpoint.gating.nights import Nights
 from switchpoint.gating.points import Points, texts_of
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.presence import Absent
+from switchpoint.gating.sessions import Sessions
 from switchpoint.gating.words import finding_id, shared_by
 from switchpoint.tables.sweeps import Indices
 
@@ -63,20 +63,20 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Night:
-    """A session and its history.
+class Current:
+    """A session and its baseline sessions.
 
     Attributes
     ----------
-    nights, points
-        Runs and points of all nights; without the points before an accepted change.
+    sessions, points
+        Runs and points of all sessions; without the points before an accepted change.
     before : DataFrame
-        Runs of the newest earlier night without a confirmed change.
+        Runs of the newest baseline session without a confirmed change.
     facts : dict
-        As from `facts_of_runs`, of the session and of that night.
+        As from `facts_of_runs`, of the session and of that session.
     acceptances : list of Acceptance
     absent : Absent
-        What the session lacks. Unlike `points`, this takes all nights into account: an accepted
+        What the session lacks. Unlike `points`, this takes all sessions into account: an accepted
         change does not make a curve one that nobody expects.
     limits : list of str
         What limits the verdict, one sentence each. The parts of the gate add to it.
@@ -84,7 +84,7 @@ class Night:
         The smallest changes that would be found, see `Search.power`.
     """
 
-    nights: Nights
+    sessions: Sessions
     points: Points
     before: pd.DataFrame
     facts: Mapping[str, Mapping[str, str]]
@@ -95,26 +95,26 @@ class Night:
 
     @property
     def curves(self) -> pd.DataFrame:
-        """The identity of each curve of all nights."""
+        """The identity of each curve of all sessions."""
         return self.points.curves
 
     @functools.cached_property
-    def launches_tonight(self) -> pd.DataFrame:
-        """Tonight's launches of curves."""
+    def current_launches(self) -> pd.DataFrame:
+        """The current session's launches of curves."""
         launches = self.points.launches
-        return launches[launches["night"] == self.nights.tonight]
+        return launches[launches["session_number"] == self.sessions.current]
 
     @property
-    def curves_tonight(self) -> pd.DataFrame:
+    def current_curves(self) -> pd.DataFrame:
         """The identity of each curve of the session."""
-        return self.curves.iloc[np.unique(self.launches_tonight["curve"])].reset_index(drop=True)
+        return self.curves.iloc[np.unique(self.current_launches["curve"])].reset_index(drop=True)
 
     @functools.cached_property
     def nodes(self) -> list[frozenset[str]]:
-        """Of each curve: the nodes that all its launches of tonight used."""
+        """Of each curve: the nodes that all its launches of the current session used."""
         used: list[frozenset[str] | None] = [None] * len(self.curves)
         for curve, run_id in zip(
-            self.launches_tonight["curve"], self.launches_tonight["run_id"], strict=True
+            self.current_launches["curve"], self.current_launches["run_id"], strict=True
         ):
             own = nodes_of(self.facts.get(run_id, {}))
             known = used[curve]
@@ -123,13 +123,13 @@ class Night:
 
     @functools.cached_property
     def differences(self) -> dict[str, dict[str, tuple[str, str]]]:
-        """What differs between tonight's runs and those of a night before."""
-        tonight = self.nights.runs_of(self.nights.tonight)
-        return differences(tonight, self.before, self.facts) if self.nights.tonight else {}
+        """What differs between the current session's runs and those of a session before."""
+        current = self.sessions.runs_of(self.sessions.current)
+        return differences(current, self.before, self.facts) if self.sessions.current else {}
 
     def runs_of_curves(self, curves: Indices) -> set[str]:
-        """Return tonight's runs of some curves."""
-        own = self.launches_tonight[self.launches_tonight["curve"].isin(curves)]
+        """Return the current session's runs of some curves."""
+        own = self.current_launches[self.current_launches["curve"].isin(curves)]
         return set(own["run_id"])
 
     def described(self, draft: Draft) -> dict[str, Any]:
@@ -140,8 +140,8 @@ class Night:
             facts = ranked(self.differences, self.runs_of_curves(draft.curves))
         return {
             "finding_id": finding_id(draft.kind, draft.metric, draft.place, shared),
-            "session": self.nights.session,
-            "time_utc": self.nights.starts_utc[-1],
+            "session": self.sessions.session,
+            "time_utc": self.sessions.starts_utc[-1],
             "kind": draft.kind,
             "metric": draft.metric,
             "shared": shared,

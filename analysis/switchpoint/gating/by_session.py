@@ -1,4 +1,4 @@
-"""Arranges values of launches by night; medians and midmeans of rows with missing values."""
+"""Arranges values of launches by session; medians and midmeans of rows with missing values."""
 
 from __future__ import annotations
 
@@ -12,52 +12,52 @@ from switchpoint.tables.curves import median_by
 from switchpoint.tables.sweeps import Floats, Indices
 
 
-def by_night(codes: Indices, night: Indices, values: Floats, shape: tuple[int, int]) -> Floats:
-    """Return medians as a matrix: a row for each code, a column for each night, NaN without any."""
+def by_session(codes: Indices, session: Indices, values: Floats, shape: tuple[int, int]) -> Floats:
+    """Return medians as a matrix: a row for each code, a column for each session; NaN if none."""
     matrix = np.full(shape, np.nan)
     if not len(values):
         return matrix
-    cells, cell = np.unique(codes * shape[1] + night, return_inverse=True)
+    cells, cell = np.unique(codes * shape[1] + session, return_inverse=True)
     matrix.ravel()[cells] = median_by(cell, values)
     return matrix
 
 
 @dataclass(frozen=True)
-class LaunchesByNight:
-    """Values of launches, arranged by night.
+class LaunchesBySession:
+    """Values of launches, arranged by session.
 
     Attributes
     ----------
-    nightly : array of float, shape (codes, nights)
-        The median of the launches of a night; NaN without a launch.
+    per_session : array of float, shape (codes, sessions)
+        The median of the launches of a session; NaN without a launch.
     variance : array of float, shape (codes,)
-        Between launches of a typical night: the median over nights, which a single disturbed
-        night does not change. NaN if no night has two launches.
-    number : array of int, shape (codes, nights)
+        Between launches of a typical session: the median over sessions, which a single disturbed
+        session does not change. NaN if no session has two launches.
+    number : array of int, shape (codes, sessions)
         Number of launches.
-    each : array of float, shape (codes, nights, launches)
-        The values themselves, those of a night in the order of its launches; NaN where a night has
-        fewer.
+    each : array of float, shape (codes, sessions, launches)
+        The values themselves, those of a session in the order of its launches; NaN where a session
+        has fewer.
     """
 
-    nightly: Floats
+    per_session: Floats
     variance: Floats
     number: Indices
     each: npt.NDArray[np.float32]
 
     @classmethod
-    def single(cls, nightly: Floats) -> LaunchesByNight:
-        """Return nights of one launch each."""
-        unknown = np.full(len(nightly), np.nan)
+    def single(cls, per_session: Floats) -> LaunchesBySession:
+        """Return sessions of one launch each."""
+        unknown = np.full(len(per_session), np.nan)
         return cls(
-            nightly,
+            per_session,
             unknown,
-            np.isfinite(nightly).astype(int),
-            nightly[:, :, None].astype(np.float32),
+            np.isfinite(per_session).astype(int),
+            per_session[:, :, None].astype(np.float32),
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[LaunchesByNight]) -> LaunchesByNight:
+    def joined(cls, parts: Sequence[LaunchesBySession]) -> LaunchesBySession:
         """Join the codes of several."""
         most = max((part.each.shape[2] for part in parts), default=0)
         each = [
@@ -67,44 +67,44 @@ class LaunchesByNight:
             for part in parts
         ]
         return cls(
-            np.concatenate([part.nightly for part in parts]),
+            np.concatenate([part.per_session for part in parts]),
             np.concatenate([part.variance for part in parts]),
             np.concatenate([part.number for part in parts]),
             np.concatenate(each),
         )
 
-    def less(self, nightly: Floats) -> LaunchesByNight:
-        """Return them less what is known of each night."""
-        each = (self.each - nightly[:, :, None]).astype(np.float32)
-        return replace(self, nightly=self.nightly - nightly, each=each)
+    def less(self, per_session: Floats) -> LaunchesBySession:
+        """Return them less what is known of each session."""
+        each = (self.each - per_session[:, :, None]).astype(np.float32)
+        return replace(self, per_session=self.per_session - per_session, each=each)
 
 
-def launches_by_night(
+def launches_by_session(
     codes: Indices,
-    night: Indices,
+    session: Indices,
     values: Floats,
     shape: tuple[int, int],
     launch: Indices | None = None,
-) -> LaunchesByNight:
-    """Arrange values of launches: a row for each code, a column for each night.
+) -> LaunchesBySession:
+    """Arrange values of launches: a row for each code, a column for each session.
 
     With the launch of each value, the variance is without what all values of a launch have in
     common.
     """
-    nightly = by_night(codes, night, values, shape)
-    cell = codes * shape[1] + night
+    per_session = by_session(codes, session, values, shape)
+    cell = codes * shape[1] + session
     number = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
-    off = values - nightly[codes, night]
+    off = values - per_session[codes, session]
     if launch is not None and len(launch):
         _, dense = np.unique(launch, return_inverse=True)
         off = off - median_by(dense, off)[dense]
-    return LaunchesByNight(
-        nightly, _variance(cell, off, number), number, _each(cell, values, number)
+    return LaunchesBySession(
+        per_session, _variance(cell, off, number), number, _each(cell, values, number)
     )
 
 
 def _variance(cell: Indices, off: Floats, number: Indices) -> Floats:
-    """Return the variance of launches in a typical night by how far they are from its middle."""
+    """Return the variance of launches in a typical session by how far they are from its middle."""
     squares = np.bincount(cell, off**2, minlength=number.size).reshape(number.shape)
     return row_medians(np.where(number > 1, squares / np.maximum(number - 1, 1), np.nan))
 

@@ -1,4 +1,4 @@
-"""Which session is judged, and the earlier sessions, called nights, that it is compared with."""
+"""Which session is judged, and the baseline sessions that it is compared with."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from switchpoint.store.tables import STORED_AS
 from switchpoint.tables.columns import lasting_labels
 from switchpoint.tables.sweeps import ZOOM
 
-#: Columns that say what a run measured. Nights that have none of them in common are not compared.
+#: Columns that say what a run measured. Sessions that have none of them in common are not compared.
 _MEASURED = ["format", "site", "partition", "environ", "kernel", "placement"]
 
 #: Messages name no more sessions.
@@ -32,16 +32,16 @@ class NoSession(InputError):  # noqa: N818  an error of its own only for who can
 
 
 @dataclass(frozen=True)
-class Nights:
-    """The judged session and its history.
+class Sessions:
+    """The current session and its baseline sessions.
 
     Attributes
     ----------
     runs : DataFrame
-        Runs of all nights as from `Store.runs`, with `night`: 0 is the oldest, the judged session
-        is the last.
-    sessions : list of str
-        Names of the nights, oldest first.
+        Runs of all sessions as from `Store.runs`, with `session`: 0 is the oldest, the current
+        session is the last.
+    names : list of str
+        Names of the sessions, oldest first.
     starts_utc : list of str
         Start of the first run of each.
     clock_back : list of str
@@ -65,7 +65,7 @@ class Nights:
     """
 
     runs: pd.DataFrame
-    sessions: list[str]
+    names: list[str]
     starts_utc: list[str]
     clock_back: list[str]
     warnings: list[str]
@@ -77,21 +77,21 @@ class Nights:
     other_checks: frozenset[str] = frozenset()
 
     @property
-    def tonight(self) -> int:
-        """The number of the judged session."""
-        return len(self.sessions) - 1
+    def current(self) -> int:
+        """The number of the current session."""
+        return len(self.names) - 1
 
     @property
     def session(self) -> str:
-        """The name of the judged session."""
-        return self.sessions[-1]
+        """The name of the current session."""
+        return self.names[-1]
 
-    def runs_of(self, night: int) -> pd.DataFrame:
-        """Return the runs of one night."""
-        return self.runs[self.runs["night"] == night]
+    def runs_of(self, session: int) -> pd.DataFrame:
+        """Return the runs of one session."""
+        return self.runs[self.runs["session_number"] == session]
 
     def sound(self, curves: Iterable[str] | None = None) -> list[int]:
-        """Return the earlier nights without a confirmed change; all, if each has one.
+        """Return the baseline sessions without a confirmed change; all, if each has one.
 
         Parameters
         ----------
@@ -100,20 +100,22 @@ class Nights:
         """
         names = self.confirmed if curves is None else curves
         changed = {start for name in names for start in self.confirmed.get(name, ())}
-        earlier = range(self.tonight)
-        return [night for night in earlier if self.starts_utc[night] not in changed] or [*earlier]
+        earlier = range(self.current)
+        return [session for session in earlier if self.starts_utc[session] not in changed] or [
+            *earlier
+        ]
 
 
-def select_nights(
+def select_sessions(
     store: Store,
     session: str | None,
     site: str | None,
     history: int,
     maintenance: Sequence[Maintenance] = (),
-) -> Nights:
-    """Choose the session to judge, and the newest nights before it that measured the same.
+) -> Sessions:
+    """Choose the session to judge, and the newest sessions before it that measured the same.
 
-    If there are none, these are the nights that measured the site's kernels under other names.
+    If there are none, these are the sessions that measured the site's kernels under other names.
 
     Parameters
     ----------
@@ -125,9 +127,9 @@ def select_nights(
     site
         Use only runs of this site.
     history
-        Number of earlier nights.
+        Number of baseline sessions.
     maintenance
-        Earlier nights that began in one of these windows are left out.
+        Earlier sessions that began in one of these windows are left out.
 
     Raises
     ------
@@ -142,7 +144,7 @@ def select_nights(
     if not read.earlier:
         earlier = usual(read.renamed, starts, maintenance)
     chosen = [*earlier[-history:], read.judged]
-    number = {name: night for night, name in enumerate(chosen)}
+    number = {name: session for session, name in enumerate(chosen)}
     of_sites = read.runs[read.runs["site"].isin(own["site"])]
     runs = of_sites[of_sites["session"].isin(chosen)]
     before = starts[starts < starts[read.judged]].index
@@ -153,8 +155,8 @@ def select_nights(
     later = later[later.index.isin(read.alike["session"])]
     later, ahead = later[later <= now_utc()], later[later > now_utc()]
     back = later[stored_before[later.index]]
-    return Nights(
-        runs.assign(night=runs["session"].map(number)).reset_index(drop=True),
+    return Sessions(
+        runs.assign(session_number=runs["session"].map(number)).reset_index(drop=True),
         chosen,
         [str(starts[name]) for name in chosen],
         [str(name) for name in back.index],
@@ -202,7 +204,7 @@ class _Read:
 
     @property
     def own(self) -> pd.DataFrame:
-        """The runs of the judged session."""
+        """The runs of the current session."""
         return self.runs[self.runs["session"] == self.judged]
 
     @property
@@ -235,7 +237,7 @@ class _Read:
 
 
 def _elsewhere(read: _Read, runs: pd.DataFrame) -> pd.DataFrame:
-    """Return those of some runs that are `Nights.elsewhere`."""
+    """Return those of some runs that are `Sessions.elsewhere`."""
     own = read.own
     starts = runs["session"].map(runs.groupby("session")["start_utc"].min())
     before = runs[(starts < read.starts[read.judged]) & (runs["session"] != read.judged)]
@@ -247,7 +249,7 @@ def _elsewhere(read: _Read, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _reading_back(store: Store, session: str | None, site: str | None) -> Iterator[_Read]:
-    """Yield the newest runs, each time more of the past; the judged session is in all of them."""
+    """Yield the newest runs, each time more of the past; the current session is in all of them."""
     for since, unread in _begins(store):
         stored, damaged = store.stored(since=since, site=site)
         runs = _sessions(stored)
@@ -277,7 +279,7 @@ def _reading_back(store: Store, session: str | None, site: str | None) -> Iterat
 def _begins(store: Store) -> Iterator[tuple[str | None, str]]:
     """Yield from when on to read runs, further and further back; at last, None for all.
 
-    The newest nights of a store that has years are in few of its months. With each comes the name
+    The newest sessions of a store that has years are in few of its months. With each comes the name
     of the newest batch of the months that are not read.
     """
     batches, older = in_batches(store.files_of_runs())
