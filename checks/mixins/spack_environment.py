@@ -141,7 +141,7 @@ def check_concretized(directory: Path, request: Request, wanted: Wanted) -> None
         )
     defaults = ask_spack("defaults", request.package, options=("-e", str(directory)))
     if defaults is None:
-        print(f"warning: Spack does not tell the defaults of {request.package}: not compared")
+        print(f"warning: Spack does not print the defaults of {request.package}: not compared")
         return
     for variant in not_default(request, lock, defaults):
         print(

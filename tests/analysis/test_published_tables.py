@@ -59,7 +59,9 @@ def test_a_step_that_saves_time_costs_nothing(switchpoint: Run, tmp_path: Path) 
     for site in ("oci", "pi-arm"):
         assert switchpoint("report", ROOT / FOUR / site, "-o", tmp_path / site).exit_code == 0
         page = (tmp_path / site / "index.html").read_text(encoding="utf-8")
-        [worst] = re.findall(r"The surest step adds (\S+) |No step costs (time)", page)
+        [worst] = re.findall(
+            r"The step with the highest confidence adds (\S+) |No step costs (time)", page
+        )
         assert not worst[0].startswith("-")
 
 

@@ -151,7 +151,7 @@ def test_a_limit_that_the_command_line_sets_was_not_changed(tmp_path: Path) -> N
     words = ["--", "mpiexec.openmpi", *limit, "-n", "2", str(kernel("openmpi", "zoom"))]
     done = run(tmp_path / "proof", words, {})
 
-    assert "btl_vader_eager_limit=9216: not taken; the command line" in done.stdout + done.stderr
+    assert "btl_vader_eager_limit=9216: skipped; the command line" in done.stdout + done.stderr
     assert "cause suspected: btl_vader_eager_limit = 8192" in done.stdout
 
 

@@ -403,7 +403,7 @@ def test_the_first_page_answers_in_three_sentences_and_is_small(
     sentences = [one.text for one in page.find_elements(By.CLASS_NAME, "answer")]
     assert len(sentences) == 3
     assert sentences[1] == "There is no earlier session of the same curves to compare with."
-    assert "surest step adds" in sentences[2]
+    assert "highest confidence adds" in sentences[2]
     assert page.find_element(By.CSS_SELECTOR, "svg.ladders").is_displayed()
     loaded = sum((folder / name).stat().st_size for name in ("assets/report.css", "index.html"))
     scripts = page.find_elements(By.CSS_SELECTOR, "script[src]")

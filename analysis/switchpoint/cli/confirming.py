@@ -46,13 +46,13 @@ def measured_again(
     Parameters
     ----------
     verdict, store
-        As from `gate`, and the store that it judged.
+        As from `gate`, and the store that it compared.
     settings
         The site's ``settings.py``; by default that of the session's site in ``site-configs/``.
     budget_s
         Seconds for all of it.
     site
-        The site that was judged, if only one was.
+        The site that was compared, if only one was.
     """
     from switchpoint.gating.confirm import applied, confirm
     from switchpoint.gating.sessions import select_sessions

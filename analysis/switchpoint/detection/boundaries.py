@@ -40,8 +40,8 @@ _ONE_SIZE = "only one size lies {} it: a step, or one odd size; measure more siz
 
 #: What sizes that are far apart leave open, and how probable the other kind then is.
 _EITHER_KIND = (
-    "the sizes are too far apart to tell a step from a change of slope; measure more sizes between"
-    " {:,} and {:,} B"
+    "the sizes are too far apart to distinguish a step from a change of slope; measure more sizes"
+    " between {:,} and {:,} B"
 )
 _POSSIBLE = 0.1
 

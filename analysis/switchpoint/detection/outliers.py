@@ -19,7 +19,7 @@ SMALLEST_OUTLIER = 0.05
 _LARGEST_MISFIT = 16.0
 
 #: What a large change of one size leaves open if that size was measured once.
-_ONCE = "a step that begins at this size may look alike; measure this and the next sizes again"
+_ONCE = "a step that begins at this size may look the same; measure this and the next sizes again"
 
 
 def off_alone(size: Floats, time: Floats, noise: Floats) -> tuple[Floats, Floats]:

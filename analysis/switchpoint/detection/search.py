@@ -33,8 +33,8 @@ LAUNCHES_TOGETHER = 10
 
 #: What visits in states leave open if too few of them tell the states apart.
 _STATES = (
-    "some visits of each size are slow as a whole, and the passes are too few to tell them from a"
-    " slow size; measure again with twice as many passes"
+    "some visits of each size are slow as a whole, and the passes are too few to distinguish them"
+    " from a slow size; measure again with twice as many passes"
 )
 
 

@@ -332,5 +332,5 @@ def _said(outcome: tuple[str, int | None]) -> str:
     if kind == MOVED:
         return "the switch is gone" if last is None else f"the switch moved to {last + 1:,} B"
     if kind == IGNORED:
-        return "not taken; the command line, a file or the library sets this value"
+        return "skipped; the command line, a file or the library sets this value"
     return "the switch stayed" if kind == STAYED else "the path changed, or nothing was found"

@@ -19,7 +19,7 @@ from switchpoint.explanation.causes import PROMINENT_CONFIDENCE, matters
 from switchpoint.tables.columns import identity_columns, none_for_nulls
 from switchpoint.tables.findings import BOUNDARIES, KINDS
 
-#: No line is surer than this, however many runs show it.
+#: No line has a higher confidence than this, however many runs show it.
 _SUREST = 0.99
 
 #: Columns that name a place, in the order in which people read them.
@@ -57,7 +57,7 @@ class Line:
     magnitudes, costs_us : list of float
         The values of the findings. A cost is the time that a step adds; only steps have one.
     surest : dict
-        The confidence of the surest finding of each run.
+        The highest confidence of the findings of each run.
     curves : dict
         The identity of each curve that shows it.
     of_curves : int
@@ -106,7 +106,7 @@ class Line:
 
     @property
     def confidence(self) -> float:
-        """The chance to see it again in its surest run or, if it recurs, in any of its runs."""
+        """The chance to see it again in its best run or, if it recurs, in any of its runs."""
         surest = max(self.surest.values())
         if not self.recurs:
             return surest
@@ -117,7 +117,7 @@ class Line:
 def digest(
     findings: pd.DataFrame, curves: pd.DataFrame, min_confidence: float = PROMINENT_CONFIDENCE
 ) -> list[Line]:
-    """Summarise findings as lines, with the surest first.
+    """Summarise findings as lines, with the highest confidence first.
 
     Parameters
     ----------

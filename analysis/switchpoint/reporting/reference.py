@@ -16,7 +16,7 @@ from switchpoint.tables.findings import COLUMNS, KINDS
 def tables() -> dict[str, str]:
     """Return each table as Markdown, by the name in its comments."""
     fields = [(f"`{one.name}`", one.json_type, one.unit, one.meaning) for one in COLUMNS]
-    fields.append(("`curve`", "object", "", "what tells the curve apart: its columns and values"))
+    fields.append(("`curve`", "object", "", "what identifies the curve: its columns and values"))
     fields.append(("`run_id`", "string", "", "the run that the curve is of"))
     kinds = [(f"`{one.name}`", one.asserts, one.evidence) for one in KINDS.values()]
     return {

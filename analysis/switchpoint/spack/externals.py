@@ -139,9 +139,9 @@ def prefixes() -> Path:
 
 
 def find_mpis(facts: list[Fact]) -> list[External]:
-    """MPIs whose compiler wrappers are in PATH; what is not taken is added to `facts`.
+    """MPIs whose compiler wrappers are in PATH; what is skipped is added to `facts`.
 
-    Debian keeps several in one prefix and tells them apart by suffix, ``mpicc.openmpi``. Spack
+    Debian keeps several in one prefix and distinguishes them by suffix, ``mpicc.openmpi``. Spack
     would run plain ``mpicc`` there, a link that may name any of them, so each of these gets a
     prefix of its own in `prefixes`, with programs that run the suffixed ones.
     """
@@ -151,7 +151,7 @@ def find_mpis(facts: list[Fact]) -> list[External]:
             facts.append(
                 Fact(
                     mpicc.name, "ok",
-                    f"{mpicc} is one of Debian's alternatives: not taken for a prefix",
+                    f"{mpicc} is one of Debian's alternatives: skipped, it names no prefix",
                 )
             )  # fmt: skip
             continue
@@ -159,13 +159,13 @@ def find_mpis(facts: list[Fact]) -> list[External]:
         prefix = mpicc.parent.parent
         if mpi is None:
             known = "does not compile, or for no MPI that is known here"
-            facts.append(Fact(mpicc.name, "ok", f"{mpicc} {known}: not taken"))
+            facts.append(Fact(mpicc.name, "ok", f"{mpicc} {known}: skipped"))
             continue
         if mpi.name == "intel-oneapi-mpi":
             # Spack's recipe looks for <prefix>/mpi/<version>/bin.
             if prefix.parent.name != "mpi":
                 layout = "is Intel MPI, but not in oneAPI's folders, which Spack needs"
-                facts.append(Fact(mpicc.name, "ok", f"{mpicc} {layout}: not taken"))
+                facts.append(Fact(mpicc.name, "ok", f"{mpicc} {layout}: skipped"))
                 continue
             prefix = prefix.parent.parent
         external = External(mpi.name, mpi.version, prefix, mpicc)

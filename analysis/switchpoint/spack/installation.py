@@ -68,7 +68,7 @@ def examine_spack(site: Path | None = None) -> Iterator[Fact]:
         reason = re.search(r"Error: (.*)", _said_by_spack(["facts"], options, seconds=120))
         yield Fact(
             "Spack's setup", "missing" if reason else "poor",
-            reason[1] if reason else "Spack does not tell its configuration",
+            reason[1] if reason else "Spack does not print its configuration",
             f"see what `{shlex.join(['spack', *options, 'python', str(_IN_SPACK), 'facts'])}` says",
         )  # fmt: skip
         return

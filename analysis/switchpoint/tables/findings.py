@@ -50,9 +50,9 @@ KINDS = {
             " how many `launches` of the curve show it, of `of_launches` that have sizes there, how"
             " many `siblings`, the other modes of its run, of `of_siblings`, `real` (the share of"
             " such boundaries that were real), and a `caveat` if only one size lies before or after"
-            " it, if the sizes are too far apart to tell a step from a change of slope, if another"
-            " step may hide between two sizes before or after it, if the noise hides the place, or"
-            " if passes do not distinguish slow visits from slow sizes. If visits of the curve have"
+            " it, if the sizes are too far apart to distinguish a step from a change of slope,"
+            " if another step may hide between two sizes before or after it, if the noise hides the"
+            " place, or if passes do not distinguish slow visits from slow sizes. If visits of the curve have"
             " [two states](#visits-in-two-states), `states` contains the `slow_share` of visits,"
             " how much `slower` they are, and whether they are `distinguished`",
             is_boundary=True,

@@ -16,7 +16,7 @@ def command(
         typer.Argument(
             metavar="FINDING...",
             help="The first digits of a finding's ID, or a kind, such as missing_value: all that"
-            " fail in the session judged last.",
+            " fail in the session compared last.",
         ),
     ],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.")],

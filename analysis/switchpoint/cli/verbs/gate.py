@@ -27,13 +27,13 @@ def command(
         typer.Option(
             "--session",
             metavar="ID",
-            help="The label `session` of the runs to judge. Default: the session stored last.",
+            help="The label `session` of the runs to compare. Default: the session stored last.",
             show_default=False,
         ),
     ] = None,
     site: Annotated[
         str | None,
-        typer.Option("--site", metavar="SITE", help="Judge only this site.", show_default=False),
+        typer.Option("--site", metavar="SITE", help="Compare only this site.", show_default=False),
     ] = None,
     history: Annotated[
         int | None,
@@ -41,7 +41,7 @@ def command(
             "--history",
             metavar="SESSIONS",
             min=1,
-            help="Compare with so many earlier sessions. Default: 30, or what gate.yaml says.",
+            help="The number of baseline sessions. Default: 30, or what gate.yaml says.",
             show_default=False,
         ),
     ] = None,
@@ -108,9 +108,7 @@ def command(
     ] = False,
     power: Annotated[
         bool,
-        typer.Option(
-            "--power", help="Also print how small a change is found after so many sessions."
-        ),
+        typer.Option("--power", help="Also print how small a change these sessions show."),
     ] = False,
     scheduler: Scheduler = None,
     as_json: Json = False,

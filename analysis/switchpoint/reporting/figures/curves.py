@@ -22,7 +22,7 @@ from switchpoint.reporting.figures.traces import Marks, by_choice, curve_traces,
 from switchpoint.tables.columns import CURVE_COLUMNS, MEASURES
 from switchpoint.tables.curves import summarise
 
-#: More panels side by side would be too narrow; then the curves' names tell the MPI.
+#: More panels side by side would be too narrow; then the curves' names include the MPI.
 _MOST_PANELS = 3
 
 

@@ -106,7 +106,7 @@ def axis() -> dict[str, Any]:
 
 
 def cut(text: str) -> str:
-    """Shorten a name that is too long for a legend; its end tells long names apart best."""
+    """Shorten a name that is too long for a legend; its end distinguishes long names best."""
     if len(text) <= _MOST_CHARACTERS:
         return text
     start = _MOST_CHARACTERS // 2

@@ -1,6 +1,6 @@
 """What every page of the report is made of: sections of plots, tables and terms, and its address.
 
-Pages are data; one template renders all of them, so that each escapes, links and sorts alike.
+Pages are data; one template renders all of them, so that each escapes, links and sorts in one way.
 """
 
 from __future__ import annotations

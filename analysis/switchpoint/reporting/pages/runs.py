@@ -26,7 +26,7 @@ _ACTIVITY = (
     " selects mode and size."
 )
 
-#: What a run's title tells of its curves.
+#: What a run's title says of its curves.
 _TOLD = ["site", "partition", "mpi", "environ", "kernel", "placement"]
 
 

@@ -144,7 +144,7 @@ def _telling(ranges: pd.DataFrame) -> list[str]:
 
 
 def _where(row: Any, told: list[str]) -> str:
-    """Write the sizes of a range and what tells its curves apart from others."""
+    """Write the sizes of a range and what distinguishes its curves from others."""
     curve = row["curve"]
     words = [_worded(name, curve[name]) for name in told if name in curve]
     return ", ".join([range_text(row["first_size_bytes"], row["last_size_bytes"]), *words])

@@ -35,8 +35,8 @@ MOST_LINES = 36
 
 #: What one measurement of each size leaves open.
 _ONCE = (
-    "Each size was measured once, so only the scatter between sizes tells the noise. Together with"
-    " a second run of the same benchmark, detect finds more and is surer."
+    "Each size was measured once, so only the scatter between sizes shows the noise. Together with"
+    " a second run of the same benchmark, detect finds more, with more confidence."
 )
 
 

@@ -1,4 +1,4 @@
-"""Prints findings that are alike as one line of a table."""
+"""Prints findings of the same kind and place as one line of a table."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def print_reach(table: pd.DataFrame) -> None:
 
 
 def _words(table: pd.DataFrame) -> list[str]:
-    """Return the columns to print: site, MPI and benchmark, and each that tells rows apart."""
+    """Return the columns to print: site, MPI and benchmark, and each that distinguishes rows."""
     differ = [name for name in place_columns(table) if len(set(table[name].fillna(""))) > 1]
     always = {"site", "mpi", "benchmark"} | ({"environ"} if table["mpi"].isna().any() else set())
     known = table.notna().any()
