@@ -43,18 +43,14 @@ KINDS = {
         Kind(
             "step",
             "the time jumps between two neighbouring sizes",
-            "the line on each side (time = `intercept_us` + bytes * `per_byte_us`, and the sizes"
-            " that it spans), `jump_us`, the typical relative `noise` of a point, the number of"
-            " `sizes` behind the lines, `posterior` (the probability of a boundary in this"
-            " bracket), `bend` (the probability that the lines meet and the time does not jump),"
-            " how many `launches` of the curve show it, of `of_launches` that have sizes there, how"
-            " many `siblings`, the other modes of its run, of `of_siblings`, `real` (the share of"
-            " such boundaries that were real), and a `caveat` if only one size lies before or after"
-            " it, if the sizes are too far apart to distinguish a step from a change of slope,"
-            " if another step may hide between two sizes before or after it, if the noise hides the"
-            " place, or if passes do not distinguish slow visits from slow sizes. If visits of the curve have"
-            " [two states](#visits-in-two-states), `states` contains the `slow_share` of visits,"
-            " how much `slower` they are, and whether they are `distinguished`",
+            "the line on each side (time = `intercept_us` + bytes * `per_byte_us`), `jump_us`, the"
+            " typical relative `noise` of a point, the number of `sizes` behind the lines,"
+            " `posterior` (the probability of a boundary in this bracket), `bend` (the probability"
+            " that the lines meet and the time does not jump), the number of `launches` of the"
+            " curve that show it, of `of_launches`, and of `siblings`, other modes of its run, of"
+            " `of_siblings`, `real` (the share of such boundaries that were real), a `caveat` that"
+            " says what the sizes or the noise leave open, and `states`, if visits have"
+            " [two](#visits-in-two-states)",
             is_boundary=True,
         ),
         Kind(
