@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "at_root.h"
-#include "calibration.h"
 #include "clock.h"
 #include "columns.h"
 #include "memory.h"

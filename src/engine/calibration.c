@@ -12,11 +12,6 @@ static long try_block(struct session *session, struct point *point);
 static long longer_block(const struct options *options, long iterations, double block_us);
 static long blocks_that_fit(const struct options *options, double block_us);
 
-double messages_of(const struct mode *mode, const struct task *task)
-{
-    return mode->messages != NULL ? (double)mode->messages(task) : 1;
-}
-
 void repeat(const struct mode *mode, struct task *task, long iterations)
 {
     mode->run(task, iterations);

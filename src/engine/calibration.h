@@ -21,7 +21,4 @@ void agree_on_start(struct session *session);
 /* Runs a mode, and lets the copies of its buffers take their turns. */
 void repeat(const struct mode *mode, struct task *task, long iterations);
 
-/* Messages by which one repetition's time is divided. */
-double messages_of(const struct mode *mode, const struct task *task);
-
 #endif

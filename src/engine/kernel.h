@@ -111,6 +111,12 @@ static inline bool counts_traffic(const struct mode *mode)
     return mode->result != NULL && mode->operation == NULL;
 }
 
+/* Messages by which one repetition's time is divided. */
+static inline double messages_of(const struct mode *mode, const struct task *task)
+{
+    return mode->messages != NULL ? (double)mode->messages(task) : 1;
+}
+
 /* An option that one kernel adds. Its value is a whole number, unless `accept` is set. */
 struct kernel_option {
     const char *name;       /* with its dashes: "--grain" */
