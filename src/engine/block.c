@@ -178,9 +178,11 @@ static void add_up_calls(struct session *session, const struct point *point, lon
             values_us[0] = values_us[counts == TIME_OF_MEAN_RANK ? RANK_MEAN : RANK_MAX];
         }
         double *phases_us = values_us + visit->first_phase;
-        MPI_CHECK(MPI_Reduce(task->rank == 0 ? MPI_IN_PLACE : phases_us, phases_us,
-                             (int)(visit->columns - visit->first_phase), MPI_DOUBLE, MPI_MAX, 0,
-                             task->comm));
+        const int phases = (int)(visit->columns - visit->first_phase);
+        if (phases > 0) { /* SimGrid 3.32 divides by a count of 0 */
+            MPI_CHECK(MPI_Reduce(task->rank == 0 ? MPI_IN_PLACE : phases_us, phases_us, phases,
+                                 MPI_DOUBLE, MPI_MAX, 0, task->comm));
+        }
     }
     for (size_t i = 0; i < visit->first_phase; i++) {
         values_us[i] *= (double)calls / messages;
