@@ -1,0 +1,145 @@
+"""Collectives on a simulated platform whose library chooses algorithms by a known decision.
+
+SimGrid has the decision functions of Open MPI 4.1 (smpi_openmpi_selector.cpp), and each algorithm
+can be forced. Times have no noise. So each switch and each answer is right or wrong, to the byte.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from switchpoint import Measurements, algorithms, read
+from typer.testing import Result
+
+ROOT = Path(__file__).resolve().parents[2]
+
+needs_simgrid = pytest.mark.skipif(
+    shutil.which("smpicc") is None, reason="no smpicc here (Debian: libsimgrid-dev)"
+)
+pytestmark = [needs_simgrid, pytest.mark.build]
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="star" prefix="host" suffix="" radical="0-63" speed="10Gf" bw="1250MBps" lat="10us"/>
+</platform>
+"""
+
+#: Only messages take time, and all alike: no protocol of point to point switches.
+EXACT = [
+    "--log=root.thres:error",
+    "--cfg=smpi/host-speed:10Gf",
+    "--cfg=smpi/simulate-computation:no",
+    "--cfg=smpi/bw-factor:0:1",
+    "--cfg=smpi/lat-factor:0:1",
+    "--cfg=network/crosstraffic:0",
+    "--cfg=smpi/send-is-detached-thresh:100000000",
+    "--cfg=smpi/async-small-thresh:0",
+    "--cfg=smpi/wtime:1e-6",
+]
+
+#: Three sizes an octave from 32 B to 102 KiB, in whole numbers of 8 B.
+SIZES = [8 * round(2 ** (n / 3)) for n in range(6, 42)]
+
+#: By kernel, library and ranks: the decision, as the algorithm and its first size, by SimGrid's
+#: names. Only changes of 8 % or more are switches that timing must find.
+DECISIONS = {
+    ("allreduce", "ompi", 16): {0: "ompi_ring_segmented", 64: "rdb", 4096: "rab_rdb"},
+    ("alltoall", "ompi", 16): {0: "bruck", 512: "basic_linear"},
+    ("allgather", "mpich", 16): {0: "rdb", 32768: "ring"},
+    ("reduce", "mpich", 64): {0: "binomial", 2048: "scatter_gather"},
+    ("gather", "ompi", 16): {0: "ompi_binomial"},
+}
+
+#: More algorithms that the library could use.
+OTHERS = {
+    "allreduce": ["lr"],
+    "alltoall": ["ring"],
+    "allgather": ["NTSLR"],
+}
+
+Simulate = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def kernels() -> Path:
+    """The kernels built for SimGrid, where `make test` builds them too."""
+    tree = ROOT / "build" / "ctest" / "simgrid"
+    for command in (
+        ["cmake", "-S", ROOT / "src", "-B", tree, "-DMPI_C_COMPILER=smpicc"],
+        ["cmake", "--build", tree, "--parallel", "2"],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    return tree / "bin"
+
+
+@pytest.fixture
+def simulate(kernels: Path, tmp_path: Path) -> Simulate:
+    """Run a kernel once at each size, perhaps with a forced algorithm; returns its record."""
+    (tmp_path / "platform.xml").write_text(PLATFORM)
+    (tmp_path / "hosts").write_text("".join(f"host{number}\n" for number in range(64)))
+
+    def run(kernel: str, library: str, ranks: int, *forced: str) -> Path:
+        record = tmp_path / f"{'-'.join([kernel, *forced])}.record"
+        options = [f"--cfg=smpi/coll-selector:{library}"]
+        options += [f"--cfg=smpi/{kernel}:{name}" for name in forced]
+        command = [
+            *("smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"),
+            *(*EXACT, *options, str(kernels / kernel), "--mode", "library"),
+            *("--sizes", ",".join(map(str, SIZES)), "--passes", "1", "--samples", "1"),
+            *("--block-time", "0", "--warmup", "0", "--record", str(record), "--quiet"),
+        ]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+        return record
+
+    return run
+
+
+def raced(default: Path, forced: dict[str, Path]) -> Measurements:
+    """Return one run with the modes of several: SimGrid forces one algorithm for a whole run."""
+    measured = read(default)
+    samples = [measured.samples]
+    for name, record in forced.items():
+        samples.append(read(record).samples.assign(mode=f"library:{name}"))
+    together = pd.concat(samples).assign(run_id=measured.samples["run_id"].iloc[0])
+    return Measurements(together, measured.runs)
+
+
+@pytest.mark.parametrize("case", DECISIONS, ids=str)
+def test_every_switch_of_a_decision_is_found_and_nothing_else(
+    simulate: Simulate, switchpoint: Callable[..., Result], case: tuple[str, str, int]
+) -> None:
+    result = switchpoint("detect", simulate(*case), "--json")
+    found = [
+        (one["kind"], one["last_size_before"], one["size_bytes"])
+        for one in json.loads(result.stdout)["findings"]
+    ]
+    switches = [first for first in DECISIONS[case] if first > 0]
+    assert found == [("step", SIZES[SIZES.index(s) - 1], s) for s in switches]
+
+
+@pytest.mark.parametrize("case", [case for case in DECISIONS if case[0] in OTHERS], ids=str)
+def test_the_algorithm_of_each_size_is_that_of_the_decision(
+    simulate: Simulate, case: tuple[str, str, int]
+) -> None:
+    decision = DECISIONS[case]
+    names = [*dict.fromkeys(decision.values()), *OTHERS[case[0]]]
+    measured = raced(simulate(*case), {name: simulate(*case, name) for name in names})
+
+    times = measured.samples.pivot_table(index="size_bytes", columns="mode", values="time_us")
+    for row in algorithms(measured).to_dict("records"):
+        size = row["size_bytes"]
+        used = decision[max(first for first in decision if first <= size)]
+        same = (
+            times.loc[size].sub(times.loc[size, "library"]).abs()
+            < 0.03 * times.loc[size, "library"]
+        )
+        equal = {name for name in names if same[f"library:{name}"]}
+        assert used in row["used"], row
+        assert {*row["used"]} <= equal, row
