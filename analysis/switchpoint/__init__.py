@@ -33,6 +33,7 @@ _HOMES = {
     "predict": "models.prediction",
     "recommend": "models.recommend",
     "write_advice": "models.advice_files",
+    "write_studies": "reporting.studies.pages",
     "save_model": "models.site_model",
     "import_files": "store.importing",
     "read": "importing.reading",

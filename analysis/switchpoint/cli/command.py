@@ -32,6 +32,7 @@ from switchpoint.cli.verbs import (
     report,
     reproduce,
     store,
+    studies,
     tools,
 )
 
@@ -100,6 +101,7 @@ def options(
 app.command("import")(import_files.command)
 app.command("detect")(detect.command)
 app.command("claims")(claims.command)
+app.command("studies")(studies.command)
 app.command("explain")(explain.command)
 app.command("plan")(plan.command)
 app.command("prove")(prove.command)

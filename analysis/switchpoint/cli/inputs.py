@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ from switchpoint.errors import InputError
 if TYPE_CHECKING:
     from switchpoint.store.store import Store
     from switchpoint.tables.measurements import Measurements
+
+#: Sessions of a curve that count for claims: more hardly change a verdict, and each run needs memory.
+_SESSIONS = 100
 
 
 def load(
@@ -47,6 +51,36 @@ def load_all(
 
     with progress(f"reading {store}"):
         return Store(store).read(since=since, until=until)
+
+
+def newest_records(
+    store: str, *, since: str | None = None, until: str | None = None
+) -> Measurements:
+    """Return what claims are tested with: of a store only run records, which prove their ranks.
+
+    A store may contain a million runs. Of those of a curve the newest are enough, and only these
+    are in memory.
+    """
+    from switchpoint.reporting.terminal.progress import status
+    from switchpoint.store.store import Store
+    from switchpoint.tables.measurements import Measurements, no_samples
+
+    opened = Store(store)
+    all_runs = opened.count(format="record", since=since, until=until)
+    if not all_runs and not opened.runs(since=since, until=until).empty:
+        return Measurements(no_samples())
+    reading = f"reading the newest {_SESSIONS} sessions of each curve"
+    with status(reading) if all_runs else contextlib.nullcontext():
+        found = opened.latest(_SESSIONS, format="record", since=since, until=until)
+    older = all_runs - len(found.runs)
+    if older > 0:
+        warn(
+            [
+                f"of each curve the newest {_SESSIONS} sessions count: {older:,} older runs are"
+                " left out; --since and --until choose others"
+            ]
+        )
+    return found
 
 
 def load_from(place: str) -> Measurements:

@@ -24,6 +24,8 @@ class Claim:
     evidence : callable
         Yields the figures that must all be in their wanted range; raises NotTestableError, before
         or after, if something is missing.
+    published : str
+        The study's own figure; empty if it has none.
     across_tools : bool
         Whether it compares MPIs and other tools, and is therefore evaluated once per site.
     """
@@ -32,4 +34,5 @@ class Claim:
     number: int
     text: str
     evidence: Callable[[Data], Iterator[Evidence]]
+    published: str = ""
     across_tools: bool = False

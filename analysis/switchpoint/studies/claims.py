@@ -34,8 +34,8 @@ _PLACE = ["site", "partition"]
 _MPI = ["mpi", "environ"]
 
 COLUMNS = [
-    "study", "number", "claim", "site", "partition", "mpi", "environ", "verdict", "evidence",
-    "reason", "fix",
+    "study", "number", "claim", "published", "site", "partition", "mpi", "environ", "verdict",
+    "evidence", "reason", "fix",
 ]  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
     Returns
     -------
     DataFrame
-        One row per claim and place: `study`, `number`, `claim`; `site`, `partition`, `mpi` and
+        One row per claim and place: `study`, `number`, `claim`, `published`; `site`, `partition`, `mpi` and
         `environ` (null for claims that compare tools); `verdict` is `holds`, `does not hold` or
         `not testable here`; `evidence`, a list of dictionaries as `studies.evidence.Evidence`;
         `reason` and `fix`, null unless not testable.
@@ -71,7 +71,8 @@ def claims(measurements: Measurements, study: str | None = None) -> pd.DataFrame
     places = [(place, data) for place, data in every if place["mpi"]] or every
     across = list(_places(everything, _PLACE))
     rows = [
-        {"study": claim.study, "number": claim.number, "claim": claim.text, **place}
+        {"study": claim.study, "number": claim.number, "claim": claim.text,
+         "published": claim.published, **place}
         | asdict(_evaluate(claim, data))
         for claim in CLAIMS
         if study in (None, claim.study)

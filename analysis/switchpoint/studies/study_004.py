@@ -231,7 +231,8 @@ def _of_mode(rows: pd.DataFrame, mode: str) -> Point:
 
 
 CLAIMS = [
-    Claim("004", 1, "tools are equal below 1 kB", _tools_equal_when_short, across_tools=True),
+    Claim("004", 1, "tools are equal below 1 kB", _tools_equal_when_short, across_tools=True,
+          published="the same"),
     Claim("004", 2, "broadcast is linear in the size up to 1 kB", _linear_up_to_a_kib),
     Claim("004", 3, "broadcast by repeated sends is linear in the size of the group",
           _repeated_linear_in_group),
@@ -249,7 +250,9 @@ CLAIMS = [
         gains_by_application, across_tools=True,
     ),
     Claim("004", 8, "the adaptive (two-level) tree beats the binary one at every size",
-          _two_level_beats_binary),
+          _two_level_beats_binary,
+          published="421 ms over 225 ms (1 B) to 70.4 s over 49.0 s (64 KiB): 1.87 to 1.44"),
     Claim("004", 9, "the costs of a message predict broadcasts along trees to 7.8 %",
-          _trees_are_predicted),
+          _trees_are_predicted,
+          published="errors of 0.04 to 7.8 %"),
 ]  # fmt: skip
