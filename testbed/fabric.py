@@ -3,7 +3,8 @@
     a1 a2 -- host_a -- a_hop1 .. a_hop4 -- a_uplink ==rate== a_core -- core (the controller)
 
 All switches are in the controller's network namespace. The other end of a node's eth0 is `a1` in
-`host_a`.
+`host_a`. If the uplinks are shared, what all hosts send to the core passes one queue, `cable`, in
+place of the rate of each link.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ _PREFIX = 16
 
 #: An interface answers only for the addresses that it has itself (Linux's ip-sysctl, arp_ignore).
 _ONLY_THE_CORE_ANSWERS = Path("/proc/sys/net/ipv4/conf/all/arp_ignore")
+
+
+#: The one queue of shared uplinks.
+_CABLE = "cable"
+_NO_IFB = "uplink.shared: this kernel has no ifb (module ifb); remove shared, or load the module"
 
 
 @dataclass(frozen=True)
@@ -52,9 +58,16 @@ class Fabric:
         _ONLY_THE_CORE_ANSWERS.write_text("1")
         lines = ["link set lo up", *_bridge("core", self._shape.mtu)]
         lines.append(f"addr add {CONTROLLER_ADDRESS}/{_PREFIX} dev core")
+        if self._shape.uplink.shared:
+            lines += [f"link add {_CABLE} mtu {self._shape.mtu} type ifb", f"link set {_CABLE} up"]
         for host in self._shape.hosts:
             lines += self._host_lines(host)
-        _batch("ip", lines)
+        try:
+            _batch("ip", lines)
+        except TestbedError as error:
+            if self._shape.uplink.shared and "Unknown device type" in str(error):
+                raise TestbedError(_NO_IFB) from None
+            raise
         self._shape_traffic("add", *self._shape.hosts)
 
     def _host_lines(self, host: str) -> list[str]:
@@ -99,6 +112,8 @@ class Fabric:
         nodes.
         """
         before, after = self._uplinks[host], replace(self._uplinks[host], **changes)
+        if self._shape.uplink.shared and (after.rate, after.delay) != (before.rate, before.delay):
+            raise TestbedError("rate, delay: all hosts share one link; change the shape instead")
         self._uplinks[host] = after
         try:
             if (after.rate, after.delay) != (before.rate, before.delay):
@@ -135,8 +150,16 @@ class Fabric:
     def _traffic_lines(self, verb: str, host: str) -> list[str]:
         state, uplink = self._uplinks[host], self._shape.uplink
         limits = f"rate {state.rate} burst {uplink.burst} latency {uplink.latency}"
-        lines = []
-        for device in (f"{host}_uplink", f"{host}_core"):
+        lines, devices = [], [f"{host}_uplink", f"{host}_core"]
+        if uplink.shared:
+            # A packet of this host waits for the cable before the core receives it.
+            lines = [
+                f"qdisc add dev {host}_core ingress",
+                f"filter add dev {host}_core parent ffff: protocol all u32 match u32 0 0"
+                f" action mirred egress redirect dev {_CABLE}",
+            ]
+            devices = [_CABLE] if host == self._shape.hosts[0] else []
+        for device in devices:
             lines.append(f"qdisc {verb} dev {device} root handle 1: tbf {limits}")
             if state.delay is not None:
                 # A queue of 100,000 packets is long enough that the delay drops none.

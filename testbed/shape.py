@@ -48,6 +48,9 @@ class Uplink:
         Extra switches between the host's switch and the uplink; about 1 us each.
     delay : str or None
         Delay by netem, such as ``50us``; needs a kernel that has it.
+    shared : bool
+        Whether all hosts and both directions share one link of this rate, as the cable of an old
+        Ethernet. Nodes of one host do not use it.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
@@ -57,6 +60,7 @@ class Uplink:
     latency: str = "100ms"
     hops: int = 4
     delay: str | None = None
+    shared: bool = False
 
     def __post_init__(self) -> None:
         check_rate(self.rate)
