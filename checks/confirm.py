@@ -133,7 +133,7 @@ class Confirm(rfm.RunOnlyRegressionTest, TrialMixin, KernelMixin):
             *self.planned["options"],
         ]
         if self.planned["built_before"]:
-            self.executable = self.build_before.program(self.kernel)
+            self.executable = self.started(self.build_before)
 
     @property
     def run_labels(self):

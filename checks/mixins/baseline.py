@@ -15,6 +15,7 @@ from switchpoint.records.run_facts import switch_of
 
 from . import mpi_library
 from .build import BuildsEnded
+from .image import image_of
 from .placement import PlacementMixin
 
 #: The file with the labels that are written above a curve.
@@ -43,6 +44,11 @@ class BaselineMixin(PlacementMixin):
 
     #: Nothing is measured beside a build.
     builds_ended = fixture(BuildsEnded, scope="session")
+
+    @run_after("setup")
+    def need_programs_outside_of_images(self):
+        """Skip an environment whose MPI is in an image: only the kernels are built in it."""
+        self.skip_if(image_of(self), f"only the kernels run in the image {image_of(self)}")
 
     @run_before("run")
     def begin_curve(self):

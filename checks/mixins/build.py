@@ -24,6 +24,7 @@ from switchpoint.spack.lock import NAME as LOCK
 from switchpoint.spack.lock import read_lock
 from switchpoint.spack.specs import parse
 
+from .image import image_of, in_image
 from .session import OwnStageMixin, leave_slots
 
 #: The program that makes Spack's environments.
@@ -158,6 +159,7 @@ class ProgramBuild(rfm.CompileOnlyRegressionTest, OwnStageMixin):
         here = self.current_system.name, self.current_environ.name
         extras = self.current_environ.extras
         mpi = extras.get("spack_mpi", extras["mpi"])
+        self.skip_if(image_of(self), "Spack does not build in images: -S builder=cmake")
         self.skip_if(
             mpi is None,
             f"environment '{here[1]}' has no MPI that Spack can take (its extras['spack_mpi'] is "
@@ -308,7 +310,9 @@ class KernelBuild(ProgramBuild):
     def prepare_other_build(self):
         """Configure and build with CMake in a tree of the environment's own."""
         self.directory = self.builds / self.current_system.name / self.current_environ.name
-        tree = quoted(self.directory)
+        tree, sources = quoted(self.directory), shipped("src")
+        folders = self.directory, shipped("") if in_checkout() else sources  # with its commit
+        options = f"-DMPI_C_COMPILER={quoted(self.current_environ.cc)} -DBUILD_TESTING=OFF"
         self.build_system.commands = [
             # Two sessions may want the same tree; the lock lasts as long as the build script.
             f"mkdir -p {tree} && exec 9>{tree}/.lock",
@@ -316,9 +320,8 @@ class KernelBuild(ProgramBuild):
             # The environment's modules may bring another MPI than last time; CMake would keep the
             # one it knows. What stays the same is not compiled again.
             f"rm -f {tree}/CMakeCache.txt",
-            f"cmake -S {quoted(shipped('src'))} -B {tree} "
-            f"-DMPI_C_COMPILER={quoted(self.current_environ.cc)} -DBUILD_TESTING=OFF",
-            f"cmake --build {tree} --parallel {free_cores()}",
+            in_image(self, f"cmake -S {quoted(sources)} -B {tree} {options}", *folders),
+            in_image(self, f"cmake --build {tree} --parallel {free_cores()}", *folders),
         ]
 
     @property

@@ -20,6 +20,7 @@ from reframe.core.logging import getlogger
 from switchpoint.records.record import RecordError, read_facts
 
 from .build import BuildsEnded, KernelBuild
+from .image import image_of, in_image
 from .placement import PlacementMixin
 
 
@@ -138,8 +139,10 @@ class KernelMixin(PlacementMixin):
         """Pass the sweep to the kernel, with labels that name the run in the record."""
         self.record = f"{self.kernel}.record"
         self.keep_files = [self.record, *self.build.files_to_keep]
-        self.executable = shlex.quote(self.build.program(self.kernel))
+        self.executable = self.started(self.build)
         labels = self.run_labels | self.build.provenance
+        if image_of(self):
+            labels |= {"container_image": image_of(self)}
         self.executable_opts = [
             f"--mode={','.join(self.modes)}",
             f"--sizes={','.join(map(str, self.sizes_bytes))}",
@@ -166,6 +169,11 @@ class KernelMixin(PlacementMixin):
             self.executable_opts.append("--ucx-protocols")
         if self.seed:
             self.executable_opts.append(f"--seed={self.seed}")
+
+    def started(self, build):
+        """The command of the kernel that a build made, in the environment's image if it has one."""
+        program = shlex.quote(build.program(self.kernel))
+        return in_image(self, program, build.programs)
 
     @run_before("run", always_last=True)
     def tell_how_it_is_started(self):

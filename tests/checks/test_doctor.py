@@ -50,6 +50,13 @@ def test_ranks_that_start_alone_are_called_that(doctor):
     assert "; choose another --mpi in launcher_options" in said
 
 
+def test_an_image_without_a_runtime_is_one_line(doctor):
+    code, said = doctor('mpich["extras"]["container_image"] = "/images/mpich.sif"\n')
+
+    assert (code, said.splitlines()[-1]) == (1, "1 problem found")
+    assert "environment 'mpich' is in an image, but partition 'batch' names no runtime" in said
+
+
 def test_a_job_that_slurm_refuses_is_one_line_with_slurms_words(doctor):
     code, said = doctor('partition["access"] = ["--nodelist=z9"]\n')
 

@@ -29,7 +29,7 @@ _BUILDER = re.compile(r"\b[\w.+-]+@(?![\d=:])[\w.-]+")
 _ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){3,7}\b")
 
 #: Labels and fields that may contain host names in other forms, such as `a[1-4]`, or commands.
-_LEFT_OUT_LABELS = ("launch", "scheduler_options", "modules")
+_LEFT_OUT_LABELS = ("launch", "scheduler_options", "modules", "container_image")
 _LEFT_OUT: dict[str, Any] = {"arguments": [], "slurm": {}}
 
 #: Words that are names of hosts on some machines, but of much else everywhere.

@@ -55,6 +55,7 @@ def run_terms(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> di
         "Spack's hash": kernel.get("spec_hash"),
         "ranks": len(header["ranks"]),
         "launcher": header["labels"].get("launch"),
+        "container image": header["labels"].get("container_image"),
         "scheduler options": header["labels"].get("scheduler_options"),
         "modules": header["labels"].get("modules"),
         **_of_ranks(header["ranks"]),

@@ -180,6 +180,7 @@ class Recipe:
             ("seed", str(self.header["plan"].get("seed"))),
             ("arguments", shlex.join(self.arguments)),
             ("launcher", shlex.join(self.words("launch"))),
+            ("container image", labels.get("container_image")),
             ("scheduler options", shlex.join(self.words("scheduler_options"))),
             ("modules", shlex.join(self.words("modules"))),
             ("not used", ", ".join(self.left_out)),

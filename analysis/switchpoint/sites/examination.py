@@ -82,7 +82,8 @@ def _examine_partition(
     for environ in _measured(partition, environments):
         found = list(_examine_environment(site, system, partition, environments[environ], slurm))
         yield from found
-        if all(fact.state == "ok" for fact in found):
+        # The trial's program is compiled outside of images.
+        if all(fact.state == "ok" for fact in found) and not _image(environments[environ]):
             ready.append(environ)
     offered = [
         (placement["nodes"], placement_name)
@@ -204,6 +205,9 @@ def _examine_environment(
     name = environment.get("name")
     topic = f"environment '{name}'"
     yield from environment_extras(site, environment)
+    if _image(environment):
+        yield _examined_image(site, partition, environment)
+        return
     cc = str(environment.get("cc", "cc"))
     found = ask_compiler(system.get("modules_system", "nomod"), system, partition, environment)
     family = environment.get("extras", {}).get("mpi")
@@ -230,6 +234,31 @@ def _examine_environment(
         )  # fmt: skip
     if partition.get("launcher") == "srun" and slurm.nodes:
         yield from _launch_problems(site, environment, slurm, found)
+
+
+def _image(environment: Mapping[str, Any]) -> str:
+    return str(environment.get("extras", {}).get("container_image", ""))
+
+
+def _examined_image(
+    site: Site, partition: Mapping[str, Any], environment: Mapping[str, Any]
+) -> Fact:
+    """Check what a container needs outside of its image, whose MPI is not asked."""
+    name, image = environment.get("name"), _image(environment)
+    if not partition.get("container_platforms"):
+        return problem(
+            site.entry(name, "container_image"),
+            f"environment '{name}' is in an image, but partition '{partition.get('name')}' names "
+            "no runtime",
+            'add "container_platforms": [{"type": "Apptainer"}] to the partition',
+        )
+    if image.startswith("/") and not Path(image).exists():
+        return problem(
+            site.entry(name, "container_image"),
+            f"environment '{name}': container_image: {image} does not exist",
+            "correct the path",
+        )  # fmt: skip
+    return Fact(f"{partition.get('name')}: {name}", "ok", f"in the image {image}, not examined")
 
 
 def _launch_problems(

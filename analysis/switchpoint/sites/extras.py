@@ -13,6 +13,7 @@ from switchpoint.sites.settings_file import Site, problem
 #: Extras of an environment that the checks read.
 _ENVIRON_EXTRAS = {
     "mpi", "launcher", "launcher_options", "osu", "imb", "imb_mpi_library", "netpipe", "spack_mpi",
+    "container_image",
 }  # fmt: skip
 _PATH_EXTRAS = ("osu", "imb", "imb_mpi_library")
 

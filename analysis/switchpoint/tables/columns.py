@@ -36,7 +36,7 @@ LINK = "link_Gbps"
 PASSING_LABELS = frozenset(
     [
         "session", "start_utc", "builder", "spec_hash", "spack_spec", "spack_hash", "base_run",
-        "did_not_start", "launch", "scheduler_options", "modules", LINK,
+        "did_not_start", "launch", "scheduler_options", "modules", "container_image", LINK,
     ]
 )  # fmt: skip
 
