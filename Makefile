@@ -40,6 +40,8 @@ SESSION_WAIT_S ?= 0
 ONE_SESSION = mkdir -p build; exec 9>>build/session.lock; \
     ! command -v flock >/dev/null || flock -w $(SESSION_WAIT_S) 9 || { \
     echo "another session measures in this folder: wait for its end, or use another clone" >&2; exit 2; }
+# What measures ends with what started it, also if a signal reaches only make, as from `kill` or a CI system.
+TIED := $(if $(shell command -v setpriv),setpriv --pdeathsig TERM)
 # A make inside a make does not check again what is installed.
 READY := INSTALLED=yes
 
@@ -61,13 +63,13 @@ run: install  ## measure and explain: start the cluster, run the sweep, print th
 	@$(ONE_SESSION); export TESTBED_NAME=make-run; \
 	trap '$(BIN)/testbed down --name $$TESTBED_NAME >/dev/null' EXIT; \
 	$(BIN)/testbed up --name $$TESTBED_NAME | sed -n 1p; \
-	$(MAKE) $(READY) checks
+	$(TIED) $(MAKE) $(READY) checks
 	@status=0; $(MAKE) $(READY) findings || status=$$?; $(MAKE) $(READY) failures; exit $$status
 
 .PHONY: measure
 measure: $(if $(filter testbed,$(SITE)),install,python)  ## run the checks of SITE (default testbed) with TAG (default sweep) on PLACEMENT (default all), LAUNCHES times (default 1), store the records
 	@$(READY_TESTBED)
-	@$(MAKE) $(READY) launches
+	@$(TIED) $(MAKE) $(READY) launches
 
 # Every check once, then every check again, so that what disturbs a minute hits one launch of many
 # curves and not all launches of one. A search to the byte needs no second launch.
@@ -75,7 +77,7 @@ measure: $(if $(filter testbed,$(SITE)),install,python)  ## run the checks of SI
 launches:
 	@$(ONE_SESSION); export SWITCHPOINT_SESSION=$${SWITCHPOINT_SESSION:-$$(date -u +%Y%m%dT%H%M%SZ)}; \
 	status=0; left_out='$(EXCLUDE)'; for launch in $$(seq $(LAUNCHES)); do \
-	    $(MAKE) $(READY) checks failures EXCLUDE="$$left_out" || status=$$?; \
+	    $(TIED) $(MAKE) $(READY) checks failures EXCLUDE="$$left_out" || status=$$?; \
 	    left_out='$(if $(filter sweep,$(TAG)),^PingPong(Zoom|Proof)$(if $(EXCLUDE),|$(EXCLUDE)),$(EXCLUDE))'; \
 	done; exit $$status
 
@@ -84,10 +86,10 @@ launches:
 nightly: $(if $(filter testbed,$(SITE)),install,python)  ## measure what is measured every night, and fail if something is worse than in the nights before
 	@$(READY_TESTBED)
 	@$(ONE_SESSION); export SWITCHPOINT_SESSION=$${SWITCHPOINT_SESSION:-$$(date -u +%Y%m%dT%H%M%SZ)}; \
-	$(MAKE) $(READY) checks TAG=nightly EXCLUDE='^Gate'; \
+	$(TIED) $(MAKE) $(READY) checks TAG=nightly EXCLUDE='^Gate'; \
 	echo "== comparison with the nights before"; \
 	report=$$(find output/reports -name 'run-report-*.json' -newer build/measure.start | sort | tail -n1); \
-	status=0; $(BIN)/switchpoint gate --store $(STORE) --session $$SWITCHPOINT_SESSION \
+	status=0; $(TIED) $(BIN)/switchpoint gate --store $(STORE) --session $$SWITCHPOINT_SESSION \
 	    $${report:+--reframe-report $$report} --confirm --budget $(BUDGET) --settings $(SETTINGS) \
 	    $(GATE_OPTIONS) || status=$$?; \
 	$(MAKE) $(READY) failures || status=$$?; exit $$status
@@ -104,7 +106,7 @@ sites: install  ## make two testbed sites of different shapes, measure both, wri
 	@rm -rf $(SITES_FOLDER)
 	@export SWITCHPOINT_SESSION=$$(date -u +%Y%m%dT%H%M%SZ); status=0; \
 	for site in $(SITES); do \
-	    $(MAKE) $(READY) measured-site NAME=$${site%%:*} SHAPE=$${site#*:} || status=$$?; done; \
+	    $(TIED) $(MAKE) $(READY) measured-site NAME=$${site%%:*} SHAPE=$${site#*:} || status=$$?; done; \
 	echo "== what each site reaches"; \
 	$(BIN)/switchpoint reach --store $(SITES_FOLDER)/store --switches; \
 	$(BIN)/switchpoint report --store $(SITES_FOLDER)/store -o $(SITES_FOLDER)/report; exit $$status
@@ -115,7 +117,7 @@ measured-site:
 	trap '$(BIN)/testbed down --name $$TESTBED_NAME >/dev/null' EXIT; \
 	echo "== site $(NAME): a testbed of the shape $(SHAPE)"; \
 	$(BIN)/testbed up --name $$TESTBED_NAME --shape $(SHAPE) | sed -n 1p; \
-	$(MAKE) $(READY) launches LAUNCHES=2 STORE=$(SITES_FOLDER)/store OPTIONS_OF_REFRAME="$(SITES_OPTIONS)"
+	$(TIED) $(MAKE) $(READY) launches LAUNCHES=2 STORE=$(SITES_FOLDER)/store OPTIONS_OF_REFRAME="$(SITES_OPTIONS)"
 
 # Runs the checks and stores the results of those that passed, even if others failed. The failures
 # are written to build/failures for the target `failures`.
@@ -125,7 +127,7 @@ checks:
 	    "to make one: $(BIN)/switchpoint init site $(SITE)" >&2; exit 2; }
 	@echo "== checks tagged $(TAG) on $(SITE); ReFrame's complete output is in build/reframe.log"
 	@mkdir -p build output/reports; touch build/measure.start; rm -f build/failures
-	@$(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) $(if $(EXCLUDE),-x '$(EXCLUDE)') $(if $(PLACEMENT),-S placements=$(PLACEMENT)) \
+	@$(TIED) $(BIN)/reframe -C $(SETTINGS) -c checks -R -r -t $(TAG) $(if $(EXCLUDE),-x '$(EXCLUDE)') $(if $(PLACEMENT),-S placements=$(PLACEMENT)) \
 	    $(OPTIONS_OF_REFRAME) --nocolor 2>&1 | \
 	    { trap '' INT; tee build/reframe.log | \
 	      sed -nu -E -e 's/^\[ +(OK|FAIL) \] \( *([0-9]+\/[0-9]+)\) (.*)$$/\1 \2 \3/p' \

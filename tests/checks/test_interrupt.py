@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from sessions import BIN, ROOT
 
 END_S = 10
@@ -44,7 +45,12 @@ def wait_until(holds, seconds):
     return True
 
 
-def test_control_c_ends_reframe_and_its_jobs(cluster, tmp_path):
+@pytest.mark.parametrize(
+    ("send", "number"),
+    [(os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM)],
+    ids=["Control-C", "a signal to make alone"],
+)
+def test_an_ended_session_ends_reframe_and_its_jobs(cluster, tmp_path, send, number):
     measure = subprocess.Popen(
         [
             *("make", "-C", ROOT, "INSTALLED=yes", f"VENV={Path(sys.executable).parents[1]}"),
@@ -58,7 +64,7 @@ def test_control_c_ends_reframe_and_its_jobs(cluster, tmp_path):
     )
     try:
         assert wait_until(lambda: " R " in jobs(cluster), 120), "no job was started"
-        os.killpg(measure.pid, signal.SIGINT)
+        send(measure.pid, number)
         measure.wait(END_S)
         assert wait_until(lambda: not processes_of(measure.pid), END_S)
         assert wait_until(lambda: not jobs(cluster), END_S)
