@@ -137,13 +137,17 @@ def test_what_a_file_holds_besides_is_told_at_import_and_not_again(
     assert "startup" not in later.stderr
 
 
-def test_a_truncated_run_is_warned_of_whenever_it_is_read(switchpoint: Run, tmp_path: Path) -> None:
+def test_a_truncated_run_is_warned_of_once_and_marked_in_the_report(
+    switchpoint: Run, tmp_path: Path
+) -> None:
     store = tmp_path / "results"
     record = write_record(tmp_path / "run.record", footer=False)
 
-    switchpoint("import", record, "--store", store)
-
-    assert "truncated" in switchpoint("detect", "--store", store).stderr
+    assert "truncated" in switchpoint("import", record, "--store", store).stderr
+    for verb in ("detect", "explain", "reach"):
+        assert "truncated" not in switchpoint(verb, "--store", store).stderr
+    switchpoint("report", "--store", store, "-o", tmp_path / "page")
+    assert "truncated" in (tmp_path / "page" / "index.html").read_text()
 
 
 def test_bad_files_are_named_one_a_line_and_the_rest_goes_on(

@@ -130,6 +130,11 @@ def read(files: list[Path], *, verbose: bool = False) -> Measurements:
     return tell_apart(measurements)
 
 
+def fresh_warnings(measurements: Measurements, files: list[Path] | None) -> list[str]:
+    """Return the warnings to print: `import` printed those of runs in the store, once."""
+    return measurements.warnings if files else measurements.not_taken
+
+
 def list_failures(
     failures: list[InputError], files: list[Path], found: int, *, verbose: bool = False
 ) -> None:

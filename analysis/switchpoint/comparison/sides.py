@@ -94,7 +94,9 @@ def select(
         values = len(found.single_values)
         what = f"no curve, only {values:,} single values" if values else "no curve"
         raise InputError(selection.text, f"selects {what}; select runs with message sizes")
-    return Side(letter, selection, found, points, found.warnings)
+    # Those of runs in the store were printed when they were imported.
+    warnings = found.warnings if selection.files else found.not_taken
+    return Side(letter, selection, found, points, warnings)
 
 
 def select_all(

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from switchpoint.cli.exits import user_mistakes
-from switchpoint.cli.inputs import load_all, newest_records, warn
+from switchpoint.cli.inputs import fresh_warnings, load_all, newest_records, warn
 from switchpoint.cli.options import Files, Json, Since, Store, Until
 
 
@@ -35,7 +35,7 @@ def command(
 
         with progress("testing claims"):
             found = claims(measurements, study)
-        warn([*measurements.warnings, *options_by_run(measurements)[1]])
+        warn([*fresh_warnings(measurements, files), *options_by_run(measurements)[1]])
         if as_json:
             from switchpoint.reporting.json import claims_as_json, print_json
 

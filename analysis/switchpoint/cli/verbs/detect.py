@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from switchpoint.cli.exits import show, user_mistakes
-from switchpoint.cli.inputs import load, store_of, warn
+from switchpoint.cli.inputs import fresh_warnings, load, store_of, warn
 from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 from switchpoint.errors import InputError
 
@@ -90,7 +90,8 @@ def command(
         if sort is not None and sort not in SORTS:
             raise InputError("--sort", f"'{sort}' is not a sort key; use one of {', '.join(SORTS)}")
         measurements = load(files, store, sessions=last, since=since, until=until, verbose=show_all)
-        findings, curves = _find(measurements, curve or [], show_all=show_all)
+        told = fresh_warnings(measurements, files)
+        findings, curves = _find(measurements, curve or [], told, show_all=show_all)
         shown = select_kinds(select_curves(findings, curve or []), only or [])
         if as_json:
             print_json({"findings": findings_as_json(shown)})
@@ -117,7 +118,7 @@ def command(
 
 
 def _find(
-    measurements: Measurements, wanted: list[str], *, show_all: bool
+    measurements: Measurements, wanted: list[str], told: list[str], *, show_all: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return all findings and the points of the wanted curves; warnings go to stderr."""
     from switchpoint.detection.doubts import doubt_warnings
@@ -139,7 +140,7 @@ def _find(
         raise InputError("--curve", f"no curve matches {' and '.join(wanted)}")
     sizes = [*few_sizes_warning(curves, FEWEST_SIZES), *many_sizes_warnings(curves, MOST_SIZES)]
     noise = [*noise_warnings(curves), *doubt_warnings(curves, findings)]
-    warn([*measurements.warnings, *noise, *sizes], verbose=show_all)
+    warn([*told, *noise, *sizes], verbose=show_all)
     return findings, curves
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from switchpoint.cli.exits import user_mistakes
-from switchpoint.cli.inputs import load, warn
+from switchpoint.cli.inputs import fresh_warnings, load, warn
 from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 from switchpoint.errors import InputError
 
@@ -54,7 +54,7 @@ def command(
         with progress("explaining"):
             switches = explain(measurements)
         eager = stayed_eager(measurements)
-        warn(measurements.warnings)
+        warn(fresh_warnings(measurements, files))
         for column, wanted in (("placement", placement), ("mode", mode)):
             if wanted is not None:
                 # A zoom can report on modes without samples.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from switchpoint.cli.exits import show, user_mistakes
-from switchpoint.cli.inputs import load_all, load_from, warn
+from switchpoint.cli.inputs import fresh_warnings, load_all, load_from, warn
 from switchpoint.cli.options import Environ, Files, Json, Model, Mpi, Partition, Store, Within
 from switchpoint.cli.verbs.recommend import recommend
 
@@ -44,7 +44,7 @@ def fit(
         with progress("fitting"):
             model = fit_model(measurements, site, str(files[0]) if files else store)
         save_model(model, output)
-        warn([*measurements.warnings, *model.notes])
+        warn([*fresh_warnings(measurements, files), *model.notes])
         if as_json:
             from switchpoint.reporting.json import print_json
 

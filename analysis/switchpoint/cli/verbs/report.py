@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from switchpoint.cli.exits import show, user_mistakes
-from switchpoint.cli.inputs import load, store_of, warn
+from switchpoint.cli.inputs import fresh_warnings, load, store_of, warn
 from switchpoint.cli.options import Files, Json, Scheduler, Since, Store, Until
 
 
@@ -39,7 +39,7 @@ def command(
 
         with progress("writing the report"):
             page = report(measurements, output, store=store_of(files, store), force=force)
-        warn([*measurements.warnings, *left_out_of_simulated(measurements)])
+        warn([*fresh_warnings(measurements, files), *left_out_of_simulated(measurements)])
         if as_json:
             from switchpoint.reporting.json import print_json
 

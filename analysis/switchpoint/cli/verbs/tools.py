@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from switchpoint.cli.exits import user_mistakes
-from switchpoint.cli.inputs import load, warn
+from switchpoint.cli.inputs import fresh_warnings, load, warn
 from switchpoint.cli.options import Files, Json, Since, Store, Until
 
 
@@ -20,7 +20,7 @@ def command(
         from switchpoint.comparison.tools import tools
 
         table = tools(measurements)
-        warn(measurements.warnings)
+        warn(fresh_warnings(measurements, files))
         if as_json:
             from switchpoint.reporting.json import print_json, tools_as_json
 
