@@ -20,6 +20,8 @@ PLACEMENTS: Placements = load_placements(ROOT / "site-configs/testbed/placements
 
 #: How srun starts each MPI on the testbed.
 PMI = {"openmpi": "pmix", "mpich": "pmi2"}
+#: Compilers of MPIs that Debian does not name `mpicc.MPI`.
+COMPILERS = {"smpi": "smpicc"}
 #: Seconds that one command may take, and the exit code of `timeout` after them.
 LONGEST_S, TIMED_OUT = 300, 124
 NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
@@ -41,9 +43,9 @@ def testbed(shape: str | Path = "two-hosts") -> Iterator[str]:
 
 @cache
 def kernel(mpi: str, name: str) -> Path:
-    """Path of a kernel built for an MPI, Debian's or a folder; builds it if missing or old."""
+    """Path of a kernel built for an MPI, Debian's, SimGrid's or a folder; builds it if missing or old."""
     folder = Path(mpi).resolve()
-    compiler = folder / "bin/mpicc" if folder.is_dir() else f"mpicc.{mpi}"
+    compiler = folder / "bin/mpicc" if folder.is_dir() else COMPILERS.get(mpi, f"mpicc.{mpi}")
     tree = ROOT / "build" / "bench" / folder.name
     tree.mkdir(parents=True, exist_ok=True)
     with (tree / "lock").open("w") as lock:

@@ -24,6 +24,8 @@ static void close_rank(MPI_Comm comm, struct json *mine, struct json *json, cons
 static void write_facts(struct json *json);
 static void write_cpus_allowed(struct json *json);
 static void write_cpu_model(struct json *json);
+static void write_cores_online(struct json *json);
+static void write_boot_id(struct json *json);
 static void write_net_namespace(struct json *json);
 static void write_ptrace_scope(struct json *json);
 static void write_huge_pages(struct json *json);
@@ -81,17 +83,36 @@ static void write_facts(struct json *json)
     write_cpus_allowed(json);
     json_integer(json, "cpu", sched_getcpu());
     write_cpu_model(json);
-    json_integer(json, "cores_online", sysconf(_SC_NPROCESSORS_ONLN));
+    write_cores_online(json);
     struct utsname kernel;
     json_string(json, "kernel_release", uname(&kernel) == 0 ? kernel.release : NULL);
     json_integer(json, "pid", getpid());
     write_net_namespace(json);
-    char boot_id[64];
     topology_write(json, "topology");
     write_ptrace_scope(json);
     write_huge_pages(json);
+    write_boot_id(json);
+}
+
+/* Simulated hosts share neither the cores nor the system of the machine that simulates them. */
+static void write_cores_online(struct json *json)
+{
+#ifdef SWITCHPOINT_SIMULATED
+    json_string(json, "cores_online", NULL);
+#else
+    json_integer(json, "cores_online", sysconf(_SC_NPROCESSORS_ONLN));
+#endif
+}
+
+static void write_boot_id(struct json *json)
+{
+#ifdef SWITCHPOINT_SIMULATED
+    json_string(json, "boot_id", NULL);
+#else
+    char boot_id[64];
     const bool booted = system_line("/proc/sys/kernel/random/boot_id", "", boot_id, sizeof boot_id);
     json_string(json, "boot_id", booted ? boot_id : NULL);
+#endif
 }
 
 /* The CPUs that this process may use, as the operating system reports them. */

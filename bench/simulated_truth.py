@@ -1,0 +1,254 @@
+"""Predicts kernels on simulated networks whose parameters are known: the error by kernel and ranks.
+
+SimGrid runs the kernels' own code with a core for each rank. Each network has a latency, bandwidth,
+overhead, eager limit and speed of its own, drawn from wide ranges. A model is fitted to ping-pongs
+of two ranks, and to what one rank computes alone, and predicts 4, 8 and 16 ranks, one or two of
+them on a node. With --keep the records stay in FOLDER.
+Usage: ``.venv/bin/python bench/simulated_truth.py [NETWORKS] [--first SEED] [--keep FOLDER]``
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from arguments import add_count, count, parser
+from on_testbed import kernel
+from switchpoint import compare_with, fit_model, read_files
+from switchpoint.errors import InputError
+
+NEAR, FAR = "one_node", "between_nodes"
+MPI = "smpi"
+
+_ONCE = ("--passes=2", "--samples=1", "--warmup=0", "--pass-time=1", "--block-time=0")
+
+#: Messages alone take time, and computing takes none: the same run gives the same times.
+EXACT = "--cfg=smpi/simulate-computation:no"
+
+
+@dataclass(frozen=True)
+class Network:
+    """Hosts around a switch, and what a message costs: the truth that a model has to find.
+
+    Attributes
+    ----------
+    latency_us, bandwidth_MBps : float
+        Of the path between two hosts; within a host messages are four times as fast.
+    overhead_us, overhead_per_byte_us : float
+        What a rank itself needs for each message that it sends or receives.
+    eager_bytes : int
+        Shorter messages do not wait for their receiver.
+    speed : float
+        How many times as fast as this machine's a simulated core is.
+    """
+
+    seed: int
+    latency_us: float
+    bandwidth_MBps: float
+    overhead_us: float
+    overhead_per_byte_us: float
+    eager_bytes: int
+    speed: float
+
+    def platform(self, hosts: int) -> str:
+        """Return the platform file of SimGrid."""
+        return (
+            "<?xml version='1.0'?>\n"
+            '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+            '<platform version="4.1">\n'
+            f'  <cluster id="star" prefix="host" suffix="" radical="0-{hosts - 1}"'
+            f' speed="{self.speed:.6g}Gf" core="16" bw="{self.bandwidth_MBps:.6g}MBps"'
+            f' lat="{self.latency_us / 2:.6g}us" loopback_lat="{self.latency_us / 4:.6g}us"'
+            f' loopback_bw="{4 * self.bandwidth_MBps:.6g}MBps"/>\n'
+            "</platform>\n"
+        )
+
+    def settings(self) -> list[str]:
+        """Return the options of smpirun."""
+        costs = f"0:{self.overhead_us * 1e-6:.6g}:{self.overhead_per_byte_us * 1e-6:.6g}"
+        return [
+            *("--log=root.thres:critical", "--cfg=smpi/host-speed:1Gf"),
+            *("--cfg=smpi/bw-factor:0:1", "--cfg=smpi/lat-factor:0:1"),
+            "--cfg=network/crosstraffic:0",
+            *(f"--cfg=smpi/{call}:{costs}" for call in ("os", "ois", "or")),
+            f"--cfg=smpi/async-small-thresh:{self.eager_bytes}",
+            f"--cfg=smpi/send-is-detached-thresh:{self.eager_bytes}",
+        ]
+
+
+def network(seed: int) -> Network:
+    """Draw a network, from 10 Mbit/s Ethernet to a fast fabric."""
+    draw = random.Random(seed)
+
+    def between(least: float, most: float) -> float:
+        return math.exp(draw.uniform(math.log(least), math.log(most)))
+
+    bandwidth_MBps = between(1.25, 10_000)
+    latency_us = between(1, 100)
+    return Network(
+        seed, latency_us, bandwidth_MBps, overhead_us=between(0.02, 0.5) * latency_us,
+        overhead_per_byte_us=between(0.01, 0.5) / bandwidth_MBps,
+        eager_bytes=2 ** draw.randint(12, 18) + 1, speed=between(0.3, 3),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """One program to run: its ranks' nodes and its options."""
+
+    program: str
+    process_map: str
+    options: tuple[str, ...]
+    computes: bool = False
+
+
+PING_PONGS = [
+    *(Step("pingpong", nodes, ("--mode=send,stream,bistream", "--window=16", "--sizes=1:4M/2"))
+      for nodes in ("AA", "AB")),
+    *(Step("zoom", nodes, ("--mode=late", "--sizes=1:1M")) for nodes in ("AA", "AB")),
+]  # fmt: skip
+
+RANKS = (4, 8, 16)
+SIZES = "1K,16K,64K,256K"
+_BROADCAST = (
+    "--mode=repeated,binary,two_level,binomial,pipelined,repeated_ack,binary_ack,two_level_ack,"
+    "binomial_ack,scatter_allgather", f"--sizes={SIZES}")  # fmt: skip
+_EXCHANGE = (
+    "--mode=shift,pairwise,synchronous_shuffle,group_shuffle,synchronous_shuffle_windowed,"
+    "group_shuffle_windowed", f"--sizes={SIZES}")  # fmt: skip
+
+#: The applications: what shows their rate on one rank, and what many ranks do.
+APPLICATIONS = {
+    "mergesort": ("tree", "tree", "200000,1600000"),
+    "voting": ("serial", "everywhere,shares", "64K,1M"),
+    "jpeg": ("one_rank", "parallel", "256K,1M"),
+    "backpropagation": ("one_rank", "parallel", "64K,256K"),
+    "psrs": ("one_rank", "parallel", "64K,1M"),
+    "fft": ("one_rank", "parallel", "64K,1M"),
+    "linear": ("lu_one_rank,inv_one_rank,mult_one_rank", "lu,inv,mult", "32K,512K"),
+}
+
+
+def letters(ranks: int, on_node: int) -> str:
+    """Return the map of ranks with so many of them on each node."""
+    return "".join(chr(ord("A") + rank // on_node) for rank in range(ranks))
+
+
+def steps() -> Iterator[Step]:
+    """Yield everything that is run on a network."""
+    yield from PING_PONGS
+    for program, (alone, _, sizes) in APPLICATIONS.items():
+        yield Step(program, "A", (f"--mode={alone}", f"--sizes={sizes}"), computes=True)
+    for ranks in RANKS:
+        for on_node in (1, 2):
+            nodes = letters(ranks, on_node)
+            yield Step("broadcast", nodes, _BROADCAST)
+            yield Step("alltoall", nodes, _EXCHANGE)
+            ring = ("--mode=alternate,sendrecv", "--grain=2000", "--sizes=4,4000,40000")
+            yield Step("ring", nodes, (*ring, "--label=grain_us=2000"), computes=True)
+            for program, (_, modes, sizes) in APPLICATIONS.items():
+                tree = nodes[: ranks - 1] if program == "mergesort" else nodes
+                options = (f"--mode={modes}", f"--sizes={sizes}")
+                yield Step(program, tree, options, computes=True)
+
+
+def simulate(truth: Network, step: Step, record: Path) -> None:
+    """Run a program on a network."""
+    ranks, nodes = len(step.process_map), len(set(step.process_map))
+    platform, hosts = record.with_suffix(".xml"), record.with_suffix(".hosts")
+    platform.write_text(truth.platform(max(nodes, 2)))
+    hosts.write_text("".join(f"host{ord(letter) - ord('A')}\n" for letter in step.process_map))
+    words = [
+        *("smpirun", "-np", str(ranks), "-platform", platform, "-hostfile", hosts),
+        *(*truth.settings(), *([] if step.computes else [EXACT]), kernel(MPI, step.program)),
+        *(*step.options, *(_ONCE if step.program != "zoom" else ("--passes=2",))),
+        *(f"--label=site=network-{truth.seed}", f"--label=environ={MPI}"),
+        *(f"--label=placement={NEAR if nodes == 1 else FAR}", f"--record={record}"),
+    ]
+    done = subprocess.run(
+        [str(word) for word in words], cwd=record.parent, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, words))} fails:\n{done.stdout}{done.stderr}")
+
+
+def simulated(truth: Network, keep: Path, workers: int = 2) -> Path:
+    """Run everything on a network; return the folder of the records."""
+    folder = keep / f"network-{truth.seed}"
+    folder.mkdir(parents=True)
+    with ThreadPoolExecutor(workers) as pool:
+        waiting = [
+            pool.submit(simulate, truth, step, folder / f"{number}.record")
+            for number, step in enumerate(steps())
+        ]
+        for one in waiting:
+            one.result()
+    return folder
+
+
+def errors(folder: Path, site: str) -> pd.DataFrame:
+    """Fit a model to a folder's ping-pongs, and compare all that it predicts."""
+    found = read_files(sorted(folder.glob("*.record"))).measurements
+    assert found is not None
+    model = fit_model(found, site)
+    tables = []
+    for name in ("broadcast", "alltoall", "ring", *APPLICATIONS):
+        try:
+            compared = compare_with(model, found, name)
+        except InputError as error:
+            print(f"{site}: {name}: {error}", file=sys.stderr)
+            continue
+        tables.append(compared.assign(kernel=name, site=site))
+    together = pd.concat(tables, ignore_index=True)
+    shared = together["ranks_on_nodes"].map(lambda nodes: len(nodes) > len(set(nodes)) > 1)
+    return together[together["ranks"] > 2].assign(shared=shared)
+
+
+def print_errors(table: pd.DataFrame) -> None:
+    """Print a row for each kernel and number of ranks."""
+    print(
+        f"{'kernel':16} {'ranks':>5} {'a node':>6} {'points':>6} {'median%':>8} {'bias%':>7}"
+        f" {'90 %':>7} {'most%':>7} {'inside%':>8}"
+    )
+    for (name, ranks, shared), rows in table.groupby(["kernel", "ranks", "shared"]):
+        known = rows[rows["predicted_us"].notna()]
+        error = 100 * known["error"].astype(float)
+        inside = known["measured_us"].between(
+            known["predicted_low_us"].astype(float), known["predicted_high_us"].astype(float)
+        )
+        print(
+            f"{name:16} {ranks:5} {2 if shared else 1:6} {len(known):6} {error.abs().median():8.1f}"
+            f" {error.median():+7.1f} {error.abs().quantile(0.9):7.1f} {error.abs().max():7.1f}"
+            f" {100 * inside.mean():8.1f}"
+        )
+
+
+def main() -> None:
+    """Print the errors on each network together."""
+    options = parser(__doc__)
+    add_count(options, "networks", 8)
+    options.add_argument("--first", type=count, default=1, metavar="SEED")
+    options.add_argument("--keep", type=Path, metavar="FOLDER")
+    given = options.parse_args()
+    tables = []
+    with tempfile.TemporaryDirectory(dir=".") as scratch:
+        keep = (given.keep or Path(scratch)).resolve()
+        for seed in range(given.first, given.first + given.networks):
+            truth = network(seed)
+            folder = simulated(truth, keep)
+            tables.append(errors(folder, folder.name))
+            print(truth, file=sys.stderr)
+    print_errors(pd.concat(tables, ignore_index=True))
+
+
+if __name__ == "__main__":
+    main()
