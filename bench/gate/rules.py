@@ -57,8 +57,8 @@ RULES: dict[str, tuple[str, Any]] = {
     "disturbed in levels": ("levels._DISTURBED", np.inf),
     "causes": ("changes.causes_of", lambda changes: [[one] for one in changes]),
     "consequences": (
-        "changes.divided",
-        lambda beside, *_: (type(beside)([], []), beside),
+        "changes.explained",
+        lambda moved, odd, *_: ([False] * len(moved), [False] * len(odd)),
     ),
 }
 

@@ -97,14 +97,7 @@ def _joined(parts: Iterable[ByCurve]) -> ByCurve:
     for part in parts:
         own = part.shapes
         shapes.append(replace(own, segment=own.segment + segments))
-        moved += [
-            replace(
-                one,
-                places=one.places + places,
-                segments=(one.segments[0] + segments, one.segments[1] + segments),
-            )
-            for one in part.moved
-        ]
+        moved += [replace(one, places=one.places + places) for one in part.moved]
         parameters.append(part.parameters.numbered_from(segments))
         slower.append(part.slower)
         rest.append(part.rest)

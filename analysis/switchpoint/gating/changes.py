@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
+from itertools import compress
+from operator import not_
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,13 @@ import pandas as pd
 from switchpoint.gating.baseline import USUAL_SCATTER, Series, compare
 from switchpoint.gating.by_curve import ByCurve
 from switchpoint.gating.circumstances import software_changed
+from switchpoint.gating.consequences import (
+    causes_of,
+    explained,
+    of_sizes,
+    of_switches,
+    words_of,
+)
 from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.factors import groups_of, strata
 from switchpoint.gating.levels import began, normal_sessions
@@ -23,7 +31,6 @@ from switchpoint.gating.parameters import (
     NOISE,
     Parameters,
 )
-from switchpoint.gating.places import Beside, causes_of, divided, of_sizes, of_switches, words_of
 from switchpoint.gating.policy import Policy
 from switchpoint.gating.search import Change, Evidence, Search
 from switchpoint.gating.switches import ENOUGH_SESSIONS
@@ -67,17 +74,19 @@ def found(current: Current, curves: ByCurve | None, policy: Policy) -> Iterator[
         yield _draft(current, parameters, change, "slow_drift", [])
     changes = search.changes()
     sure = search.beside()
-    moved = [*itertools.compress(curves.moved, sure)]
+    moved = [*compress(curves.moved, sure)]
     least = math.log1p(policy.minimum_effect.time)
     odd = odd_sizes(sizes, sure[len(curves.moved) :], curves.slower, curves.shapes, least)
     if current.sessions.current < ENOUGH_SESSIONS:  # a switch that moved by one size looks the same
         odd = [one for one in odd if not one.beside_switch]
-    rest = Beside(moved, odd)
     for cause in causes_of(changes):
-        own, rest = divided(rest, cause, parameters)
-        yield from _of_parameters(current, cause, evidence, search, words_of(current, own))
-    yield from of_switches(current, curves.shapes, rest.moved)
-    yield from of_sizes(current, rest.odd)
+        follows, belongs = explained(moved, odd, cause, curves)
+        clauses = words_of(current, [*compress(moved, follows)], [*compress(odd, belongs)])
+        yield from _of_parameters(current, cause, evidence, search, clauses)
+        moved = [*compress(moved, map(not_, follows))]
+        odd = [*compress(odd, map(not_, belongs))]
+    yield from of_switches(current, curves.shapes, moved)
+    yield from of_sizes(current, odd)
 
 
 def _evidence(

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from switchpoint.gating.baseline import TestResult
 from switchpoint.gating.by_session import LaunchesBySession, launches_by_session
-from switchpoint.gating.parameters import BANDWIDTH, LATENCY, Parameters, ratios
+from switchpoint.gating.parameters import Parameters, ratios
 from switchpoint.gating.points import Points
 from switchpoint.gating.shapes import Shapes
 from switchpoint.tables.sweeps import Floats, Indices
@@ -31,9 +31,8 @@ class OddSizes:
         The places of these sizes in the shapes.
     effect, low, high : float
         The largest change, as a logarithm of time, with its 95 % interval.
-    beside : tuple of int
-        The segments on either side of a switch, if one of the sizes is the last one before it or
-        the first one beyond.
+    beside_switch : bool
+        Whether it is one size beside a switch, which may have moved by one size.
     """
 
     curve: int
@@ -43,12 +42,7 @@ class OddSizes:
     effect: float
     low: float
     high: float
-    beside: tuple[int, ...]
-
-    @property
-    def beside_switch(self) -> bool:
-        """Whether it is one size beside a switch, which may have moved by one size."""
-        return len(self.places) == 1 and bool(self.beside)
+    beside_switch: bool
 
 
 def slower_by_place(
@@ -119,7 +113,7 @@ def odd_sizes(
                 float(test.effect[largest]),
                 float(low[largest]),
                 float(high[largest]),
-                _segments_beside(run, shapes),
+                len(run) == 1 and _is_beside_switch(run[0], shapes),
             )
         )
     return found
@@ -131,13 +125,8 @@ def _explained(shapes: Shapes, parameters: Parameters) -> tuple[Floats, Floats]:
     A segment that tells only one of latency and time per byte does not tell whether the other one
     changed as much, or not at all.
     """
-    levels = {}
-    for metric in (LATENCY, BANDWIDTH):
-        rows = parameters.table.index[parameters.table["metric"] == metric]
-        level = np.full((len(shapes.segment_curve), parameters.per_session.shape[1]), np.nan)
-        level[parameters.table["segment"].to_numpy()[rows]] = parameters.per_session[rows]
-        levels[metric] = level[shapes.segment]
-    latency, per_byte = levels[LATENCY], levels[BANDWIDTH]
+    levels = parameters.by_segment(len(shapes.segment_curve))
+    latency, per_byte = (level[shapes.segment] for level in levels)
     share = shapes.latency_share[:, None]
     known = np.where(np.isnan(latency), per_byte, latency)
     own_share = np.where(np.isnan(latency), 1 - share, share)
@@ -150,12 +139,11 @@ def _explained(shapes: Shapes, parameters: Parameters) -> tuple[Floats, Floats]:
     )
 
 
-def _segments_beside(run: Indices, shapes: Shapes) -> tuple[int, ...]:
-    """Return the segments of a run of places and of those next to it, if they are several."""
-    around = slice(max(run[0] - 1, 0), run[-1] + 2)
-    own = shapes.segment[around][shapes.curve[around] == shapes.curve[run[0]]]
-    segments = np.unique(own)
-    return tuple(segments.tolist()) if len(segments) > 1 else ()
+def _is_beside_switch(place: int, shapes: Shapes) -> bool:
+    """Whether a place is next to another segment of its curve."""
+    around = slice(max(place - 1, 0), place + 2)
+    own = shapes.curve[around] == shapes.curve[place]
+    return len(np.unique(shapes.segment[around][own])) > 1
 
 
 def _runs(places: Indices, curve: Indices, effect: Floats) -> list[Indices]:

@@ -76,6 +76,19 @@ class Parameters:
         """Medians over the launches of each session, shape (parameters, sessions)."""
         return self.launches.per_session
 
+    def by_segment(self, segments: int) -> tuple[Floats, Floats]:
+        """Return latency and time per byte of each segment, shape (segments, sessions).
+
+        NaN where the segment's sizes do not tell it.
+        """
+        found = []
+        for metric in (LATENCY, BANDWIDTH):
+            rows = self.table.index[self.table["metric"] == metric]
+            level = np.full((segments, self.per_session.shape[1]), np.nan)
+            level[self.table["segment"].to_numpy()[rows]] = self.per_session[rows]
+            found.append(level)
+        return found[0], found[1]
+
     def numbered_from(self, segments: int) -> Parameters:
         """Number the segments from here on; the noise belongs to none."""
         own = self.table["segment"]

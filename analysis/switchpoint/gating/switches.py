@@ -74,8 +74,6 @@ class MovedSwitch:
         The probability that chance shows it, of all places to which the switch could have moved.
     places : array of int
         The places in between.
-    segments : tuple of int
-        The segments before and after the switch in the baseline.
     """
 
     curve: int
@@ -88,7 +86,6 @@ class MovedSwitch:
     high: float
     p: float
     places: Indices
-    segments: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -324,11 +321,4 @@ class _Curve:
             effect + half,
             p,
             self.first + move.places,
-            self._sides(move),
         )
-
-    def _sides(self, move: _Move) -> tuple[int, int]:
-        """Return the segments before and after a switch."""
-        edges = np.flatnonzero(np.diff(self.segment)) + 1
-        start = edges[np.abs(edges - move.start).argmin()]
-        return int(self.segment[start - 1]), int(self.segment[start])

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import compress
 from typing import TypeVar
 
 import numpy as np
 
+from switchpoint.gating.by_curve import ByCurve
 from switchpoint.gating.current import Current, Draft
 from switchpoint.gating.factors import alike, first_fit
 from switchpoint.gating.odd_sizes import OddSizes
-from switchpoint.gating.parameters import NOISE, Parameters
+from switchpoint.gating.parameters import NOISE
 from switchpoint.gating.search import Change
 from switchpoint.gating.shapes import Shapes
 from switchpoint.gating.switches import MovedSwitch
 from switchpoint.gating.words import counted, effect_text, named, range_words, shared_by
-from switchpoint.tables.sweeps import Indices
+from switchpoint.tables.sweeps import Floats, Indices
 from switchpoint.tables.units import size_text
 
 #: A sentence that lists more than this many consequences of a change is not read.
@@ -32,15 +31,14 @@ _MOST_CLAUSES = 3
 _Found = TypeVar("_Found", MovedSwitch, OddSizes)
 
 
-def words_of(current: Current, beside: Beside) -> list[str]:
+def words_of(current: Current, moved: list[MovedSwitch], odd: list[OddSizes]) -> list[str]:
     """Write what follows from a change of latency or bandwidth, a clause each."""
-    moved = (_where_moved(current, same) for same in _moved_together(beside.moved))
-    largest = sorted(_odd_together(beside.odd), key=lambda same: -abs(_typical(same).effect))
-    odd = (
+    clauses = [_where_moved(current, same) for same in _moved_together(moved)]
+    largest = sorted(_odd_together(odd), key=lambda same: -abs(_typical(same).effect))
+    clauses += (
         f"{_where_odd(current, same)} {100 * math.expm1(_typical(same).effect):+.0f} % beyond that"
         for same in largest
     )
-    clauses = [*moved, *odd]
     if len(clauses) > _MOST_CLAUSES:
         clauses[_MOST_CLAUSES:] = [counted(len(clauses) - _MOST_CLAUSES, "more consequence")]
     return clauses
@@ -175,65 +173,53 @@ def _explains(main: Change, change: Change) -> bool:
     return larger and bool(np.isin(change.curves, main.curves).all())
 
 
-@dataclass(frozen=True)
-class Beside:
-    """What changed beside the parameters.
+def explained(
+    moved: Sequence[MovedSwitch], odd: Sequence[OddSizes], cause: Sequence[Change], curves: ByCurve
+) -> tuple[list[bool], list[bool]]:
+    """Return of each moved switch and odd size whether a cause explains it.
 
-    Attributes
-    ----------
-    moved : list of MovedSwitch
-    odd : list of OddSizes
-    """
-
-    moved: list[MovedSwitch]
-    odd: list[OddSizes]
-
-
-def divided(
-    beside: Beside, cause: Sequence[Change], parameters: Parameters
-) -> tuple[Beside, Beside]:
-    """Return which moved switches and odd sizes follow from a cause, and the others.
-
-    A switch follows if the latency or bandwidth of the curve changed in the segment on either side
-    of it, and the sizes that it moved across changed in the same direction. Odd sizes follow if
-    they are in such a curve, in the same direction, and by no more than the change itself; or it is
-    one size beside a switch, which then moved by one size; or they go on where a segment that
-    changed ends, such as one that a link limits.
+    A segment whose line changed predicts times of its own sizes, and of those in the segments
+    beside it: a slower link limits from a smaller size on. A line is known up to its own change,
+    so it explains up to twice that. What lies between the baseline and the largest of these times
+    follows from the cause.
 
     Parameters
     ----------
-    beside
+    moved, odd
         What no other cause explains.
     cause
         Changes that are one finding.
-    parameters
-        Of all curves.
+    curves
+        Shapes, parameters, and how much slower each size is now.
     """
-    if cause[0].metric == NOISE:
-        return Beside([], []), beside
-    slower = cause[0].effect > 0
-    rows = np.concatenate([change.rows for change in cause])
-    changed = np.unique(parameters.table["segment"].to_numpy()[rows])
-    curves = np.unique(np.concatenate([change.curves for change in cause]))
-    largest = max(abs(change.effect) for change in cause)
-    follows = [
-        (one.effect > 0) == slower and bool(np.isin(one.segments, changed).any())
-        for one in beside.moved
-    ]
-    belongs = [
-        (one.effect > 0) == slower
-        and (
-            abs(one.effect) <= largest
-            or one.beside_switch
-            or bool(np.isin(one.beside, changed).any())
+    shapes, way = curves.shapes, 1.0 if cause[0].effect > 0 else -1.0
+    reach = np.full(len(shapes.size), -np.inf)
+    if cause[0].metric != NOISE:
+        segments = np.unique(
+            curves.parameters.table["segment"].to_numpy()[np.concatenate([c.rows for c in cause])]
         )
-        and one.curve in curves
-        for one in beside.odd
-    ]
+        levels = curves.parameters.by_segment(len(shapes.segment_curve))
+        for segment in segments.tolist():
+            changes = [level[segment, -1] for level in levels if np.isfinite(level[segment, -1])]
+            around = _around(shapes, segment)
+            line = shapes.latency_us[segment] * np.exp(changes[0])
+            line = line + shapes.per_byte_us[segment] * np.exp(changes[-1]) * shapes.size[around]
+            twice = 2 * max(way * change for change in changes)
+            predicted = np.maximum(way * (np.log(line) - shapes.log_time[around]), twice)
+            reach[around] = np.maximum(reach[around], predicted)
+
+    def follows(one: MovedSwitch | OddSizes, now: Floats | float) -> bool:
+        return way * one.effect > 0 and bool(np.mean(way * now) <= np.mean(reach[one.places]))
+
     return (
-        Beside([*compress(beside.moved, follows)], [*compress(beside.odd, belongs)]),
-        Beside(
-            [*compress(beside.moved, np.logical_not(follows))],
-            [*compress(beside.odd, np.logical_not(belongs))],
-        ),
+        [follows(one, one.effect) for one in moved],
+        [follows(one, curves.slower[one.places]) for one in odd],
     )
+
+
+def _around(shapes: Shapes, segment: int) -> slice:
+    """Return the places of a segment and of those beside it in its curve."""
+    same = shapes.segment_curve == shapes.segment_curve[segment]
+    first, last = np.flatnonzero(same)[[0, -1]]
+    low, high = max(segment - 1, first), min(segment + 1, last)
+    return slice(*np.searchsorted(shapes.segment, [low, high + 1]).tolist())
