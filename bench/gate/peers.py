@@ -83,23 +83,27 @@ PEERS: dict[str, tuple[Detector, list[str]]] = {
     "Conbench's z-score": (conbench, []),
     "Apache Otava": (otava, ["apache-otava==0.7.0"]),
     "E-divisive": (e_divisive, ["signal-processing-algorithms==2.1.6", "numpy<2"]),
-    "ruptures, PELT l1": (ruptures_pelt, ["ruptures==1.1.10"]),
+    "ruptures PELT l1": (ruptures_pelt, ["ruptures==1.1.10"]),
     "asv": (asv, ["asv==0.6.5"]),
 }
 
 
-def reports(detector: Detector, values: list[float]) -> list[tuple[int, int]]:
-    """Return each change with the night on which it was first reported."""
+def reports(detector: Detector, values: list[float], first: int = FIRST) -> list[tuple[int, int]]:
+    """Return each change with the night on which it was first reported, from a night on."""
     told: list[tuple[int, int]] = []
-    for night in range(FIRST, len(values)):
+    for night in range(first, len(values)):
         for place in detector(values[: night + 1]):
             if all(abs(place - known) > SAME for _, known in told):
                 told.append((night, place))
     return told
 
 
-def elsewhere(name: str, series: list[list[float]]) -> list[list[tuple[int, int]]]:
+def elsewhere(
+    name: str, series: list[list[float]], first: int = FIRST
+) -> list[list[tuple[int, int]]]:
     """Return the reports of a peer on each series, in an environment of the peer's own.
+
+    Those of the first night that is judged are of all that changed before.
 
     Raises
     ------
@@ -109,7 +113,7 @@ def elsewhere(name: str, series: list[list[float]]) -> list[list[tuple[int, int]
     with_packages = [f"--with={package}" for package in PEERS[name][1]]
     done = subprocess.run(
         [UV, "run", "--quiet", "--no-project", "--python=3.11", *with_packages, "python",
-         HERE, name],
+         HERE, name, str(first)],
         input=json.dumps(series), capture_output=True, text=True, check=False,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
@@ -120,4 +124,5 @@ def elsewhere(name: str, series: list[list[float]]) -> list[list[tuple[int, int]
 
 if __name__ == "__main__":
     chosen = PEERS[sys.argv[1]][0]
-    json.dump([reports(chosen, values) for values in json.load(sys.stdin)], sys.stdout)
+    since = int(sys.argv[2]) if len(sys.argv) > 2 else FIRST
+    json.dump([reports(chosen, values, since) for values in json.load(sys.stdin)], sys.stdout)

@@ -214,20 +214,25 @@ def main() -> None:
     except (OSError, KeyError, TypeError, ValueError) as error:
         options.error(str(error))
     for folder, series in every.items():
-        values = [one.sessions for one in series]
-        sessions = sum(map(len, values))
-        print(f"\n{folder.resolve().name}: {len(series)} series, {sessions:,} sessions\n")
-        print("| detector | found | delay | false in 1,000 sessions | by type |")
-        print("|---|---|---|---|---|")
-        for name in OURS:
-            print(row(name, series, of_ours(name, values)), flush=True)
-        for name in given.peers:
-            try:
-                told = elsewhere(name, values)
-            except RuntimeError as error:
-                print(f"| {name} | not installed: {str(error).splitlines()[-1]} | | | |")
-                continue
-            print(row(name, series, told), flush=True)
+        print_table(folder, series, given.peers)
+
+
+def print_table(folder: Path, series: list[Series], peers: list[str]) -> None:
+    """Print what each detector finds in the series of a folder."""
+    values = [one.sessions for one in series]
+    sessions = sum(map(len, values))
+    print(f"\n{folder.resolve().name}: {len(series)} series, {sessions:,} sessions\n")
+    print("| detector | found | delay | false in 1,000 sessions | by type |")
+    print("|---|---|---|---|---|")
+    for name in OURS:
+        print(row(name, series, of_ours(name, values)), flush=True)
+    for name in peers:
+        try:
+            told = elsewhere(name, values)
+        except RuntimeError as error:
+            print(f"| {name} | not installed: {str(error).splitlines()[-1]} | | | |")
+            continue
+        print(row(name, series, told), flush=True)
 
 
 if __name__ == "__main__":

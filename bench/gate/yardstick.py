@@ -1,11 +1,15 @@
-"""Scores `switchpoint gate` beside `baseline.py` on a disturbed site.
+"""Scores `switchpoint gate` beside `baseline.py` and other detectors on a disturbed site.
 
 Usage: .venv/bin/python bench/gate/yardstick.py [--held-out] [--baseline] [--processes N]
-           [--kinds KIND,...] [--without RULE,...] [--first SEED] [SEEDS]
+           [--kinds KIND,...] [--without RULE,...] [--first SEED] [--peers NAME,...]
+           [--before FOLDER] [--public FOLDER] [SEEDS]
            (default: both, one process for each core, all kinds of `disturbed.KINDS`, 2 seeds of
            each from seed 0 on; with --held-out from seed 1000 on, which nobody looks at while
            tuning; with --without only the gate, whole and without each of these of `rules.RULES`,
-           or `all`: by how many points the others are worse)
+           or `all`: by how many points the others are worse; with --peers also these of
+           `peers.PEERS`, or `all`, on the medians over a third of the sizes of each curve; with
+           --before also the gate of another version, whose folder `analysis` it is; with --public
+           also the tables of `public.py` for this folder)
 
 A history has 60 curves and 38 sessions; four sessions are judged in turn, with a change from the
 second of them on. `first` is the share of the changed curves that a failing finding names in the
@@ -18,11 +22,13 @@ is the share of failing findings whose 95 % interval holds the true effect.
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
@@ -35,9 +41,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import baseline
+import public
 from arguments import count, parser, several_of
 from baseline import Found
-from disturbed import CHANGED, JUDGED, KINDS, History, history
+from disturbed import CHANGED, JUDGED, KINDS, SIZES, History, history
+from peers import PEERS, elsewhere
 from rules import RULES, ReadOnce, without
 
 if TYPE_CHECKING:
@@ -118,14 +126,10 @@ def _whole(kind: str, seed: int) -> tuple[Store, ReadOnce]:
 
 def _failing(made: History, verdict: Verdict) -> list[Found]:
     """Return the failing findings of what was measured."""
-    from switchpoint.gating.kinds import CHANGES
-    from switchpoint.gating.points import texts_of
-
-    number = {
-        (one["environ"], one["placement"], one["mode"], one["nodes"]): curve
-        for curve, one in enumerate(texts_of(made.curves.assign(environ=made.curves["mpi"])))
-    }
-    failing = verdict.findings[verdict.findings["fails"] & verdict.findings["kind"].isin(CHANGES)]
+    keys = made.curves[["mpi", "placement", "mode", "nodes"]].itertuples(index=False, name=None)
+    number = {key: curve for curve, key in enumerate(keys)}
+    failing = verdict.findings[verdict.findings["fails"] & verdict.findings["effect"].notna()]
+    failing = failing[failing["metric"] != ""]
     return [
         Found(
             row["metric"],
@@ -148,11 +152,49 @@ def simple(made: History) -> Iterator[tuple[int, list[Found]]]:
         yield session, [one for one in found if not one.effect < 0]
 
 
-DETECTORS = {
+def of_peer(made: History, name: str) -> Iterator[tuple[int, list[Found]]]:
+    """Judge each session with a peer: each curve by itself, by its small and its large sizes."""
+    third = len(SIZES) // 3
+    parts = {"latency": slice(None, third), "bandwidth": slice(-third, None)}
+    skipped = max(JUDGED.start - 1 - made.before, 0)
+    log_time = made.log_time[:, skipped : JUDGED.stop]
+    values = {
+        metric: np.exp(np.median(np.median(log_time[..., part], axis=3), axis=2))
+        for metric, part in parts.items()
+    }
+    each = [(metric, curve) for metric in parts for curve in range(len(made.curves))]
+    series = [values[metric][curve].tolist() for metric, curve in each]
+    told = elsewhere(name, series, first=JUDGED.start - 1 - skipped)
+    for session in JUDGED:
+        yield (
+            session,
+            [
+                Found(metric, frozenset([curve]))
+                for (metric, curve), own, reports in zip(each, series, told, strict=True)
+                for when, place in reports
+                if when == session - skipped
+                and np.median(own[place : when + 1]) > np.median(own[:place])
+            ],
+        )
+
+
+def of_version(made: History, folder: str) -> Iterator[tuple[int, list[Found]]]:
+    """Judge each session with the gate of another version, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, Path(__file__).resolve(), "--as-json", "--kinds", made.kind,
+         "--first", f"{made.seed}"],
+        capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": folder},
+    )  # fmt: skip
+    for session, found in json.loads(done.stdout):
+        yield session, [Found(metric, frozenset(curves), *rest) for metric, curves, *rest in found]
+
+
+DETECTORS: dict[str, Callable[..., Iterator[tuple[int, list[Found]]]]] = {
     "gate": ours,
     "baseline": simple,
     "all rules": partial(leaving_out, rule=None),
     **{rule: partial(leaving_out, rule=rule) for rule in RULES},
+    **{name: partial(of_peer, name=name) for name in PEERS},
 }
 
 
@@ -161,7 +203,9 @@ def score(work: tuple[str, str, int]) -> tuple[str, str, Score]:
     detector, kind, seed = work
     made, total = history(kind, seed), Score()
     named: dict[int, list[Found]] = {}
-    for session, found in DETECTORS[detector](made):
+    version = detector.removeprefix("gate of ")
+    judge = partial(of_version, folder=version) if version != detector else DETECTORS[detector]
+    for session, found in judge(made):
         named[session] = found
         true = made.true(session)
         off = frozenset().union(*(one[1] for one in true))
@@ -172,7 +216,8 @@ def score(work: tuple[str, str, int]) -> tuple[str, str, Score]:
         total.curve_sessions += len(made.curves)
         for one in found:
             for metric, curves, effect in true:
-                if one.curves <= curves and one.metric == metric and effect == effect:
+                matches = one.curves <= curves and one.metric == metric
+                if matches and np.isfinite([effect, one.low]).all():
                     real = np.log1p(effect) if metric != "bandwidth" else -np.log1p(effect)
                     low, high = sorted((one.low, one.high))
                     total.covers.append(bool(low <= real <= high))
@@ -210,11 +255,23 @@ def main() -> None:
     options.add_argument("--processes", type=count, default=os.cpu_count())
     options.add_argument("--kinds", type=several_of("kind", KINDS), default="all")
     options.add_argument("--without", type=several_of("rule", RULES), default="")
+    options.add_argument("--peers", type=several_of("peer", PEERS), default="")
+    options.add_argument("--before", metavar="FOLDER", help="`analysis` of another version")
+    options.add_argument("--public", type=Path, metavar="FOLDER", action="append", default=[])
+    options.add_argument("--as-json", action="store_true", help="print the findings of one seed")
     options.add_argument("--first", type=int, default=0)
     options.add_argument("seeds", type=count, nargs="?", default=2)
     given = options.parse_args()
     first = given.first + (HELD_OUT if given.held_out else 0)
+    if given.as_json:
+        told = [
+            (session, [[one.metric, [*one.curves], one.effect, one.low, one.high] for one in found])
+            for session, found in ours(history(given.kinds[0], first))
+        ]
+        print(json.dumps(told))
+        return
     detectors = ["baseline"] if given.baseline else ["gate", "baseline"]
+    detectors += given.peers + ([f"gate of {given.before}"] if given.before else [])
     if given.without:
         detectors = ["all rules", *given.without]
     work = [
@@ -230,6 +287,7 @@ def main() -> None:
     if given.without:
         _print_losses({kind: scores["all rules", kind] for kind in given.kinds}, scores)
         return
+    totals: list[str] = []
     for detector in detectors:
         print(
             f"\n| {detector} | first | third | metric | findings | false sessions | false | covers"
@@ -240,6 +298,11 @@ def main() -> None:
             print(_row(kind, scores[detector, kind]))
             total.add(scores[detector, kind])
         print(_row("all", total), flush=True)
+        totals.append(_row(detector, total))
+    print("\n| all kinds | first | third | metric | findings | false sessions | false | covers |")
+    print("|---|---|---|---|---|---|---|---|", *totals, sep="\n")
+    for folder in given.public:
+        public.print_table(folder, public.read(folder), given.peers)
 
 
 def _print_losses(whole: dict[str, Score], scores: dict[tuple[str, str], Score]) -> None:

@@ -43,8 +43,9 @@ SMALL = {
     "gate/store_speed.py year=3": "runs of one session",
     "gate/score.py --ours --pairs 1 --nights 3 1": "| Switchpoint, all findings |",
     "gate/year.py 8 3 2 {}": "night    2: ",
-    "gate/yardstick.py --baseline --processes 1 --kinds quiet 1": "| quiet |",
-    "gate/public.py --peers= tests/bench/public/sap tests/bench/public/patterns": "| step 1 of 1 |",
+    "gate/yardstick.py --baseline --peers 'fixed percentage' --processes 1 --kinds quiet 1"
+    " --public tests/bench/public/sap": "| fixed percentage | 1 of 1 |",
+    "gate/public.py --peers= tests/bench/public/patterns": "| step 1 of 1 |",
     "largest_inputs.py NetPIPE": "| NetPIPE |",
     "report_speed.py 6": "index.html",
     "one_buffer.py 1 openmpi": "NetPIPE -I",
