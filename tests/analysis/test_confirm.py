@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from conftest import write_record
 from switchpoint import Store, gate, read_files
-from switchpoint.gating.confirm import Confirmation, Outcome, applied, confirm
+from switchpoint.gating.confirm import Confirmation, Recurrence, applied, confirm
 from switchpoint.gating.kept import kept
 from switchpoint.gating.sessions import select_sessions
 from switchpoint.gating.suspects import suspects_of
@@ -255,7 +255,7 @@ def test_a_disturbed_night_does_not_fail_after_it_was_measured_again(cluster: Cl
 
     assert found.before.fails
     assert not found.after.fails
-    assert {one.outcome for one in found.confirmations} == {Outcome.GONE}
+    assert {one.outcome for one in found.confirmations} == {Recurrence.GONE}
     assert "not seen again in 3 more launches" in found.after.findings["sentence"].iloc[0]
 
 
@@ -269,7 +269,7 @@ def test_a_size_is_measured_again_among_the_others_of_its_curve(cluster: Cluster
     found = judged_session(cluster, store, "night-7")
 
     assert found.before.fails
-    assert {one.outcome for one in found.confirmations} == {Outcome.GONE}
+    assert {one.outcome for one in found.confirmations} == {Recurrence.GONE}
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_what_is_not_sure_fails_if_it_looks_more_like_the_change_than_like_none(
     cluster.again = again
     found = judged(cluster, {"disturbed": 1.3}, budget_s=35.0)
 
-    assert {one.outcome for one in found.confirmations} == {Outcome.UNSURE}
+    assert {one.outcome for one in found.confirmations} == {Recurrence.UNSURE}
     assert found.after.fails == fails
     [told] = found.after.findings.to_dict("records")
     assert told["state"] == "suspected"
@@ -416,7 +416,7 @@ def test_no_node_is_named_if_launches_without_one_were_without_the_other_too(
     found = judged(cluster, {"slow_nodes": {"b1": 1.3}, "instead": ["c2"]})
 
     assert any(trial.avoided for plan in cluster.plans for trial in plan)
-    assert {one.outcome for one in found.confirmations} == {Outcome.RECURS}
+    assert {one.outcome for one in found.confirmations} == {Recurrence.RECURS}
     assert "node a1" not in "".join(found.after.findings["sentence"])
     assert "node b1" not in "".join(found.after.findings["sentence"])
 
@@ -433,8 +433,8 @@ def test_two_findings_of_one_job_are_each_measured_on_their_own_nodes(cluster: C
 
     first, second = confirm([on_b2, on_b1], cluster.measure, 1800.0, lambda: cluster.seconds)
 
-    assert first.outcome is Outcome.GONE
-    assert second.outcome is Outcome.RECURS
+    assert first.outcome is Recurrence.GONE
+    assert second.outcome is Recurrence.RECURS
     assert [cause.split(" (")[0] for cause in second.causes] == ["node b1"]
 
 
@@ -476,7 +476,7 @@ def test_a_cause_is_sought_where_it_can_be_found_in_time(cluster: Cluster) -> No
 
     first, second = confirm([slow, quick], cluster.measure, 420.0, lambda: cluster.seconds)
 
-    assert first.outcome is second.outcome is Outcome.RECURS
+    assert first.outcome is second.outcome is Recurrence.RECURS
     assert first.causes == []
     assert [cause.split(" (")[0] for cause in second.causes] == ["node b1"]
     assert cluster.seconds == 300.0
@@ -507,7 +507,7 @@ def test_nothing_is_begun_that_would_not_end_in_time(cluster: Cluster) -> None:
     found = judged(cluster, {"slow_nodes": {"b1": 1.3}}, budget_s=35.0)
 
     assert len(cluster.plans) == 1
-    assert {one.outcome for one in found.confirmations} == {Outcome.RECURS}
+    assert {one.outcome for one in found.confirmations} == {Recurrence.RECURS}
     assert "confirmed cause" not in "".join(found.after.findings["sentence"])
 
 

@@ -43,7 +43,7 @@ def _clock(current: Current) -> Iterator[Draft]:
             f"session `{current.sessions.session}` starts before `{back[-1]}`, which was stored"
             " earlier: the clock went back, or old results were imported (then name the session to"
             " judge with --session)",
-            place=(back[-1],),  # the same for all sessions before it
+            key=(back[-1],),  # the same for all sessions before it
             shared=_site(current),
         )
 
@@ -55,7 +55,7 @@ def _machine(current: Current) -> Iterator[Draft]:
             "wrong_site",
             "",
             f"ran on {now}, but baseline sessions of this site on {before}; no host is the same",
-            place=(now,),
+            key=(now,),
             shared=_site(current),
             facts=({"fact": "machine", "before": before, "now": now},),
         )
@@ -66,14 +66,14 @@ def _machine(current: Current) -> Iterator[Draft]:
             "",
             f"ran on {machine} as baseline sessions of the site `{site}` did, and the site of this"
             " session has no baseline session: it may have a new name",
-            place=(site,),
+            key=(site,),
             shared=_site(current),
         )
 
 
 def _failed(current: Current, failed_checks: Sequence[tuple[str, str]]) -> Iterator[Draft]:
     for name, reason in failed_checks:
-        yield Draft("failed_check", "", f"check `{name}` {reason}", place=(name,))
+        yield Draft("failed_check", "", f"check `{name}` {reason}", key=(name,))
 
 
 def _missing(current: Current) -> Iterator[Draft]:
@@ -125,7 +125,7 @@ def _incomplete(current: Current) -> Iterator[Draft]:
             "runs",
             f"{number} of `{session}` ended early: the records are truncated",
             # The runs have no curves to tell them by, and those of another session are others.
-            place=("truncated", session, number),
+            key=("truncated", session, number),
             shared={} if pd.isna(site) else {"site": str(site)},
         )
     for one in current.absent.fewer:
@@ -156,4 +156,4 @@ def _misplaced(current: Current) -> Iterator[Draft]:
     launches = current.current_launches
     for sentence, runs in placed.items():
         curves = np.unique(launches.loc[launches["run_id"].isin(runs), "curve"])
-        yield Draft("placement_unproved", "", sentence, curves, place=(sentence,))
+        yield Draft("placement_unproved", "", sentence, curves, key=(sentence,))

@@ -14,7 +14,7 @@ from enum import Enum
 from switchpoint.gating.kinds import CONFIRMED, SUSPECTED
 from switchpoint.gating.laboratory import ROUND, Laboratory, Measure
 from switchpoint.gating.parameters import NOISE
-from switchpoint.gating.relative_times import Difference, difference
+from switchpoint.gating.relative_times import Slowdown, slowdown
 from switchpoint.gating.suspects import Suspect
 from switchpoint.gating.trials import Trial
 from switchpoint.gating.verdict import Verdict
@@ -26,7 +26,7 @@ _SHARE = 0.5
 _SHARE_OF_BUDGET = 0.5
 
 
-class Outcome(Enum):
+class Recurrence(Enum):
     """Whether a change of the current session was seen again."""
 
     RECURS = "recurs"
@@ -41,7 +41,7 @@ class Confirmation:
     Attributes
     ----------
     finding_id : str
-    outcome : Outcome or None
+    outcome : Recurrence or None
         None if nothing was measured.
     sentence : str
         Appended to that of the finding.
@@ -52,7 +52,7 @@ class Confirmation:
     """
 
     finding_id: str
-    outcome: Outcome | None
+    outcome: Recurrence | None
     sentence: str
     causes: list[str] = field(default_factory=list)
     fails: bool = True
@@ -60,7 +60,7 @@ class Confirmation:
     @property
     def state(self) -> str:
         """The finding's new state."""
-        return CONFIRMED if self.outcome is Outcome.RECURS else SUSPECTED
+        return CONFIRMED if self.outcome is Recurrence.RECURS else SUSPECTED
 
 
 def confirm(
@@ -116,7 +116,7 @@ def applied(verdict: Verdict, confirmations: Iterable[Confirmation]) -> Verdict:
 
 
 def _recurs(lab: Laboratory, suspect: Suspect) -> bool:
-    return _seen(lab, suspect)[0] is Outcome.RECURS
+    return _seen(lab, suspect)[0] is Recurrence.RECURS
 
 
 def _quickest_job(lab: Laboratory, suspect: Suspect) -> Suspect:
@@ -129,30 +129,30 @@ def _quickest_job(lab: Laboratory, suspect: Suspect) -> Suspect:
 
 
 def _is_open(lab: Laboratory, suspect: Suspect) -> bool:
-    return _seen(lab, suspect)[0] in (Outcome.UNSURE, None)
+    return _seen(lab, suspect)[0] in (Recurrence.UNSURE, None)
 
 
-def _seen(lab: Laboratory, suspect: Suspect) -> tuple[Outcome, Difference] | tuple[None, None]:
+def _seen(lab: Laboratory, suspect: Suspect) -> tuple[Recurrence, Slowdown] | tuple[None, None]:
     """Compare the launches that measured again with the sessions before."""
     again = lab.values(suspect, "")
     if len(again) < ROUND or not len(suspect.sessions):
         return None, None
-    seen = difference(again, suspect.sessions)
+    seen = slowdown(again, suspect.sessions)
     worse = seen.times(suspect.current)
     wanted = _SHARE * abs(suspect.current)
     if worse.low > 0 and worse.effect >= wanted:
-        return Outcome.RECURS, seen
-    return (Outcome.GONE if worse.high < wanted else Outcome.UNSURE), seen
+        return Recurrence.RECURS, seen
+    return (Recurrence.GONE if worse.high < wanted else Recurrence.UNSURE), seen
 
 
-def _still_fails(outcome: Outcome, seen: Difference, suspect: Suspect) -> bool:
+def _still_fails(outcome: Recurrence, seen: Slowdown, suspect: Suspect) -> bool:
     """Return whether a change that was measured again still fails.
 
     One that is not sure does unless no change is the better explanation: scatter alone must not
     fail a loaded machine in every session.
     """
-    if outcome is not Outcome.UNSURE:
-        return outcome is Outcome.RECURS
+    if outcome is not Recurrence.UNSURE:
+        return outcome is Recurrence.RECURS
     worse = seen.times(suspect.current)
     return worse.low > 0 or worse.effect >= _SHARE * abs(suspect.current)
 
@@ -199,11 +199,11 @@ def _causes(lab: Laboratory, suspect: Suspect, variants: Sequence[Trial]) -> _Ca
         if min(len(without), len(beside)) < ROUND:
             found.unsure.append(variant)
             continue
-        better = difference(beside, without).times(suspect.current)
+        better = slowdown(beside, without).times(suspect.current)
         wanted = _SHARE * abs(suspect.current)
         if better.low > 0 and better.effect >= wanted:
-            where = f" in {suspect.place}" if suspect.place else ""
-            found.causes.append(f"{variant} (without it{where} {difference(without, beside)})")
+            where = f" in {suspect.where}" if suspect.where else ""
+            found.causes.append(f"{variant} (without it{where} {slowdown(without, beside)})")
         elif better.high < wanted:
             found.others.append(variant)
         else:
@@ -224,7 +224,7 @@ def _confirmation(
     sentence = f"{outcome.value} in {launches} more launches: {what} {seen}"
     if suspect.moved:
         sentence += " beyond that of the sizes beside them"
-    if outcome is Outcome.UNSURE:
+    if outcome is Recurrence.UNSURE:
         sentence += ", so it still fails" if fails else ", too little to fail"
     if causes:
         sentence += f"; confirmed cause: {' and '.join(causes)}"

@@ -34,7 +34,7 @@ class Draft:
         For people.
     curves : array of int
         Rows of `Points.curves`; may be empty.
-    place : tuple
+    key : tuple
         Sizes or names that distinguish the finding from others of this kind.
     shared : dict
         What all its curves have in common.
@@ -51,7 +51,7 @@ class Draft:
     metric: str
     sentence: str
     curves: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    place: tuple[int | str, ...] = ()
+    key: tuple[int | str, ...] = ()
     shared: Mapping[str, str] = field(default_factory=dict)
     first_size_bytes: int | None = None
     last_size_bytes: int | None = None
@@ -139,7 +139,7 @@ class Current:
         if draft.kind in CHANGES and len(draft.curves):
             facts = ranked(self.differences, self.runs_of_curves(draft.curves))
         return {
-            "finding_id": finding_id(draft.kind, draft.metric, draft.place, shared),
+            "finding_id": finding_id(draft.kind, draft.metric, draft.key, shared),
             "session": self.sessions.session,
             "time_utc": self.sessions.starts_utc[-1],
             "kind": draft.kind,

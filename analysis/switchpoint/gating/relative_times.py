@@ -116,23 +116,23 @@ def values(
 
 
 @dataclass(frozen=True)
-class Difference:
+class Slowdown:
     """A difference of means as a logarithm, with its 95 % interval."""
 
     effect: float
     low: float
     high: float
 
-    def times(self, sign: float) -> Difference:
+    def times(self, sign: float) -> Slowdown:
         """Return it in the other direction if the sign is negative."""
-        return self if sign > 0 else Difference(-self.effect, -self.high, -self.low)
+        return self if sign > 0 else Slowdown(-self.effect, -self.high, -self.low)
 
     def __str__(self) -> str:
         effect, low, high = (math.expm1(one) * 100 for one in (self.effect, self.low, self.high))
         return f"{effect:+,.0f} % [{low:,.0f}, {high:,.0f}]"
 
 
-def difference(ones: Floats, others: Floats) -> Difference:
+def slowdown(ones: Floats, others: Floats) -> Slowdown:
     """Return how much larger some values are than others (Welch 1947, Biometrika 34).
 
     A single value has the usual scatter.
@@ -144,7 +144,7 @@ def difference(ones: Floats, others: Floats) -> Difference:
     freedom = total**2 / sum(variance**2 / own for variance, own in parts)
     half = math.sqrt(total) * float(t975(np.array(freedom)))
     effect = float(np.mean(ones) - np.mean(others))
-    return Difference(effect, effect - half, effect + half)
+    return Slowdown(effect, effect - half, effect + half)
 
 
 def _variance(values: Floats) -> float:

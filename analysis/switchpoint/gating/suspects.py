@@ -76,7 +76,7 @@ class Suspect:
         The sizes across which a switch moved, see `values`.
     jobs : list of Suspect
         The same of each of its jobs alone, if there are several.
-    place : str
+    where : str
         Of one of several jobs: what it measures.
     """
 
@@ -91,7 +91,7 @@ class Suspect:
     lock_before: str = ""
     moved: tuple[int, int] | None = None
     jobs: list[Suspect] = field(default_factory=list)
-    place: str = ""
+    where: str = ""
 
 
 def suspects_of(findings: pd.DataFrame, store: Store, sessions: Sessions) -> list[Suspect]:
@@ -131,7 +131,7 @@ def _suspect(finding: Mapping[Any, Any], store: Store, sessions: Sessions) -> Su
         _suspect_of(finding, store, sessions, before, {job: modes}, points[points["job"] == job])
         for job, modes in chosen.items()
     )
-    jobs = [replace(one, place=_words_of(one.trials[0])) for one in alone if one is not None]
+    jobs = [replace(one, where=_words_of(one.trials[0])) for one in alone if one is not None]
     return replace(found, jobs=jobs)
 
 

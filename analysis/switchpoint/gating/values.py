@@ -119,7 +119,7 @@ def _missing(rows: list[dict[Any, Any]], why: str) -> Iterator[Draft]:
             "missing_value",
             "",
             f"{number} values of `{test}` are missing{why.format('they are')} ({listed}{more})",
-            place=(json.dumps([shared, variables], sort_keys=True),),
+            key=(json.dumps([shared, variables], sort_keys=True),),
             shared=shared,
         )
 
@@ -151,7 +151,7 @@ def _accepted(
 
     def began(row: Mapping[Any, Any]) -> str:
         drafts = (_draft(kind, "", row) for kind in ("regression", "improvement", "slow_drift"))
-        ids = (finding_id(one.kind, one.metric, one.place, one.shared) for one in drafts)
+        ids = (finding_id(one.kind, one.metric, one.key, one.shared) for one in drafts)
         return max(begins.get(one, "") for one in ids)
 
     return [began(row) for row in rows] if begins else [""] * len(rows)
@@ -212,5 +212,5 @@ def direction(row: Mapping[Any, Any], policy: Policy) -> str | None:
 
 def _draft(kind: str, words: str, row: Mapping[Any, Any], **more: Any) -> Draft:
     shared = {name: row[name] for name in VALUE_SERIES if isinstance(row[name], str)}
-    place = (json.dumps(shared, sort_keys=True),)
-    return Draft(kind, str(row["variable"]), words, place=place, shared=shared, **more)
+    key = (json.dumps(shared, sort_keys=True),)
+    return Draft(kind, str(row["variable"]), words, key=key, shared=shared, **more)

@@ -90,15 +90,11 @@ def range_words(first: int, last: int, smallest: int, largest: int) -> str:
     return f" from {size_text(first)} to {size_text(last)}"
 
 
-def finding_id(
-    kind: str, metric: str, place: Sequence[int | str], shared: Mapping[str, str]
-) -> str:
+def finding_id(kind: str, metric: str, key: Sequence[int | str], shared: Mapping[str, str]) -> str:
     """Return an ID that the same finding has in every session.
 
     Sizes count to the nearest octave, because the segments of a curve may differ by a grid step.
     """
-    coarse = [
-        round(math.log(max(one, 1), _OCTAVE)) if isinstance(one, int) else one for one in place
-    ]
+    coarse = [round(math.log(max(one, 1), _OCTAVE)) if isinstance(one, int) else one for one in key]
     text = json.dumps([kind, metric, coarse, sorted(shared.items())])
     return hashlib.sha256(text.encode()).hexdigest()[:12]
