@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from switchpoint import InputError, Store, gate, import_files
 from switchpoint.gating.accepted import Acceptance, accept_all, identity_text, matching
 from switchpoint.gating.policy import Policy
-from synthetic_nights import Curve, Truth, add_nights
+from synthetic_nights import Curve, Truth, add_nights, from_night, in_placement
 from test_gate_forms import log
 from typer.testing import Result
 
@@ -199,3 +200,31 @@ def test_an_accepted_change_is_accepted_in_curves_that_show_it_later(
     }  # fmt: skip
 
     assert (matching([known], row) is known) == accepted
+
+
+def test_a_change_keeps_its_id_and_date_until_it_is_accepted(
+    switchpoint: Run, tmp_path: Path
+) -> None:
+    store = Store(tmp_path / "store")
+    slower = in_placement("two_nodes_two_hosts", latency_us=1.2, jump_us=1.2)
+    add_nights(store, range(11), change=from_night(8, slower), modes=["send"])
+
+    def judged(night: int) -> tuple[int, list[tuple[str, ...]]]:
+        done = switchpoint("gate", "--store", store.url, "--session", f"night-{night:03}", "--json")
+        found = json.loads(done.stdout)["findings"]
+        names = ("finding_id", "kind", "metric", "since_utc")
+        return done.exit_code, [tuple(one[name] for name in names) for one in found]
+
+    code, [first] = judged(8)
+    assert code == 1 and first[1:] == ("regression", "latency", first[3])
+    assert judged(9) == (1, [first])
+
+    words = ("--reason", "new cables", "--by", "ada")
+    done = switchpoint("accept", first[0][:6], *words, "--store", store.url)
+    assert done.exit_code == 0 and "(2 curves)" in done.stdout
+    assert judged(10)[0] == 0
+
+    power = switchpoint("gate", "--store", store.url, "--power").stdout
+    [line] = [one for one in power.splitlines() if "latency of one curve" in one]
+    least = [float(one) for one in re.findall(r"([\d.]+) % after", line)]
+    assert least == sorted(least, reverse=True) and least[-1] >= 5
