@@ -125,11 +125,11 @@ def _kernels() -> Iterator[str]:
     yield from _table(("kernel", "measures", "source"), rows)
     yield from ("## Checks", "")
     rows = []
-    for path in sorted((ROOT / "checks").glob("*.py")):
+    for path in sorted((ROOT / "checks").rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and (tags := _tags(node)):
                 summary = (ast.get_docstring(node) or "").partition("\n\n")[0]
-                rows.append((f"`{node.name}`", summary, ", ".join(tags), f"`checks/{path.name}`"))
+                rows.append((f"`{node.name}`", summary, ", ".join(tags), f"`{path.relative_to(ROOT)}`"))
     yield from _table(("check", "measures", "tags", "source"), rows)
 
 
