@@ -43,7 +43,7 @@ def testbed(shape: str | Path = "two-hosts") -> Iterator[str]:
 
 @cache
 def kernel(mpi: str, name: str) -> Path:
-    """Path of a kernel built for an MPI, Debian's, SimGrid's or a folder; builds it if missing or old."""
+    """Path of a kernel built for an MPI, Debian's, SimGrid's or a folder; builds it if old."""
     folder = Path(mpi).resolve()
     compiler = folder / "bin/mpicc" if folder.is_dir() else COMPILERS.get(mpi, f"mpicc.{mpi}")
     tree = ROOT / "build" / "bench" / folder.name

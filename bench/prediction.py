@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from arguments import add_count, add_mpis, parser
+from arguments import add_count, add_mpis, parser, several_of
 from on_testbed import ROOT, kernel, run, srun_words, testbed
 from switchpoint import Store, compare_with, fit_model, read_files
 from switchpoint.errors import InputError
@@ -101,7 +101,28 @@ EXCHANGES = [
     *_application("linear", "lu,inv,mult", "lu_one_rank,inv_one_rank,mult_one_rank", "32K,512K"),
 ]  # fmt: skip
 
-SHAPES = {"very-slow-links": SORTS, "unbuffered-links": EXCHANGES}
+_TWICE = ("--passes=2", "--samples=1", "--warmup=1", "--pass-time=1")
+_ONE_BY_ONE = ("--mode=repeated", "--sizes=1:256K/1", *_TWICE)
+
+#: Links so slow that cores do not matter: four ranks, and eight of which two share a node's link.
+MANY_RANKS = [
+    Step("pingpong", "AA", ("--mode=send,stream", "--window=16", "--sizes=1:1M/2", *_FEW)),
+    Step("pingpong", "AB", ("--mode=send", "--sizes=1:256K/2", *_TWICE)),
+    Step("pingpong", "AB", ("--mode=stream,bistream", "--window=8", "--sizes=1:64K/1", *_TWICE)),
+    *(Step("broadcast", nodes, _ONE_BY_ONE) for nodes in ("AB", "ABC")),
+    Step("mergesort", "A", ("--mode=tree", "--sizes=100000,400000", *_FEW)),
+    *(Step("broadcast", nodes, (_BROADCAST[0], "--sizes=4K,16K,64K,256K", *_TWICE))
+      for nodes in ("ABCD", "AABBCCDD")),
+    *(Step("alltoall", nodes, (_EXCHANGE[0], "--sizes=4K,16K,64K", *_TWICE))
+      for nodes in ("ABCD", "AABBCCDD")),
+    *(Step("ring", nodes, ("--mode=alternate,sendrecv", "--grain=20000", "--sizes=4K,40K",
+                           "--label=grain_us=20000", *_TWICE)) for nodes in ("ABCD", "AABBCCDD")),
+    Step("mergesort", "AABBCCD", ("--mode=tree", "--sizes=100000,400000", *_TWICE)),
+]  # fmt: skip
+
+SHAPES = {
+    "very-slow-links": SORTS, "unbuffered-links": EXCHANGES, "ten-mbit-links": MANY_RANKS,
+}  # fmt: skip
 
 
 def run_step(name: str, mpi: str, step: Step, record: Path, folder: Path) -> None:
@@ -127,9 +148,12 @@ def run_step(name: str, mpi: str, step: Step, record: Path, folder: Path) -> Non
     )
 
 
-def measured(launches: int, mpis: list[str], keep: Path) -> Iterator[tuple[str, Measurements]]:
+def measured(
+    launches: int, mpis: list[str], keep: Path, shapes: list[str]
+) -> Iterator[tuple[str, Measurements]]:
     """Yield each shape with what was measured on it."""
-    for shape, steps in SHAPES.items():
+    for shape in shapes:
+        steps = SHAPES[shape]
         folder = keep / shape
         folder.mkdir(parents=True)
         with testbed(shape=ROOT / "bench" / "shapes" / f"{shape}.yaml") as name:
@@ -163,8 +187,7 @@ def print_errors(where: str, compared: pd.DataFrame) -> None:
         print(f"{where:16} {name:15} no point can be predicted")
         return
     keys = ["kernel", "mpi", "placement", "crowded"]
-    if name == "mergesort":
-        keys.append("ranks_on_nodes")
+    keys.append("ranks_on_nodes")
     for key, rows in compared.groupby(keys, dropna=False):
         share = 100 * rows["error"].astype(float).abs()
         words = [str(part) for part in key[1:3]] + [str(part) for part in key[4:]]
@@ -214,6 +237,10 @@ def main() -> None:
     options = parser(__doc__)
     add_count(options, "launches", 3)
     add_mpis(options)
+    options.add_argument(
+        "--links", type=several_of("shape", SHAPES), default=[*SHAPES], metavar="SHAPES",
+        help=f"{' or '.join(SHAPES)}; default: all",
+    )  # fmt: skip
     options.add_argument("--keep", type=Path, metavar="FOLDER")
     options.add_argument("--from", nargs="+", dest="read", metavar=("PATH", "SITE"))
     given = options.parse_args()
@@ -235,7 +262,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(dir=".") as scratch:
         keep = (given.keep or Path(scratch) / "records").resolve()
-        for shape, found in measured(given.launches, given.mpis, keep):
+        for shape, found in measured(given.launches, given.mpis, keep, given.links):
             for compared in errors(found, SITE):
                 print_errors(shape, compared)
                 print_best(shape, compared)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import RECORDS
-from switchpoint import fit_model, predict, read, read_facts
+from switchpoint import Measurements, compare_with, fit_model, predict, read, read_facts, read_files
 from switchpoint.models.links import Place
 from switchpoint.models.simgrid import platform
 from typer.testing import Result
@@ -84,6 +84,34 @@ def simulate(kernels: Path, tmp_path: Path) -> Simulate:
     return run
 
 
+@pytest.fixture
+def simulate_many(kernels: Path, tmp_path: Path) -> Callable[..., None]:
+    """Run a kernel by up to eight ranks that need 5 us for each message, all of them eager."""
+    (tmp_path / "eight.xml").write_text(PLATFORM.replace("0-3", "0-7").replace("1250", "125"))
+    (tmp_path / "eight").write_text("".join(f"host{number}\n" for number in range(8)))
+
+    def run(kernel: str, *arguments: str, ranks: int) -> None:
+        subprocess.run(
+            [
+                *("smpirun", "-np", str(ranks), "-platform", "eight.xml", "-hostfile", "eight"),
+                *(*EXACT, NO_STEP, *(f"--cfg=smpi/{o}:0:5e-6:0" for o in ("os", "ois", "or"))),
+                *(kernels / kernel, *arguments, "--passes=2", "--samples=1", "--warmup=0"),
+                *("--block-time=0", "--label=placement=apart", "--quiet"),
+                *("--record", f"{kernel}-{ranks}.record"),
+            ],
+            cwd=tmp_path, check=True, capture_output=True, timeout=120,
+        )  # fmt: skip
+
+    return run
+
+
+def measured(folder: Path) -> Measurements:
+    """Return what all records of a folder have."""
+    measurements = read_files(sorted(folder.glob("*.record"))).measurements
+    assert measurements is not None
+    return measurements
+
+
 def found(switchpoint: Callable[..., Result], record: Path) -> dict[str, list[Found]]:
     """Return each mode's findings: kind, and the sizes on either side."""
     result = switchpoint("detect", record, "--json")
@@ -145,6 +173,25 @@ def test_an_exported_platform_gives_the_lines_of_its_model(kernels: Path, tmp_pa
     assert [point["median_us"] for point in points] == pytest.approx(
         list(lines["time_us"]), rel=0.01
     )
+
+
+def test_trees_take_what_pairs_and_messages_to_two_receivers_predict(
+    simulate_many: Callable[..., None], tmp_path: Path
+) -> None:
+    """Eager messages to several receivers share the sender's link, and all arrive late."""
+    alone = ("--mode=send,stream", "--window=16", "--sizes=64:1M/1")
+    simulate_many("pingpong", *alone, ranks=2)
+    for ranks in (2, 3):
+        simulate_many("broadcast", "--mode=repeated", "--sizes=64:1M/1", ranks=ranks)
+    model = fit_model(measured(tmp_path))
+    simulate_many("broadcast", "--mode=binary,binomial", "--sizes=1K,64K", ranks=8)
+
+    [sender] = model.senders
+    assert (sender.in_order_bytes, sender.calls[0].time_us) == ([], pytest.approx(5, abs=0.1))
+    compared = compare_with(model, measured(tmp_path), "broadcast")
+    trees = compared[compared["ranks"] == 8]
+    assert len(trees) == 4
+    assert trees["error"].abs().max() < 0.06
 
 
 @pytest.mark.parametrize(

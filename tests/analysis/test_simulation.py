@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -43,15 +44,24 @@ class Flat:
     machines: str = ""
     cores_each: float = float("inf")
     rendezvous: bool = False
+    returns_us: float | None = None
+    shares: bool = False
 
     def cost(self, sender: int, receiver: int, size_bytes: int) -> Cost:
         """Return the same for all pairs."""
         bytes_us = self.per_byte_us * size_bytes
-        return Cost(self.busy_us, bytes_us, bytes_us, self.latency_us, self.rendezvous)
+        return Cost(
+            self.busy_us, bytes_us, bytes_us, self.latency_us, self.rendezvous, self.returns_us,
+            self.shares,
+        )  # fmt: skip
 
     def path(self, sender: int, receiver: int) -> dict[Hashable, float]:
         """Return the medium, if there is one."""
         return dict.fromkeys(self.medium, self.serves)
+
+    def way(self, sender: int, receiver: int) -> Hashable:
+        """All messages pass the same way."""
+        return None
 
     def cores(self, rank: int) -> tuple[Hashable, float]:
         """Return a machine for each rank, unless `machines` says otherwise."""
@@ -244,6 +254,32 @@ def test_a_rendezvous_waits_for_its_receiver_and_an_eager_message_does_not() -> 
 
     assert eager == pytest.approx([1, 100])
     assert waiting == pytest.approx([111, 111])
+
+
+TWO_RECEIVERS: list[Program] = [[Send(1, 100), Send(2, 100)], [Receive(0)], [Receive(0)]]
+
+
+def test_messages_to_several_receivers_follow_each_other_or_share_the_link() -> None:
+    in_order = Flat(busy_us=1, per_byte_us=1, medium=("link",))
+    shared = dataclasses.replace(in_order, shares=True)
+
+    assert simulate(TWO_RECEIVERS, in_order).end_us == pytest.approx([102, 101, 202])
+    # The first one is alone for the 1 us in which the second one starts.
+    assert simulate(TWO_RECEIVERS, shared).end_us == pytest.approx([2, 200, 201])
+
+
+def test_messages_to_one_receiver_keep_their_order_where_those_to_several_share_the_link() -> None:
+    programs: list[Program] = [[Send(1, 100), Send(1, 100)], [Receive(0), Receive(0)]]
+    shared = Flat(busy_us=1, per_byte_us=1, medium=("link",), shares=True)
+
+    assert simulate(programs, shared).end_us[1] == pytest.approx(202)
+
+
+@pytest.mark.parametrize("rendezvous", [False, True])
+def test_a_call_returns_when_it_was_measured_to_return(rendezvous: bool) -> None:
+    network = Flat(busy_us=1, per_byte_us=1, rendezvous=rendezvous, returns_us=30)
+
+    assert simulate([[Send(1, 100)], [Receive(0)]], network).end_us == pytest.approx([30, 101])
 
 
 @pytest.mark.parametrize("mode", ["synchronous_shuffle", "group_shuffle", "shift"])

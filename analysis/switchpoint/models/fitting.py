@@ -23,6 +23,7 @@ from switchpoint.models.eager_limits import PLACE, Limit, limit_by_settings, pro
 from switchpoint.models.lines import fit_lines
 from switchpoint.models.loggp import loggp_of
 from switchpoint.models.repeats import Repeats, interval, pass_medians, repeats_by
+from switchpoint.models.senders import senders
 from switchpoint.models.site_model import Curve, Figure, NotFitted, Segment, SiteModel
 from switchpoint.records.rank_layout import RankLayout, layout_of
 from switchpoint.tables.columns import IDENTITY, identity_columns, values_of
@@ -85,7 +86,8 @@ def fit_model(
             " measure with `make measure TAG=sweep`",
         )
     names = set(here.runs["site"].dropna())
-    loggp, without_loggp = loggp_of(curves)
+    sending = senders(here)
+    loggp, without_loggp = loggp_of(curves, sending)
     rates, without_rates = compute_rates(here)
     return SiteModel(
         site=str(names.pop()) if names else None,
@@ -93,6 +95,7 @@ def fit_model(
         made_by=f"switchpoint {version('switchpoint')}",
         made_from=source,
         curves=curves,
+        senders=sending,
         loggp=loggp,
         compute_rates=rates,
         notes=[*without_loggp, *without_rates],

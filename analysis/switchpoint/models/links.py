@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from switchpoint.errors import InputError
 from switchpoint.models.network import Cost
-from switchpoint.models.site_model import ComputeRate, Curve, Segment, SiteModel
+from switchpoint.models.site_model import ComputeRate, Curve, Segment, Sender, SiteModel
 from switchpoint.tables.units import size_text
 
 #: Kinds of numbers to predict with: `value` is the model's own, the others are the fastest and the
@@ -43,6 +46,8 @@ class Link:
         Messages one after another, in one direction and in both at once.
     source : str
         The model's file, for messages.
+    sender : Sender or None
+        What sending costs the sender, if it was measured.
     bound : str
         One of `BOUNDS`.
     bounded_mode : str
@@ -55,6 +60,7 @@ class Link:
     stream: Curve | None
     bistream: Curve | None
     source: str
+    sender: Sender | None = None
     bound: str = "value"
     bounded_mode: str = ""
     notes: dict[str, None] = field(default_factory=dict)
@@ -85,13 +91,35 @@ class Link:
         line, alone_us = self._time(self.alone, size_bytes)
         bytes_us = min(line.per_byte_us.value * size_bytes, alone_us)
         rendezvous = self._waits(size_bytes)
+        returns_us, shares = self._call(size_bytes), self._shares(size_bytes)
         if self.stream is None:
-            return Cost(alone_us - bytes_us, bytes_us, bytes_us, 0.0, rendezvous)
+            busy_us = alone_us - bytes_us
+            return Cost(busy_us, bytes_us, bytes_us, 0.0, rendezvous, returns_us, shares)
         per_byte_us, gap_us = self._gap(self.stream, size_bytes, alone_us)
         busy_us = min(max(gap_us - per_byte_us * size_bytes, 0.0), alone_us)
+        if returns_us is not None:
+            busy_us = min(busy_us, returns_us)
         bytes_us = min(bytes_us, alone_us - busy_us)
         latency_us = alone_us - busy_us - bytes_us
-        return Cost(busy_us, bytes_us, gap_us - busy_us, latency_us, rendezvous)
+        return Cost(busy_us, bytes_us, gap_us - busy_us, latency_us, rendezvous, returns_us, shares)
+
+    def _call(self, size_bytes: int) -> float | None:
+        """Return after which time a call that sends returns: on the line between two sizes."""
+        calls = self.sender.calls if self.sender else []
+        if not calls:
+            return None
+        sizes, times = [one.size_bytes for one in calls], [one.time_us for one in calls]
+        if size_bytes > sizes[-1]:  # as many times as many bytes
+            return times[-1] * size_bytes / sizes[-1]
+        return float(np.interp(size_bytes, sizes, times))
+
+    def _shares(self, size_bytes: int) -> bool:
+        """Return whether messages to several receivers share the link, as of the nearest size."""
+        if self.sender is None or not self.sender.shared_bytes:
+            return False
+        known = [(size, True) for size in self.sender.shared_bytes]
+        known += [(size, False) for size in self.sender.in_order_bytes]
+        return min(known, key=lambda one: abs(math.log(max(size_bytes, 1) / max(one[0], 1))))[1]
 
     def _gap(self, stream: Curve, size_bytes: int, alone_us: float) -> tuple[float, float]:
         """Return a stream's time per byte, and the time from one of its messages to the next.
@@ -227,13 +255,18 @@ def link_of(model: SiteModel, place: Place, mode: str = "send") -> Link:
         else None
         for name in ("stream", "bistream")
     )
-    link = Link(alone, stream, bistream, model.source)
+    sender = next((one for one in model.senders if _place(one) == _place(alone)), None)
+    link = Link(alone, stream, bistream, model.source, sender)
     if stream is None:
         link._note(
             f"no stream was measured on {place.placement}; a sender counts as busy for the start"
             " time of each message"
         )
     return link
+
+
+def _place(part: Curve | Sender) -> tuple[str | None, ...]:
+    return part.partition, part.mpi, part.environ, part.placement
 
 
 def curve_of(model: SiteModel, place: Place, mode: str) -> Curve:

@@ -6,14 +6,16 @@ from collections.abc import Iterable
 
 from switchpoint.errors import InputError
 from switchpoint.models.links import Link
-from switchpoint.models.site_model import Curve, LogGP
+from switchpoint.models.site_model import Curve, LogGP, Sender
 
 
-def loggp_of(curves: Iterable[Curve]) -> tuple[list[LogGP], list[str]]:
+def loggp_of(
+    curves: Iterable[Curve], senders: Iterable[Sender] = ()
+) -> tuple[list[LogGP], list[str]]:
     """Return the parameters of each placement where both curves are fitted.
 
-    L and g are those of the shortest message, G is that of the longest in a stream. The overhead o
-    of a sender was not measured by itself; it is at most g.
+    L and g are those of the shortest message, G is that of the longest in a stream, and o is the
+    call of the shortest message that a sender was measured with.
 
     Returns
     -------
@@ -21,6 +23,10 @@ def loggp_of(curves: Iterable[Curve]) -> tuple[list[LogGP], list[str]]:
         The parameters, and notes on placements without them.
     """
     fitted = [curve for curve in curves if curve.segments]
+    overheads_us = {
+        (one.partition, one.mpi, one.environ, one.placement): one.calls[0].time_us
+        for one in senders
+    }  # fmt: skip
     streams = {_place(curve): curve for curve in fitted if curve.mode == "stream"}
     found: list[LogGP] = []
     notes: list[str] = []
@@ -40,6 +46,7 @@ def loggp_of(curves: Iterable[Curve]) -> tuple[list[LogGP], list[str]]:
                 placement=alone.placement, latency_us=cost.latency_us,
                 gap_us=cost.busy_us + cost.queued_bytes_us,
                 gap_per_byte_us=stream.segments[-1].per_byte_us.value,
+                overhead_us=overheads_us.get(_place(alone)[:4]),
                 eager_last_size_bytes=alone.eager_last_size_bytes,
             )
         )  # fmt: skip

@@ -27,6 +27,12 @@ class Cost:
         From when the last byte was sent until the message is received.
     rendezvous : bool
         Whether the message waits for its receiver, and the sender for the bytes.
+    returns_us : float or None
+        After which time the call that sends returns, PLogP's os(m) (Kielmann, Bal, Verstoep 2000).
+        None: not measured; then a rendezvous takes its bytes, any other message `busy_us`.
+    shares : bool
+        Whether messages of one sender to several receivers share its link; otherwise each one
+        follows the one before.
     """
 
     busy_us: float
@@ -34,6 +40,8 @@ class Cost:
     queued_bytes_us: float
     latency_us: float
     rendezvous: bool = False
+    returns_us: float | None = None
+    shares: bool = False
 
 
 class Network(Protocol):
@@ -44,6 +52,9 @@ class Network(Protocol):
 
     def path(self, sender: int, receiver: int) -> Mapping[Hashable, float]:
         """Return what the message shares with others, and how many each serves at full speed."""
+
+    def way(self, sender: int, receiver: int) -> Hashable:
+        """Return what distinguishes ways on which messages of one sender pass independently."""
 
     def cores(self, rank: int) -> tuple[Hashable, float]:
         """Return the machine of a rank, and how many cores the ranks of the machine share."""

@@ -1,14 +1,15 @@
 """Simulates ranks that compute, send and receive, over a network with given costs.
 
-Ranks share cores, and messages share links, in equal parts. A rank sends one message at a time.
+Ranks share cores, and messages share links, in equal parts. A rank sends one message at a time, or
+one to each receiver where such messages share its link.
 """
 
 from __future__ import annotations
 
 import heapq
 import itertools
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from switchpoint.models.network import Cost, Network
@@ -76,11 +77,38 @@ class _Message:
 
 @dataclass
 class _Port:
-    """The messages that a rank may send now, one after another, in the order of its program."""
+    """The messages that a rank may send one way now, in the order of its program.
+
+    `flying` are the receivers to which bytes are on their way, `held` what waits for one of them.
+    """
 
     ready: list[tuple[int, _Message]] = field(default_factory=list)
-    busy: bool = False
+    held: dict[int, list[tuple[int, _Message]]] = field(default_factory=dict)
+    flying: set[int] = field(default_factory=set)
+    starting: bool = False
+    shared: bool = False
     freed_us: float = -1.0
+
+    def next(self) -> _Message | None:
+        """Take the next message that may start."""
+        while self.ready and not self.starting:
+            message = self.ready[0][1]
+            if self.flying and not (self.shared and message.cost.shares):
+                return None
+            entry = heapq.heappop(self.ready)
+            if message.receiver not in self.flying:
+                self.flying.add(message.receiver)
+                self.shared = message.cost.shares
+                return message
+            self.held.setdefault(message.receiver, []).append(entry)
+        return None
+
+    def end(self, receiver: int, now_us: float) -> None:
+        """Let the messages to a receiver follow the one whose last byte was sent."""
+        self.flying.remove(receiver)
+        self.freed_us = now_us
+        for entry in self.held.pop(receiver, []):
+            heapq.heappush(self.ready, entry)
 
 
 @dataclass
@@ -88,7 +116,7 @@ class _Rank:
     program: Program
     next: int = 0
     started: list[_Request] = field(default_factory=list)
-    port: _Port = field(default_factory=_Port)
+    ports: dict[Hashable, _Port] = field(default_factory=lambda: defaultdict(_Port))
     received_us: float = 0.0
     end_us: float | None = None
 
@@ -186,6 +214,8 @@ class _Simulation:
             self.sends.setdefault((sender, receiver), deque()).append(message)
         if message.received is not None or not message.cost.rendezvous:
             self._ready(message)
+        if cost.returns_us is not None and not cost.rendezvous:
+            self.after(cost.returns_us, lambda: _end(message.sent))
         return message.sent
 
     def _receive(self, sender: int, receiver: int) -> _Request:
@@ -203,31 +233,37 @@ class _Simulation:
         return request
 
     def _ready(self, message: _Message) -> None:
-        heapq.heappush(self.ranks[message.sender].port.ready, (message.number, message))
+        way = self.network.way(message.sender, message.receiver)
+        port = self.ranks[message.sender].ports[way]
+        heapq.heappush(port.ready, (message.number, message))
         # Later, since receives that are posted now may make earlier messages ready.
-        self.after(0.0, lambda: self._send_next(message.sender))
+        self.after(0.0, lambda: self._send_next(port))
 
-    def _send_next(self, sender: int) -> None:
-        """Put a rank's next message on its way, unless another one is."""
-        port = self.ranks[sender].port
-        if port.busy or not port.ready:
+    def _send_next(self, port: _Port) -> None:
+        """Put a rank's next message on its way, if none is before it."""
+        queued = bool(port.flying) or port.freed_us == self.now_us
+        message = port.next()
+        if message is None:
             return
-        _, message = heapq.heappop(port.ready)
         cost, message.begun_us = message.cost, self.now_us
-        queued, port.busy = port.freed_us == self.now_us, True
+        port.starting = True
+        if cost.returns_us is not None and cost.rendezvous:
+            self.after(cost.returns_us, lambda: _end(message.sent))
 
         def start_bytes() -> None:
-            if not cost.rendezvous:
+            port.starting = False
+            if cost.returns_us is None and not cost.rendezvous:
                 _end(message.sent)
             links = self.network.path(message.sender, message.receiver)
             alone_us = cost.queued_bytes_us if queued else cost.bytes_us
             self.sharing.start(alone_us, links, end_bytes)
+            self._send_next(port)
 
         def end_bytes() -> None:
-            port.busy, port.freed_us = False, self.now_us
+            port.end(message.receiver, self.now_us)
             self.after(cost.latency_us, lambda: self._arrive(message))
             _end(message.sent)
-            self.after(0.0, lambda: self._send_next(sender))
+            self.after(0.0, lambda: self._send_next(port))
 
         self.after(cost.busy_us, start_bytes)
 

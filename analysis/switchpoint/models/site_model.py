@@ -134,8 +134,32 @@ class ComputeRate(_Measured):
         return self
 
 
+class SendCall(_Part):
+    """After which time a call that sends a message returns."""
+
+    size_bytes: Bytes
+    time_us: Number
+
+
+class Sender(_Part):
+    """What sending costs the sender, from broadcasts of the mode `repeated`."""
+
+    partition: str | None = None
+    mpi: str | None = None
+    environ: str | None = None
+    placement: str
+    #: The IDs of the runs.
+    runs: list[str]
+    #: By two ranks: PLogP's os(m), in ascending sizes.
+    calls: list[SendCall] = []
+    #: By three ranks or more, none on rank 0's node: the sizes of which messages to several
+    #: receivers follow each other, and those of which they share the sender's link.
+    in_order_bytes: list[Bytes] = []
+    shared_bytes: list[Bytes] = []
+
+
 class LogGP(_Part):
-    """A placement's parameters in LogGP (with S, LogGPS); the overhead o is at most the gap g."""
+    """A placement's parameters in LogGP (with S, LogGPS)."""
 
     partition: str | None = None
     mpi: str | None = None
@@ -145,6 +169,8 @@ class LogGP(_Part):
     latency_us: Number
     gap_us: Number
     gap_per_byte_us: Number
+    #: o of the shortest message that was measured; None: not measured, it is at most g.
+    overhead_us: Number | None = None
     #: S: longer messages wait for their receiver.
     eager_last_size_bytes: Bytes | None = None
 
@@ -159,6 +185,7 @@ class SiteModel(_Part):
     made_by: str
     made_from: str
     curves: list[Curve]
+    senders: list[Sender] = []
     loggp: list[LogGP] = []
     compute_rates: list[ComputeRate] = []
     #: What of the runs was left out, and why.

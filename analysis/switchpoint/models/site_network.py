@@ -45,6 +45,10 @@ class SiteNetwork:
             ("both ways", source): both_ways, ("both ways", target): both_ways,
         }  # fmt: skip
 
+    def way(self, sender: int, receiver: int) -> Hashable:
+        """Return whether the message stays in its node: memory does not wait for the network."""
+        return self.layout.nodes[sender] == self.layout.nodes[receiver]
+
     def cores(self, rank: int) -> tuple[Hashable, float]:
         """Return the machine of a rank, and how many cores the ranks of the machine share."""
         machine = self.layout.machines[rank]
